@@ -1,0 +1,297 @@
+"""The neutral vocabulary: what any agent left on disk, in words every pane, report and command shares.
+
+Nothing here knows a format, a file system or a screen. Values are immutable: a new look at the same thing is a new
+`ContextState`. What a format does not have is `None`, never invented.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias, Union
+
+# What JSON.parse can return, as Python holds it.
+JsonValue: TypeAlias = Union[None, bool, int, float, str, list["JsonValue"], dict[str, "JsonValue"]]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where something stands on disk, so that `o` can open the very bytes."""
+
+    file: str
+    pointer: str | None = None
+    start: int | None = None
+    end: int | None = None
+    line: int | None = None
+    column: int | None = None
+
+    def __str__(self) -> str:
+        place = "".join(f":{part}" for part in (self.line, self.column) if part is not None)
+        return f"{self.file}{place}"
+
+
+class Owner(StrEnum):
+    """Who may write a field."""
+
+    MODEL = "model"
+    SYSTEM = "system"
+    DERIVED = "derived"
+    APPEND_ONLY = "append-only"
+
+
+# -- typed fields: what an editor needs to know about a value ----------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class NumberShape:
+    minimum: float
+    maximum: float | None = None
+    integer: bool = False
+    nullable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceShape:
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TagsShape:
+    max_items: int
+    max_length: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextShape:
+    max_length: int | None = None
+    multiline: bool = False
+    required: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class JsonShape:
+    """Any JSON value, edited as JSON text."""
+
+
+Shape: TypeAlias = NumberShape | ChoiceShape | TagsShape | TextShape | JsonShape
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One named value, who owns it, and (when the model may write it) how it is edited.
+
+    `shape` is None for what nobody may edit here; `why` then says the reason in a sentence.
+    `present` is False when the file does not hold the key at all.
+    """
+
+    name: str
+    value: JsonValue
+    owner: Owner
+    pointer: str
+    shape: Shape | None = None
+    why: str = ""
+    present: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """An object a person may fill in: where it stands (or would stand) and its typed fields.
+
+    A pointer ending in `/-` names a new element at the end of an array. An object that does not exist yet is
+    written whole; of one that exists only the changed fields are written.
+    """
+
+    file: str
+    pointer: str
+    fields: tuple[Field, ...]
+    exists: bool = True
+    removable: bool = False
+
+    @property
+    def editable(self) -> bool:
+        return any(item.shape is not None for item in self.fields)
+
+
+# -- the parts ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One thing the agent remembers or was given, and whether the model is shown it."""
+
+    id: str
+    tier: str
+    type: str | None
+    text: str
+    decay: float | None
+    confidence: float | None
+    quality: float | None
+    round: int | None
+    age: int | None
+    tags: tuple[str, ...]
+    tokens: int | None
+    visible: bool | None
+    reason: str | None
+    state: str | None
+    origin: Origin
+    form: Form | None = None
+    rank: int | None = None
+    """Position in what the model is shown, from 0; None when it is not shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    name: str
+    blocks: tuple[Block, ...]
+    new: Form | None = None
+    """How to add a block here; None when nobody may."""
+
+
+@dataclass(frozen=True, slots=True)
+class TodoItem:
+    id: int | None
+    title: str
+    status: str
+    current: bool = False
+    origin: Origin | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """What the agent says it will do next."""
+
+    phase: str | None
+    next: str | None
+    target: int | None
+    note: str | None
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Todo:
+    summary: str | None
+    total: int | None
+    step: int | None
+    cursor: Cursor | None
+    items: tuple[TodoItem, ...] = ()
+    form: Form | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One part of a budget. `estimator` names how `used` was found; `exact` says whether it is the true count."""
+
+    name: str
+    used: int
+    limit: int | None = None
+    exact: bool = True
+    estimator: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """`used` against `limit`, both in `unit`. `over` is how much does not fit (0 when all does)."""
+
+    target: str
+    unit: str
+    limit: int | None
+    used: int | None
+    reserved: int | None
+    segments: tuple[Segment, ...]
+
+    @property
+    def over(self) -> int | None:
+        if self.limit is None or self.used is None:
+            return None
+        return max(0, self.used - self.limit)
+
+
+class RefStatus(StrEnum):
+    RESOLVED = "resolved"
+    DANGLING = "dangling"
+    ORPHAN = "orphan"
+    EXTERNAL = "external"
+    MISMATCH = "mismatch"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A pointer from one thing to another, and whether it leads anywhere. `text` is what it leads to."""
+
+    id: str
+    kind: str
+    target: str
+    status: RefStatus
+    tokens: int | None
+    bytes: int | None
+    used_by: tuple[str, ...]
+    origin: Origin
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Context that is not there: what is missing, how bad that is, and what it blocks."""
+
+    id: str
+    question: str
+    severity: str
+    status: str
+    blocks: tuple[str, ...]
+    why: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A moment on the timeline. `revision` is the index to show for it."""
+
+    label: str
+    kind: str
+    time: str | None
+    revision: int | None
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Totals, with the name of the estimator behind the tokens."""
+
+    blocks: int
+    visible: int
+    hidden: int
+    tokens: int
+    tokens_exact: bool
+    estimator: str
+
+
+@dataclass(frozen=True, slots=True)
+class ContextState:
+    """Everything there is to show of one revision of one source."""
+
+    format: str
+    title: str
+    source: str
+    revision: str
+    tiers: tuple[Tier, ...]
+    todo: Todo | None
+    budgets: tuple[Budget, ...]
+    refs: tuple[Ref, ...]
+    missing: tuple[Gap, ...]
+    timeline: tuple[Event, ...]
+    counts: Counts
+    form: Form | None = None
+    """The fields that belong to the whole: version, clock, task …"""
+    text: str | None = None
+    """Prose that stands beside the state: a reply's answer, or the whole of a raw file."""
+    extra: Mapping[str, str] = field(default_factory=dict)
+    """Small facts worth a line in the header: profile, version, kind of file."""
+
+    def blocks(self) -> Iterator[Block]:
+        for tier in self.tiers:
+            yield from tier.blocks
+
+    def block_at(self, pointer: str) -> Block | None:
+        return next((block for block in self.blocks() if block.origin.pointer == pointer), None)
