@@ -1,0 +1,158 @@
+"""Counting tokens: exactly where a published table is at hand, by a named estimate otherwise.
+
+Never raises on any text and never touches the network. Where tables come from is `token_tables`' business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from threading import Lock
+from typing import TYPE_CHECKING, Protocol
+
+from ctxview.analysis.token_tables import ENCODINGS, TableMissing, load
+
+if TYPE_CHECKING:
+    from tiktoken import Encoding
+
+DEFAULT_ENCODING = "o200k_base"
+
+# A run of a million spaces makes tiktoken panic; a tenth of that is safe.
+PIECE = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """A number of tokens, and whether it is the true one."""
+
+    value: int
+    exact: bool
+
+
+class TokenCounter(Protocol):
+    """Counts one text. `exact` says whether its figures are true as a rule; `measure` says it of one figure."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def exact(self) -> bool: ...
+    def count(self, text: str) -> int: ...
+    def measure(self, text: str) -> Count: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A rule of thumb, named after its formula."""
+
+    name: str
+    formula: Callable[[str], int]
+    exact: bool = False
+
+    def count(self, text: str) -> int:
+        return self.formula(text)
+
+    def measure(self, text: str) -> Count:
+        return Count(self.formula(text), exact=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ExactCounter:
+    """Counts as the named encoding does, piece by piece."""
+
+    name: str
+    encoding: Encoding
+    exact: bool = True
+
+    def count(self, text: str) -> int:
+        return self.measure(text).value
+
+    def measure(self, text: str) -> Count:
+        """Not exact where a piece had to be cut inside a token, or is no proper text (a lone surrogate)."""
+        counts = [self._measure_piece(piece, clean) for piece, clean in pieces(text)]
+        return Count(sum(each.value for each in counts), all(each.exact for each in counts))
+
+    def _measure_piece(self, piece: str, clean: bool) -> Count:
+        try:
+            piece.encode()
+        except UnicodeEncodeError:
+            piece, clean = _without_surrogates(piece), False
+        try:
+            return Count(len(self.encoding.encode_ordinary(piece)), clean)
+        except BaseException as error:
+            # A panic of the Rust engine derives from BaseException; nothing may die of a strange text.
+            if type(error).__name__ != "PanicException":
+                raise
+            return ESTIMATES["bytes/4"].measure(piece)
+
+
+def size(text: str) -> int:
+    """The length in UTF-8 bytes; a lone surrogate takes three, as the replacement character for it does."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+ESTIMATES: dict[str, TokenCounter] = {
+    each.name: each
+    for each in (
+        Estimate("bytes/4", lambda text: size(text) // 4),
+        Estimate("(bytes+3)/4", lambda text: (size(text) + 3) // 4),
+        Estimate("bytes/3", lambda text: -(-size(text) // 3)),
+        Estimate("words", lambda text: len(text.split())),
+    )
+}
+
+COUNTERS: tuple[str, ...] = (*ENCODINGS, *ESTIMATES)
+"""Every name `counter_named` knows, the default first."""
+
+
+def counter_named(name: str) -> TokenCounter:
+    """The counter a person asked for; raises `KeyError` for a name that is not in `COUNTERS`."""
+    return ESTIMATES[name] if name in ESTIMATES else exact_counter(ENCODINGS[name].name)
+
+
+def exact_counter(encoding: str = DEFAULT_ENCODING) -> TokenCounter:
+    """The counter of a published encoding, or an estimate whose name says that the table is missing.
+
+    Never raises. The first call for an encoding takes a third of a second; later ones nothing.
+    """
+    with _loading:
+        return _counter(encoding)
+
+
+def pieces(text: str, limit: int = PIECE) -> Iterator[tuple[str, bool]]:
+    """`text` in parts of at most `limit` characters, each with whether its end is a sure token boundary.
+
+    In both encodings no token holds a letter or digit followed by white space, so a cut between the two is exact.
+    Where a part has no such place it is cut at the limit, and its count may be off by a token or so.
+    """
+    start = 0
+    while len(text) - start > limit:
+        end = _boundary(text, start, start + limit)
+        yield text[start : end or start + limit], end is not None
+        start = end or start + limit
+    yield text[start:], True
+
+
+_loading = Lock()
+
+
+@cache
+def _counter(encoding: str) -> TokenCounter:
+    if encoding not in ENCODINGS:
+        return Estimate(f"bytes/4 ({encoding} is not known)", ESTIMATES["bytes/4"].count)
+    try:
+        return ExactCounter(encoding, load(ENCODINGS[encoding]))
+    except TableMissing:
+        return Estimate(f"bytes/4 (no {encoding} table)", ESTIMATES["bytes/4"].count)
+
+
+def _boundary(text: str, start: int, end: int) -> int | None:
+    """The last place in (start, end] where a space or newline follows a letter or digit."""
+    for place in range(end, start, -1):
+        if text[place] in " \n" and text[place - 1].isalnum():
+            return place
+    return None
+
+
+def _without_surrogates(text: str) -> str:
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
