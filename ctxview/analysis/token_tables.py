@@ -1,7 +1,7 @@
-"""The published BPE encodings: tables, patterns and special tokens, found on this machine and never downloaded.
+"""The published BPE encodings: tables, patterns and special tokens, found on this machine, never downloaded.
 
-Only finds, verifies and parses; counting is `tokens`' work. A table is used when its SHA-256 is the published one,
-so a damaged or replaced file can never produce a wrong count.
+Only finds, verifies and parses; counting is `tokens`' work. A table is used when its SHA-256 is the published
+one, so a damaged or replaced file can never produce a wrong count.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ class Count:
 
 
 class TokenCounter(Protocol):
-    """Counts one text. `exact` says whether its figures are true as a rule; `measure` says it of one figure."""
+    """Counts a text. `exact` says whether its figures are true as a rule; `measure` says it of one figure."""
 
     @property
     def name(self) -> str: ...
@@ -122,8 +122,8 @@ def exact_counter(encoding: str = DEFAULT_ENCODING) -> TokenCounter:
 def pieces(text: str, limit: int = PIECE) -> Iterator[tuple[str, bool]]:
     """`text` in parts of at most `limit` characters, each with whether its end is a sure token boundary.
 
-    In both encodings no token holds a letter or digit followed by white space, so a cut between the two is exact.
-    Where a part has no such place it is cut at the limit, and its count may be off by a token or so.
+    In both encodings no token holds a letter or digit followed by white space, so a cut between the two is
+    exact. A part without such a place is cut at the limit, and its count may be off by a token or so.
     """
     start = 0
     while len(text) - start > limit:
