@@ -1,8 +1,8 @@
 """The formats: how each is recognised, and the one interface they all fill.
 
-A format is a module with a `FORMAT` object (see `Format`). The built-in ones are listed here without being imported;
-other packages add theirs through the entry point group `ctxview.formats`, and are asked only when no built-in format
-recognises a thing or when `--as` names them.
+A format is a module with a `FORMAT` object (see `Format`). The built-in ones are listed here without being
+imported; other packages add theirs through the entry point group `ctxview.formats`, and are asked only when
+no built-in format recognises a thing or when `--as` names them.
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ class Source(Protocol):
     @property
     def revisions(self) -> Sequence[Revision]:
         """In order of time; never empty."""
+
     @property
     def profiles(self) -> Sequence[str]:
         """Names a `Lens` may use, the default first."""

@@ -1,1 +1,1 @@
-"""Context Protocol v3 snapshots: a reply, the separator, a JSON snapshot; saved logs; an agent's `.agent` folder."""
+"""Context Protocol v3 snapshots: replies with a JSON snapshot, saved logs, an agent's `.agent` folder."""

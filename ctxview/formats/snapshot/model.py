@@ -1,7 +1,7 @@
 """What a v3 file holds, as it was written: nothing is repaired, dropped or judged here.
 
-Readers build these values, rules look at them, `state` turns them into what a person sees. A value that should be a
-number but is not stays what it is: the accessors answer None, and the rules say why.
+Readers build these values, rules look at them, `state` turns them into what a person sees. A value that
+should be a number but is not stays what it is: the accessors answer None, and the rules say why.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ class Snapshot:
 
     @cached_property
     def blocks(self) -> tuple[MemoryBlock, ...]:
-        """Everything in every tier array, known tiers first in protocol order, then unknown ones as written."""
+        """Everything in every tier array: known tiers first in protocol order, then unknown ones."""
         memory = self.section("memory")
         names = [*(tier for tier in TIERS if tier in memory), *(name for name in memory if name not in TIERS)]
         return tuple(self._blocks_of(names, memory))
@@ -195,7 +195,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class SavedLog:
-    """A log envelope: full (`context`, `injectedContext`, `projectionDebug`) or lite (`modelContext`, `meta`)."""
+    """A log envelope: full (`context`, `injectedContext`, …) or lite (`modelContext`, `meta`)."""
 
     file: str
     document: JsonDocument
@@ -258,7 +258,7 @@ class TodoRow:
 
 @dataclass(frozen=True)
 class AgentStore:
-    """What an agent's `.agent` folder holds beside its logs; each part None when its file is absent or unreadable."""
+    """What an `.agent` folder holds beside its logs; a part is None when its file is absent or unreadable."""
 
     folder: str
     database: str | None = None

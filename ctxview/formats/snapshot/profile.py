@@ -1,14 +1,18 @@
-"""Runtime profiles: every threshold, cap and formula constant of a v3 runtime, as data from `profiles/*.toml`."""
+"""Runtime profiles: every threshold, cap and constant of a v3 runtime, as data from `profiles/*.toml`.
+
+Only the shape of the data stands here; `profiles/__init__.py` loads it. None always means "no such limit".
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
 class TierPolicy:
-    """What a runtime shows and keeps of one tier. None means no limit. Limits themselves pass; beyond them fails."""
+    """What a runtime shows and keeps of one tier. A limit itself passes; what is beyond it fails."""
 
     max_decay: float | None = None
     min_confidence: float | None = None
@@ -17,6 +21,8 @@ class TierPolicy:
     raw_cap: int | None = None
     raw_age: int | None = None
     raw_age_terminal_only: bool = False
+    hides_terminal: bool = False
+    """Whether a block whose status is done, failed or cancelled is left out of the prompt."""
     trim_floor: int = 0
 
 
@@ -24,29 +30,36 @@ class TierPolicy:
 class Limits:
     """How long things may be before the runtime cuts them, in UTF-16 units or items."""
 
-    content: int = 512
-    tags: int = 8
-    tag: int = 32
-    note: int = 120
-    placeholder: int = 120
+    content: int | None = None
+    tags: int | None = None
+    tag: int | None = None
+    note: int | None = None
+    placeholder: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetPolicy:
-    window: int = 131072
-    output_reserve: int = 2048
-    margin_minimum: int = 6000
-    margin_share: float = 0.12
-    bytes_per_token: float = 3
+    """The prompt window and how a runtime estimates what fills it."""
+
+    window: int | None = None
+    output_reserve: int = 0
+    margin_minimum: int = 0
+    margin_share: float = 0.0
+    units_per_token: float | None = None
+    estimate_unit: Literal["bytes", "characters"] = "bytes"
     stages: tuple[str, ...] = ()
-    exhausted_stage: str = "context_budget_exhausted"
+    exhausted_stage: str | None = None
 
     @property
-    def margin(self) -> int:
-        return max(self.margin_minimum, round(self.window * self.margin_share))
+    def margin(self) -> int | None:
+        if self.window is None:
+            return None
+        return max(self.margin_minimum, int(self.window * self.margin_share + 0.5))
 
     @property
-    def input_budget(self) -> int:
+    def input_budget(self) -> int | None:
+        if self.window is None or self.margin is None:
+            return None
         return self.window - self.output_reserve - self.margin
 
 
@@ -67,7 +80,10 @@ class Profile:
     tiers: Mapping[str, TierPolicy]
     limits: Limits
     budget: BudgetPolicy
-    todo: TodoGrammar
+    todo: TodoGrammar | None
+    """None when the profile knows no fixed wording."""
+    default_confidence: float | None = None
+    """What a block without `confidence` counts as; None when such a block is invalid."""
     near_duplicate: float = 0.9
     """How alike two contents are (0..1) before one counts as a re-worded copy of the other."""
 
