@@ -1,0 +1,84 @@
+"""What a JavaScript runtime makes of a value where Python would differ: trimming, numbers, cutting, ordering.
+
+Only the few operations the reference runtime applies to memory blocks; nothing here knows a snapshot.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+
+from ctxview.state import JsonValue
+
+WHITESPACE = (
+    "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000\ufeff"
+)
+"""What String.prototype.trim removes; unlike str.strip it keeps U+0085 and U+001C to U+001F."""
+
+
+def trim(text: str) -> str:
+    return text.strip(WHITESPACE)
+
+
+def finite_number(value: JsonValue) -> float | None:
+    """`value` as a finite number: a number, or a non-blank string that Number() understands."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        return _number_in(trim(value))
+    if isinstance(value, int | float):
+        found = _as_float(value)
+        return value if math.isfinite(found) else None
+    return None
+
+
+def cut(text: str, units: int | None) -> str:
+    """The first `units` UTF-16 units, as String.prototype.slice gives them (half a pair included)."""
+    if units is None or len(text) * 2 <= units:
+        return text
+    return text.encode("utf-16-le", "surrogatepass")[: units * 2].decode("utf-16-le", "surrogatepass")
+
+
+def collation_key(text: str) -> tuple[list[tuple[int, int]], list[int], list[bool]]:
+    """Sorts nearly as localeCompare does.
+
+    An approximation of the root collation: punctuation before digits before letters, then accents, then lower
+    before upper case. Letters outside ASCII follow in code point order, so mixed scripts may differ from ICU.
+    """
+    decomposed = unicodedata.normalize("NFD", text)
+    accents = [ord(char) for char in decomposed if unicodedata.combining(char)]
+    bare = [
+        char for char in decomposed if not unicodedata.combining(char) and unicodedata.category(char) != "Cc"
+    ]
+    return [_weight(char) for char in bare], accents, [char != char.lower() for char in bare]
+
+
+_ASCII_ORDER = {char: rank for rank, char in enumerate("_-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789")}
+_RADIX = re.compile(r"0([xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)")
+_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+def _weight(char: str) -> tuple[int, int]:
+    if char.isspace():
+        return (0, ord(char))
+    if char in _ASCII_ORDER:
+        return (1, _ASCII_ORDER[char])
+    return (2, ord(char.lower()[0]))
+
+
+def _number_in(text: str) -> float | None:
+    if _RADIX.fullmatch(text):
+        return _as_float(int(text, 0)) if len(text) < 64 else None
+    if not _DECIMAL.fullmatch(text):
+        return None
+    found = float(text)
+    return found if math.isfinite(found) else None
+
+
+def _as_float(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
