@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""From a fresh clone to a running program, with nothing but Python.
+
+    python3 dev.py demo [ARGUMENTS]   the bundled samples in the inspector
+    python3 dev.py check              everything that must hold before a change goes in
+
+Keeps its own environment in `.venv`; installs again only when `pyproject.toml` or the Python version changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+SCRIPTS = VENV / ("Scripts" if os.name == "nt" else "bin")
+PYTHON = SCRIPTS / ("python.exe" if os.name == "nt" else "python")
+STAMP = VENV / "ctxview-installed"
+
+CHECKS = (
+    ("lint", ("ruff", "check", ".")),
+    ("formatting", ("ruff", "format", "--check", ".")),
+    ("types", ("mypy", "--strict", "-p", "ctxview")),
+    ("walls between the parts", ("lint-imports",)),
+    ("tests", ("pytest", "-n", "auto")),
+)
+
+
+def main(arguments: list[str]) -> int | str:
+    if sys.version_info < (3, 11):
+        return "ctxview needs Python 3.11 or newer; this is {}.{}".format(*sys.version_info)
+    command, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
+    if command == "demo":
+        return demo(rest)
+    if command == "check" and not rest:
+        return check()
+    print(__doc__.strip())
+    return 0 if command in ("-h", "--help") else 2
+
+
+def demo(arguments: list[str]) -> int:
+    prepare("plain")
+    return subprocess.call([SCRIPTS / "ctxview", "demo", *arguments])
+
+
+def check() -> int:
+    prepare("dev")
+    for name, (tool, *options) in CHECKS:
+        print(f"── {name}: {tool} {' '.join(options)}".rstrip(), flush=True)
+        code = subprocess.call([SCRIPTS / tool, *options], cwd=ROOT)
+        if code:
+            print(f"── {name}: failed", flush=True)
+            return code
+    print("── all good")
+    return 0
+
+
+def prepare(kind: str) -> None:
+    """An environment with the project in it: `plain` to run it, `dev` to work on it."""
+    if not works(PYTHON):
+        print("Creating .venv …", flush=True)
+        run(sys.executable, "-m", "venv", "--clear", VENV)
+    wanted = fingerprint()
+    if installed().get("dev") == wanted or installed().get(kind) == wanted:
+        return
+    print("Installing ctxview and what it needs …", flush=True)
+    project = f"{ROOT}[dev]" if kind == "dev" else str(ROOT)
+    run(PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--editable", project)
+    STAMP.write_text(f"{kind} {wanted}\n")
+
+
+def works(python: Path) -> bool:
+    return python.exists() and subprocess.call([python, "-c", "import pip"], stderr=subprocess.DEVNULL) == 0
+
+
+def installed() -> dict[str, str]:
+    return dict([STAMP.read_text().split()]) if STAMP.exists() else {}
+
+
+def fingerprint() -> str:
+    """Changes whenever an installed environment would have to."""
+    version = subprocess.check_output([PYTHON, "-VV"])
+    return hashlib.sha256((ROOT / "pyproject.toml").read_bytes() + version + str(ROOT).encode()).hexdigest()
+
+
+def run(*command: str | Path) -> None:
+    code = subprocess.call(command)
+    if code:
+        sys.exit(f"dev.py: {' '.join(map(str, command))} failed (exit {code})")
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)
