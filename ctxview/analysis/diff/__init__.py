@@ -1,0 +1,42 @@
+"""Semantic difference of two states: what changed for the agent, whatever happened to the bytes.
+
+Pure and format-neutral. Two states that mean the same give an empty difference: key order, number spelling,
+file names, token estimators and an order of blocks that the model never sees do not count.
+"""
+
+from __future__ import annotations
+
+from ctxview.analysis.diff.blocks import block_changes
+from ctxview.analysis.diff.model import Change, Delta, Group, Kind, Side, StateDiff
+from ctxview.analysis.diff.parts import (
+    budget_changes,
+    cursor_changes,
+    field_changes,
+    gap_changes,
+    ref_changes,
+    todo_changes,
+)
+from ctxview.analysis.diff.words import Piece, pieces
+from ctxview.state import ContextState
+
+__all__ = ["Change", "Delta", "Group", "Kind", "Piece", "Side", "StateDiff", "diff", "pieces"]
+
+_PARTS = (
+    block_changes,
+    cursor_changes,
+    todo_changes,
+    field_changes,
+    budget_changes,
+    ref_changes,
+    gap_changes,
+)
+
+
+def diff(before: ContextState, after: ContextState) -> StateDiff:
+    """Everything that changed from `before` to `after`."""
+    changes = tuple(change for part in _PARTS for change in part(before, after))
+    return StateDiff(_side(before), _side(after), changes)
+
+
+def _side(state: ContextState) -> Side:
+    return Side(state.title, state.source, state.revision)

@@ -1,0 +1,155 @@
+"""Blocks of two states, matched: added, removed, moved, changed, hidden, shown, reordered.
+
+A block is known by its id within its tier; an id found in another tier has moved. Copies of one id are paired
+by what they hold first, so neither their order nor that of their neighbours matters. Tokens, quality and age
+follow from other things and are not compared. Order is told only where the model sees another one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from itertools import zip_longest
+from typing import TypeAlias, TypeVar
+
+from ctxview.analysis.diff.model import Change, Delta, Group, Kind, Sight
+from ctxview.analysis.diff.values import canonical, delta, field_deltas
+from ctxview.state import Block, ContextState, Field, JsonValue
+
+Pair: TypeAlias = tuple[Block | None, Block | None]
+Thing = TypeVar("Thing")
+
+# Fields of a block's form that the neutral block holds under a name of its own.
+_NEUTRAL = frozenset(
+    {"id", "tier", "type", "content", "text", "decay", "confidence", "round", "tags", "state"}
+)
+
+
+def block_changes(before: ContextState, after: ContextState) -> Iterator[Change]:
+    pairs = _pairs(list(before.blocks()), list(after.blocks()))
+    tiers = [tier.name for tier in (*after.tiers, *before.tiers)]
+    found = [change for pair in pairs if (change := _change(*pair))]
+    yield from sorted(found, key=lambda each: (tiers.index(each.place), each.subject, each.kind))
+    yield from _reordered(pairs)
+
+
+def paired(
+    before: Iterable[Thing],
+    after: Iterable[Thing],
+    key: Callable[[Thing], Hashable],
+    meaning: Callable[[Thing], str],
+) -> list[tuple[Thing | None, Thing | None]]:
+    """Both sides matched by `key`; of several with one key, equal ones first, the rest in order."""
+    groups: dict[Hashable, tuple[list[Thing], list[Thing]]] = defaultdict(lambda: ([], []))
+    for side, things in enumerate((before, after)):
+        for thing in things:
+            groups[key(thing)][side].append(thing)
+    return [pair for left, right in groups.values() for pair in _matched(left, right, meaning)]
+
+
+def _matched(
+    left: list[Thing], right: list[Thing], meaning: Callable[[Thing], str]
+) -> Iterator[tuple[Thing | None, Thing | None]]:
+    if len(left) <= 1 and len(right) <= 1:
+        yield next(iter(left), None), next(iter(right), None)
+        return
+    by_meaning: dict[str, list[Thing]] = defaultdict(list)
+    for thing in right:
+        by_meaning[meaning(thing)].append(thing)
+    alone = []
+    for thing in sorted(left, key=meaning):
+        twins = by_meaning[meaning(thing)]
+        if twins:
+            yield thing, twins.pop()
+        else:
+            alone.append(thing)
+    yield from zip_longest(alone, (thing for key in sorted(by_meaning) for thing in by_meaning[key]))
+
+
+def _pairs(before: list[Block], after: list[Block]) -> list[Pair]:
+    pairs = paired(before, after, lambda block: (block.tier, block.id), _meaning)
+    gone = [old for old, new in pairs if old and not new and old.id.strip()]
+    come = [new for old, new in pairs if new and not old and new.id.strip()]
+    moved = [(old, new) for old, new in paired(gone, come, lambda block: block.id, _meaning) if old and new]
+    taken = {id(block) for pair in moved for block in pair}
+    stayed = [(old, new) for old, new in pairs if id(old) not in taken and id(new) not in taken]
+    return stayed + moved
+
+
+def _meaning(block: Block) -> str:
+    """Sorts and compares copies of one id; whatever the model or a person would call the block's content."""
+    others: dict[str, JsonValue] = {each.name: each.value for each in _others(block) if each.present}
+    return canonical([*(value for _, value in _values(block)), block.visible, block.tier, others])
+
+
+def _change(old: Block | None, new: Block | None) -> Change | None:
+    if old is None:
+        return _one_sided(new, Kind.ADDED) if new else None
+    if new is None:
+        return _one_sided(old, Kind.REMOVED)
+    deltas = tuple(_deltas(old, new))
+    sight: Sight | None = None
+    if old.visible != new.visible and None not in (old.visible, new.visible):
+        sight = "shown" if new.visible else "hidden"
+    moved = old.tier != new.tier
+    if not (deltas or sight or moved):
+        return None
+    kind = Kind.MOVED if moved else Kind(sight) if sight else Kind.CHANGED
+    why = (new.reason or "") if sight == "hidden" else f"was {old.reason}" if sight and old.reason else ""
+    return Change(Group.BLOCKS, kind, new.id, new.tier, old.tier if moved else None, deltas, sight, why)
+
+
+def _one_sided(block: Block, kind: Kind) -> Change:
+    pairs = (
+        (name, None, value) if kind is Kind.ADDED else (name, value, None) for name, value in _values(block)
+    )
+    deltas = tuple(found for name, left, right in pairs if (found := delta(name, left, right)))
+    why = block.reason or "" if block.visible is False else ""
+    return Change(Group.BLOCKS, kind, block.id, block.tier, deltas=deltas, why=why)
+
+
+def _deltas(old: Block, new: Block) -> Iterator[Delta]:
+    others = tuple(field_deltas(_others(old), _others(new))) if old.form and new.form else ()
+    told = any((each.before, each.after) == (old.state, new.state) for each in others)
+    for (name, before), (_, after) in zip(_values(old), _values(new), strict=True):
+        # A form may hold the state under the format's own word, which says more.
+        if not (told and name == "state") and (found := delta(name, before, after)):
+            yield found
+    yield from others
+    if old.visible is False and new.visible is False and _words(old.reason) != _words(new.reason):
+        yield Delta("reason", old.reason, new.reason, "changed")
+
+
+def _values(block: Block) -> Iterator[tuple[str, JsonValue]]:
+    yield "type", block.type
+    yield "decay", block.decay
+    yield "confidence", block.confidence
+    yield "round", block.round
+    # Tags are a set to every reader of them: their order means nothing.
+    yield "tags", [*sorted(block.tags)] or None
+    yield "state", block.state
+    yield "text", block.text
+
+
+def _others(block: Block) -> list[Field]:
+    return [each for each in block.form.fields if each.name not in _NEUTRAL] if block.form else []
+
+
+def _words(reason: str | None) -> str:
+    """A reason without its figures: an age that grew by one is not another reason."""
+    return re.sub(r"[\d.,]+", "#", reason or "")
+
+
+def _reordered(pairs: Iterable[Pair]) -> Iterator[Change]:
+    """Tiers whose blocks, shown before and after, now reach the model in another order."""
+    shown: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
+    for old, new in pairs:
+        if old and new and old.tier == new.tier and old.rank is not None and new.rank is not None:
+            shown[new.tier].append((old.rank, new.rank, new.id))
+    for tier, ranks in sorted(shown.items()):
+        before = [name for _, _, name in sorted(ranks)]
+        after = [name for _, _, name in sorted(ranks, key=lambda each: each[1:])]
+        if before != after:
+            order = Delta("shown order", [*before], [*after], "changed")
+            yield Change(Group.ORDER, Kind.REORDERED, tier, deltas=(order,))

@@ -1,0 +1,128 @@
+"""What a difference is made of: values that became others, on subjects, in groups. Compares nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from ctxview.analysis.diff.words import Piece
+from ctxview.state import JsonValue, Owner
+
+Word = Literal["added", "removed", "raised", "lowered", "changed"]
+Sight = Literal["hidden", "shown"]
+
+
+class Kind(StrEnum):
+    """The chief thing that happened to a subject; its deltas tell the rest."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    MOVED = "moved"
+    HIDDEN = "hidden"
+    SHOWN = "shown"
+    CHANGED = "changed"
+    REORDERED = "reordered"
+    BROKEN = "broken"
+    HEALED = "healed"
+    OPENED = "opened"
+    CLOSED = "closed"
+
+
+class Group(StrEnum):
+    """In the order a reader wants them."""
+
+    BLOCKS = "blocks"
+    ORDER = "order"
+    CURSOR = "cursor"
+    TODO = "todo"
+    FIELDS = "fields"
+    BUDGET = "budget"
+    REFS = "refs"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """One value that became another; `word` "added" means there was none before, "removed" none after."""
+
+    name: str
+    before: JsonValue
+    after: JsonValue
+    word: Word
+    owner: Owner | None = None
+    pieces: tuple[Piece, ...] = ()
+    """For prose: the same change word by word."""
+
+    @property
+    def system(self) -> bool:
+        return self.owner in (Owner.SYSTEM, Owner.APPEND_ONLY)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What happened to one subject: a block, the cursor, a field, a budget, a reference, a gap."""
+
+    group: Group
+    kind: Kind
+    subject: str
+    place: str = ""
+    """Where it stands now (or stood, when removed): a tier, a kind of reference, a budget's target."""
+    came_from: str | None = None
+    """The tier a moved block left."""
+    deltas: tuple[Delta, ...] = ()
+    sight: Sight | None = None
+    """Set when the model stopped or started being shown a block, whatever else happened to it."""
+    why: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.place}/{self.subject}" if self.place else self.subject
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """Which state stood on one side; never part of the difference."""
+
+    title: str
+    source: str
+    revision: str
+
+
+@dataclass(frozen=True, slots=True)
+class StateDiff:
+    """Every change from one state to another, by group; falsy when both mean the same."""
+
+    before: Side
+    after: Side
+    changes: tuple[Change, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.changes)
+
+    def groups(self) -> Iterator[tuple[Group, tuple[Change, ...]]]:
+        """The groups that have changes, in reading order."""
+        for group in Group:
+            if found := self.of(group):
+                yield group, found
+
+    def of(self, group: Group) -> tuple[Change, ...]:
+        return tuple(change for change in self.changes if change.group is group)
+
+    def counts(self) -> dict[Kind, int]:
+        found = Counter(change.kind for change in self.changes)
+        return {kind: found[kind] for kind in Kind if found[kind]}
+
+    def as_json(self) -> dict[str, JsonValue]:
+        """A contract: keys are stable, what does not apply is null."""
+        from ctxview.analysis.diff.report import json_of
+
+        return json_of(self)
+
+    def as_lines(self) -> list[str]:
+        """For a terminal or a file: plain text, safe to print."""
+        from ctxview.analysis.diff.report import lines_of
+
+        return lines_of(self)

@@ -1,0 +1,218 @@
+"""Everything of a state that is not a block, compared: cursor, todo, fields, budgets, references, gaps.
+
+Not compared: names of files, titles and revisions (they name the sides), the timeline (it only grows), and
+figures found by different estimators (they differ without anything having changed).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ctxview.analysis.diff.blocks import paired
+from ctxview.analysis.diff.model import Change, Delta, Group, Kind
+from ctxview.analysis.diff.values import canonical, delta, field_deltas
+from ctxview.state import (
+    Budget,
+    ContextState,
+    Cursor,
+    Gap,
+    JsonValue,
+    Owner,
+    Ref,
+    RefStatus,
+    Segment,
+    Todo,
+    TodoItem,
+)
+
+_LEADS_NOWHERE = (RefStatus.DANGLING, RefStatus.MISMATCH)
+_CLOSED = frozenset({"closed", "resolved", "answered", "done", "satisfied", "fixed", "cancelled"})
+
+
+def cursor_changes(before: ContextState, after: ContextState) -> Iterator[Change]:
+    old, new = _cursor(before), _cursor(after)
+    names = ("phase", "next", "target", "note")
+    deltas = _deltas(*((name, getattr(old, name, None), getattr(new, name, None)) for name in names))
+    if old is None and new is not None:
+        yield Change(Group.CURSOR, Kind.ADDED, "cursor", deltas=deltas)
+    elif new is None and old is not None:
+        yield Change(Group.CURSOR, Kind.REMOVED, "cursor", deltas=deltas)
+    elif deltas:
+        yield Change(Group.CURSOR, Kind.CHANGED, "cursor", deltas=deltas)
+
+
+def todo_changes(before: ContextState, after: ContextState) -> Iterator[Change]:
+    old, new = before.todo or _NO_TODO, after.todo or _NO_TODO
+    owners = {each.name: each.owner for todo in (old, new) if todo.form for each in todo.form.fields}
+    pairs = (
+        ("step", old.step, new.step),
+        ("total", old.total, new.total),
+        ("summary", old.summary, new.summary),
+    )
+    found = (delta(name, left, right, owners.get(name)) for name, left, right in pairs)
+    if progress := tuple(each for each in found if each):
+        yield Change(Group.TODO, Kind.CHANGED, "progress", deltas=progress)
+    for left, right in paired(old.items, new.items, _item_key, lambda item: repr((item.title, item.status))):
+        if change := _item_change(left, right):
+            yield change
+
+
+def field_changes(before: ContextState, after: ContextState) -> Iterator[Change]:
+    """The fields of the whole, one change each, and the prose beside the state."""
+    if before.format != after.format:
+        yield _field_change(Delta("format", before.format, after.format, "changed", Owner.DERIVED))
+    if before.form and after.form:
+        yield from map(_field_change, field_deltas(before.form.fields, after.form.fields))
+    if prose := delta("text", before.text, after.text):
+        yield _field_change(prose)
+
+
+def budget_changes(before: ContextState, after: ContextState) -> Iterator[Change]:
+    for old, new in paired(before.budgets, after.budgets, lambda budget: (budget.target, budget.unit), repr):
+        budget = new or old
+        if budget is None:
+            continue
+        kind = Kind.ADDED if old is None else Kind.REMOVED if new is None else Kind.CHANGED
+        deltas = tuple(_budget_deltas(old or _none_of(budget), new or _none_of(budget)))
+        if deltas or kind is not Kind.CHANGED:
+            yield Change(Group.BUDGET, kind, budget.target, deltas=deltas, why=_fit(old, new))
+
+
+def ref_changes(before: ContextState, after: ContextState) -> Iterator[Change]:
+    for old, new in paired(before.refs, after.refs, lambda ref: (ref.kind, ref.id), _ref_meaning):
+        ref = new or old
+        if ref is None:
+            continue
+        left, right = _ref_values(old), _ref_values(new)
+        deltas = _deltas(
+            *((name, left.get(name), right.get(name)) for name in (*right, *(left if not right else ())))
+        )
+        if deltas:
+            yield Change(Group.REFS, _ref_kind(old, new), ref.id, ref.kind, deltas=deltas)
+
+
+def gap_changes(before: ContextState, after: ContextState) -> Iterator[Change]:
+    for old, new in paired(before.missing, after.missing, lambda gap: gap.id, _gap_meaning):
+        gap = new or old
+        if gap is None:
+            continue
+        left, right = _gap_values(old), _gap_values(new)
+        deltas = _deltas(
+            *((name, left.get(name), right.get(name)) for name in (*right, *(left if not right else ())))
+        )
+        if old and new and re.sub(r"[\d.,]+", "#", old.why) != re.sub(r"[\d.,]+", "#", new.why):
+            deltas = (*deltas, Delta("why", old.why, new.why, "changed"))
+        if deltas:
+            yield Change(Group.MISSING, _gap_kind(old, new), gap.id, deltas=deltas, why=gap.why)
+
+
+_NO_TODO = Todo(None, None, None, None)
+
+
+def _deltas(*values: tuple[str, JsonValue, JsonValue]) -> tuple[Delta, ...]:
+    return tuple(found for name, left, right in values if (found := delta(name, left, right)))
+
+
+def _cursor(state: ContextState) -> Cursor | None:
+    return state.todo.cursor if state.todo else None
+
+
+def _item_key(item: TodoItem) -> str:
+    return f"#{item.id}" if item.id is not None else item.title
+
+
+def _item_change(old: TodoItem | None, new: TodoItem | None) -> Change | None:
+    item = new or old
+    if item is None:
+        return None
+    kind = Kind.ADDED if old is None else Kind.REMOVED if new is None else Kind.CHANGED
+    names = ("title", "status")
+    deltas = _deltas(*((name, getattr(old, name, None), getattr(new, name, None)) for name in names))
+    return Change(Group.TODO, kind, _item_key(item), deltas=deltas) if deltas else None
+
+
+def _field_change(found: Delta) -> Change:
+    kind = Kind.ADDED if found.word == "added" else Kind.REMOVED if found.word == "removed" else Kind.CHANGED
+    return Change(Group.FIELDS, kind, found.name, deltas=(found,))
+
+
+def _none_of(budget: Budget) -> Budget:
+    return Budget(budget.target, budget.unit, None, None, None, ())
+
+
+def _budget_deltas(old: Budget, new: Budget) -> Iterator[Delta]:
+    yield from _deltas(("limit", old.limit, new.limit), ("reserved", old.reserved, new.reserved))
+    if _estimators(old) == _estimators(new) or not (old.segments and new.segments):
+        yield from _deltas(("used", old.used, new.used))
+    for left, right in paired(old.segments, new.segments, lambda segment: segment.name, repr):
+        yield from _segment_deltas(left, right)
+
+
+def _segment_deltas(old: Segment | None, new: Segment | None) -> Iterator[Delta]:
+    segment = new or old
+    if segment is None:
+        return
+    if old is None or new is None or (old.estimator, old.exact) == (new.estimator, new.exact):
+        yield from _deltas((segment.name, old.used if old else None, new.used if new else None))
+    yield from _deltas((f"{segment.name} limit", old.limit if old else None, new.limit if new else None))
+
+
+def _estimators(budget: Budget) -> set[tuple[str | None, bool]]:
+    return {(segment.estimator, segment.exact) for segment in budget.segments}
+
+
+def _fit(old: Budget | None, new: Budget | None) -> str:
+    before, after = (old.over if old else None) or 0, (new.over if new else None) or 0
+    if after and new:
+        return f"{'still ' if before else ''}over by {after} {new.unit}"
+    return "fits again" if before and new else ""
+
+
+def _ref_values(ref: Ref | None) -> dict[str, JsonValue]:
+    if ref is None:
+        return {}
+    return {
+        "status": ref.status.value,
+        "target": ref.target,
+        "used by": [*sorted(ref.used_by)] or None,
+        "bytes": ref.bytes,
+        "text": ref.text,
+    }
+
+
+def _ref_meaning(ref: Ref) -> str:
+    return canonical(_ref_values(ref))
+
+
+def _ref_kind(old: Ref | None, new: Ref | None) -> Kind:
+    if old is None or new is None:
+        return Kind.ADDED if new else Kind.REMOVED
+    was, became = old.status in _LEADS_NOWHERE, new.status in _LEADS_NOWHERE
+    return Kind.BROKEN if became and not was else Kind.HEALED if was and not became else Kind.CHANGED
+
+
+def _gap_values(gap: Gap | None) -> dict[str, JsonValue]:
+    if gap is None:
+        return {}
+    return {
+        "question": gap.question,
+        "severity": gap.severity,
+        "status": gap.status,
+        "blocks": [*sorted(gap.blocks)] or None,
+    }
+
+
+def _gap_meaning(gap: Gap) -> str:
+    return canonical(_gap_values(gap))
+
+
+def _gap_kind(old: Gap | None, new: Gap | None) -> Kind:
+    was, became = _is_open(old), _is_open(new)
+    if was == became:
+        return Kind.CHANGED if old and new else Kind.ADDED if new else Kind.REMOVED
+    return Kind.OPENED if became else Kind.CLOSED
+
+
+def _is_open(gap: Gap | None) -> bool:
+    return gap is not None and gap.status.casefold() not in _CLOSED

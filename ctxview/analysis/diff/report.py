@@ -1,0 +1,170 @@
+"""A difference as JSON for programs and as lines for people. Adds no judgement of its own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from ctxview.analysis.diff.model import Change, Delta, Group, Kind, StateDiff
+from ctxview.analysis.diff.values import printable, shown
+from ctxview.analysis.diff.words import Piece
+from ctxview.files.visible import visible
+from ctxview.state import JsonValue
+
+TITLES = {
+    Group.BLOCKS: "Memory",
+    Group.ORDER: "Order shown to the model",
+    Group.CURSOR: "Cursor",
+    Group.TODO: "Todo",
+    Group.FIELDS: "Fields",
+    Group.BUDGET: "Budget",
+    Group.REFS: "References",
+    Group.MISSING: "Missing",
+}
+SIGNS = {
+    Kind.ADDED: "+",
+    Kind.REMOVED: "-",
+    Kind.MOVED: ">",
+    Kind.OPENED: "+",
+    Kind.CLOSED: "-",
+    Kind.BROKEN: "!",
+}
+SYSTEM_NOTE = "system field changed"
+NOTHING = "No difference in meaning."
+
+_LONGEST = 160
+_AROUND = 24
+
+
+def json_of(diff: StateDiff) -> dict[str, JsonValue]:
+    sides: dict[str, JsonValue] = {
+        name: {"title": side.title, "source": side.source, "revision": side.revision}
+        for name, side in (("before", diff.before), ("after", diff.after))
+    }
+    counts: dict[str, JsonValue] = {kind.value: count for kind, count in diff.counts().items()}
+    groups: dict[str, JsonValue] = {
+        group.value: [_json_change(each) for each in diff.of(group)] for group in Group
+    }
+    return {"equal": not diff, **sides, "counts": counts, **groups}
+
+
+def lines_of(diff: StateDiff) -> list[str]:
+    if not diff:
+        return [NOTHING]
+    return [line for group, changes in diff.groups() for line in _group_lines(group, changes)]
+
+
+def tally(changes: Sequence[Change]) -> str:
+    """`2 added · 1 moved · 1 newly hidden`, in the order of kinds."""
+    kinds = Counter(change.kind for change in changes)
+    words = [f"{kinds[kind]} {'newly ' if kind in _SIGHT else ''}{kind}" for kind in Kind if kinds[kind]]
+    unseen = Counter(change.sight for change in changes if change.kind is Kind.MOVED and change.sight)
+    return " · ".join([*words, *(f"{count} of them newly {sight}" for sight, count in unseen.items())])
+
+
+def headline(change: Change) -> str:
+    """What happened, in one unescaped phrase: name, chief fact, reason."""
+    words = [change.name]
+    if change.came_from is not None:
+        words.append(f"moved here from {change.came_from}")
+    if change.sight == "hidden":
+        words.append(f"no longer shown to the model{_reason(change.why)}")
+    elif change.sight == "shown":
+        words.append(f"now shown to the model{_reason(change.why)}")
+    elif change.kind in (Kind.ADDED, Kind.REMOVED) and change.group is Group.BLOCKS:
+        words.append(change.kind + (f", hidden{_reason(change.why)}" if change.why else ""))
+    elif change.kind is Kind.CHANGED or change.group is Group.FIELDS:
+        words.append(change.why)
+    elif change.kind is not Kind.MOVED:
+        words.append(change.kind + _reason(change.why))
+    return "  ".join(word for word in words if word)
+
+
+def delta_text(found: Delta) -> str:
+    """`decay  0.4 → 0.7 (raised)`, unescaped; prose with its changed words marked `[-…-]` and `{+…+}`."""
+    return f"{_change_text(found)}   {SYSTEM_NOTE}" if found.system else _change_text(found)
+
+
+def _change_text(found: Delta) -> str:
+    if found.pieces:
+        return f"{found.name}  {marked(found.pieces)}"
+    if found.word == "added":
+        return f"{found.name}  {_cut(shown(found.after))}"
+    if found.word == "removed":
+        return f"{found.name}  was {_cut(shown(found.before))}"
+    arrow = f"{found.name}  {_cut(shown(found.before))} → {_cut(shown(found.after))}"
+    return f"{arrow} ({found.word})" if found.word in ("raised", "lowered") else arrow
+
+
+def details(change: Change) -> list[str]:
+    """One line a delta; of a block that came or went, its facts on one line and its text on another."""
+    if change.group is not Group.BLOCKS or change.kind not in (Kind.ADDED, Kind.REMOVED):
+        return [delta_text(found) for found in change.deltas]
+    values = {
+        found.name: shown(found.before if found.after is None else found.after) for found in change.deltas
+    }
+    text = values.pop("text", "")
+    return [" · ".join(f"{name} {value}" for name, value in values.items()), _cut(text)]
+
+
+def marked(pieces: Sequence[Piece]) -> str:
+    """Pieces on one line; what stayed is shortened to what surrounds a change."""
+    marks = {"same": ("", ""), "removed": ("[-", "-]"), "added": ("{+", "+}")}
+    return "".join(marks[piece.side][0] + text + marks[piece.side][1] for piece, text in shortened(pieces))
+
+
+def shortened(pieces: Sequence[Piece]) -> Iterator[tuple[Piece, str]]:
+    last = len(pieces) - 1
+    for index, piece in enumerate(pieces):
+        if piece.side != "same":
+            yield piece, _cut(piece.text)
+            continue
+        head = "" if index == 0 else piece.text[:_AROUND]
+        tail = "" if index == last else piece.text[-_AROUND:]
+        yield piece, piece.text if len(piece.text) <= 2 * _AROUND else f"{head}…{tail}"
+
+
+_SIGHT = (Kind.HIDDEN, Kind.SHOWN)
+
+
+def _group_lines(group: Group, changes: Sequence[Change]) -> Iterator[str]:
+    yield f"{TITLES[group]}: {tally(changes)}"
+    for change in changes:
+        sign = SIGNS.get(change.kind, "~")
+        if group is Group.FIELDS:
+            yield f"  {sign} {visible(delta_text(change.deltas[0]))}"
+            continue
+        yield f"  {sign} {visible(headline(change))}"
+        yield from (f"      {visible(line)}" for line in details(change))
+
+
+def _json_change(change: Change) -> JsonValue:
+    return {
+        "kind": change.kind.value,
+        "subject": change.subject,
+        "place": change.place or None,
+        "from": change.came_from,
+        "visibility": change.sight,
+        "why": change.why or None,
+        "deltas": [_json_delta(found) for found in change.deltas],
+    }
+
+
+def _json_delta(found: Delta) -> JsonValue:
+    return {
+        "name": found.name,
+        "before": printable(found.before),
+        "after": printable(found.after),
+        "word": found.word,
+        "owner": found.owner.value if found.owner else None,
+        "system": found.system,
+        "pieces": [[piece.side, piece.text] for piece in found.pieces] or None,
+    }
+
+
+def _reason(why: str) -> str:
+    return f": {why}" if why else ""
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
