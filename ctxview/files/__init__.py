@@ -1,0 +1,4 @@
+"""Bytes on disk: strict JSON with spans, loss-free splices, safe reading, atomic saving.
+
+Nothing here knows a format or a screen.
+"""

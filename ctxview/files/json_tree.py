@@ -1,0 +1,192 @@
+"""The nodes of a scanned JSON text as a tree: down by pointer, back up from a node, or all at once as a value.
+
+Nothing here recurses, so depth is no danger; children are looked up per container and remembered.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from typing import Final
+
+from ctxview.files.json_scanner import Nodes
+from ctxview.state import JsonValue
+
+_OPEN_OBJECT, _OPEN_ARRAY, _QUOTE = b'{["'
+_WORDS: Final[dict[int, JsonValue]] = {ord("t"): True, ord("f"): False, ord("n"): None}
+_INDEX: Final = re.compile(r"0|[1-9][0-9]{0,15}")
+_BAD_ESCAPE: Final = re.compile(r"~(?![01])")
+
+
+def escape_token(key: str) -> str:
+    """One key as it stands in a JSON pointer (RFC 6901)."""
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+def join(pointer: str, *tokens: str | int) -> str:
+    """`pointer` and what lies below it, keys and indexes."""
+    return pointer + "".join(f"/{escape_token(str(token))}" for token in tokens)
+
+
+def split(pointer: str) -> list[str] | None:
+    """The keys and indexes of a pointer, unescaped; None when it is no pointer."""
+    if pointer == "":
+        return []
+    if not pointer.startswith("/") or _BAD_ESCAPE.search(pointer):
+        return None
+    return [token.replace("~1", "/").replace("~0", "~") for token in pointer[1:].split("/")]
+
+
+class JsonTree:
+    """The nodes of one text as a tree. A node is its number in document order; 0 is the root."""
+
+    def __init__(self, data: bytes, nodes: Nodes) -> None:
+        self._data = data
+        self._starts, self._ends, self._keys = nodes.starts, nodes.ends, nodes.keys
+        self._children: dict[int, array[int]] = {}
+        self._members: dict[int, dict[str, int]] = {}
+
+    def find(self, pointer: str) -> int | None:
+        """The node a pointer leads to; of duplicate members the last, as `JSON.parse` has it."""
+        path = self.path(pointer)
+        return path[-1] if path is not None else None
+
+    def path(self, pointer: str) -> list[int] | None:
+        """The nodes from the root to where a pointer leads, both included; None when it leads nowhere."""
+        tokens = split(pointer)
+        if tokens is None:
+            return None
+        path = [0]
+        for token in tokens:
+            child = self._child(path[-1], token)
+            if child is None:
+                return None
+            path.append(child)
+        return path
+
+    def span(self, node: int) -> tuple[int, int]:
+        return self._starts[node], self._ends[node]
+
+    def key_span(self, node: int) -> tuple[int, int] | None:
+        start = self._keys[node]
+        # Only a colon and whitespace stand between a key and its value.
+        return None if start < 0 else (start, self._data.rindex(b'"', start, self._starts[node]) + 1)
+
+    def key(self, node: int) -> str | None:
+        """The key of a member; None for elements and the root."""
+        span = self.key_span(node)
+        return None if span is None else _string(self._data[slice(*span)])
+
+    def is_object(self, node: int) -> bool:
+        return self._data[self._starts[node]] == _OPEN_OBJECT
+
+    def is_array(self, node: int) -> bool:
+        return self._data[self._starts[node]] == _OPEN_ARRAY
+
+    def children(self, node: int) -> array[int]:
+        """Elements or members in document order, duplicates included; nothing for a scalar."""
+        known = self._children.get(node)
+        if known is None:
+            known = self._children[node] = array("q", self._iter_children(node))
+        return known
+
+    def members(self, node: int) -> dict[str, int]:
+        """The last member for each key of an object."""
+        known = self._members.get(node)
+        if known is None:
+            known = {self.key(child) or "": child for child in self.children(node)}
+            self._members[node] = known
+        return known
+
+    def has_duplicates(self, node: int) -> bool:
+        return self.is_object(node) and len(self.members(node)) < len(self.children(node))
+
+    def duplicates(self) -> Iterator[int]:
+        """Every member whose key an earlier one of the same object already has, in document order."""
+        found = []
+        for node, start in enumerate(self._starts):
+            if self._data[start] == _OPEN_OBJECT:
+                seen: set[str | None] = set()
+                for child in self._iter_children(node):
+                    key = self.key(child)
+                    if key in seen:
+                        found.append(child)
+                    seen.add(key)
+        yield from sorted(found)
+
+    def pointer(self, node: int) -> str:
+        """The pointer that leads to a node (or, for a duplicate, to its namesake that counts)."""
+        tokens = []
+        current = 0
+        while current != node:
+            children = self.children(current)
+            index = bisect_right(children, node) - 1
+            current = children[index]
+            key = self.key(current)
+            tokens.append(escape_token(key) if key is not None else str(index))
+        return "".join(f"/{token}" for token in tokens)
+
+    def value(self) -> JsonValue:
+        """The whole text as `JSON.parse` reads it."""
+        root = self._new_value(0)
+        enclosing: list[tuple[JsonValue, int]] = [(root, self._ends[0])]
+        for node in range(1, len(self._starts)):
+            while self._starts[node] >= enclosing[-1][1]:
+                enclosing.pop()
+            value = self._new_value(node)
+            container = enclosing[-1][0]
+            if isinstance(container, dict):
+                container[self.key(node) or ""] = value
+            elif isinstance(container, list):
+                container.append(value)
+            if isinstance(value, dict | list):
+                enclosing.append((value, self._ends[node]))
+        return root
+
+    def _child(self, node: int, token: str) -> int | None:
+        if self.is_object(node):
+            return self.members(node).get(token)
+        if not self.is_array(node) or not _INDEX.fullmatch(token):
+            return None
+        children = self.children(node)
+        index = int(token)
+        return children[index] if index < len(children) else None
+
+    def _iter_children(self, node: int) -> Iterator[int]:
+        end = self._ends[node]
+        child = node + 1
+        while child < len(self._starts) and self._starts[child] < end:
+            yield child
+            opens = self._data[self._starts[child]] in (_OPEN_OBJECT, _OPEN_ARRAY)
+            child = bisect_left(self._starts, self._ends[child], child) if opens else child + 1
+
+    def _new_value(self, node: int) -> JsonValue:
+        """The value of a node, a container still empty."""
+        first = self._data[self._starts[node]]
+        if first == _OPEN_OBJECT:
+            return {}
+        if first == _OPEN_ARRAY:
+            return []
+        literal = self._data[slice(*self.span(node))]
+        if first == _QUOTE:
+            return _string(literal)
+        return _WORDS[first] if first in _WORDS else _number(literal)
+
+
+def _string(literal: bytes) -> str:
+    if b"\\" not in literal:
+        return literal[1:-1].decode()
+    text: str = json.loads(literal.decode())
+    return text
+
+
+def _number(literal: bytes) -> int | float:
+    """As orjson has it: integers that 64 bits can hold stay exact, all else is a double."""
+    if literal.lstrip(b"-").isdigit() and len(literal) <= 20:
+        exact = int(literal)
+        if -(2**63) <= exact < 2**64:
+            return exact
+    return float(literal)
