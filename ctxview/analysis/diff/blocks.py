@@ -148,8 +148,8 @@ def _reordered(pairs: Iterable[Pair]) -> Iterator[Change]:
         if old and new and old.tier == new.tier and old.rank is not None and new.rank is not None:
             shown[new.tier].append((old.rank, new.rank, new.id))
     for tier, ranks in sorted(shown.items()):
-        before = [name for _, _, name in sorted(ranks)]
-        after = [name for _, _, name in sorted(ranks, key=lambda each: each[1:])]
+        before = [name for _, _, name in sorted(ranks, key=lambda each: (each[0], each[2]))]
+        after = [name for _, _, name in sorted(ranks, key=lambda each: (each[1], each[2]))]
         if before != after:
             order = Delta("shown order", [*before], [*after], "changed")
             yield Change(Group.ORDER, Kind.REORDERED, tier, deltas=(order,))

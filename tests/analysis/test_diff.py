@@ -1,0 +1,338 @@
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ctxview.analysis.diff import Change, Group, Kind, StateDiff, diff
+from ctxview.state import (
+    Block,
+    Budget,
+    ContextState,
+    Counts,
+    Cursor,
+    Field,
+    Form,
+    Gap,
+    JsonValue,
+    Origin,
+    Owner,
+    Ref,
+    RefStatus,
+    Segment,
+    Tier,
+    Todo,
+    TodoItem,
+)
+
+HERE = Origin("a.json")
+TIERS = ("core", "working", "longterm")
+
+
+def block(name: str, tier: str = "working", **parts: object) -> Block:
+    plain = Block(
+        id=name,
+        tier=tier,
+        type="task",
+        text="read the plan",
+        decay=0.4,
+        confidence=0.8,
+        quality=0.7,
+        round=3,
+        age=1,
+        tags=("a",),
+        tokens=4,
+        visible=True,
+        reason=None,
+        state="open",
+        origin=HERE,
+    )
+    return replace(plain, **parts)  # type: ignore[arg-type]
+
+
+def state(*blocks: Block, **parts: object) -> ContextState:
+    tiers = tuple(Tier(name, tuple(each for each in blocks if each.tier == name)) for name in TIERS)
+    counts = Counts(len(blocks), 0, 0, 0, True, "bytes/4")
+    plain = ContextState("snapshot", "a", "a.json", "1", tiers, None, (), (), (), (), counts)
+    return replace(plain, **parts)  # type: ignore[arg-type]
+
+
+def fields(owner: Owner = Owner.SYSTEM, **values: JsonValue) -> Form:
+    return Form("a.json", "", tuple(Field(name, value, owner, f"/{name}") for name, value in values.items()))
+
+
+def ref(name: str, status: RefStatus, **parts: object) -> Ref:
+    return replace(Ref(name, "tag_ref", "tag:1", status, 3, 10, ("w1",), HERE), **parts)  # type: ignore[arg-type]
+
+
+def gap(name: str, status: str = "open", why: str = "dropped") -> Gap:
+    return Gap(name, "where is it?", "blocking", status, (), why, HERE)
+
+
+def only(found: StateDiff) -> Change:
+    assert len(found.changes) == 1, found.as_json()
+    return found.changes[0]
+
+
+def names(change: Change) -> list[str]:
+    return [delta.name for delta in change.deltas]
+
+
+# -- blocks ------------------------------------------------------------------------------------------------------
+
+
+def test_a_block_that_came_and_one_that_went_are_told() -> None:
+    found = diff(state(block("old")), state(block("new")))
+    assert [(each.kind, each.name) for each in found.changes] == [
+        (Kind.ADDED, "working/new"),
+        (Kind.REMOVED, "working/old"),
+    ]
+
+
+def test_a_block_found_in_another_tier_has_moved_and_its_changes_are_told_with_it() -> None:
+    change = only(diff(state(block("w1")), state(block("w1", "longterm", confidence=0.9))))
+    assert (change.kind, change.came_from, change.place, names(change)) == (
+        Kind.MOVED,
+        "working",
+        "longterm",
+        ["confidence"],
+    )
+
+
+def test_a_block_that_crossed_a_threshold_is_newly_hidden_with_the_reason_and_the_direction() -> None:
+    after = block("w1", decay=0.7, visible=False, reason="decay 0.70 > 0.65")
+    change = only(diff(state(block("w1")), state(after)))
+    assert (change.kind, change.sight, change.why) == (Kind.HIDDEN, "hidden", "decay 0.70 > 0.65")
+    assert [(each.name, each.word) for each in change.deltas] == [("decay", "raised")]
+
+
+def test_a_block_shown_again_says_what_had_hidden_it() -> None:
+    before = block("w1", visible=False, reason="age 13 > 12")
+    change = only(diff(state(before), state(block("w1"))))
+    assert (change.kind, change.why) == (Kind.SHOWN, "was age 13 > 12")
+
+
+def test_a_move_that_also_hides_says_both() -> None:
+    change = only(diff(state(block("w1")), state(block("w1", "core", visible=False, reason="too decayed"))))
+    assert (change.kind, change.sight) == (Kind.MOVED, "hidden")
+
+
+def test_a_hidden_block_whose_age_merely_grew_has_not_changed() -> None:
+    before = block("w1", visible=False, reason="age 13 > 12", age=13)
+    assert not diff(state(before), state(replace(before, reason="age 14 > 12", age=14)))
+
+
+def test_a_hidden_block_with_another_reason_has_changed() -> None:
+    before = block("w1", visible=False, reason="age 13 > 12")
+    change = only(diff(state(before), state(replace(before, reason="decay 0.9 > 0.65"))))
+    assert names(change) == ["reason"]
+
+
+def test_changed_content_is_told_word_by_word() -> None:
+    change = only(
+        diff(
+            state(block("w1", text="keep the old parser alive")),
+            state(block("w1", text="keep the new parser alive")),
+        )
+    )
+    changed = [(piece.side, piece.text) for piece in change.deltas[0].pieces if piece.side != "same"]
+    assert changed == [("removed", "old"), ("added", "new")]
+
+
+def test_type_tags_and_state_are_compared_and_tag_order_is_not() -> None:
+    before = block("w1", tags=("a", "b"))
+    change = only(diff(state(before), state(block("w1", type="fact", tags=("b", "c"), state="done"))))
+    assert names(change) == ["type", "tags", "state"]
+    assert not diff(state(before), state(block("w1", tags=("b", "a"))))
+
+
+def test_a_field_of_the_format_is_told_by_its_own_name_and_owner() -> None:
+    before = block("w1", state="open", form=fields(status="open", tag_id="t1"))
+    after = block("w1", state="done", form=fields(status="done", tag_id="t2"))
+    change = only(diff(state(before), state(after)))
+    assert [(each.name, each.system) for each in change.deltas] == [("status", True), ("tag_id", True)]
+
+
+def test_copies_of_one_id_are_paired_by_what_they_hold() -> None:
+    first, second, third = (block("w1", text=text) for text in ("one", "two", "three"))
+    change = only(diff(state(first, second, third), state(third, second)))
+    assert (change.kind, change.deltas[-1].before) == (Kind.REMOVED, "one")
+
+
+def test_blocks_without_an_id_never_move() -> None:
+    found = diff(state(block(" ")), state(block(" ", "core")))
+    assert [each.kind for each in found.changes] == [Kind.ADDED, Kind.REMOVED]
+
+
+def test_order_counts_only_where_the_model_sees_it() -> None:
+    first, second = block("a", rank=0), block("b", rank=1)
+    assert not diff(state(first, second), state(second, first))
+    change = only(diff(state(first, second), state(replace(first, rank=1), replace(second, rank=0))))
+    assert (change.group, change.subject, change.deltas[0].after) == (Group.ORDER, "working", ["b", "a"])
+
+
+def test_a_new_block_in_front_does_not_reorder_the_others() -> None:
+    before = state(block("a", rank=0), block("b", rank=1))
+    after = state(block("new", rank=0), block("a", rank=1), block("b", rank=2))
+    assert only(diff(before, after)).kind is Kind.ADDED
+
+
+# -- the rest ----------------------------------------------------------------------------------------------------
+
+
+def cursor(**parts: object) -> Cursor:
+    return replace(Cursor("doing", "todo_complete", 2, None, HERE), **parts)  # type: ignore[arg-type]
+
+
+def test_a_cursor_that_moved_says_where_from_and_to() -> None:
+    before = state(todo=Todo("1/3", 3, 1, cursor()))
+    after = state(todo=Todo("1/3", 3, 1, cursor(phase="verifying", target=3, note="check it")))
+    change = only(diff(before, after))
+    assert [(each.name, each.before, each.after) for each in change.deltas] == [
+        ("phase", "doing", "verifying"),
+        ("target", 2, 3),
+        ("note", None, "check it"),
+    ]
+
+
+def test_a_cleared_cursor_is_removed_and_an_absent_todo_equals_an_empty_one() -> None:
+    change = only(diff(state(todo=Todo(None, None, None, cursor())), state()))
+    assert (change.group, change.kind) == (Group.CURSOR, Kind.REMOVED)
+    assert not diff(state(todo=Todo(None, None, None, None)), state())
+
+
+def test_todo_progress_and_items_are_told() -> None:
+    before = Todo("1/2", 2, 1, None, (TodoItem(1, "read", "open"), TodoItem(2, "write", "open")))
+    after = Todo("2/2", 2, 2, None, (TodoItem(2, "write", "open"), TodoItem(1, "read", "done")))
+    found = diff(state(todo=before), state(todo=after))
+    assert [(each.subject, names(each)) for each in found.of(Group.TODO)] == [
+        ("progress", ["step", "summary"]),
+        ("#1", ["status"]),
+    ]
+
+
+def test_a_changed_system_field_is_marked_and_spelling_is_not_a_change() -> None:
+    before = state(form=fields(version=3, round=12, flag=True))
+    change = only(diff(before, state(form=fields(flag=True, version=3.0, round=13))))
+    assert (change.subject, change.deltas[0].system, change.deltas[0].word) == ("round", True, "raised")
+    assert only(diff(before, state(form=fields(version=3, round=12, flag=1)))).subject == "flag"
+
+
+def test_one_counter_inside_an_object_is_told_as_that_counter() -> None:
+    before = state(form=fields(meta={"calls": {"used": 1, "limit": 9}, "id": "t"}))
+    change = only(diff(before, state(form=fields(meta={"id": "t", "calls": {"limit": 9, "used": 2}}))))
+    assert change.subject == "meta.calls.used"
+
+
+def test_a_field_that_appeared_is_added_even_when_it_is_null() -> None:
+    change = only(diff(state(form=fields(a=1)), state(form=fields(a=1, b=None))))
+    assert (change.kind, change.subject) == (Kind.ADDED, "b")
+
+
+def test_values_nested_deeper_than_python_recurses_are_compared_and_told() -> None:
+    deep: JsonValue = 1
+    deeper: JsonValue = 2
+    for _ in range(20_000):
+        deep, deeper = [deep], [deeper]
+    found = diff(state(form=fields(deep=deep)), state(form=fields(deep=deeper)))
+    assert found.as_lines()
+    assert found.as_json()
+
+
+def budget(used: int, estimator: str = "bytes/4", limit: int = 100) -> Budget:
+    return Budget("input", "tokens", limit, used, 10, (Segment("core", used, None, False, estimator),))
+
+
+def test_budget_changes_by_segment_and_says_when_it_no_longer_fits() -> None:
+    change = only(diff(state(budgets=(budget(90),)), state(budgets=(budget(120),))))
+    assert (names(change), change.why) == (["used", "core"], "over by 20 tokens")
+
+
+def test_another_estimator_is_not_another_budget() -> None:
+    assert not diff(state(budgets=(budget(90),)), state(budgets=(budget(120, "o200k"),)))
+
+
+def test_references_break_heal_come_and_go() -> None:
+    before = (ref("a", RefStatus.RESOLVED), ref("b", RefStatus.DANGLING), ref("c", RefStatus.RESOLVED))
+    after = (ref("b", RefStatus.RESOLVED), ref("a", RefStatus.MISMATCH), ref("d", RefStatus.RESOLVED))
+    kinds = {each.subject: each.kind for each in diff(state(refs=before), state(refs=after)).changes}
+    assert kinds == {"a": Kind.BROKEN, "b": Kind.HEALED, "c": Kind.REMOVED, "d": Kind.ADDED}
+
+
+def test_gaps_open_and_close() -> None:
+    before = (gap("a"), gap("b"), gap("c", "resolved"), gap("e", why="age 3 > 2"))
+    after = (gap("b", "resolved"), gap("c"), gap("d"), gap("e", why="age 4 > 2"))
+    kinds = {each.subject: each.kind for each in diff(state(missing=before), state(missing=after)).changes}
+    assert kinds == {"a": Kind.CLOSED, "b": Kind.CLOSED, "c": Kind.OPENED, "d": Kind.OPENED}
+
+
+def test_names_of_files_titles_revisions_and_tokens_do_not_count() -> None:
+    before = state(block("w1"), form=fields(round=1))
+    moved = Origin("b.json", "/memory/working/9", 5, 9, 1, 2)
+    after = state(
+        block("w1", tokens=99, origin=moved), form=fields(round=1), title="b", source="b.json", revision="2"
+    )
+    assert not diff(before, after)
+
+
+# -- laws --------------------------------------------------------------------------------------------------------
+
+blocks = st.builds(
+    block,
+    st.sampled_from(["a", "b", "c", ""]),
+    st.sampled_from(TIERS),
+    text=st.sampled_from(["one two", "one three", ""]),
+    decay=st.sampled_from([None, 0, 0.0, 0.5, 1]),
+    visible=st.sampled_from([None, True, False]),
+    rank=st.none() | st.integers(0, 3),
+    form=st.none() | st.builds(fields, extra=st.sampled_from([1, 1.0, True, None])),
+)
+states = st.builds(
+    lambda held, form, gaps: state(*held, form=form, missing=tuple(gaps)),
+    st.lists(blocks, max_size=7),
+    st.none() | st.builds(fields, x=st.sampled_from([1, 1.0, True, None, {"y": 1}, [1]])),
+    st.lists(st.builds(gap, st.sampled_from("ab"), st.sampled_from(["open", "closed"])), max_size=4),
+)
+MIRROR = {
+    Kind.ADDED: Kind.REMOVED,
+    Kind.OPENED: Kind.CLOSED,
+    Kind.HIDDEN: Kind.SHOWN,
+    Kind.BROKEN: Kind.HEALED,
+}
+MIRROR |= {there: here for here, there in MIRROR.items()}
+
+
+def kinds_of(found: StateDiff) -> Counter[tuple[Group, Kind]]:
+    return Counter((each.group, each.kind) for each in found.changes)
+
+
+def meaning_of(changes: Iterable[Change]) -> list[str]:
+    return sorted(repr(each) for each in changes)
+
+
+@given(states)
+def test_nothing_differs_from_itself(one: ContextState) -> None:
+    assert not diff(one, one)
+
+
+@given(states, states)
+@settings(max_examples=200)
+def test_the_way_back_mirrors_the_way_there(one: ContextState, two: ContextState) -> None:
+    there, back = kinds_of(diff(one, two)), kinds_of(diff(two, one))
+    assert there == Counter({(group, MIRROR.get(kind, kind)): n for (group, kind), n in back.items()})
+
+
+@given(states, states, st.randoms(use_true_random=False))
+def test_the_order_of_blocks_in_the_file_changes_nothing(
+    one: ContextState, two: ContextState, random: object
+) -> None:
+    shuffled = state(
+        *sorted(two.blocks(), key=lambda _: random.random()),  # type: ignore[attr-defined]
+        form=two.form,
+        missing=two.missing,
+    )
+    assert kinds_of(diff(one, two)) == kinds_of(diff(one, shuffled))
+    assert not [each for each in diff(two, shuffled).changes if each.group is not Group.ORDER]
