@@ -1,0 +1,93 @@
+"""What keys, tokens and passwords look like: one bounded pattern for each kind, tried where its hint occurs.
+
+Shapes only. What is told about a find, and how it is masked, is `secrets`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """One kind of secret: the group `secret` of the pattern, or all of it.
+
+    `hint` occurs in the lower case of every match, so that most texts need no pattern at all.
+    """
+
+    rule: str
+    kind: str
+    hint: str
+    pattern: re.Pattern[str]
+
+
+def _shape(rule: str, kind: str, hint: str, pattern: str, flags: re.RegexFlag = re.NOFLAG) -> Shape:
+    return Shape(rule, kind, hint, re.compile(rf"(?<![A-Za-z0-9]){pattern}", flags | re.ASCII))
+
+
+# The first shape that matches a stretch keeps it, so the special ones come before the general ones.
+SHAPES: Final = (
+    _shape("SEC005", "private key", "private key",
+           r"-----BEGIN (?:[A-Z0-9]{2,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
+           r"(?:[\s\S]{0,20000}?-----END (?:[A-Z0-9]{2,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----)?"),
+    _shape("SEC005", "age secret key", "age-secret-key-1", r"AGE-SECRET-KEY-1[A-Z0-9]{40,80}"),
+    _shape("SEC001", "AWS access key id", "akia", r"AKIA[A-Z2-7]{16}(?![A-Za-z0-9])"),
+    _shape("SEC001", "AWS temporary access key id", "asia", r"ASIA[A-Z2-7]{16}(?![A-Za-z0-9])"),
+    _shape("SEC001", "AWS secret key", "aws_secret_access_key",
+           r"aws_secret_access_key[\"']?\s{0,4}[=:]\s{0,4}[\"']?"
+           r"(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])", re.IGNORECASE),
+    _shape("SEC001", "Google API key", "aiza", r"AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])"),
+    _shape("SEC001", "Google OAuth token", "ya29.", r"ya29\.[A-Za-z0-9_-]{20,512}"),
+    _shape("SEC001", "Google OAuth client secret", "gocspx-", r"GOCSPX-[A-Za-z0-9_-]{28}"),
+    _shape("SEC001", "Azure storage key", "accountkey=",
+           r"AccountKey=(?P<secret>[A-Za-z0-9+/]{86}==)", re.IGNORECASE),
+    _shape("SEC001", "DigitalOcean token", "do", r"do[opr]_v1_[0-9a-f]{64}"),
+    _shape("SEC002", "GitHub token", "gh", r"gh[pousr]_[A-Za-z0-9]{36,255}"),
+    _shape("SEC002", "GitHub fine-grained token", "github_pat_", r"github_pat_[A-Za-z0-9_]{40,255}"),
+    _shape("SEC002", "GitLab token", "gl", r"gl(?:pat|dt|rt|cbt|ptt|ft|soat)-[A-Za-z0-9_-]{20,64}"),
+    _shape("SEC002", "npm token", "npm_", r"npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])"),
+    _shape("SEC002", "PyPI token", "pypi-", r"pypi-AgE[A-Za-z0-9_-]{50,512}"),
+    _shape("SEC002", "Docker token", "dckr_", r"dckr_[po]at_[A-Za-z0-9_-]{24,64}"),
+    _shape("SEC003", "Anthropic key", "sk-ant-", r"sk-ant-[A-Za-z0-9_-]{24,255}"),
+    _shape("SEC003", "OpenAI key", "sk-", r"sk-(?:proj|svcacct|admin|None)-[A-Za-z0-9_-]{24,255}"),
+    _shape("SEC003", "OpenRouter key", "sk-or-", r"sk-or-v\d-[0-9a-f]{32,128}"),
+    _shape("SEC003", "model provider key", "sk-", r"sk-[A-Za-z0-9]{32,128}(?![A-Za-z0-9])"),
+    _shape("SEC003", "Hugging Face token", "hf_", r"hf_[A-Za-z0-9]{30,64}(?![A-Za-z0-9])"),
+    _shape("SEC003", "Groq key", "gsk_", r"gsk_[A-Za-z0-9]{40,80}"),
+    _shape("SEC003", "xAI key", "xai-", r"xai-[A-Za-z0-9]{60,128}"),
+    _shape("SEC003", "Replicate token", "r8_", r"r8_[A-Za-z0-9]{37}(?![A-Za-z0-9])"),
+    _shape("SEC003", "Perplexity key", "pplx-", r"pplx-[A-Za-z0-9]{40,64}"),
+    _shape("SEC004", "Slack token", "xox", r"xox[abeoprs]-[A-Za-z0-9-]{10,255}"),
+    _shape("SEC004", "Slack app token", "xapp-", r"xapp-\d-[A-Z0-9]{6,20}-[A-Za-z0-9-]{10,255}"),
+    _shape("SEC004", "Slack webhook", "hooks.slack.com",
+           r"hooks\.slack\.com/(?:services|workflows)/(?P<secret>[A-Za-z0-9/_+-]{24,128})"),
+    _shape("SEC004", "Discord webhook", "/api/webhooks/",
+           r"discord(?:app)?\.com/api/webhooks/\d{17,20}/(?P<secret>[A-Za-z0-9_-]{60,80})"),
+    _shape("SEC004", "Telegram bot token", ":aa", r"\d{8,10}:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])"),
+    _shape("SEC004", "Stripe key", "k_live_", r"[rs]k_live_[A-Za-z0-9]{20,255}"),
+    _shape("SEC004", "Stripe webhook secret", "whsec_", r"whsec_[A-Za-z0-9+/=]{24,128}"),
+    _shape("SEC004", "SendGrid key", "sg.", r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,64}"),
+    _shape("SEC008", "JSON web token", "eyj",
+           r"eyJ[A-Za-z0-9_-]{8,2048}\.eyJ[A-Za-z0-9_-]{4,4096}\.[A-Za-z0-9_-]{16,1024}"),
+    _shape("SEC006", "password in a URL", "://",
+           r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@\"'<>]{0,64}:(?P<secret>[^\s/:@\"'<>]{3,128})@[A-Za-z0-9\[]"),
+    _shape("SEC007", "Authorization header", "authorization",
+           r"Authorization[\"']?\s{0,4}[:=]\s{0,4}[\"']?(?:Bearer|Basic|Token|Digest|ApiKey)\s{1,4}"
+           r"(?P<secret>[A-Za-z0-9._~+/=-]{8,4096})", re.IGNORECASE),
+    _shape("SEC007", "API key header", "x-",
+           r"x-(?:api-key|auth-token|goog-api-key)[\"']?\s{0,4}[:=]\s{0,4}[\"']?"
+           r"(?P<secret>[A-Za-z0-9._~+/=-]{16,512})", re.IGNORECASE),
+)  # fmt: skip
+
+_MADE_UP: Final = re.compile(
+    r"example|placeholder|redacted|your[-_]?|x{4}|\*{3}|\.{3}|0{8}|^\W*$"
+    r"|^(?:pass(?:word|wd)?|pwd|secret|token|changeme)$|^\$|^%|^\{|^<",
+    re.IGNORECASE,
+)
+
+
+def is_made_up(secret: str) -> bool:
+    """Whether this only stands where a secret would: `sk-xxxx…`, `${TOKEN}`, `AKIAIOSFODNN7EXAMPLE`."""
+    return _MADE_UP.search(secret) is not None or (len(secret) >= 16 and len(set(secret)) < 6)

@@ -1,0 +1,254 @@
+"""Secrets in any text: where they are, what to tell about them, and the text with them masked.
+
+A secret never leaves this module whole: messages and masks show its public prefix and its length.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from ctxview.analysis.characters import INVISIBLE, TAGS
+from ctxview.analysis.secret_shapes import SHAPES, is_made_up
+from ctxview.findings import Effect, Finding, Hit, Severity, rule, rules_in, run
+from ctxview.state import Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """One find: its characters in the text, and what it is. `masked` is how it may be shown."""
+
+    start: int
+    end: int
+    rule: str
+    kind: str
+    masked: str
+
+
+def find_secrets(text: str) -> list[Secret]:
+    """Every secret in `text`, in order, none overlapping another. Invisible characters do not hide one."""
+    seen, index_of = _without_invisible(text)
+    lowered = seen.lower()
+    taken: list[tuple[int, int]] = []  # sorted
+    found: list[Secret] = []
+    for shape in SHAPES:
+        if shape.hint not in lowered:
+            continue
+        group: str | int = "secret" if "secret" in shape.pattern.groupindex else 0
+        for match in shape.pattern.finditer(seen):
+            start, end = match.span(group)
+            after = bisect(taken, (start, end))
+            if (after and taken[after - 1][1] > start) or (after < len(taken) and taken[after][0] < end):
+                continue
+            taken.insert(after, (start, end))
+            if is_made_up(match[group]):
+                continue
+            first, last = (index_of[start], index_of[end - 1] + 1) if index_of else (start, end)
+            found.append(Secret(first, last, shape.rule, shape.kind, mask(match[group])))
+    return sorted(found, key=lambda secret: secret.start)
+
+
+def secret_spans(text: str) -> list[tuple[int, int]]:
+    """Start and end of every secret, in order, none overlapping another."""
+    return [(secret.start, secret.end) for secret in find_secrets(text)]
+
+
+def mask_secrets(text: str) -> str:
+    """`text` with every secret masked; the very same text when there is none."""
+    pieces: list[str] = []
+    done = 0
+    for secret in find_secrets(text):
+        pieces += [text[done : secret.start], secret.masked]
+        done = secret.end
+    return "".join([*pieces, text[done:]]) if pieces else text
+
+
+def mask(secret: str) -> str:
+    """The first four characters, but never more than a quarter of the secret, and its length."""
+    return f"{secret[: min(4, len(secret) // 4)]}…({len(secret)} characters)"
+
+
+def check_secrets(text: str, origin_at: Callable[[int, int], Origin]) -> Iterator[Finding]:
+    """What SEC says about `text`."""
+    found = find_secrets(text)
+    if found:
+        yield from run(_RULES, found, origin_at)
+
+
+@rule("SEC001", name="cloud-key", severity=Severity.ERROR, effect=Effect.LEAKED)
+def cloud_key(secrets: list[Secret], origin_at: Callable[[int, int], Origin]) -> Iterator[Hit]:
+    """A key of a cloud provider stands in the text: AWS, Google, Azure, DigitalOcean.
+
+    ## Why
+    Whoever reads the file can use the account: start machines, read buckets, run up bills. Agent memory is
+    copied into prompts, logs and backups, and is sent to the model's provider with every turn.
+    ## Bad
+    Deploy with AKIAQ4ZTB7RNMC2VLDWX
+    ## Good
+    Deploy with the role of the build machine
+    ## Fix
+    Revoke the key first, then remove it here and wherever the snapshot was copied to. Keep keys in the
+    environment.
+    ## Source
+    The public shapes of these credentials; matched after invisible characters are removed, placeholders
+    left out.
+    """
+    return _told("SEC001", secrets, origin_at)
+
+
+@rule("SEC002", name="repository-token", severity=Severity.ERROR, effect=Effect.LEAKED)
+def repository_token(secrets: list[Secret], origin_at: Callable[[int, int], Origin]) -> Iterator[Hit]:
+    """A token of a code host or package registry stands in the text.
+
+    ## Why
+    It can push code or publish packages in someone's name: the first thing a supply-chain attacker looks
+    for.
+    ## Bad
+    git clone with glpat-q3X7vB9mK2tR5wY8nL4c
+    ## Good
+    git clone with the credential helper
+    ## Fix
+    Revoke the token, then remove it. Give the agent a token of its own with the least rights, outside its
+    memory.
+    ## Source
+    The public shapes of these credentials; matched after invisible characters are removed, placeholders
+    left out.
+    """
+    return _told("SEC002", secrets, origin_at)
+
+
+@rule("SEC003", name="model-provider-key", severity=Severity.ERROR, effect=Effect.LEAKED)
+def model_provider_key(secrets: list[Secret], origin_at: Callable[[int, int], Origin]) -> Iterator[Hit]:
+    """An API key of a model provider stands in the text.
+
+    ## Why
+    It pays for whatever its finder wants to ask, and it often opens the conversations kept under the
+    account.
+    ## Bad
+    The key is gsk_q3X7vB9mK2tR5wY8nL4cD6fG1hJ0pS9aZxVuTiOePbMn
+    ## Good
+    The key is in GROQ_API_KEY
+    ## Fix
+    Revoke the key, then remove it. The agent needs the variable's name, never its value.
+    ## Source
+    The public shapes of these credentials; matched after invisible characters are removed, placeholders
+    left out.
+    """
+    return _told("SEC003", secrets, origin_at)
+
+
+@rule("SEC004", name="chat-or-payment-token", severity=Severity.ERROR, effect=Effect.LEAKED)
+def chat_or_payment_token(secrets: list[Secret], origin_at: Callable[[int, int], Origin]) -> Iterator[Hit]:
+    """A token of a chat, mail or payment service stands in the text.
+
+    ## Why
+    It sends messages in a company's name, or moves its money.
+    ## Bad
+    Post to https://hooks.slack.com/services/Tq3X7vB9mK/Bt5wY8nL4c/D6fG1hJ0pS9aZxVuTiOePbMn
+    ## Good
+    Post to the hook in SLACK_WEBHOOK
+    ## Fix
+    Revoke the token, then remove it.
+    ## Source
+    The public shapes of these credentials; matched after invisible characters are removed, placeholders
+    left out.
+    """
+    return _told("SEC004", secrets, origin_at)
+
+
+@rule("SEC005", name="private-key", severity=Severity.ERROR, effect=Effect.LEAKED)
+def private_key(secrets: list[Secret], origin_at: Callable[[int, int], Origin]) -> Iterator[Hit]:
+    """A private key stands in the text.
+
+    ## Why
+    It proves to servers that its holder is someone else: log-ins, signatures, certificates.
+    ## Bad
+    -----BEGIN OPENSSH PRIVATE KEY-----
+    b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ
+    -----END OPENSSH PRIVATE KEY-----
+    ## Good
+    -----BEGIN PUBLIC KEY-----
+    MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=
+    -----END PUBLIC KEY-----
+    ## Fix
+    Replace the key pair everywhere it is trusted, then remove the text.
+    ## Source
+    The public shapes of these credentials; matched after invisible characters are removed, placeholders
+    left out.
+    """
+    return _told("SEC005", secrets, origin_at)
+
+
+@rule("SEC006", name="password-in-url", severity=Severity.ERROR, effect=Effect.LEAKED)
+def password_in_url(secrets: list[Secret], origin_at: Callable[[int, int], Origin]) -> Iterator[Hit]:
+    """An address carries a password.
+
+    ## Why
+    Addresses are copied, logged and shown in error messages without a second thought.
+    ## Bad
+    Connect to postgres://app:tr0ub4dor@db.internal/orders
+    ## Good
+    Connect to postgres://app@db.internal/orders
+    ## Fix
+    Change the password; give it through a file or the environment.
+    ## Source
+    The public shapes of these credentials; matched after invisible characters are removed, placeholders
+    left out.
+    """
+    return _told("SEC006", secrets, origin_at)
+
+
+@rule("SEC007", name="authorization-header", severity=Severity.ERROR, effect=Effect.LEAKED)
+def authorization_header(secrets: list[Secret], origin_at: Callable[[int, int], Origin]) -> Iterator[Hit]:
+    """An HTTP header with credentials stands in the text.
+
+    ## Why
+    A captured request gives its reader the session of whoever sent it, often until someone notices.
+    ## Bad
+    curl -H "Authorization: Bearer q3X7vB9mK2tR5wY8"
+    ## Good
+    curl -H "Authorization: Bearer $TOKEN"
+    ## Fix
+    End the session or revoke the token; store requests without this header.
+    ## Source
+    The public shapes of these credentials; matched after invisible characters are removed, placeholders
+    left out.
+    """
+    return _told("SEC007", secrets, origin_at)
+
+
+@rule("SEC008", name="json-web-token", severity=Severity.ERROR, effect=Effect.LEAKED)
+def json_web_token(secrets: list[Secret], origin_at: Callable[[int, int], Origin]) -> Iterator[Hit]:
+    """A signed web token (JWT) stands in the text.
+
+    ## Why
+    Until it expires it is a log-in, and its middle part can be read by anybody.
+    ## Bad
+    eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZ2VudC03In0.q3X7vB9mK2tR5wY8nL4cD6fG1hJ0
+    ## Good
+    The token comes from the login service.
+    ## Fix
+    Wait for it to expire or revoke the session, and remove it.
+    ## Source
+    The public shapes of these credentials; matched after invisible characters are removed, placeholders
+    left out.
+    """
+    return _told("SEC008", secrets, origin_at)
+
+
+_RULES = rules_in(__name__)
+
+
+def _told(rule_id: str, secrets: list[Secret], origin_at: Callable[[int, int], Origin]) -> Iterator[Hit]:
+    for secret in secrets:
+        if secret.rule == rule_id:
+            yield Hit(origin_at(secret.start, secret.end), f"{secret.kind} {secret.masked}")
+
+
+def _without_invisible(text: str) -> tuple[str, list[int]]:
+    """The text as a reader sees it, and where each character stands; no list when nothing was removed."""
+    if text.isascii() or not (INVISIBLE.search(text) or TAGS.search(text)):
+        return text, []
+    kept = [index for index, char in enumerate(text) if not INVISIBLE.match(char) and not TAGS.match(char)]
+    return "".join(text[index] for index in kept), kept
