@@ -49,6 +49,8 @@ class BudgetPolicy:
     estimate_unit: Literal["bytes", "characters"] = "bytes"
     stages: tuple[str, ...] = ()
     exhausted_stage: str | None = None
+    window_multiples: tuple[int, ...] = ()
+    """Any real window is a multiple of one of these; empty when nothing is known about windows."""
 
     @property
     def margin(self) -> int | None:
@@ -86,6 +88,8 @@ class Profile:
     """What a block without `confidence` counts as; None when such a block is invalid."""
     near_duplicate: float = 0.9
     """How alike two contents are (0..1) before one counts as a re-worded copy of the other."""
+    unrelated: float = 0.2
+    """Which share of their words (0..1) two contents may have in common and still be about different things."""
 
     def tier(self, name: str) -> TierPolicy:
         return self.tiers.get(name, NO_POLICY)

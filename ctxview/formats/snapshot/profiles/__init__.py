@@ -66,15 +66,15 @@ def _overlaid(below: Table, above: Table) -> Table:
 
 
 def _build(name: str, table: Table) -> Profile:
-    budget = table.get("budget", {})
+    budget: Table = {key: tuple(v) if isinstance(v, list) else v for key, v in table.get("budget", {}).items()}
     return Profile(
         name=name,
         title=table["title"],
         tiers={tier: TierPolicy(**policy) for tier, policy in table["tiers"].items()},
         limits=Limits(**table.get("limits", {})),
-        budget=BudgetPolicy(**{**budget, "stages": tuple(budget.get("stages", ()))}),
+        budget=BudgetPolicy(**budget),
         todo=TodoGrammar(**table["todo"]) if "todo" in table else None,
-        **{key: table[key] for key in ("default_confidence", "near_duplicate") if key in table},
+        **{key: table[key] for key in ("default_confidence", "near_duplicate", "unrelated") if key in table},
     )
 
 
