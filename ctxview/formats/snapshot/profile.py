@@ -89,7 +89,7 @@ class Profile:
     near_duplicate: float = 0.9
     """How alike two contents are (0..1) before one counts as a re-worded copy of the other."""
     unrelated: float = 0.2
-    """Which share of their words (0..1) two contents may have in common and still be about different things."""
+    """Which share of their words (0..1) two contents may have in common and still be unrelated."""
 
     def tier(self, name: str) -> TierPolicy:
         return self.tiers.get(name, NO_POLICY)

@@ -66,7 +66,9 @@ def _overlaid(below: Table, above: Table) -> Table:
 
 
 def _build(name: str, table: Table) -> Profile:
-    budget: Table = {key: tuple(v) if isinstance(v, list) else v for key, v in table.get("budget", {}).items()}
+    budget: Table = {
+        key: tuple(v) if isinstance(v, list) else v for key, v in table.get("budget", {}).items()
+    }
     return Profile(
         name=name,
         title=table["title"],
