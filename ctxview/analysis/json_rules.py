@@ -1,0 +1,271 @@
+r"""The rules about strict JSON in any file (JSN): what a JavaScript runtime refuses or reads in its own way.
+
+Knows no format. In the examples `\ufeff` at the start stands for the character itself, and `[* 201]` for so
+many brackets, opened and closed again.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ctxview.analysis.wording import quoted, shown
+from ctxview.files.json_document import JsonDocument, JsonError, join, parse
+from ctxview.findings import Effect, Finding, Hit, Severity, rule, rules_in, run
+from ctxview.state import JsonValue, Origin
+
+MAX_SAFE_INTEGER = 2**53 - 1
+"""The greatest integer a JavaScript number can tell from its neighbours."""
+
+
+@dataclass(frozen=True)
+class JsonText:
+    """A file that should be JSON: parsed, or the reason why not."""
+
+    file: str
+    data: bytes
+    document: JsonDocument | None
+    error: JsonError | None
+
+
+def check_json(file: str, data: bytes) -> Iterator[Finding]:
+    """What JSN says about a file that should be one JSON text."""
+    try:
+        document = parse(data)
+    except JsonError as error:
+        yield from run(_RULES, JsonText(file, data, None, error))
+    else:
+        yield from check_document(file, document)
+
+
+def check_document(file: str, document: JsonDocument) -> Iterator[Finding]:
+    """What JSN says about JSON that was already parsed."""
+    yield from run(_RULES, JsonText(file, document.data, document, None))
+
+
+def unsafe_numbers(document: JsonDocument) -> Iterator[tuple[str, float]]:
+    """Pointer and value of every number that JavaScript cannot hold exactly, or not at all."""
+    if not _LONG_NUMBER.search(document.data, document.start, document.end):
+        return
+    for way, value in _walk(document):
+        if isinstance(value, int | float) and abs(value) > MAX_SAFE_INTEGER:
+            yield _pointer(way), value
+
+
+@rule("JSN001", name="not-json", severity=Severity.ERROR, effect=Effect.REJECTED)
+def not_json(text: JsonText) -> Iterator[Hit]:
+    """The file is not JSON as `JSON.parse` understands it.
+
+    ## Why
+    Whatever reads it refuses all of it, not only the wrong place. Lenient readers that take it hide the
+    problem until a strict one comes along.
+    ## Bad
+    {"version": 3.0, "memory": {},}
+    ## Good
+    {"version": 3.0, "memory": {}}
+    ## Fix
+    Go to the place that is named; the reason says what stands there.
+    ## Source
+    ECMA-404, and ECMAScript JSON.parse: no comments, no trailing commas, no NaN, no text around the value.
+    """
+    if text.error is not None and _foreign_encoding(text.data) is None:
+        place = text.error.place
+        origin = Origin(text.file, None, place.offset, place.offset, place.line, place.column)
+        yield Hit(origin, f"not JSON: {shown(text.error.reason, 200)}")
+
+
+@rule("JSN002", name="duplicate-key", severity=Severity.WARNING, effect=Effect.IGNORED)
+def duplicate_key(text: JsonText) -> Iterator[Hit]:
+    """An object holds the same key twice.
+
+    ## Why
+    Most readers keep the last value and forget the others without a word; some keep the first. What a
+    person sees in the file is not what the program works with.
+    ## Bad
+    {"decay": 0.1, "decay": 0.9}
+    ## Good
+    {"decay": 0.9}
+    ## Fix
+    Keep the one that is meant. Editing inside such an object is refused here, because it could change the
+    other.
+    ## Source
+    RFC 8259 section 4; ECMAScript: the last one wins.
+    """
+    for pointer in text.document.duplicates if text.document else ():
+        assert text.document is not None
+        key = pointer.rpartition("/")[2]
+        yield Hit(
+            text.document.origin(text.file, pointer),
+            f"the key {quoted(key)} stands here again; the last wins",
+        )
+
+
+@rule("JSN003", name="number-out-of-range", severity=Severity.WARNING, effect=Effect.STORED)
+def number_out_of_range(text: JsonText) -> Iterator[Hit]:
+    """A number is too great for a JavaScript number to hold exactly, or at all.
+
+    ## Why
+    Beyond 9007199254740991 neighbouring integers become the same number, so ids and times change silently.
+    What is greater than about 1.8e308 is read as infinity and becomes null when it is saved again.
+    ## Bad
+    {"id": 9007199254740993}
+    ## Good
+    {"id": 9007199254740991}
+    ## Fix
+    Write great ids as strings.
+    ## Source
+    RFC 8259 section 6; ECMAScript Number.MAX_SAFE_INTEGER.
+    """
+    if text.document is not None:
+        for pointer, value in unsafe_numbers(text.document):
+            yield Hit(
+                text.document.origin(text.file, pointer),
+                *unsafe_number_message(text.document, pointer, value),
+            )
+
+
+@rule("JSN004", name="not-utf8", severity=Severity.ERROR, effect=Effect.REJECTED)
+def not_utf8(text: JsonText) -> Iterator[Hit]:
+    r"""The file is not plain UTF-8: it starts with a byte order mark or is in another encoding.
+
+    ## Why
+    JSON between programs is UTF-8 without a mark. `JSON.parse` refuses a mark, and bytes of another
+    encoding come out as other characters or not at all.
+    ## Bad
+    \ufeff{"version": 3.0}
+    ## Good
+    {"version": 3.0}
+    ## Fix
+    Save the file as UTF-8 without a byte order mark.
+    ## Source
+    RFC 8259 section 8.1.
+    """
+    found = _foreign_encoding(text.data)
+    if found is not None:
+        offset, reason = found
+        line = text.data.count(b"\n", 0, offset) + 1
+        yield Hit(Origin(text.file, None, offset, offset + 1, line), reason)
+
+
+@rule("JSN005", name="lone-surrogate", severity=Severity.WARNING, effect=Effect.STORED)
+def lone_surrogate(text: JsonText) -> Iterator[Hit]:
+    r"""A string holds half of a character: a surrogate escape without its partner.
+
+    ## Why
+    JavaScript carries it along; most other programs refuse the whole file or put a replacement character
+    there. It usually comes from cutting a text in the middle of an emoji.
+    ## Bad
+    {"content": "cut here \ud83d"}
+    ## Good
+    {"content": "whole \ud83d\ude00"}
+    ## Fix
+    Remove the escape, or complete the pair.
+    ## Source
+    RFC 8259 section 8.2; Unicode chapter 3.8.
+    """
+    document = text.document
+    if document is None or not _SURROGATE_ESCAPE.search(document.data, document.start, document.end):
+        return
+    for way, value in _walk(document):
+        if isinstance(value, str) and (found := _SURROGATE.search(value)):
+            where = quoted(value[max(0, found.start() - 12) : found.end()])
+            yield Hit(document.origin(text.file, _pointer(way)), f"half a character: {where}")
+        elif isinstance(value, dict):
+            for key in value:
+                if _SURROGATE.search(key):
+                    origin = document.origin(text.file, _pointer((way, key)))
+                    yield Hit(origin, f"half a character in the key {quoted(key)}")
+
+
+@rule("JSN006", name="nested-too-deep", severity=Severity.WARNING, effect=Effect.NONE)
+def nested_too_deep(text: JsonText) -> Iterator[Hit]:
+    """Arrays and objects are nested deeper than common parsers follow.
+
+    ## Why
+    JavaScript reads it, other programs give up or crash: at 200 levels (pydantic), about 1000 (Python's
+    json) or 1024 (orjson). Depth like this is a mistake in a loop or an attempt to crash a reader.
+    ## Bad
+    [* 201]
+    ## Good
+    [* 200]
+    ## Fix
+    Flatten the data, or find out what wrote it.
+    ## Source
+    RFC 8259 section 9 lets parsers set limits; the numbers are those of the named parsers.
+    """
+    document = text.document
+    if document is None or document.data.count(b"[") + document.data.count(b"{") <= _DEPTHS[0][0]:
+        return
+    depth = _depth(document)
+    refusing = [name for limit, name in _DEPTHS if depth > limit]
+    if refusing:
+        message = (
+            f"nested {depth} levels deep: {', '.join(refusing)} {'give' if refusing[1:] else 'gives'} up"
+        )
+        yield Hit(document.origin(text.file, ""), message)
+
+
+def unsafe_number_message(
+    document: JsonDocument, pointer: str, value: float
+) -> tuple[str, Severity | None, Effect | None]:
+    """What to say about a number `unsafe_numbers` found; severity and effect as a `Hit` takes them."""
+    literal = shown(document.literal(pointer).decode("utf-8", "replace"), 24)
+    if math.isinf(value):
+        return f"{literal} is read as infinity and becomes null when it is saved", None, Effect.WIPED
+    return f"{literal} is beyond {MAX_SAFE_INTEGER}: its last digits may change", None, None
+
+
+_RULES = rules_in(__name__)
+_LONG_NUMBER = re.compile(rb"[0-9]{16}|[0-9][eE]\+?[0-9]{2}")
+_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_DEPTHS = ((200, "pydantic"), (994, "Python's json"), (1024, "orjson"))
+_MARKS = ((b"\xef\xbb\xbf", "UTF-8"), (b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
+
+
+Way: TypeAlias = "tuple[Way, str | int] | None"
+"""How a value is reached: the way to its container, and its key. Linked, because nesting may be very deep."""
+
+
+def _walk(document: JsonDocument) -> Iterator[tuple[Way, JsonValue]]:
+    """Every value with the way to it, in order, without recursion."""
+    waiting: list[tuple[Way, JsonValue]] = [(None, document.value)]
+    while waiting:
+        way, value = waiting.pop()
+        yield way, value
+        if isinstance(value, dict):
+            waiting.extend(((way, key), member) for key, member in reversed(value.items()))
+        elif isinstance(value, list):
+            waiting.extend(((way, index), value[index]) for index in range(len(value) - 1, -1, -1))
+
+
+def _pointer(way: Way) -> str:
+    keys: list[str | int] = []
+    while way is not None:
+        way, key = way
+        keys.append(key)
+    return join("", *reversed(keys))
+
+
+def _depth(document: JsonDocument) -> int:
+    """How deep containers stand in each other."""
+    depth, level = 0, [document.value]
+    while level := [value for value in level if isinstance(value, dict | list)]:
+        depth += 1
+        level = [item for value in level for item in (value.values() if isinstance(value, dict) else value)]
+    return depth
+
+
+def _foreign_encoding(data: bytes) -> tuple[int, str] | None:
+    """Where and how a file stops being plain UTF-8."""
+    for mark, name in _MARKS:
+        if data.startswith(mark):
+            return 0, f"the file starts with the byte order mark of {name}"
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.start, f"the byte 0x{data[error.start]:02X} is not UTF-8"
+    return None

@@ -1,0 +1,83 @@
+"""How alike two texts are, and which of many comes closest; bounded, so that thousands of texts stay cheap.
+
+Knows words and characters, not what they are about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+_WORD = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]|[^\W\u2e80-\u9fff\uac00-\ud7af]{1,64}")
+_COMPARED = 2000
+"""Only so many characters of a text are compared."""
+_CANDIDATES = 3
+"""So many texts that share the most words are compared in full."""
+_COMMON = 200
+"""A word that stands in more texts than this finds nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    key: str
+    ratio: float
+
+
+class Texts:
+    """Many texts, by key, to be asked which of them comes closest to another."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._texts = {key: _plain(text) for key, text in texts.items()}
+        self._holders: dict[str, list[str]] = {}
+        for key, text in self._texts.items():
+            for word in _words(text):
+                self._holders.setdefault(word, []).append(key)
+        self._same: dict[str, str] = {text: key for key, text in reversed(self._texts.items())}
+
+    def closest(self, text: str, at_least: float) -> Neighbour | None:
+        """The text most like `text`, when it is like it enough."""
+        wanted = _plain(text)
+        if wanted in self._same:
+            return Neighbour(self._same[wanted], 1.0)
+        best: Neighbour | None = None
+        for key in self._candidates(wanted):
+            ratio = _ratio(self._texts[key], wanted, best.ratio if best else at_least)
+            if ratio is not None:
+                best = Neighbour(key, ratio)
+        return best
+
+    def _candidates(self, text: str) -> list[str]:
+        shared: Counter[str] = Counter()
+        for word in _words(text):
+            holders = self._holders.get(word, ())
+            if len(holders) <= _COMMON:
+                shared.update(holders)
+        return [key for key, _ in shared.most_common(_CANDIDATES)]
+
+
+def shared_words(first: str, second: str) -> float:
+    """Which part of their different words two texts have in common: 0 none, 1 all."""
+    one, other = _words(_plain(first)), _words(_plain(second))
+    return 2 * len(one & other) / (len(one) + len(other)) if one or other else 1.0
+
+
+def _plain(text: str) -> str:
+    """What counts for a comparison: no case, no difference in spacing, not endless."""
+    return " ".join(text[:_COMPARED].casefold().split())
+
+
+def _words(text: str) -> set[str]:
+    """The words of a text; of scripts that put no spaces between words, the characters."""
+    return set(_WORD.findall(text))
+
+
+def _ratio(first: str, second: str, at_least: float) -> float | None:
+    """How alike they are; None when that is less than `at_least`. The cheap upper bounds are asked first."""
+    matcher = SequenceMatcher(None, first, second, autojunk=False)
+    if matcher.real_quick_ratio() < at_least or matcher.quick_ratio() < at_least:
+        return None
+    ratio = matcher.ratio()
+    return ratio if ratio >= at_least else None
