@@ -37,7 +37,7 @@ def parse(
 
 
 class JsonDocument:
-    """One JSON text as it was read. Nobody may change its `value`; spans take one scan, when first asked for."""
+    """One JSON text as it was read. Nobody may change its `value`; spans take one scan, when first asked."""
 
     def __init__(self, data: bytes, start: int, end: int, places: Places) -> None:
         self.data = data
@@ -96,7 +96,7 @@ class JsonDocument:
             # This is the cached property: when orjson says yes nothing has to be scanned for the value.
             self.__dict__["value"] = orjson.loads(memoryview(self.data)[self.start : self.end])
         except orjson.JSONDecodeError:
-            # orjson refuses texts that JSON.parse takes (1e400, lone surrogates, great depth): scan to decide.
+            # orjson refuses texts JSON.parse takes (1e400, lone surrogates, great depth): scan to decide.
             self._demand_utf8()
             self.__dict__["tree"] = self._scan()
 

@@ -1,7 +1,7 @@
 """One pass over a JSON text, noting where each value and key stands; it builds no values and never recurses.
 
-The verdict is that of `JSON.parse` on UTF-8. Two regular expressions take a whole member or element at a time;
-what they do not match goes through careful steps, which either move on or say what is wrong.
+The verdict is that of `JSON.parse` on UTF-8. Two regular expressions take a whole member or element at a
+time; what they do not match goes through careful steps, which either move on or say what is wrong.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ctxview.files.json_reasons import Malformed
 _SPACE: Final = rb"[ \t\n\r]*+"
 _PLAIN: Final = rb'[^"\\\x00-\x1f]*+'
 _ESCAPE: Final = rb'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})'
-# The regex engine keeps memory for each escape, so their number is bounded; longer strings go the careful way.
+# The regex engine keeps memory for each escape, so their number is bounded; long strings go the careful way.
 _STRING: Final = rb'"' + _PLAIN + rb"(?:" + _ESCAPE + _PLAIN + rb'){0,500}"'
 _NUMBER: Final = rb"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?"
 _WORD: Final = rb"true|false|null"

@@ -1,4 +1,4 @@
-"""The nodes of a scanned JSON text as a tree: down by pointer, back up from a node, or all at once as a value.
+"""The nodes of a scanned JSON text as a tree: down by pointer, back up from a node, or whole as a value.
 
 Nothing here recurses, so depth is no danger; children are looked up per container and remembered.
 """
