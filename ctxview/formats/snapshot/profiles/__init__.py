@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import tomllib
 from collections.abc import Iterable
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -78,6 +78,9 @@ def _build(name: str, table: Table) -> Profile:
         todo=TodoGrammar(**table["todo"]) if "todo" in table else None,
         **{key: table[key] for key in ("default_confidence", "near_duplicate", "unrelated") if key in table},
     )
+
+
+_FIGURES = [field.name for field in fields(Profile) if field.default is not MISSING]
 
 
 # -- a person's own file ---------------------------------------------------------------------------------
