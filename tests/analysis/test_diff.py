@@ -81,7 +81,7 @@ def names(change: Change) -> list[str]:
     return [delta.name for delta in change.deltas]
 
 
-# -- blocks ------------------------------------------------------------------------------------------------------
+# -- blocks ------------------------------------------------------------------------------------------------
 
 
 def test_a_block_that_came_and_one_that_went_are_told() -> None:
@@ -180,7 +180,7 @@ def test_a_new_block_in_front_does_not_reorder_the_others() -> None:
     assert only(diff(before, after)).kind is Kind.ADDED
 
 
-# -- the rest ----------------------------------------------------------------------------------------------------
+# -- the rest ----------------------------------------------------------------------------------------------
 
 
 def cursor(**parts: object) -> Cursor:
@@ -278,7 +278,7 @@ def test_names_of_files_titles_revisions_and_tokens_do_not_count() -> None:
     assert not diff(before, after)
 
 
-# -- laws --------------------------------------------------------------------------------------------------------
+# -- laws --------------------------------------------------------------------------------------------------
 
 blocks = st.builds(
     block,
