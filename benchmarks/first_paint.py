@@ -1,0 +1,60 @@
+"""How long until ctxview has painted a small snapshot, against a Textual app that paints one word."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from argparse import ArgumentParser
+from pathlib import Path
+from statistics import median
+
+from benchmarks.snapshots import small_snapshot
+from tests.pty_session import PtySession
+
+GOAL = 1.5
+
+MINIMAL_APP = """
+from textual.app import App
+from textual.widgets import Static
+
+class Minimal(App):
+    BINDINGS = [("q", "quit")]
+    def compose(self):
+        yield Static("painted-marker")
+
+Minimal().run()
+"""
+
+
+def main() -> int:
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("--repeat", type=int, default=9)
+    repeat = parser.parse_args().repeat
+    with tempfile.TemporaryDirectory() as folder:
+        snapshot = Path(folder) / "snapshot.json"
+        snapshot.write_text(small_snapshot(1))
+        minimal = [sys.executable, "-c", MINIMAL_APP]
+        inspector = [sys.executable, "-m", "ctxview", str(snapshot)]
+        _first_paint(minimal, "painted-marker")  # the first run writes .pyc files
+        _first_paint(inspector, "core-1-0")
+        pairs = [
+            (_first_paint(minimal, "painted-marker"), _first_paint(inspector, "core-1-0"))
+            for _ in range(repeat)
+        ]
+    baseline, ours = (median(times) for times in zip(*pairs, strict=True))
+    ratio = ours / baseline
+    print(f"{'minimal Textual app':<28}{baseline * 1000:8.0f} ms")
+    print(f"{'ctxview, small snapshot':<28}{ours * 1000:8.0f} ms")
+    print(f"{'ratio (goal ≤ ' + str(GOAL) + ')':<28}{ratio:8.2f} ×   medians of {repeat}")
+    return 0 if ratio <= GOAL else 1
+
+
+def _first_paint(command: list[str], marker: str) -> float:
+    with PtySession(command) as session:
+        seconds = session.wait_for(marker)
+        session.press("q")
+        return seconds
+
+
+if __name__ == "__main__":
+    sys.exit(main())

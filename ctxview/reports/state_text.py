@@ -1,0 +1,252 @@
+"""The state for people reading a terminal or a pipe: what is kept, shown, full and broken."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+
+from ctxview.files.visible import visible
+from ctxview.findings import Finding
+from ctxview.reports.cells import cut
+from ctxview.reports.console import Console, Style
+from ctxview.reports.findings_text import tally
+from ctxview.reports.table import BLANK, Cell, Column, table_lines
+from ctxview.state import Block, Budget, ContextState, Gap, Ref, RefStatus, Segment, Tier, Todo, TodoItem
+
+BARS = "▁▂▃▄▅▆▇█"
+METER = 24
+
+
+def state_lines(state: ContextState, findings: tuple[Finding, ...], console: Console) -> Iterator[str]:
+    parts = (
+        _header(state, console),
+        *(_tier(tier, console) for tier in state.tiers),
+        _todo(state.todo, console),
+        *(_budget(budget, console) for budget in state.budgets),
+        _refs(state.refs, console),
+        _missing(state.missing, console),
+        _findings(state, findings, console),
+    )
+    for index, part in enumerate(chunk for chunk in map(list, parts) if chunk):
+        yield from part if index == 0 else chain([""], part)
+
+
+def _header(state: ContextState, console: Console) -> Iterator[str]:
+    counts = state.counts
+    facts = [state.format, state.revision, *state.extra.values()]
+    yield f"{console.paint(visible(state.title), Style.STRONG)}  {visible(' · '.join(filter(None, facts)))}"
+    tokens = f"{'' if counts.tokens_exact else '≈ '}{counts.tokens:,} tokens ({counts.estimator})"
+    shown = (
+        f"{counts.visible} shown to the model, {counts.hidden} not" if counts.blocks else "nothing in memory"
+    )
+    yield visible(f"{counts.blocks} {'block' if counts.blocks == 1 else 'blocks'} · {shown} · {tokens}")
+
+
+# -- memory --------------------------------------------------------------------------------------------------
+
+BLOCK_COLUMNS = (
+    Column(most=1),
+    Column("id", most=26),
+    Column("type", most=14, optional=True),
+    Column("decay", most=8),
+    Column("conf", most=8),
+    Column("quality", most=7, right=True, optional=True),
+    Column("age", most=6, right=True, optional=True),
+    Column("tokens", most=8, right=True, optional=True),
+    Column("text"),
+)
+
+
+def _tier(tier: Tier, console: Console) -> Iterator[str]:
+    hidden = sum(block.visible is False for block in tier.blocks)
+    note = f"  {hidden} of {len(tier.blocks)} not shown" if hidden else ""
+    yield _heading(tier.name, console) + console.paint(note, Style.QUIET)
+    if not tier.blocks:
+        yield console.paint("  (empty)", Style.QUIET)
+        return
+    heading, *lines = table_lines(BLOCK_COLUMNS, [_block_row(block) for block in tier.blocks], console)
+    yield heading
+    for block, line in zip(tier.blocks, lines, strict=True):
+        yield line
+        if block.visible is False and block.reason:
+            yield console.paint(f"    └ not shown: {visible(block.reason)}", Style.WARNING)
+
+
+def _block_row(block: Block) -> list[Cell]:
+    dim = Style.QUIET if block.visible is False else None
+    return [
+        _mark(block.visible),
+        Cell(visible(block.id), Style.STRONG),
+        Cell(visible(block.type or ""), dim),
+        _gauge(block.decay),
+        _gauge(block.confidence),
+        Cell("" if block.quality is None else f"{block.quality:.2f}", dim),
+        Cell("" if block.age is None else f"{block.age}", dim),
+        Cell("" if block.tokens is None else f"{block.tokens:,}", dim),
+        Cell(_one_line(block.text, block.state), dim),
+    ]
+
+
+def _mark(shown: bool | None) -> Cell:
+    if shown is None:
+        return Cell("·", Style.QUIET)
+    return Cell("✓", Style.GOOD) if shown else Cell("✗", Style.WARNING)
+
+
+def _gauge(value: float | None) -> Cell:
+    if value is None:
+        return BLANK
+    level = min(len(BARS) - 1, int(min(1.0, max(0.0, value)) * len(BARS)))
+    return Cell(f"{BARS[level]} {value:.2f}")
+
+
+def _one_line(text: str, state: str | None = None) -> str:
+    """Line ends and tabs become spaces; anything else that cannot be seen is spelled out, not dropped."""
+    note = f"[{state}] " if state else ""
+    return visible(note + " ".join(word for word in re.split("[ \t\n]", text) if word))
+
+
+# -- todo ----------------------------------------------------------------------------------------------------
+
+
+def _todo(todo: Todo | None, console: Console) -> Iterator[str]:
+    if todo is None:
+        return
+    step = f"step {todo.step} of {todo.total}" if todo.step is not None and todo.total is not None else ""
+    yield _heading("todo", console) + "  " + visible(" · ".join(filter(None, (todo.summary, step))))
+    if todo.cursor:
+        cursor = todo.cursor
+        target = "" if cursor.target is None else f" {cursor.target}"
+        doing = f"{cursor.phase or '?'} → {cursor.next or '?'}{target}"
+        note = f"  {cursor.note}" if cursor.note else ""
+        yield cut(f"  ▸ {visible(doing + note)}", console.width)
+    rows = [_todo_row(item) for item in todo.items]
+    yield from table_lines((Column(most=1), Column(most=6, right=True), Column()), rows, console)
+
+
+def _todo_row(item: TodoItem) -> list[Cell]:
+    marks = {
+        "done": Cell("✓", Style.GOOD),
+        "failed": Cell("✗", Style.BAD),
+        "cancelled": Cell("–", Style.QUIET),
+    }
+    current = Cell("▸", Style.STRONG) if item.current else Cell("○")
+    return [
+        marks.get(item.status, current),
+        Cell("" if item.id is None else str(item.id)),
+        Cell(_one_line(item.title), Style.STRONG if item.current else None),
+    ]
+
+
+# -- budget --------------------------------------------------------------------------------------------------
+
+SEGMENT_COLUMNS = (Column(most=24), Column(most=METER), Column(most=14, right=True), Column())
+
+
+def _budget(budget: Budget, console: Console) -> Iterator[str]:
+    yield f"{_heading('budget', console)}  {visible(budget.target)}  {_fill(budget, console)}"
+    whole = budget.limit or budget.used or sum(segment.used for segment in budget.segments)
+    rows = [_segment_row(segment, whole) for segment in budget.segments]
+    yield from table_lines(SEGMENT_COLUMNS, rows, console)
+
+
+def _fill(budget: Budget, console: Console) -> str:
+    used = "?" if budget.used is None else f"{budget.used:,}"
+    text = f"{used} {budget.unit}" if budget.limit is None else f"{used} of {budget.limit:,} {budget.unit}"
+    if budget.limit and budget.used is not None:
+        text += f" ({budget.used / budget.limit:.0%})"
+    if budget.reserved:
+        text += f", {budget.reserved:,} reserved"
+    if budget.over:
+        text += console.paint(f", {budget.over:,} too many", Style.BAD)
+    return text
+
+
+def _segment_row(segment: Segment, whole: int) -> list[Cell]:
+    over = segment.limit is not None and segment.used > segment.limit
+    limit = "" if segment.limit is None else f"of {segment.limit:,}"
+    how = "" if segment.exact else f"≈ {segment.estimator or 'estimate'}"
+    return [
+        Cell(visible(segment.name)),
+        Cell(meter(segment.used, whole), Style.BAD if over else None),
+        Cell(f"{segment.used:,}", Style.BAD if over else None),
+        Cell(visible("  ".join(filter(None, (limit, how)))), Style.QUIET),
+    ]
+
+
+def meter(used: int, whole: int) -> str:
+    """A bar for the share of the whole; never empty when something is used."""
+    share = used / whole if whole > 0 else 0
+    cells = min(METER, max(1 if used > 0 else 0, round(share * METER)))
+    return "█" * cells + "░" * (METER - cells)
+
+
+# -- references and gaps -------------------------------------------------------------------------------------
+
+REF_STYLES = {
+    RefStatus.RESOLVED: Style.GOOD,
+    RefStatus.DANGLING: Style.BAD,
+    RefStatus.MISMATCH: Style.BAD,
+    RefStatus.ORPHAN: Style.WARNING,
+    RefStatus.EXTERNAL: Style.WARNING,
+}
+REF_COLUMNS = (
+    Column(most=10),
+    Column(most=12),
+    Column(most=28),
+    Column(most=28),
+    Column(most=10, right=True),
+    Column(),
+)
+GAP_COLUMNS = (Column(most=10), Column(most=12), Column(most=24), Column())
+
+
+def _refs(refs: tuple[Ref, ...], console: Console) -> Iterator[str]:
+    if refs:
+        yield _heading("references", console)
+    yield from table_lines(REF_COLUMNS, [_ref_row(ref) for ref in refs], console)
+
+
+def _ref_row(ref: Ref) -> list[Cell]:
+    return [
+        Cell(ref.status.value, REF_STYLES.get(ref.status)),
+        Cell(visible(ref.kind)),
+        Cell(visible(ref.id), Style.STRONG),
+        Cell(f"→ {visible(ref.target)}"),
+        Cell("" if ref.bytes is None else f"{ref.bytes:,} B"),
+        Cell(visible(f"used by {', '.join(ref.used_by)}" if ref.used_by else "")),
+    ]
+
+
+def _missing(gaps: tuple[Gap, ...], console: Console) -> Iterator[str]:
+    if gaps:
+        yield _heading("missing", console)
+    yield from table_lines(GAP_COLUMNS, [_gap_row(gap) for gap in gaps], console)
+
+
+def _gap_row(gap: Gap) -> list[Cell]:
+    return [
+        Cell(
+            visible(gap.severity),
+            Style.BAD if gap.severity in ("error", "blocking", "high") else Style.WARNING,
+        ),
+        Cell(visible(gap.status)),
+        Cell(visible(gap.id), Style.STRONG),
+        Cell(_one_line(f"{gap.question} {gap.why}")),
+    ]
+
+
+# -- findings ------------------------------------------------------------------------------------------------
+
+
+def _findings(state: ContextState, findings: tuple[Finding, ...], console: Console) -> Iterator[str]:
+    if not findings:
+        yield _heading("findings", console) + "  none"
+        return
+    hint = f"details: ctxview check {visible(state.source)}"
+    yield f"{_heading('findings', console)}  {tally(findings)}; {hint}"
+
+
+def _heading(text: str, console: Console) -> str:
+    return console.paint(visible(text), Style.HEADING)
