@@ -13,18 +13,18 @@ from ctxview.reports.console import Console, Style
 
 # In reading order: what is lost, what was tried in vain, what is altered, what simply works.
 SAYS: dict[Change, tuple[str, Style]] = {
-    Change.WIPED: ("erased, because the whole tier came back empty", Style.BAD),
-    Change.DROPPED: ("dropped as invalid", Style.BAD),
-    Change.DELETED: ("deleted from storage", Style.BAD),
-    Change.TAMPERED: ("tampered with; the system's value is put back", Style.BAD),
+    Change.WIPED: ("a tier came back empty and loses everything", Style.BAD),
+    Change.DROPPED: ("not a valid block", Style.BAD),
+    Change.DELETED: ("past the limits of storage", Style.BAD),
+    Change.TAMPERED: ("the system's; its value is put back", Style.BAD),
     Change.OVERWRITTEN: ("the system's, but the model's version is taken", Style.BAD),
     Change.TRUNCATED: ("cut to the limit", Style.WARNING),
-    Change.REOPENED: ("open again", Style.WARNING),
-    Change.COLLAPSED: ("sent twice; the better copy stays", Style.WARNING),
-    Change.NORMALISED: ("made regular", Style.WARNING),
-    Change.IGNORED: ("ignored", Style.WARNING),
-    Change.UPDATED: ("changed by the reply", Style.NOTE),
-    Change.ADDED: ("new", Style.NOTE),
+    Change.REOPENED: ("finished, but sent back without its status", Style.WARNING),
+    Change.COLLAPSED: ("sent twice; one copy stays", Style.WARNING),
+    Change.NORMALISED: ("stored in another form", Style.WARNING),
+    Change.IGNORED: ("not understood", Style.WARNING),
+    Change.UPDATED: ("by the reply", Style.NOTE),
+    Change.ADDED: ("by the reply", Style.NOTE),
     Change.RESTORED: ("left out; the system's value stays", Style.GOOD),
     Change.UNCHANGED: ("sent back as it was", Style.GOOD),
     Change.KEPT: ("not in the reply, so it stays", Style.GOOD),
@@ -47,8 +47,10 @@ def _names(changes: tuple[MergeChange, ...], console: Console) -> Iterator[str]:
 
 def _whole(changes: tuple[MergeChange, ...], console: Console) -> Iterator[str]:
     for change in changes:
-        yield f"  {console.paint(_name(change), Style.STRONG)}  {visible(change.message)}"
-        yield from (cut(f"      {line}", console.width) for line in _details(change))
+        details = list(_details(change))
+        told = "" if details and change.kind is Change.UPDATED else _message(change)
+        yield f"  {console.paint(_name(change), Style.STRONG)}  {told}".rstrip()
+        yield from (cut(f"      {line}", console.width) for line in details)
 
 
 def _name(change: MergeChange) -> str:
@@ -57,8 +59,13 @@ def _name(change: MergeChange) -> str:
     )
 
 
+def _message(change: MergeChange) -> str:
+    """Without the name, which stands before it."""
+    return visible(change.message.removeprefix(change.name).lstrip(" :"))
+
+
 def _details(change: MergeChange) -> Iterator[str]:
-    """The values that became others; of what came or went its text is enough."""
+    """The values that became others; of a block that came or went its text is enough."""
     before, after = change.before, change.after
     if isinstance(before, dict) and isinstance(after, dict):
         for key in [*before, *(key for key in after if key not in before)]:
@@ -68,5 +75,3 @@ def _details(change: MergeChange) -> Iterator[str]:
     only = after if isinstance(after, dict) else before
     if isinstance(only, dict) and isinstance(only.get("content"), str):
         yield visible(f"content  {only['content']}")
-    elif not isinstance(only, dict | list) and (found := delta("value", before, after)):
-        yield visible(delta_text(found))

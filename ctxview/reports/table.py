@@ -9,6 +9,7 @@ from ctxview.reports.cells import cut, fit, fit_right, width
 from ctxview.reports.console import Console, Style
 
 GAP = "  "
+LAST_AT_LEAST = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +41,11 @@ def table_lines(
     widths = {index: _column_width(columns[index], [row[index] for row in rows]) for index in kept}
     last = kept[-1]
     kept = _with_room(kept, columns, widths, console.width - len(indent))
-    room = console.width - len(indent) - sum(widths[index] + len(GAP) for index in kept if index != last)
-    widths[last] = max(8, room)
+    room = console.width - len(indent) - len(GAP) * (len(kept) - 1)
+    fixed = kept[:-1]
+    while fixed and sum(widths[index] for index in fixed) > room - LAST_AT_LEAST:
+        widths[max(fixed, key=widths.__getitem__)] -= 1
+    widths[last] = room - sum(widths[index] for index in fixed)
     heading = [Cell(column.heading, Style.QUIET) for column in columns]
     for row in [heading, *rows] if any(columns[index].heading for index in kept) else rows:
         yield (
