@@ -70,6 +70,10 @@ class JsonTree:
     def span(self, node: int) -> tuple[int, int]:
         return self._starts[node], self._ends[node]
 
+    def item_start(self, node: int) -> int:
+        """Where a member (with its key) or an element begins."""
+        return self._keys[node] if self._keys[node] >= 0 else self._starts[node]
+
     def key_span(self, node: int) -> tuple[int, int] | None:
         start = self._keys[node]
         # Only a colon and whitespace stand between a key and its value.
@@ -100,6 +104,13 @@ class JsonTree:
             known = {self.key(child) or "": child for child in self.children(node)}
             self._members[node] = known
         return known
+
+    def namesakes(self, key: str) -> Iterator[int]:
+        """Every member of that key in the whole text, in document order."""
+        literal = json.dumps(key, ensure_ascii=False).encode(errors="surrogatepass")
+        for node, start in enumerate(self._keys):
+            if start >= 0 and self._data.startswith(literal, start):
+                yield node
 
     def has_duplicates(self, node: int) -> bool:
         return self.is_object(node) and len(self.members(node)) < len(self.children(node))

@@ -1,7 +1,7 @@
 """Reading whole files without being led astray and without leaving a trace; it never writes.
 
-Only regular files are read, never a pipe or a device. A path that somebody else wrote down (a reference inside
-a session) goes through `read_beneath`, which cannot leave the folder it is given.
+Only regular files are read, never a pipe or a device. A path that somebody else wrote down (a reference
+inside a session) goes through `read_beneath`, which cannot leave the folder it is given.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Untrusted text made visible: whatever a terminal could obey, or a reader could miss, is spelled out.
 
-This is the one place that decides what is harmless to print. Nothing is ever dropped: a reviewer must see that
-it was there, be it inside an emoji. The notation is that of `less`: `^[` for escape, `<U+202E>` for an override,
-`<FF>` for a byte that is no text. The spaces of category Zs stay: they are at home in French and Japanese.
+This is the one place that decides what is harmless to print. Nothing is ever dropped: a reviewer must see
+that it was there, be it inside an emoji. The notation is that of `less`: `^[` for escape, `<U+202E>` for an
+override, `<FF>` for a byte that is no text. The spaces of category Zs stay: French and Japanese need them.
 """
 
 from __future__ import annotations
