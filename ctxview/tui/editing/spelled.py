@@ -28,6 +28,11 @@ def spell(text: str, *, multiline: bool) -> str:
     return "".join(_spelled(char, multiline) for char in text)
 
 
+def spell_json(text: str) -> str:
+    """The same for JSON text, where such escapes mean what they stand for anyway."""
+    return "".join(char if char in "\n\\" else _spelled(char, multiline=True) for char in text)
+
+
 def unspell(text: str) -> str:
     """What `text` spells; raises `BadSpelling`."""
     joined = _ESCAPE.sub(_character, text)

@@ -1,0 +1,47 @@
+"""One question that wants a yes or a no before something is lost."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Button
+
+from ctxview.tui.text import content, show
+from ctxview.tui.widgets.said import Said
+
+
+class Question(ModalScreen[bool]):
+    """`y` or Enter says yes, `n` or Esc says no; Enter on the other button says no."""
+
+    CSS_PATH = "question.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "answer(True)", "yes"),
+        Binding("n,escape", "answer(False)", "no"),
+        Binding("left,right,h,l", "app.focus_next", "other", show=False),
+    ]
+
+    def __init__(self, question: str, *, yes: str, no: str, more: str = "") -> None:
+        super().__init__()
+        self._question = question
+        self._more = more
+        self._words = (yes, no)
+
+    def compose(self) -> ComposeResult:
+        yes, no = self._words
+        with Vertical(classes="dialog"):
+            yield Said(show(self._question, "strong"), *([show(self._more, "dim")] if self._more else []))
+            with Horizontal(classes="buttons"):
+                yield Button(content(show(f"{yes}  y")), variant="warning", id="yes", compact=True)
+                yield Button(content(show(f"{no}  n")), id="no", compact=True)
+
+    @on(Button.Pressed)
+    def _pressed(self, event: Button.Pressed) -> None:
+        self.dismiss(event.button.id == "yes")
+
+    def action_answer(self, answer: bool) -> None:
+        self.dismiss(answer)
