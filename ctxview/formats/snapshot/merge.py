@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ctxview.files.json_values import same_value
 from ctxview.formats.snapshot.javascript import trim
 from ctxview.formats.snapshot.merge_fields import (
     Change,
@@ -18,7 +19,7 @@ from ctxview.formats.snapshot.merge_fields import (
 )
 from ctxview.formats.snapshot.model import TIERS, MemoryBlock, Snapshot, utf16_length
 from ctxview.formats.snapshot.normalise import NormalBlock, normalise, why_invalid
-from ctxview.formats.snapshot.ownership import LOCKED_BLOCK_FIELDS, same
+from ctxview.formats.snapshot.ownership import LOCKED_BLOCK_FIELDS
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.retention import Compaction, compact, distinct
 from ctxview.state import JsonValue, Origin
@@ -133,7 +134,7 @@ class _TierMerge:
         altered = [
             key
             for key in ("id", "type", "decay", "confidence", "round", "tags", "status", "content")
-            if not same(block.members.get(key), normal.value.get(key))
+            if not same_value(block.members.get(key), normal.value.get(key))
             and not (key == "content" and limit is not None and length > limit)
             and not (key == "status" and "status" not in block.members)
         ]
@@ -150,7 +151,7 @@ class _TierMerge:
             return
         old = normalise(before, self._tier, self._round, self._profile)
         known = old.value if old is not None else before
-        differing = [key for key in after if key not in known or not same(known[key], after[key])]
+        differing = [key for key in after if key not in known or not same_value(known[key], after[key])]
         if self._tier == "working" and old is not None and old.terminal and not block.terminal:
             message = f"{block.id} was {old.status} and is open again"
             self._note(Change.REOPENED, block.id, message, origin, before, after)
@@ -163,7 +164,7 @@ class _TierMerge:
 
     def _note_locked(self, block: NormalBlock, before: Members, after: Members, origin: Origin) -> None:
         for key in LOCKED_BLOCK_FIELDS:
-            if key in after and not same(before.get(key), after[key]):
+            if key in after and not same_value(before.get(key), after[key]):
                 message = f"{block.id}: {key} is the system's, but the runtime takes the model's version"
                 self._note(
                     Change.OVERWRITTEN, block.id, message, origin, {key: before.get(key)}, {key: after[key]}

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ctxview.files.json_values import same_value
 from ctxview.formats.snapshot.cursor import cursor_fault, stored_cursor
 from ctxview.formats.snapshot.model import Snapshot
-from ctxview.formats.snapshot.ownership import SYSTEM_FIELDS, UNGUARDED_MEMBERS, same
+from ctxview.formats.snapshot.ownership import SYSTEM_FIELDS, UNGUARDED_MEMBERS
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.state import JsonValue, Origin
 
@@ -57,7 +58,7 @@ def merge_system_fields(received: Snapshot, emitted: Snapshot) -> Iterator[Merge
         name = ".".join(path)
         was, known = _look(received.value, path)
         now, sent = _look(emitted.value, path)
-        if sent and not (known and same(was, now)):
+        if sent and not (known and same_value(was, now)):
             old = _brief(was) if known else "absent"
             message = f"{name} was changed from {old} to {_brief(now)}; the system's value is put back"
             yield MergeChange(Change.TAMPERED, name, message, emitted.origin(*path), None, was, now)
@@ -88,7 +89,7 @@ def merge_cursor(
         message = f"the cursor is ignored, the old one stays: {fault}"
         return before, [MergeChange(Change.IGNORED, "todo.cursor", message, origin, None, old, new)]
     merged = deep_merge(old, stored_cursor(new, profile))
-    kind = Change.UNCHANGED if same(old, merged) else Change.UPDATED
+    kind = Change.UNCHANGED if same_value(old, merged) else Change.UPDATED
     message = "the cursor stays" if kind is Change.UNCHANGED else f"the cursor moves to {_brief(merged)}"
     return {**received.todo, "cursor": merged}, [
         MergeChange(kind, "todo.cursor", message, origin, None, old, merged)
@@ -104,7 +105,7 @@ def merge_members(received: Snapshot, emitted: Snapshot) -> tuple[dict[str, Json
             continue
         old = received.value.get(key)
         merged[key] = deep_merge(old, new)
-        if key in received.value and same(old, merged[key]):
+        if key in received.value and same_value(old, merged[key]):
             continue
         origin = emitted.origin(key)
         if key in UNGUARDED_MEMBERS:

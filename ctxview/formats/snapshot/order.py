@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ctxview.files.json_values import same_value
 from ctxview.formats.snapshot.model import Role, Snapshot, text
-from ctxview.formats.snapshot.ownership import SYSTEM_FIELDS, same
+from ctxview.formats.snapshot.ownership import SYSTEM_FIELDS
 from ctxview.state import JsonValue
 
 Name = tuple[tuple[int, int | str], ...]
@@ -91,7 +92,7 @@ def _agrees(first: JsonValue, second: JsonValue, path: tuple[str, ...]) -> bool:
         if key not in first or key not in second:
             return False
         first, second = first[key], second[key]
-    return same(first, second)
+    return same_value(first, second)
 
 
 def _time(snapshot: Snapshot) -> str | None:

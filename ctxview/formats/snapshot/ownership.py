@@ -5,7 +5,9 @@ The one table behind locked fields in the editor, refused edits, tampering and t
 
 from __future__ import annotations
 
-from ctxview.state import JsonValue
+from ctxview.files.json_values import same_value
+
+same = same_value
 
 SYSTEM_FIELDS: tuple[tuple[str, ...], ...] = (
     ("version",),
@@ -83,21 +85,3 @@ def why_locked(*path: str) -> str:
 def why_locked_in_block(field: str) -> str | None:
     """Why that field of a block is not the model's; None when it is."""
     return _REASONS[field] if field in LOCKED_BLOCK_FIELDS else None
-
-
-def same(first: JsonValue, second: JsonValue) -> bool:
-    """Equal by value as JSON means it: `3.0` is `3`, but `true` is not `1`."""
-    pairs = [(first, second)]
-    while pairs:
-        one, other = pairs.pop()
-        if isinstance(one, dict) and isinstance(other, dict):
-            if one.keys() != other.keys():
-                return False
-            pairs.extend((value, other[key]) for key, value in one.items())
-        elif isinstance(one, list) and isinstance(other, list):
-            if len(one) != len(other):
-                return False
-            pairs.extend(zip(one, other, strict=True))
-        elif isinstance(one, bool) is not isinstance(other, bool) or one != other:
-            return False
-    return True

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ctxview.files.json_values import same_value
 from ctxview.formats.snapshot.model import Role, Snapshot, text
-from ctxview.formats.snapshot.ownership import same
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.projection import project
 from ctxview.formats.snapshot.versions import task_of
@@ -62,7 +62,7 @@ def _block_changes(before: Snapshot, snapshot: Snapshot) -> Iterator[str]:
     old = {(block.tier, block.id): block.value for block in before.blocks if block.id}
     new = {(block.tier, block.id): block.value for block in snapshot.blocks if block.id}
     added = len(new.keys() - old.keys())
-    changed = sum(key in old and not same(old[key], value) for key, value in new.items())
+    changed = sum(key in old and not same_value(old[key], value) for key, value in new.items())
     # A reply only sends what it wants to say; what it leaves out is not gone.
     gone = len(old.keys() - new.keys()) if snapshot.role is not Role.EMITTED else 0
     if added:
@@ -77,7 +77,7 @@ def _task_changes(before: Snapshot, snapshot: Snapshot) -> Iterator[str]:
     if snapshot.role is Role.EMITTED and "active_task" not in snapshot.value:
         return
     old, new = task_of(before), task_of(snapshot)
-    if not same(old, new):
+    if not same_value(old, new):
         yield "task ended" if new is None else "task changed" if old is not None else "task started"
 
 
@@ -85,7 +85,7 @@ def _cursor_changes(before: Snapshot, snapshot: Snapshot) -> Iterator[str]:
     if snapshot.role is Role.EMITTED and "cursor" not in snapshot.todo:
         return
     old, new = before.todo.get("cursor"), snapshot.todo.get("cursor")
-    if not same(old, new):
+    if not same_value(old, new):
         yield f"cursor {_cursor(new)}"
 
 
