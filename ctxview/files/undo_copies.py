@@ -1,0 +1,160 @@
+"""Where replaced files are kept for undo: in the user's state directory, never beside the file itself.
+
+It also holds the lock that lets only one ctxview save at a time. Agents never see either.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+KEPT: Final = 20
+
+_WAIT_SECONDS: Final = 10.0
+_CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_COPY_NAME: Final = re.compile(r"\d{8}T\d{6}\.\d{9}Z")
+_UNTIDY: Final = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+class Busy(Exception):
+    """Another ctxview holds the lock for longer than any save takes."""
+
+
+@contextmanager
+def lock() -> Iterator[None]:
+    """Be the only ctxview of this user that saves; raises `Busy` or `OSError`."""
+    folder = _state_directory()
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    descriptor = os.open(folder / "save.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        _wait_for(descriptor)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+class UndoCopies:
+    """The undo copies of the file at one path."""
+
+    def __init__(self, path: Path) -> None:
+        real = os.path.join(os.path.realpath(path.parent), path.name)  # noqa: PTH118 - a name may hold anything
+        tidy = _UNTIDY.sub("_", path.name)[:60]
+        self._folder = _state_directory() / "backups" / f"{tidy}-{sha256(os.fsencode(real)).hexdigest()[:16]}"
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    def adopt(self, directory: int, name: str) -> Path:
+        """Move `name` out of an open directory into the copies; on an `OSError` it is still there."""
+        kept = self._new_path()
+        try:
+            os.rename(name, kept, src_dir_fd=directory)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            self._copy_away(directory, name, kept)
+        return kept
+
+    def add(self, content: bytes) -> Path:
+        """Keep `content` as a new copy."""
+        kept = self._new_path()
+        write_new(kept, content)
+        return kept
+
+    def prune(self, keep: Path) -> None:
+        """Let go of all but the newest copies, and of `keep` in no case."""
+        names = sorted(entry.name for entry in self._folder.iterdir() if _COPY_NAME.match(entry.name))
+        for name in names[:-KEPT]:
+            if name != keep.name:
+                with suppress(OSError):
+                    (self._folder / name).unlink()
+
+    def _new_path(self) -> Path:
+        seconds, nanoseconds = divmod(time.time_ns(), 1_000_000_000)
+        stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime(seconds))
+        return self._folder / f"{stamp}.{nanoseconds:09d}Z"
+
+    def _copy_away(self, directory: int, name: str, kept: Path) -> None:
+        """What a rename does, across file systems: the file goes when the copy is sure to hold all of it."""
+        descriptor = os.open(name, _READ, dir_fd=directory)
+        try:
+            content = read_all(descriptor)
+            write_new(kept, content)
+            if read_all(descriptor) != content:
+                kept.unlink()
+                raise OSError(errno.EBUSY, "another program is writing into it")
+            self.flush()
+            os.unlink(name, dir_fd=directory)
+        finally:
+            os.close(descriptor)
+
+    def flush(self) -> None:
+        """Wait until the disk knows the names of the copies."""
+        descriptor = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            flush(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def read_all(descriptor: int) -> bytes:
+    """All that is behind a descriptor now, wherever it was read to before."""
+    content = os.pread(descriptor, os.fstat(descriptor).st_size + 1, 0)
+    while more := os.pread(descriptor, 1 << 20, len(content)):
+        content += more
+    return content
+
+
+def write_all(descriptor: int, content: bytes) -> None:
+    rest = memoryview(content)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+def write_new(path: Path, content: bytes) -> None:
+    """Create `path` with `content` and wait until the disk has it; leaves nothing behind when that fails."""
+    descriptor = os.open(path, _CREATE, 0o600)
+    try:
+        write_all(descriptor, content)
+        flush(descriptor)
+    except OSError:
+        path.unlink()
+        raise
+    finally:
+        os.close(descriptor)
+
+
+def flush(descriptor: int) -> None:
+    """Wait until the disk, not only the system, has it."""
+    full = getattr(fcntl, "F_FULLFSYNC", None)  # macOS: fsync alone stops at the drive's cache
+    if full is not None:
+        with suppress(OSError):
+            fcntl.fcntl(descriptor, full)
+            return
+    os.fsync(descriptor)
+
+
+def _wait_for(descriptor: int) -> None:
+    give_up = time.monotonic() + _WAIT_SECONDS
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > give_up:
+                raise Busy from None
+            time.sleep(0.01)
+        else:
+            return
+
+
+def _state_directory() -> Path:
+    import platformdirs
+
+    return platformdirs.user_state_path("ctxview", appauthor=False)
