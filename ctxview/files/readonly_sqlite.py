@@ -1,0 +1,116 @@
+"""Rows of a SQLite file that an agent may have open, without touching it or anything beside it.
+
+SQLite itself would take locks and create `-wal` and `-shm` files even to read. So the database and its
+write-ahead log are read as plain bytes until two readings agree, and a private copy is what SQLite opens.
+Nothing in it is trusted: no code in its schema runs, and a query that never ends is stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from ctxview.files.reading import LIMIT, Unreadable, read_bytes
+
+if TYPE_CHECKING:
+    import sqlite3
+
+SqlValue: TypeAlias = str | int | float | bytes | None
+Row: TypeAlias = tuple[SqlValue, ...]
+
+_ATTEMPTS: Final = 5
+_MAGIC: Final = b"SQLite format 3\0"
+# A rollback journal that starts like this undoes a write that is not finished.
+_HOT_JOURNAL: Final = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
+_STEPS_BETWEEN_LOOKS: Final = 100_000
+_LOOKS: Final = 2_000
+
+
+class Database:
+    """The opened copy of one SQLite file."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self._path = path
+        self._connection = connection
+
+    def tables(self) -> frozenset[str]:
+        return frozenset(
+            str(name) for (name,) in self.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        )
+
+    def rows(self, query: str, parameters: Sequence[SqlValue] = (), most: int = 100_000) -> list[Row]:
+        """What `query` finds; raises `Unreadable`, also when there are more rows than `most`."""
+        import sqlite3
+
+        looks = iter(range(_LOOKS))
+        self._connection.set_progress_handler(lambda: next(looks, None) is None, _STEPS_BETWEEN_LOOKS)
+        try:
+            with closing(self._connection.execute(query, parameters)) as cursor:
+                found: list[Row] = cursor.fetchmany(most + 1)
+        except sqlite3.Error as error:
+            raise Unreadable(self._path, _in_words(error)) from None
+        if len(found) > most:
+            raise Unreadable(self._path, f"the database holds more than {most:,} rows of this kind")
+        return found
+
+
+def rows(path: Path, query: str, parameters: Sequence[SqlValue] = (), limit: int = LIMIT) -> list[Row]:
+    """What one query finds in the SQLite file at `path`; raises `Unreadable`."""
+    with open_readonly(path, limit) as database:
+        return database.rows(query, parameters)
+
+
+@contextmanager
+def open_readonly(path: Path, limit: int = LIMIT) -> Iterator[Database]:
+    """The database at `path` as it is now; raises `Unreadable` for what is none or is over `limit`."""
+    import sqlite3
+
+    content, log = _stable_content(path, limit)
+    if content and not content.startswith(_MAGIC):
+        raise Unreadable(path, "this is not a SQLite database")
+    with TemporaryDirectory(prefix="ctxview-") as folder:
+        copy = Path(folder) / "copy.db"
+        copy.write_bytes(content)
+        if log:
+            copy.with_name("copy.db-wal").write_bytes(log)
+        mode = "mode=ro" if log else "mode=ro&immutable=1"
+        try:
+            connection = sqlite3.connect(f"{copy.as_uri()}?{mode}", uri=True, isolation_level=None)
+        except sqlite3.Error as error:
+            raise Unreadable(path, _in_words(error)) from None
+        with closing(connection):
+            connection.text_factory = lambda text: text.decode(errors="replace")
+            connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute("PRAGMA query_only = ON")
+            yield Database(path, connection)
+
+
+def _stable_content(path: Path, limit: int) -> tuple[bytes, bytes]:
+    """The database and its log as they stood together at one moment."""
+    seen = None
+    for _ in range(_ATTEMPTS):
+        # Two equal readings in a row: each file stood still while the other was read, so they belong together.
+        now = (read_bytes(path, limit), _beside(path, "-wal", limit))
+        if now == seen and not _beside(path, "-journal", limit).startswith(_HOT_JOURNAL):
+            return now
+        seen = now
+    raise Unreadable(path, "a write to the database is going on, or was never finished")
+
+
+def _beside(path: Path, suffix: str, limit: int) -> bytes:
+    """A file that SQLite keeps next to a database; empty when there is none."""
+    neighbour = path.with_name(path.name + suffix)
+    return read_bytes(neighbour, limit) if neighbour.exists() else b""
+
+
+def _in_words(error: sqlite3.Error) -> str:
+    text = str(error)
+    if "interrupted" in text:
+        return "the query took too long and was stopped"
+    if "malformed" in text or "not a database" in text:
+        return "the database is damaged"
+    return f"the database cannot be read: {text}"
