@@ -214,6 +214,12 @@ def test_todo_progress_and_items_are_told() -> None:
     ]
 
 
+def test_progress_that_stands_in_the_form_of_the_whole_too_is_told_once_with_its_owner() -> None:
+    before = state(todo=Todo("1/2", 2, 1, None), form=fields(**{"todo.step": 1}))
+    change = only(diff(before, state(todo=Todo("1/2", 2, 2, None), form=fields(**{"todo.step": 2}))))
+    assert (change.group, change.deltas[0].system) == (Group.TODO, True)
+
+
 def test_a_changed_system_field_is_marked_and_spelling_is_not_a_change() -> None:
     before = state(form=fields(version=3, round=12, flag=True))
     change = only(diff(before, state(form=fields(flag=True, version=3.0, round=13))))

@@ -27,6 +27,8 @@ from ctxview.state import (
 )
 
 _LEADS_NOWHERE = (RefStatus.DANGLING, RefStatus.MISMATCH)
+_PROGRESS = ("step", "total", "summary")
+"""Told with the todo, even where a form lists them among the fields of the whole."""
 _CLOSED = frozenset({"closed", "resolved", "answered", "done", "satisfied", "fixed", "cancelled"})
 
 
@@ -44,13 +46,11 @@ def cursor_changes(before: ContextState, after: ContextState) -> Iterator[Change
 
 def todo_changes(before: ContextState, after: ContextState) -> Iterator[Change]:
     old, new = before.todo or _NO_TODO, after.todo or _NO_TODO
-    owners = {each.name: each.owner for todo in (old, new) if todo.form for each in todo.form.fields}
-    pairs = (
-        ("step", old.step, new.step),
-        ("total", old.total, new.total),
-        ("summary", old.summary, new.summary),
-    )
-    found = (delta(name, left, right, owners.get(name)) for name, left, right in pairs)
+    forms = [
+        form for state in (before, after) for form in (state.form, state.todo and state.todo.form) if form
+    ]
+    owners = {each.name.removeprefix("todo."): each.owner for form in forms for each in form.fields}
+    found = (delta(name, getattr(old, name), getattr(new, name), owners.get(name)) for name in _PROGRESS)
     if progress := tuple(each for each in found if each):
         yield Change(Group.TODO, Kind.CHANGED, "progress", deltas=progress)
     for left, right in paired(old.items, new.items, _item_key, lambda item: repr((item.title, item.status))):
@@ -63,7 +63,9 @@ def field_changes(before: ContextState, after: ContextState) -> Iterator[Change]
     if before.format != after.format:
         yield _field_change(Delta("format", before.format, after.format, "changed", Owner.DERIVED))
     if before.form and after.form:
-        yield from map(_field_change, field_deltas(before.form.fields, after.form.fields))
+        progress = {f"todo.{name}" for name in _PROGRESS}
+        told = field_deltas(before.form.fields, after.form.fields)
+        yield from (_field_change(found) for found in told if found.name not in progress)
     if prose := delta("text", before.text, after.text):
         yield _field_change(prose)
 

@@ -28,10 +28,15 @@ class Answer:
         return self.typed.error
 
 
-def first_text(field: Field) -> str | None:
-    """What the editor of a field starts with; None when its value cannot be edited as text."""
+def first_text(form: Form, field: Field) -> str | None:
+    """What the editor of a field starts with; None when its value cannot be edited as text.
+
+    What is only suggested for a thing that exists is not shown: nobody could tell it from what it holds.
+    """
     if field.shape is None:
         return None
+    if form.exists and not field.present:
+        return ""
     try:
         return written(field.shape, field.value)
     except RecursionError:
@@ -43,7 +48,7 @@ def answer(form: Form, field: Field, text: str) -> Answer:
     if field.shape is None:
         return Answer(field, NOTHING, False)
     typed = read(field.shape, text)
-    if form.exists and text == first_text(field):
+    if form.exists and text == first_text(form, field):
         # What nobody touched is not this edit's fault: told, but no reason to stop it.
         eased = tuple(replace(problem, error=False) for problem in typed.problems)
         return Answer(field, replace(typed, problems=eased), False)

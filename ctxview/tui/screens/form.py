@@ -82,7 +82,7 @@ class FormScreen(ModalScreen[tuple[Edit, ...] | None]):
         self._timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
-        editable = [(field, field.shape, first_text(field)) for field in self.form.fields]
+        editable = [(field, field.shape, first_text(self.form, field)) for field in self.form.fields]
         label = label_width(self.form)
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = content(show(self._heading))
@@ -122,7 +122,7 @@ class FormScreen(ModalScreen[tuple[Edit, ...] | None]):
 
     @on(Button.Pressed, "#apply")
     def action_apply(self) -> None:
-        wrong = next((row for row in self.query(FieldRow) if row.has_class("-error")), None)
+        wrong = next((row for row in self.query(FieldRow) if row.stuck), None)
         if wrong is not None:
             wrong.editor.focus()
         elif self._can_apply:
@@ -157,12 +157,11 @@ class FormScreen(ModalScreen[tuple[Edit, ...] | None]):
 
     @property
     def _changed(self) -> int:
-        """How many fields a person touched."""
-        return sum(row.touched for row in self.query(FieldRow))
+        return sum(row.changed for row in self.query(FieldRow))
 
     @property
     def _can_apply(self) -> bool:
-        sound = not any(row.has_class("-error") for row in self.query(FieldRow))
+        sound = not any(row.stuck for row in self.query(FieldRow))
         return sound and not self._refused and bool(self._changed or not self.form.exists)
 
     def _tell(self) -> None:
@@ -172,13 +171,15 @@ class FormScreen(ModalScreen[tuple[Edit, ...] | None]):
             found = self._validator(values)
             for row in rows:
                 row.complain(tuple(message for name, message in found if name == row.field.name))
-        wrong = sum(row.has_class("-error") for row in rows)
+        stuck = [row for row in rows if row.stuck]
         self.query_one("#apply", Button).disabled = not self._can_apply
-        self.query_one(".status", Said).say(self._status(wrong))
+        self.query_one(".status", Said).say(self._status(stuck))
 
-    def _status(self, wrong: int) -> Line:
-        if wrong:
-            return show(f"{SEVERITY[Severity.ERROR]} {wrong} to put right", "severity.error")
+    def _status(self, stuck: Sequence[FieldRow]) -> Line:
+        if any(row.has_class("-error") for row in stuck):
+            return show(f"{SEVERITY[Severity.ERROR]} {len(stuck)} to put right", "severity.error")
+        if stuck:
+            return show(f"{len(stuck)} still to fill in", "accent")
         if not self.form.exists:
             return show("new", "accent")
         changed = self._changed

@@ -42,6 +42,8 @@ class FieldRow(Vertical):
         self._spelled = False
         self._opening = self._to_editor(text)
         self.answer = answer(form, field, text)
+        self.stuck = self.answer.error
+        """Whether what stands here keeps the form from being applied."""
 
     def compose(self) -> ComposeResult:
         label, problems = Said(classes="label"), Said(classes="problems", indent="  ")
@@ -72,9 +74,9 @@ class FieldRow(Vertical):
         self.post_message(self.Edited(self))
 
     @property
-    def touched(self) -> bool:
-        """Whether a person wrote something here, be it of use or not."""
-        return self._text != self._opening
+    def changed(self) -> bool:
+        """Whether leaving now would lose something a person wrote here."""
+        return self.answer.changed if self.form.exists else self._text != self._opening
 
     def complain(self, messages: tuple[str, ...]) -> None:
         """Shows what somebody else found wrong with this field, beside its own problems."""
@@ -84,13 +86,14 @@ class FieldRow(Vertical):
 
     def _editor(self) -> Widget:
         shape, text = self.shape, self._opening
+        absent = "not in the file" if self.form.exists and not self.field.present else ""
         if isinstance(shape, NumberShape):
-            return NumberInput(shape, text)
+            return NumberInput(shape, text, placeholder=absent)
         if isinstance(shape, ChoiceShape):
             return Choice(shape.words, text)
         if _is_tall(shape):
             return TextArea(text, compact=True, highlight_cursor_line=False)
-        return Input(text, compact=True, select_on_focus=False)
+        return Input(text, compact=True, select_on_focus=False, placeholder=absent)
 
     def _to_editor(self, text: str) -> str:
         if not needs_spelling(text, multiline=_is_tall(self.shape)):
@@ -139,8 +142,12 @@ class FieldRow(Vertical):
         below = join((Span("  "),), self._count()) if tall else ()
         self.query_one(".label", Said).say(self._label(), *([below] if below else []))
         self.query_one(".hint", Said).say(*([] if tall else [self._hint()]))
-        self.query_one(".problems", Said).say(*map(_problem, problems), *self._notes())
-        self.set_class(any(problem.error for problem in problems), "-error")
+        # A new form is not full of mistakes before anybody has touched it.
+        fresh = not self.form.exists and not self.changed
+        told = (show(f"  {each.message}", "dim") if fresh else _problem(each) for each in problems)
+        self.query_one(".problems", Said).say(*told, *self._notes())
+        self.stuck = any(problem.error for problem in problems)
+        self.set_class(self.stuck and not fresh, "-error")
 
     def _label(self) -> Line:
         mark = (Span(" ●", "accent"),) if self.answer.changed and self.form.exists else ()

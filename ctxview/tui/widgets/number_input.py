@@ -18,8 +18,8 @@ class NumberInput(Input):
         Binding("down", "step(-1)", "less", show=False),
     ]
 
-    def __init__(self, shape: NumberShape, text: str) -> None:
-        super().__init__(text, compact=True, placeholder="empty" if shape.nullable else "")
+    def __init__(self, shape: NumberShape, text: str, placeholder: str = "") -> None:
+        super().__init__(text, compact=True, placeholder=placeholder or ("empty" if shape.nullable else ""))
         self.shape = shape
 
     def action_step(self, steps: int) -> None:

@@ -39,7 +39,7 @@ def block(*, exists: bool = True) -> Form:
 
 
 def filled(form: Form, typed: Mapping[str, str]) -> tuple[Edit, ...]:
-    texts = {each.name: typed.get(each.name, first_text(each)) for each in form.fields if each.shape}
+    texts = {each.name: typed.get(each.name, first_text(form, each)) for each in form.fields if each.shape}
     answers = {each.name: answer(form, each, texts[each.name] or "") for each in form.fields if each.shape}
     assert not [each for each in answers.values() if each.error]
     return edits(form, answers)
@@ -113,4 +113,11 @@ def test_a_value_too_deep_to_write_has_no_text() -> None:
     deep: JsonValue = 1
     for _ in range(20_000):
         deep = [deep]
-    assert first_text(field("deep", deep, JsonShape())) is None
+    each = field("deep", deep, JsonShape())
+    assert first_text(Form("a.json", "/b/0", (each,)), each) is None
+
+
+def test_a_suggestion_for_what_does_not_exist_is_not_shown_as_if_it_did() -> None:
+    phase = field("phase", "planning", ChoiceShape(("planning", "doing")), present=False)
+    assert first_text(Form("a.json", "/b/0", (phase,)), phase) == ""
+    assert first_text(Form("a.json", "/b/0", (phase,), exists=False), phase) == "planning"
