@@ -121,10 +121,8 @@ def number_out_of_range(text: JsonText) -> Iterator[Hit]:
     """
     if text.document is not None:
         for pointer, value in unsafe_numbers(text.document):
-            yield Hit(
-                text.document.origin(text.file, pointer),
-                *unsafe_number_message(text.document, pointer, value),
-            )
+            message, effect = unsafe_number_message(text.document, pointer, value)
+            yield Hit(text.document.origin(text.file, pointer), message, effect=effect)
 
 
 @rule("JSN004", name="not-utf8", severity=Severity.ERROR, effect=Effect.REJECTED)
@@ -208,14 +206,12 @@ def nested_too_deep(text: JsonText) -> Iterator[Hit]:
         yield Hit(document.origin(text.file, ""), message)
 
 
-def unsafe_number_message(
-    document: JsonDocument, pointer: str, value: float
-) -> tuple[str, Severity | None, Effect | None]:
-    """What to say about a number `unsafe_numbers` found; severity and effect as a `Hit` takes them."""
+def unsafe_number_message(document: JsonDocument, pointer: str, value: float) -> tuple[str, Effect | None]:
+    """What to say about a number `unsafe_numbers` found, and its effect where it is not the usual one."""
     literal = shown(document.literal(pointer).decode("utf-8", "replace"), 24)
     if math.isinf(value):
-        return f"{literal} is read as infinity and becomes null when it is saved", None, Effect.WIPED
-    return f"{literal} is beyond {MAX_SAFE_INTEGER}: its last digits may change", None, None
+        return f"{literal} is read as infinity and becomes null when it is saved", Effect.WIPED
+    return f"{literal} is beyond {MAX_SAFE_INTEGER}: its last digits may change", None
 
 
 _RULES = rules_in(__name__)

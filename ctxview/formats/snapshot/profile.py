@@ -35,6 +35,8 @@ class Limits:
     tag: int | None = None
     note: int | None = None
     placeholder: int | None = None
+    dropped_samples: int | None = None
+    """How many dropped blocks a log names for each reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,8 @@ class BudgetPolicy:
     estimate_unit: Literal["bytes", "characters"] = "bytes"
     stages: tuple[str, ...] = ()
     exhausted_stage: str | None = None
+    disabled_stage: str | None = None
+    """The stage that says that nobody looks after the budget."""
     window_multiples: tuple[int, ...] = ()
     """Any real window is a multiple of one of these; empty when nothing is known about windows."""
 

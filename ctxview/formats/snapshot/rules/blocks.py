@@ -1,0 +1,262 @@
+"""The rules about the fields of memory blocks (SNP015 to 020).
+
+Each line of an example sets one member of the template snapshot; `(absent)` takes it away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ctxview.analysis.wording import counted, listed, quoted, shown, spelled
+from ctxview.findings import Effect, Hit, Severity, rule
+from ctxview.formats.snapshot.javascript import finite_number, trim
+from ctxview.formats.snapshot.model import TIERS, MemoryBlock, Snapshot, number, text, utf16_length
+from ctxview.formats.snapshot.normalise import normal_tags, normalise
+from ctxview.formats.snapshot.profile import Profile
+from ctxview.formats.snapshot.retention import preferred_in_storage
+from ctxview.formats.snapshot.rules.expected import as_written, expected_layout
+from ctxview.state import JsonValue
+
+
+@rule("SNP015", name="block-incomplete", severity=Severity.ERROR, effect=Effect.DROPPED)
+def block_incomplete(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
+    """A block is not an object, or one of its seven required fields is absent.
+
+    ## Why
+    Without id, type, decay or content the runtime drops the block. A missing confidence, round or tags it
+    fills in: 0.5, the current round, none; the memory survives, but not as it was meant.
+    ## Bad
+    memory.working[0].decay = (absent)
+    ## Good
+    memory.working[0].decay = 0.4
+    ## Fix
+    Write all seven fields: id, type, decay, confidence, round, tags, content.
+    ## Source
+    Context Protocol 3.0, rule 11: all seven are mandatory. Runtime: three of them are defaulted.
+    """
+    required = expected_layout(snapshot).block_fields
+    for block in snapshot.blocks:
+        origin = snapshot.origin_of(block.pointer)
+        if not isinstance(block.value, dict):
+            yield Hit(origin, f"{block.name} is {spelled(block.value)}, not a block; it will be dropped")
+            continue
+        missing = [name for name in required if name not in block.members]
+        if not missing:
+            continue
+        defaulted = [name for name in missing if _is_defaulted(name, profile)]
+        will = "be filled in by the runtime" if defaulted == missing else "be dropped"
+        subject = "they" if defaulted == missing and len(missing) > 1 else "it"
+        message = f"{shown(block.name)}: no {' and no '.join(missing)}; {subject} will {will}"
+        yield Hit(origin, message, effect=Effect.REPAIRED if defaulted == missing else None)
+
+
+@rule("SNP016", name="block-field-invalid", severity=Severity.ERROR, effect=Effect.DROPPED)
+def block_field_invalid(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
+    """id, type or content is blank, or decay or confidence is not a number from 0 to 1.
+
+    ## Why
+    A blank text or something that is no number costs the block: the runtime drops it. A number outside 0 to
+    1 is moved to the nearest end, which may hide the block. A number in quotes is only a warning: it is
+    converted.
+    ## Bad
+    memory.working[0].decay = 1.7
+    ## Good
+    memory.working[0].decay = 1.0
+    ## Fix
+    Write texts that are not blank, and numbers between 0 and 1 without quotes. Decay 0 matters most.
+    ## Source
+    Context Protocol 3.0, rules 11 to 13. Runtime: clamps, converts numeric strings, drops the rest.
+    """
+    for block in snapshot.blocks:
+        for name in ("id", "type", "content"):
+            if name in block.members and not trim(text(block.members[name]) or ""):
+                found = spelled(block.members[name])
+                message = f"{shown(block.name)}: {name} is {found}, it must be a text; the block is dropped"
+                yield Hit(snapshot.origin_of(f"{block.pointer}/{name}"), message)
+        for name in ("decay", "confidence"):
+            if name in block.members:
+                yield from _measure(snapshot, block, name)
+
+
+@rule("SNP017", name="block-round-invalid", severity=Severity.ERROR, effect=Effect.REPAIRED)
+def block_round_invalid(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
+    """A block's round is not a positive whole number, or lies in the future.
+
+    ## Why
+    The round is the block's date: its age decides how long it is shown and kept. The runtime replaces a bad
+    one by the current round, so an old block looks new; a future one (a warning) is moved back to the
+    current round.
+    ## Bad
+    memory.working[0].round = 0
+    ## Good
+    memory.working[0].round = 1
+    ## Fix
+    Write the round in which the block was made or last confirmed, never more than `runtime.round`.
+    ## Source
+    Context Protocol 3.0, rule 11 and template. Runtime: defaults and clamps to the current round.
+    """
+    now = snapshot.round
+    for block in snapshot.blocks:
+        if "round" not in block.members:
+            continue
+        pointer = f"{block.pointer}/round"
+        found = as_written(snapshot, pointer, block.members["round"])
+        if block.round is None or block.round < 1:
+            message = (
+                f"{shown(block.name)}: round {found} is not a whole number from 1; the current round is taken"
+            )
+            yield Hit(snapshot.origin_of(pointer), message)
+        elif now is not None and now >= 1 and block.round > now:
+            message = (
+                f"{shown(block.name)}: round {found} is after the current round {now}; it is set to {now}"
+            )
+            yield Hit(snapshot.origin_of(pointer), message, Severity.WARNING)
+
+
+@rule("SNP018", name="tags-irregular", severity=Severity.WARNING, effect=Effect.REPAIRED)
+def tags_irregular(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
+    """Tags are not a list of different, short texts, or there are too many.
+
+    ## Why
+    The runtime trims tags, throws away what is no text, blank or repeated, cuts long ones and keeps only
+    the first few. What is searched for later may be among the lost ones.
+    ## Bad
+    memory.core[0].tags = ["a", "b", "c", "d", "e", "f", "g", "h", "i"]
+    ## Good
+    memory.core[0].tags = ["a", "b", "c", "d", "e", "f", "g", "h"]
+    ## Fix
+    Keep the tags that tell blocks apart.
+    ## Source
+    Context Protocol 3.0, rule 11 (tags are mandatory); limits of the runtime: 8 tags of 32 characters.
+    """
+    for block in snapshot.blocks:
+        tags = block.members.get("tags")
+        if isinstance(tags, list):
+            yield from _odd_tags(snapshot, block, tags, profile)
+        elif "tags" in block.members:
+            message = f"{shown(block.name)}: tags is {spelled(tags)}, not an array; no tag is kept"
+            yield Hit(snapshot.origin_of(f"{block.pointer}/tags"), message)
+
+
+@rule("SNP019", name="content-too-long", severity=Severity.WARNING, effect=Effect.TRUNCATED)
+def content_too_long(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
+    """A block's content is longer than the runtime keeps.
+
+    ## Why
+    The runtime cuts it, in the middle of a word if it must, and what was cut off is gone. Lengths are
+    counted in UTF-16 units: most emoji count as two.
+    ## Bad
+    memory.core[0].content = "x" * 513
+    ## Good
+    memory.core[0].content = "x" * 512
+    ## Fix
+    Shorten it, or make two blocks of it.
+    ## Source
+    Limit of the runtime: 512 units. The protocol names no limit, but asks for state and not for narrative
+    (rule 7).
+    """
+    limit = profile.limits.content
+    if limit is None:
+        return
+    for block in snapshot.blocks:
+        length = utf16_length(trim(block.content or ""))
+        if length > limit:
+            message = f"{shown(block.name)}: content has {length} characters and is cut to {limit}"
+            yield Hit(snapshot.origin_of(f"{block.pointer}/content"), message)
+
+
+@rule("SNP020", name="duplicate-id", severity=Severity.ERROR, effect=Effect.DROPPED)
+def duplicate_id(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
+    """Two blocks have the same id: an error inside one tier, a warning across tiers.
+
+    ## Why
+    Inside a tier the runtime keeps one of them, the one of better quality, and drops the other with all it
+    says. Across tiers it keeps both for good, and they drift apart.
+    ## Bad
+    memory.working += {"id": "work-001", "content": "another task"}
+    ## Good
+    memory.working += {"id": "work-002", "content": "another task"}
+    ## Fix
+    Update the existing block instead of adding one, or give the new one its own id.
+    ## Source
+    Context Protocol 3.0, rule 15. Runtime: collapses copies inside a tier only.
+    """
+    seen: dict[str, list[MemoryBlock]] = {}
+    for block in snapshot.blocks:
+        if block.tier in TIERS and block.id is not None and trim(block.id):
+            seen.setdefault(trim(block.id), []).append(block)
+    for name, copies in seen.items():
+        if len(copies) > 1:
+            yield from _copies(snapshot, name, copies, profile)
+
+
+def _is_defaulted(name: str, profile: Profile) -> bool:
+    return name in ("round", "tags") or (name == "confidence" and profile.default_confidence is not None)
+
+
+def _measure(snapshot: Snapshot, block: MemoryBlock, name: str) -> Iterator[Hit]:
+    pointer = f"{block.pointer}/{name}"
+    value = block.members[name]
+    found, label = as_written(snapshot, pointer, value), shown(block.name)
+    meant = finite_number(value)
+    if meant is None:
+        yield Hit(
+            snapshot.origin_of(pointer), f"{label}: {name} is {found}, not a number; the block is dropped"
+        )
+        return
+    if number(value) is None:
+        message = f"{label}: {name} is the text {found}, not a number; the runtime converts it"
+        yield Hit(snapshot.origin_of(pointer), message, Severity.WARNING, Effect.REPAIRED)
+    if not 0 <= meant <= 1:
+        message = f"{label}: {name} {found} is outside 0 to 1; it is set to {0 if meant < 0 else 1}"
+        yield Hit(snapshot.origin_of(pointer), message, effect=Effect.REPAIRED)
+
+
+def _odd_tags(
+    snapshot: Snapshot, block: MemoryBlock, tags: list[JsonValue], profile: Profile
+) -> Iterator[Hit]:
+    label = shown(block.name)
+    seen: set[str] = set()
+    for index, tag in enumerate(tags):
+        origin = snapshot.origin_of(f"{block.pointer}/tags/{index}")
+        word = trim(tag) if isinstance(tag, str) else None
+        if word is None:
+            yield Hit(origin, f"{label}: the tag {spelled(tag)} is not a text; it is thrown away")
+        elif not word:
+            yield Hit(origin, f"{label}: a tag is blank; it is thrown away")
+        elif word in seen:
+            yield Hit(origin, f"{label}: the tag {quoted(word)} stands twice; one is thrown away")
+        elif profile.limits.tag is not None and utf16_length(word) > profile.limits.tag:
+            length = f"{utf16_length(word)} characters, {profile.limits.tag} are kept"
+            yield Hit(origin, f"{label}: the tag {quoted(word)} has {length}", effect=Effect.TRUNCATED)
+        seen.add(word or "")
+    kept = normal_tags(list(tags), profile)
+    distinct = len(seen - {""})
+    if profile.limits.tags is not None and distinct > len(kept) == profile.limits.tags:
+        message = f"{label}: {counted(distinct, 'tag')}, but only the first {profile.limits.tags} are kept"
+        yield Hit(snapshot.origin_of(f"{block.pointer}/tags"), message, effect=Effect.TRUNCATED)
+
+
+def _copies(snapshot: Snapshot, name: str, copies: list[MemoryBlock], profile: Profile) -> Iterator[Hit]:
+    first_in: dict[str, MemoryBlock] = {}
+    for block in copies:
+        origin = snapshot.origin_of(f"{block.pointer}/id")
+        twin = first_in.setdefault(block.tier, block)
+        if twin is not block:
+            kept = _better(snapshot, twin, block, profile)
+            places = f"as element {twin.index} and {block.index} of {block.tier}"
+            yield Hit(origin, f"{shown(name)} stands twice, {places}; {kept}")
+        elif len(first_in) > 1:
+            others = listed(tier for tier in first_in if tier != block.tier)
+            message = f"{shown(name)} stands in {others} and in {block.tier}; both copies stay"
+            yield Hit(origin, message, Severity.WARNING, Effect.STORED)
+
+
+def _better(snapshot: Snapshot, one: MemoryBlock, other: MemoryBlock, profile: Profile) -> str:
+    """Which of two copies in one tier the runtime keeps."""
+    first = normalise(one.value, one.tier, snapshot.round, profile)
+    second = normalise(other.value, other.tier, snapshot.round, profile)
+    if first is None or second is None:
+        return "only a valid one is kept"
+    kept = one if preferred_in_storage(one.tier, first, second) is first else other
+    return f"element {kept.index} is kept, the other dropped"

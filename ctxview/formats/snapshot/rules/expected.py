@@ -1,0 +1,31 @@
+"""What the rules ask of a snapshot: the layout of its version, and a value as the file spells it."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from ctxview.analysis.wording import shown, spelled
+from ctxview.formats.snapshot.model import Snapshot
+from ctxview.formats.snapshot.versions import CURRENT, LAYOUTS, Layout, declared_version, layout_of
+from ctxview.state import JsonValue
+
+_NUMBER = re.compile(rb"-?[0-9][0-9.eE+-]*")
+
+
+def expected_layout(snapshot: Snapshot) -> Layout:
+    """The layout whose rules apply. Only what 1.2 alone had is proof of 1.2: missing things are not."""
+    layout = layout_of(snapshot)
+    flat = "round" in snapshot.value or "task" in snapshot.value
+    if layout.version == "1.2" and not flat and declared_version(snapshot) != "1.2":
+        return LAYOUTS[CURRENT]
+    return layout
+
+
+def as_written(snapshot: Snapshot, pointer: str, value: JsonValue) -> str:
+    """A value for a message; a number as the file spells it, `0.70` and not `0.7`."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return spelled(value)
+    span = snapshot.document.span(pointer)
+    literal = snapshot.document.data[slice(*span)] if span is not None else b""
+    return shown(literal.decode(), 24) if _NUMBER.fullmatch(literal) else json.dumps(value)

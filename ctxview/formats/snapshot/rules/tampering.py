@@ -1,0 +1,142 @@
+"""The rules about what a model must not write: the system's fields in a reply (SNP042, 048, 049).
+
+In the examples the lines above `---` change the received snapshot, those below the emitted one; both start as
+the template.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ctxview.analysis.wording import listed, shown, spelled
+from ctxview.files.json_values import same_value
+from ctxview.findings import Effect, Hit, Severity, rule
+from ctxview.formats.snapshot.javascript import trim
+from ctxview.formats.snapshot.model import TIERS, MemoryBlock, Snapshot
+from ctxview.formats.snapshot.ownership import SYSTEM_FIELDS, UNGUARDED_MEMBERS
+from ctxview.formats.snapshot.profile import Profile
+from ctxview.state import JsonValue
+
+STORE_FIELDS = ("content_state", "tag_id", "tag_summary", "rehydrated_at")
+"""What links a block to the memory store, beside everything that begins with `persistent_`."""
+
+
+@rule("SNP042", name="system-field-changed", severity=Severity.ERROR, effect=Effect.RESTORED)
+def system_field_changed(received: Snapshot, emitted: Snapshot, profile: Profile) -> Iterator[Hit]:
+    """A reply changes or leaves out a field that only the system may write.
+
+    ## Why
+    version, the four runtime fields and todo's summary, total and step have to come back exactly as they
+    were. The runtime throws the model's values away, so nothing breaks; but a model that edits them has
+    misunderstood the protocol, and its other edits deserve a look.
+    ## Bad
+    ---
+    runtime.round = 2
+    ## Good
+    ---
+    version = 3
+    ## Fix
+    Copy these fields; of todo change the cursor only.
+    ## Source
+    Context Protocol 3.0, rules 8 and 9. Runtime: discards the change silently and restores its own.
+    """
+    omitted = []
+    for path in SYSTEM_FIELDS:
+        name = ".".join(path)
+        was, known = _look(received.value, path)
+        now, sent = _look(emitted.value, path)
+        if sent and not (known and same_value(was, now)):
+            before = spelled(was) if known else "absent"
+            message = f"{name} was {before} and comes back as {spelled(now)}; the system's value is put back"
+            yield Hit(emitted.origin(*path), message)
+        elif known and not sent:
+            omitted.append(name)
+    if omitted:
+        message = f"{listed(omitted, 8)} left out of the reply; the system's values stay"
+        yield Hit(emitted.origin(), message)
+
+
+@rule("SNP048", name="task-record-edited", severity=Severity.WARNING, effect=Effect.STORED)
+def task_record_edited(received: Snapshot, emitted: Snapshot, profile: Profile) -> Iterator[Hit]:
+    """A reply edits the system's records of tasks, and the runtime believes it.
+
+    ## Why
+    `active_task_meta`, `last_task` and `task_checkpoint` are the system's books, but the runtime merges
+    them from a reply like any other key. A changed checkpoint changes what a retry restores. A new
+    `active_task` is only mentioned: the protocol's template shows it to the model.
+    ## Bad
+    active_task_meta = {"id": "t1", "status": "running"}
+    ---
+    active_task_meta = {"id": "t1", "status": "success"}
+    ## Good
+    active_task_meta = {"id": "t1", "status": "running"}
+    ---
+    active_task_meta = {"id": "t1", "status": "running"}
+    ## Fix
+    Leave these keys out of the reply.
+    ## Source
+    Runtime: unprotected keys. The protocol document names only `active_task`.
+    """
+    for name in (*UNGUARDED_MEMBERS, "active_task"):
+        if name not in emitted.value or same_value(received.value.get(name), emitted.value[name]):
+            continue
+        before = spelled(received.value[name]) if name in received.value else "absent"
+        message = (
+            f"{name} was {before} and comes back as {spelled(emitted.value[name])}; the runtime stores it"
+        )
+        severity = Severity.INFO if name == "active_task" else None
+        yield Hit(emitted.origin(name), message, severity)
+
+
+@rule("SNP049", name="store-link-edited", severity=Severity.WARNING, effect=Effect.STORED)
+def store_link_edited(received: Snapshot, emitted: Snapshot, profile: Profile) -> Iterator[Hit]:
+    """A reply edits the fields that link a block to the memory store.
+
+    ## Why
+    The runtime does not check content_state, tag_id, tag_summary, rehydrated_at or persistent_*. A forged
+    tag_ref in core is captured after the task and becomes a placeholder whose text exists nowhere.
+    ## Bad
+    ---
+    memory.core[0].tag_id = "tag:core-001:m1x2y3:a1b2c3"
+    ## Good
+    memory.core[0].tag_id = "tag:core-001:m1x2y3:a1b2c3"
+    ---
+    memory.core[0].tag_id = "tag:core-001:m1x2y3:a1b2c3"
+    ## Fix
+    Send back what was received, or leave the fields out: then the stored ones stay.
+    ## Source
+    Context Protocol 3.0, structural notes on cold memory: these fields describe what the system did.
+    """
+    before = {(block.tier, trim(block.id or "")): block for block in received.blocks}
+    for block in emitted.blocks:
+        if block.tier not in TIERS:
+            continue
+        old = before.get((block.tier, trim(block.id or "")))
+        edited = [key for key in block.members if _is_store_field(key) and _differs(old, block, key)]
+        if edited:
+            origin = emitted.origin_of(f"{block.pointer}/{edited[0]}")
+            values = listed((f"{key} {spelled(block.members[key])}" for key in edited), 6)
+            new = "" if old is not None else " (a new block)"
+            yield Hit(
+                origin, f"{shown(block.name)}{new}: the model writes {values}, which only the system may"
+            )
+
+
+def _look(value: JsonValue, path: tuple[str, ...]) -> tuple[JsonValue, bool]:
+    """What stands at `path`, and whether anything does."""
+    for key in path:
+        if not isinstance(value, dict) or key not in value:
+            return None, False
+        value = value[key]
+    return value, True
+
+
+def _is_store_field(key: str) -> bool:
+    return key in STORE_FIELDS or key.startswith("persistent_")
+
+
+def _differs(old: MemoryBlock | None, new: MemoryBlock, key: str) -> bool:
+    """Whether the model changed this field; to call an ordinary block active is no change."""
+    was = old.members.get(key) if old is not None else None
+    now = new.members[key]
+    return not same_value(was, now) and not (key == "content_state" and now == "active" and was is None)

@@ -1,0 +1,171 @@
+"""The rules about what of a tier the model is shown and what storage keeps (SNP021 to 024).
+
+All limits come from the profile; the protocol alone has none. Each line of an example sets one member of the
+template snapshot, `(injected)` makes it the copy a model was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from ctxview.analysis.wording import counted, listed, shown
+from ctxview.findings import Effect, Hit, Severity, rule
+from ctxview.formats.snapshot.model import TIERS, MemoryBlock, Role, Snapshot
+from ctxview.formats.snapshot.normalise import NormalBlock, normalise
+from ctxview.formats.snapshot.profile import Profile
+from ctxview.formats.snapshot.projection import Drop, figure, project
+from ctxview.formats.snapshot.retention import compact, past_retention
+from ctxview.formats.snapshot.rules.expected import as_written
+
+
+@rule("SNP021", name="hidden-by-threshold", severity=Severity.WARNING, effect=Effect.HIDDEN)
+def hidden_by_threshold(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
+    """A block's decay is too high or its confidence too low for its tier.
+
+    ## Why
+    The runtime keeps the block in storage but leaves it out of the prompt: to the model it does not exist.
+    Equality passes. Finished working blocks are hidden anyway and not reported.
+    ## Bad
+    memory.working[0].decay = 0.70
+    ## Good
+    memory.working[0].decay = 0.65
+    ## Fix
+    Lower the decay or raise the confidence if the block still matters; move it to a more patient tier; or
+    drop it.
+    ## Source
+    Context Protocol 3.0, rule 14 (too high, too low); the numbers are the profile's tier table.
+    """
+    for block, normal in _candidates(snapshot, profile):
+        policy = profile.tier(block.tier)
+        if policy.hides_terminal and normal.terminal:
+            continue
+        if policy.max_decay is not None and normal.decay > policy.max_decay:
+            pointer = f"{block.pointer}/decay"
+            found = as_written(snapshot, pointer, block.members["decay"])
+            limit = f"above {figure(policy.max_decay)}, the most {block.tier} may have"
+            message = f"{shown(block.name)}: decay {found} is {limit}; the model will not see it"
+            yield Hit(snapshot.origin_of(pointer), message)
+        if policy.min_confidence is not None and normal.confidence < policy.min_confidence:
+            pointer = f"{block.pointer}/confidence"
+            found = as_written(snapshot, pointer, block.members.get("confidence", normal.confidence))
+            limit = f"below {figure(policy.min_confidence)}, the least {block.tier} may have"
+            message = f"{shown(block.name)}: confidence {found} is {limit}; the model will not see it"
+            yield Hit(snapshot.origin_of(pointer), message)
+
+
+@rule("SNP022", name="too-old", severity=Severity.WARNING, effect=Effect.HIDDEN)
+def too_old(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
+    """A block is older than its tier is shown, or older than it is kept.
+
+    ## Why
+    Age is the current round minus the block's round. Past the visible age the model no longer sees the
+    block; past the age of storage the runtime deletes it. Decay does not grow by itself: only age removes a
+    block.
+    ## Bad
+    runtime.round = 5
+    memory.ephemeral[0].round = 1
+    ## Good
+    runtime.round = 4
+    memory.ephemeral[0].round = 1
+    ## Fix
+    Re-send the block with the current round if it still holds, or move it to core or longterm, which do not
+    age.
+    ## Source
+    Context Protocol 3.0, structural notes (lifecycle by round); the ages are the profile's tier table.
+    """
+    now = snapshot.round
+    if now is None:
+        return
+    for block, normal in _candidates(snapshot, profile):
+        policy, age = profile.tier(block.tier), now - normal.round
+        origin = snapshot.origin_of(f"{block.pointer}/round")
+        if past_retention(normal, policy, now):
+            limit = f"{block.tier} is kept for {policy.raw_age}"
+            message = f"{shown(block.name)}: {age} rounds old, {limit}; it will be deleted"
+            yield Hit(origin, message, effect=Effect.DELETED)
+        elif policy.hides_terminal and normal.terminal:
+            continue
+        elif policy.max_age_shown is not None and age > policy.max_age_shown:
+            limit = f"{block.tier} is shown for {policy.max_age_shown}"
+            yield Hit(origin, f"{shown(block.name)}: {age} rounds old, {limit}; the model will not see it")
+
+
+@rule("SNP023", name="tier-over-cap", severity=Severity.WARNING, effect=Effect.HIDDEN)
+def tier_over_cap(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
+    """A tier holds more blocks than the model is shown, or more than storage keeps.
+
+    ## Why
+    Of the blocks that pass, only so many reach the prompt, the best first; the rest is hidden. Beyond the
+    cap of storage (an error) the oldest are deleted for good.
+    ## Bad
+    memory.core = 25 blocks
+    ## Good
+    memory.core = 24 blocks
+    ## Fix
+    Merge blocks that say the same, drop what is over, move reference knowledge to longterm.
+    ## Source
+    Context Protocol 3.0, rules 14 and 16; the caps are the profile's tier table.
+    """
+    projection = project(snapshot, profile)
+    for tier in TIERS:
+        policy, blocks = profile.tier(tier), snapshot.tier(tier)
+        origin = snapshot.origin("memory", tier)
+        lost = compact((block.value for block in blocks), tier, snapshot.round, profile).surplus
+        if lost:
+            total, names = len(lost) + (policy.raw_cap or 0), listed(block.id for block, _ in lost)
+            message = f"{tier} has {total} blocks, storage keeps {policy.raw_cap}; deleted: {names}"
+            yield Hit(origin, message, Severity.ERROR, Effect.DELETED)
+        over = [
+            each.block.name for each in projection.tier(tier).hidden if each.verdict.drop is Drop.OVER_MAX
+        ]
+        if over:
+            seen = counted(len(over) + (policy.max_shown or 0), "block")
+            yield Hit(
+                origin,
+                f"{tier} has {seen} to show, {policy.max_shown} fit; the model will not see {listed(over)}",
+            )
+
+
+@rule("SNP024", name="not-by-quality", severity=Severity.INFO)
+def not_by_quality(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
+    """A tier that a model was given or sent back is not ordered by quality.
+
+    ## Why
+    The protocol wants the better blocks first: they are read with more attention and survive cuts. Quality
+    is half of (1 - decay) plus half of confidence. Storage is ordered by recency and not checked.
+    ## Bad
+    (injected)
+    memory.core[0].confidence = 0.80
+    memory.core += {"id": "core-002", "confidence": 0.90}
+    ## Good
+    (injected)
+    memory.core[0].confidence = 0.90
+    memory.core += {"id": "core-002", "confidence": 0.90}
+    ## Fix
+    Sort each tier by quality, best first.
+    ## Source
+    Context Protocol 3.0, rule 16. Runtime: sorts what it injects, stores by recency.
+    """
+    if snapshot.role is Role.STORED:
+        return
+    for tier in TIERS:
+        ranked = [(block, normal) for block, normal in _candidates(snapshot, profile) if block.tier == tier]
+        for (before, worse), (block, better) in pairwise(ranked):
+            if better.quality > worse.quality + _NOISE:
+                first = f"{shown(block.name)} (quality {better.quality:.3f})"
+                second = f"{shown(before.name)} ({worse.quality:.3f})"
+                yield Hit(snapshot.origin_of(block.pointer), f"{tier}: {first} stands after {second}")
+                break
+
+
+_NOISE = 1e-9
+"""Qualities that differ by less are equal: decimal fractions are not exact."""
+
+
+def _candidates(snapshot: Snapshot, profile: Profile) -> Iterator[tuple[MemoryBlock, NormalBlock]]:
+    """The valid blocks, each as the runtime keeps it."""
+    for block in snapshot.blocks:
+        normal = normalise(block.value, block.tier, snapshot.round, profile)
+        if normal is not None:
+            yield block, normal
