@@ -55,7 +55,7 @@ def build_state(file: SnapshotFile, setting: Setting) -> ContextState:
         refs=refs,
         missing=build_gaps(file, visibility, tiers, refs, setting.store),
         timeline=setting.timeline,
-        counts=count(tiers, counter),
+        counts=count_blocks(tiers, counter),
         form=snapshot_form(snapshot, writable),
         text=_prose(file),
         extra=_extra(file, snapshot, profile),
@@ -69,7 +69,7 @@ def may_be_written(file: SnapshotFile) -> bool:
     return file.snapshot.role is not Role.INJECTED and file.kind is not Kind.PROMPT
 
 
-def count(tiers: Sequence[Tier], counter: TokenCounter) -> Counts:
+def count_blocks(tiers: Sequence[Tier], counter: TokenCounter) -> Counts:
     """Totals over all tiers; tokens of what the model is shown."""
     blocks = [block for tier in tiers for block in tier.blocks]
     visible = [block for block in blocks if block.visible]
@@ -96,7 +96,7 @@ def _without_snapshot(file: SnapshotFile, setting: Setting) -> ContextState:
         refs=refs,
         missing=build_gaps(file, None, (), refs, setting.store),
         timeline=setting.timeline,
-        counts=count((), setting.counter),
+        counts=count_blocks((), setting.counter),
         text=_prose(file),
         extra={"kind": file.kind.value, "profile": setting.profile.name},
     )
@@ -132,7 +132,7 @@ def _extra(file: SnapshotFile, snapshot: Snapshot, profile: Profile) -> dict[str
 
 
 def _todo(snapshot: Snapshot, store: AgentStore | None, profile: Profile, writable: bool) -> Todo | None:
-    items = _items(store)
+    items = todo_items(store)
     if "todo" not in snapshot.value and not items:
         return None
     todo = snapshot.todo
@@ -159,7 +159,7 @@ def _cursor(snapshot: Snapshot) -> Cursor | None:
     )
 
 
-def _items(store: AgentStore | None) -> tuple[TodoItem, ...]:
+def todo_items(store: AgentStore | None) -> tuple[TodoItem, ...]:
     rows = store.todo_rows if store is not None and store.todo_rows is not None else ()
     current = next((row.id for row in rows if row.status != "done"), None)
     origin = Origin(store.todo_database) if store is not None and store.todo_database else None

@@ -24,7 +24,7 @@ def build_gaps(
     store: AgentStore | None,
 ) -> tuple[Gap, ...]:
     """The worst first."""
-    gaps = [*unreadable_file(file), *unreadable_store(store), *_lost_references(refs)]
+    gaps = [*unreadable_file(file), *unreadable_store(store), *lost_references(refs)]
     if visibility is not None:
         gaps += _odd_tiers(visibility.snapshot)
         gaps += _hidden_blocks(visibility, tiers)
@@ -57,7 +57,7 @@ def unreadable_store(store: AgentStore | None) -> Iterator[Gap]:
         yield _gap(name, "a part of the agent's store", Severity.ERROR, "unreadable", reason, Origin(name))
 
 
-def _lost_references(refs: Sequence[Ref]) -> Iterator[Gap]:
+def lost_references(refs: Sequence[Ref]) -> Iterator[Gap]:
     for ref in refs:
         if ref.status is RefStatus.DANGLING:
             why = f"{ref.target} does not exist"

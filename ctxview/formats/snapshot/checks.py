@@ -1,0 +1,104 @@
+"""Runs every rule that concerns one file of this format: its own, strict JSON, deceiving text, secrets.
+
+What spans several files (an exchange, a succession, the store) is asked for by `source`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ctxview.analysis.json_rules import check_document, check_json
+from ctxview.analysis.text_rules import check_text
+from ctxview.files.json_document import JsonDocument, join
+from ctxview.files.places import Places
+from ctxview.findings import Finding
+from ctxview.formats.snapshot.profile import Profile
+from ctxview.formats.snapshot.read import Kind, SnapshotFile
+from ctxview.state import JsonValue, Origin
+
+
+def check_file(file: SnapshotFile, profile: Profile) -> Iterator[Finding]:
+    """Everything wrong with one file taken by itself."""
+    from ctxview.formats.snapshot import rules
+
+    if file.reply is not None:
+        yield from rules.check_reply(file.reply, profile)
+    elif file.kind is not Kind.PROMPT:
+        yield from _check_strict_json(file)
+    if file.log is not None:
+        yield from rules.check_log(file.log, profile)
+    for snapshot in file.snapshots():
+        yield from rules.check_snapshot(snapshot, profile)
+    yield from check_texts(file)
+
+
+def check_texts(file: SnapshotFile) -> Iterator[Finding]:
+    """What may deceive or leak in any string of the file, and in the prose of a reply."""
+    if file.document is not None:
+        yield from _check_strings(file.file, file.document, _derived_part(file))
+    if file.reply is not None:
+        yield from _check_bytes(file.file, file.data, file.reply.prose_end)
+    elif file.document is None:
+        yield from _check_bytes(file.file, file.data, len(file.data))
+
+
+def _check_strict_json(file: SnapshotFile) -> Iterator[Finding]:
+    if file.document is not None:
+        yield from check_document(file.file, file.document)
+    else:
+        yield from check_json(file.file, file.data)
+
+
+def _derived_part(file: SnapshotFile) -> str | None:
+    """Where a log repeats what it already holds: the injected copy of its stored snapshot."""
+    if file.log is None or file.log.stored is None or file.log.injected is None:
+        return None
+    return file.log.injected.pointer
+
+
+def _check_strings(file: str, document: JsonDocument, derived: str | None) -> Iterator[Finding]:
+    strings = list(_strings(document.value))
+    together = "\n".join(string for _, string in strings)
+    if next(check_text(together, lambda _start, _end: Origin(file)), None) is None:
+        return
+    told: set[str] = set()
+    for path, string in strings:
+        pointer = join("", *path)
+        if derived is not None and pointer.startswith(f"{derived}/") and string in told:
+            continue
+        told.add(string)
+        yield from check_text(string, _everywhere(document.origin(file, pointer)))
+
+
+def _everywhere(origin: Origin) -> Callable[[int, int], Origin]:
+    """A string inside JSON is one place: its escapes keep characters from having a place of their own."""
+    return lambda _start, _end: origin
+
+
+def _strings(value: JsonValue) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Every key and string with the path to it, in document order, at any depth."""
+    waiting: list[tuple[tuple[str | int, ...], JsonValue]] = [((), value)]
+    while waiting:
+        path, current = waiting.pop()
+        if isinstance(current, str):
+            yield path, current
+        elif isinstance(current, dict):
+            members = [((*path, key), item) for key, item in current.items()]
+            yield from ((member, str(member[-1])) for member, _ in members)
+            waiting.extend(reversed(members))
+        elif isinstance(current, list):
+            waiting.extend(reversed([((*path, index), item) for index, item in enumerate(current)]))
+
+
+def _check_bytes(file: str, data: bytes, end: int) -> Iterator[Finding]:
+    """Plain text: the first `end` bytes, with the place of every finding."""
+    text = data[:end].decode("utf-8", "replace")
+    places = Places(data)
+
+    def origin_at(first: int, last: int) -> Origin:
+        start = len(text[:first].encode("utf-8", "replace"))
+        place = places.at(start)
+        stop = start + len(text[first:last].encode("utf-8", "replace"))
+        return Origin(file, start=start, end=stop, line=place.line, column=place.column)
+
+    yield from check_text(text, origin_at)

@@ -1,0 +1,234 @@
+"""The `Source` of this format: one file, a folder of them as rounds, or an agent's `.agent` folder.
+
+Holds the bytes as they were read; works out each revision at the first question and remembers it. Every call
+may come from another thread.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from typing import Generic, TypeVar
+
+from ctxview.edits import WritePolicy
+from ctxview.findings import Finding
+from ctxview.formats import Lens, Reading, Revision
+from ctxview.formats.file_rules import report_partly_read, report_unreadable
+from ctxview.formats.snapshot.agent_store import read_store
+from ctxview.formats.snapshot.checks import check_file
+from ctxview.formats.snapshot.model import AgentStore, Role, Snapshot, text
+from ctxview.formats.snapshot.order import Placed, Turn, in_order
+from ctxview.formats.snapshot.profile import Profile
+from ctxview.formats.snapshot.profiles import PROFILES, load_profile
+from ctxview.formats.snapshot.read import Kind, SnapshotFile, read
+from ctxview.formats.snapshot.state import FORMAT, Setting, build_state, may_be_written
+from ctxview.formats.snapshot.store_state import build_store_state
+from ctxview.formats.snapshot.timeline import Moment, build_timeline
+from ctxview.formats.snapshot.write import SnapshotPolicy
+from ctxview.state import Event, Origin
+
+T = TypeVar("T")
+
+
+class Memory(Generic[T]):
+    """Remembers answers. Two threads that ask at once may both work; the first answer stays."""
+
+    MOST = 512
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, T] = {}
+        self._lock = Lock()
+
+    def once(self, key: Hashable, work: Callable[[], T]) -> T:
+        with self._lock:
+            if key in self._known:
+                return self._known[key]
+        answer = work()
+        with self._lock:
+            if len(self._known) >= self.MOST:
+                self._known.pop(next(iter(self._known)))
+            return self._known.setdefault(key, answer)
+
+
+@dataclass(frozen=True)
+class LoadedFile:
+    """A file of the source: its bytes, or why they could not be read."""
+
+    path: Path
+    data: bytes
+    problem: str | None = None
+
+
+class SnapshotSource:
+    """One or more files of this format in order, with the agent's store when there is one."""
+
+    format = FORMAT
+    profiles: Sequence[str] = PROFILES
+
+    def __init__(
+        self,
+        path: Path,
+        files: Sequence[LoadedFile],
+        store_folder: Path | None = None,
+        left_out: str | None = None,
+    ) -> None:
+        self._path = path
+        self._store_folder = store_folder
+        self._left_out = left_out
+        self._readings: Memory[Reading] = Memory()
+        self._all: Memory[tuple[Finding, ...]] = Memory()
+        self._timelines: Memory[tuple[Event, ...]] = Memory()
+        opened = [read(str(file.path), file.data) for file in files]
+        turns = [Turn(file.path, found.snapshot) for file, found in zip(files, opened, strict=True)]
+        self._placed: list[Placed] = in_order(turns)
+        self._files = [files[placed.index] for placed in self._placed]
+        self._opened = [opened[placed.index] for placed in self._placed]
+
+    @property
+    def path(self) -> Path:
+        return self._path
+
+    @cached_property
+    def title(self) -> str:
+        folder = self._path.resolve()
+        return folder.parent.name if folder.name == ".agent" else folder.name
+
+    @cached_property
+    def revisions(self) -> Sequence[Revision]:
+        if not self._files:
+            folder = self._store_folder or self._path
+            return (Revision("memory store", "store", folder / "memory.db"),)
+        plain = [_revision(file, found) for file, found in zip(self._files, self._opened, strict=True)]
+        uses = Counter(revision.label for revision in plain)
+        return tuple(
+            replace(each, label=f"{each.label} ({each.file.name})") if uses[each.label] > 1 else each
+            for each in plain
+        )
+
+    def bytes_of(self, revision: int) -> bytes:
+        return self._files[revision].data if self._files else b""
+
+    def policy(self, revision: int) -> WritePolicy | None:
+        """None for derived views, prompts, the store, and what cannot be read."""
+        if not self._files or not may_be_written(self._opened[revision]):
+            return None
+        return SnapshotPolicy(str(self._files[revision].path))
+
+    def reading(self, revision: int, lens: Lens, data: bytes | None = None) -> Reading:
+        if data is not None:
+            return self._read(revision, lens, data)
+        key = (revision, lens.profile, lens.mode, lens.counter.name)
+        return self._readings.once(key, lambda: self._read(revision, lens, None))
+
+    def findings(self, lens: Lens) -> Sequence[Finding]:
+        return self._all.once((lens.profile, lens.mode), lambda: tuple(self._all_findings(lens)))
+
+    # -- one revision ----------------------------------------------------------------------------------
+
+    def _read(self, revision: int, lens: Lens, data: bytes | None) -> Reading:
+        profile = load_profile(lens.profile)
+        if not self._files:
+            state = build_store_state(self._store, self.title, str(self._path), lens.counter)
+            return Reading(state, tuple(self._store_findings(profile)))
+        file = self._file(revision, lens, data)
+        setting = Setting(
+            title=self.title,
+            source=str(self._path),
+            revision=self.revisions[revision].label,
+            profile=profile,
+            counter=lens.counter,
+            store=self._store if self._store_folder is not None else None,
+            timeline=self._timeline(profile),
+        )
+        found = sorted(self._findings_of(revision, file, profile), key=lambda finding: finding.sort_key)
+        return Reading(build_state(file, setting), tuple(found))
+
+    def _file(self, revision: int, lens: Lens, data: bytes | None) -> SnapshotFile:
+        """The revision's file, or a draft of it, as written in the mode the lens names."""
+        enabled = lens.mode != "disabled"
+        if data is not None:
+            return read(str(self._files[revision].path), data, enabled)
+        found = self._opened[revision]
+        if found.reply is None or found.reply.enabled is enabled:
+            return found
+        return replace(found, reply=replace(found.reply, enabled=enabled))
+
+    def _findings_of(self, revision: int, file: SnapshotFile, profile: Profile) -> Iterator[Finding]:
+        from ctxview.formats.snapshot import rules
+
+        loaded = self._files[revision]
+        if loaded.problem is not None:
+            yield from report_unreadable(str(loaded.path), loaded.problem)
+            return
+        yield from check_file(file, profile)
+        answers = self._placed[revision].answers
+        received = self._stored_in(self._opened[answers]) if answers is not None else None
+        if received is not None and file.snapshot is not None and file.error is None:
+            yield from rules.check_exchange(received, file.snapshot, profile)
+        following = self._stored_in(file)
+        previous = self._stored_before(revision)
+        if following is not None and previous is not None and following.role is Role.STORED:
+            yield from rules.check_succession(previous, following, profile)
+        if self._store_folder is not None and revision == len(self._files) - 1:
+            yield from self._store_findings(profile)
+
+    def _all_findings(self, lens: Lens) -> list[Finding]:
+        profile = load_profile(lens.profile)
+        found: list[Finding] = []
+        if self._left_out is not None:
+            found += report_partly_read(str(self._path), self._left_out)
+        if not self._files:
+            found += self._store_findings(profile)
+        for revision in range(len(self._files)):
+            found += self._findings_of(revision, self._file(revision, lens, None), profile)
+        return sorted(found, key=lambda finding: finding.sort_key)
+
+    # -- what several revisions share ------------------------------------------------------------------
+
+    @cached_property
+    def _store(self) -> AgentStore:
+        return read_store(self._store_folder or self._path)
+
+    def _store_findings(self, profile: Profile) -> Iterator[Finding]:
+        from ctxview.formats.snapshot import rules
+
+        latest = next(filter(None, map(self._stored_in, reversed(self._opened))), None)
+        for file, reason in self._store.problems:
+            yield from report_unreadable(file, reason)
+        yield from rules.check_store(self._store, latest, profile)
+
+    def _stored_in(self, file: SnapshotFile) -> Snapshot | None:
+        """The fullest view of what the system held: stored before injected, never what a reply says."""
+        found = file.snapshot
+        return found if found is not None and found.role is not Role.EMITTED else None
+
+    def _stored_before(self, revision: int) -> Snapshot | None:
+        earlier = (self._stored_in(self._opened[index]) for index in range(revision - 1, -1, -1))
+        return next((found for found in earlier if found is not None and found.role is Role.STORED), None)
+
+    def _timeline(self, profile: Profile) -> tuple[Event, ...]:
+        return self._timelines.once(profile.name, lambda: build_timeline(list(self._moments()), profile))
+
+    def _moments(self) -> Iterator[Moment]:
+        before: Snapshot | None = None
+        for place, (revision, file) in enumerate(zip(self.revisions, self._opened, strict=True)):
+            snapshot = file.snapshot
+            answers = self._placed[place].answers
+            compared = self._opened[answers].snapshot if answers is not None else before
+            origin = snapshot.origin() if snapshot is not None else Origin(file.file, start=0)
+            yield Moment(revision.label, revision.kind, origin, snapshot, compared)
+            before = self._stored_in(file) or before
+
+
+def _revision(file: LoadedFile, found: SnapshotFile) -> Revision:
+    snapshot = found.snapshot
+    current = snapshot.round if snapshot is not None else None
+    time = text(snapshot.runtime.get("datetime")) if snapshot is not None else None
+    kind = "unreadable" if file.problem is not None else found.kind.value
+    word = {Kind.SNAPSHOT: "", Kind.FULL_LOG: " log"}.get(found.kind, f" {found.kind.value}")
+    label = file.path.name if current is None else f"round {current}{word}"
+    return Revision(label, kind, file.path, current, time)
