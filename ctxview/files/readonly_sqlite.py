@@ -93,7 +93,7 @@ def _stable_content(path: Path, limit: int) -> tuple[bytes, bytes]:
     """The database and its log as they stood together at one moment."""
     seen = None
     for _ in range(_ATTEMPTS):
-        # Two equal readings in a row: each file stood still while the other was read, so they belong together.
+        # Two equal readings in a row: each file stood still while the other was read, so they fit.
         now = (read_bytes(path, limit), _beside(path, "-wal", limit))
         if now == seen and not _beside(path, "-journal", limit).startswith(_HOT_JOURNAL):
             return now
