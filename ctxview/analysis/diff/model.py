@@ -69,7 +69,7 @@ class Change:
     kind: Kind
     subject: str
     place: str = ""
-    """Where it stands now (or stood, when removed): a tier, a kind of reference, a budget's target."""
+    """Where it stands now (or stood, when removed): a tier, a kind of reference, a budget's unit."""
     came_from: str | None = None
     """The tier a moved block left."""
     deltas: tuple[Delta, ...] = ()
@@ -79,6 +79,8 @@ class Change:
 
     @property
     def name(self) -> str:
+        if self.group is Group.BUDGET:
+            return f"{self.subject} in {self.place}"
         return f"{self.place}/{self.subject}" if self.place else self.subject
 
 

@@ -78,7 +78,7 @@ def budget_changes(before: ContextState, after: ContextState) -> Iterator[Change
         kind = Kind.ADDED if old is None else Kind.REMOVED if new is None else Kind.CHANGED
         deltas = tuple(_budget_deltas(old or _none_of(budget), new or _none_of(budget)))
         if deltas or kind is not Kind.CHANGED:
-            yield Change(Group.BUDGET, kind, budget.target, deltas=deltas, why=_fit(old, new))
+            yield Change(Group.BUDGET, kind, budget.target, budget.unit, deltas=deltas, why=_fit(old, new))
 
 
 def ref_changes(before: ContextState, after: ContextState) -> Iterator[Change]:

@@ -1,0 +1,214 @@
+"""A semantic difference as styled lines: one row a change, its values side by side or one under the other.
+
+Draws what `analysis.diff` found and judges nothing. Every sign says in a character what the colour says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import Literal
+
+from ctxview.analysis.diff import Change, Delta, Group, Kind, Piece, StateDiff, pieces
+from ctxview.analysis.diff.report import SYSTEM_NOTE, TITLES, shortened, tally
+from ctxview.analysis.diff.values import shown
+from ctxview.state import JsonValue
+from ctxview.tui.text import Line, Span, fit, join, pad, show, wrap_all
+from ctxview.tui.things import TEXT, TODO, WHOLE, Thing
+from ctxview.tui.things import Kind as ThingKind
+from ctxview.tui.widgets.page import Page
+
+SPLIT_FROM = 110
+"""From so many cells on, before and after stand side by side."""
+
+Side = Literal["removed", "added"]
+
+SIGNS = {
+    Kind.ADDED: ("+", "diff.added"),
+    Kind.REMOVED: ("-", "diff.removed"),
+    Kind.MOVED: ("›", "link"),
+    Kind.HIDDEN: ("✗", "visible.no"),
+    Kind.SHOWN: ("✓", "visible.yes"),
+    Kind.CHANGED: ("~", "accent"),
+    Kind.REORDERED: ("↕", "accent"),
+    Kind.BROKEN: ("!", "bad"),
+    Kind.HEALED: ("✓", "ok"),
+    Kind.OPENED: ("+", "warn"),
+    Kind.CLOSED: ("-", "ok"),
+}
+_NAME = 14
+_INDENT = 4
+_LONG = 1200
+
+
+def diff_page(diff: StateDiff, width: int) -> Page:
+    """All changes by group, each group under its title and counts."""
+    rows: list[list[Line]] = []
+    things: list[Thing | None] = []
+    for group, changes in diff.groups():
+        rows.append([*([()] if rows else []), _title(group, changes)])
+        things.append(None)
+        for number, change in enumerate(changes):
+            rows.append(change_lines(change, width))
+            things.append(_numbered(thing_of(change), number))
+    return Page(len(rows), lambda row: rows[row], lambda row: things[row], [len(lines) for lines in rows])
+
+
+def change_lines(change: Change, width: int) -> list[Line]:
+    """One change: what happened, and how every value of it changed."""
+    sign, style = SIGNS[change.kind]
+    lines = wrap_all([join((Span(f" {sign} ", style),), _headline(change))], width, " " * _INDENT)
+    if change.group is Group.FIELDS and len(change.deltas) == 1:
+        found = change.deltas[0]
+        if not _is_prose(found):
+            return [fit(join(lines[0], _both(found), *_system(found), gap="  "), width)]
+    if change.group is Group.BLOCKS and change.kind in (Kind.ADDED, Kind.REMOVED):
+        return lines + _whole_lines(change, width)
+    for found in change.deltas:
+        lines += _delta_lines(found, width)
+    return lines
+
+
+def thing_of(change: Change) -> Thing:
+    """What a change is about, as the panes name it."""
+    kinds = {Group.BLOCKS: ThingKind.BLOCK, Group.BUDGET: ThingKind.BUDGET, Group.REFS: ThingKind.REF}
+    if change.group in kinds:
+        return Thing(kinds[change.group], change.subject, change.place)
+    if change.group is Group.MISSING:
+        return Thing(ThingKind.GAP, change.subject)
+    if change.group is Group.TODO and change.subject != "progress":
+        return Thing(ThingKind.ITEM, change.subject.removeprefix("#"))
+    if change.group in (Group.TODO, Group.CURSOR):
+        return TODO
+    if change.group is Group.ORDER:
+        order = change.deltas[0].after
+        return Thing(ThingKind.BLOCK, str(order[0]) if isinstance(order, list) else "", change.subject)
+    return TEXT if change.subject == "text" else WHOLE
+
+
+def _numbered(thing: Thing, number: int) -> Thing:
+    """Several rows may be about one thing; the cursor has to tell them apart."""
+    return Thing(thing.kind, thing.name, thing.within, number)
+
+
+def _title(group: Group, changes: Sequence[Change]) -> Line:
+    return join(show(TITLES[group], "title"), show(tally(changes), "dim"), gap="  ")
+
+
+def _headline(change: Change) -> Line:
+    style = f"tier.{change.place} strong" if change.group is Group.BLOCKS else "strong"
+    phrase: list[Line] = []
+    if change.came_from is not None:
+        phrase.append(show(f"{change.came_from} → {change.place}", "link"))
+    if change.kind in (Kind.ADDED, Kind.REMOVED, Kind.OPENED, Kind.CLOSED, Kind.BROKEN, Kind.HEALED):
+        phrase.append(show(change.kind, SIGNS[change.kind][1]))
+    if change.sight is not None:
+        shown_now = change.sight == "shown"
+        words = "now shown to the model" if shown_now else "no longer shown to the model"
+        phrase.append(show(words, "visible.yes" if shown_now else "visible.no"))
+    if change.why:
+        phrase.append(show(change.why, "dim"))
+    return join(show(change.name, style), *phrase, gap="  ")
+
+
+def _delta_lines(found: Delta, width: int) -> list[Line]:
+    name = join((Span(" " * _INDENT),), pad(show(found.name, "dim"), _NAME))
+    blank: Line = (Span(" " * (_INDENT + _NAME)),)
+    room = width - _INDENT - _NAME
+    if width >= SPLIT_FROM:
+        half = (room - 3) // 2
+        left, right = _side(found, "removed", half), _side(found, "added", half)
+        rows = _columns(left, right, half)
+    elif _is_prose(found):
+        rows = [*_side(found, "removed", room), *_side(found, "added", room)]
+    else:
+        rows = wrap_all([_both(found)], room)
+    return [join(name if at == 0 else blank, row) for at, row in enumerate([*rows, *_system(found)])]
+
+
+def _whole_lines(change: Change, width: int) -> list[Line]:
+    """A block that came or went: its facts on one line, its text below, on the side where it stands."""
+    added = change.kind is Kind.ADDED
+    values = {found.name: found.after if added else found.before for found in change.deltas}
+    text = values.pop("text", "")
+    split = width >= SPLIT_FROM
+    indent = _INDENT + (_NAME if split else 0)
+    half = (width - indent - 3) // 2 if split else width - indent
+    facts = join(*(_fact(name, value) for name, value in values.items()), gap=" · ")
+    side: Side = "added" if added else "removed"
+    lines = [*wrap_all([facts], half), *_signed([Piece(side, str(text))], side, half)]
+    if split:
+        lines = _columns([] if added else lines, lines if added else [], half)
+    return [join((Span(" " * indent),), line) for line in lines]
+
+
+def _fact(name: str, value: JsonValue) -> Line:
+    words = " ".join(f"#{tag}" for tag in value) if isinstance(value, list) else shown(value)
+    return show(words if name in ("type", "tags", "state") else f"{name} {words}", "dim")
+
+
+def _columns(left: Sequence[Line], right: Sequence[Line], half: int) -> list[Line]:
+    bar: Line = (Span(" │ ", "faint"),)
+    return [join(pad(one, half), bar, other) for one, other in zip_longest(left, right, fillvalue=())]
+
+
+def _direction(found: Delta) -> list[Line]:
+    return [show(found.word, "dim")] if found.word in ("raised", "lowered") else []
+
+
+def _system(found: Delta) -> list[Line]:
+    return [show(SYSTEM_NOTE, "owner.system")] if found.system else []
+
+
+def _both(found: Delta) -> Line:
+    """A short value before and after, on one line."""
+    nothing: Line = (Span("nothing", "dim"),)
+    before = show(shown(found.before), "diff.removed") if found.word != "added" else nothing
+    after = show(shown(found.after), "diff.added") if found.word != "removed" else nothing
+    return join(before, (Span("→", "dim"),), after, *_direction(found), gap=" ")
+
+
+def _side(found: Delta, side: Side, room: int) -> list[Line]:
+    """The value on one side of the change; nothing where there was nothing."""
+    if found.word == {"removed": "added", "added": "removed"}[side]:
+        return []
+    value = found.before if side == "removed" else found.after
+    if _is_prose(found):
+        return _signed(_pieces(found) or [Piece(side, shown(value))], side, room)
+    direction = _direction(found) if side == "added" else []
+    return wrap_all([join(show(shown(value), f"diff.{side}"), *direction, gap="  ")], room)
+
+
+def _signed(cut: Sequence[Piece], side: Side, room: int) -> list[Line]:
+    """Prose of one side, with the sign of that side in front."""
+    sign, style = "-" if side == "removed" else "+", f"diff.{side}"
+    lines = wrap_all(_prose(cut, side, style), room - 2)
+    return [join((Span(f"{sign} " if at == 0 else "  ", style),), line) for at, line in enumerate(lines)]
+
+
+def _prose(cut: Sequence[Piece], side: Side, style: str) -> list[Line]:
+    """The words of one side on the lines they stand on; those that changed stand out."""
+    long = sum(len(piece.text) for piece in cut) > _LONG
+    lines: list[list[Span]] = [[]]
+    for piece, text in shortened(cut) if long else ((piece, piece.text) for piece in cut):
+        if piece.side not in ("same", side):
+            continue
+        words = "" if piece.side == "same" else f"{style} {style}.word" if len(cut) > 1 else style
+        first, *rest = text.split("\n")
+        lines[-1].extend(show(first, words))
+        lines.extend(list(show(row, words)) for row in rest)
+    return [tuple(line) for line in lines]
+
+
+def _pieces(found: Delta) -> tuple[Piece, ...]:
+    if found.pieces or found.word in ("added", "removed"):
+        return found.pieces
+    before, after = found.before, found.after
+    if isinstance(before, list) and isinstance(after, list):
+        return pieces(", ".join(map(shown, before)), ", ".join(map(shown, after)))
+    return ()
+
+
+def _is_prose(found: Delta) -> bool:
+    texts = (found.before, found.after)
+    return bool(_pieces(found)) or any(isinstance(text, str) and len(text) > 40 for text in texts)
