@@ -17,6 +17,7 @@ FAMILIES = {
     "TXT": "deceiving or unsafe text",
     "SEC": "secrets",
     "PTH": "paths that leave the session",
+    "RAW": "files as such",
 }
 
 

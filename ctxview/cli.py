@@ -1,0 +1,171 @@
+"""The `ctxview` program: finds the command, runs it, and gives every ending its exit code.
+
+Knows the names of the commands and nothing of what they do; the modules in `ctxview.commands` do the work.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import NoReturn
+
+from ctxview.commands.trouble import Trouble, complain
+
+TROUBLE = 2
+INTERRUPTED = 130
+READER_GONE = 141
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What `--help` says of a command; the module of the same name does the rest."""
+
+    module: str
+    summary: str
+    examples: tuple[tuple[str, str], ...]
+
+
+COMMANDS = {
+    "demo": Command(
+        "demo",
+        "open the bundled samples in the inspector",
+        (
+            ("ctxview demo", "look around; q leaves"),
+            ("ctxview demo --profile strict.toml", "the same samples under your own limits"),
+        ),
+    ),
+    "show": Command(
+        "show",
+        "print the state of a file, a session or a tree",
+        (
+            ("ctxview show round-12.json", "an overview for people"),
+            ("ctxview show round-12.json --json", "the same for programs"),
+        ),
+    ),
+    "check": Command(
+        "check",
+        "say what is wrong, for people, programs and CI",
+        (
+            ("ctxview check .agent", "exit 0 clean, 1 findings, 2 unreadable"),
+            ("ctxview check logs --format github --fail-on warning", "annotate a pull request"),
+        ),
+    ),
+    "rules": Command(
+        "rules",
+        "list the rules, or explain one",
+        (
+            ("ctxview rules", "every rule in one line"),
+            ("ctxview rules SNP021", "what, why, bad, good, fix, source"),
+        ),
+    ),
+    "formats": Command(
+        "formats",
+        "list the formats and how each is recognised",
+        (
+            ("ctxview formats", "what ctxview can open"),
+            ("ctxview formats --json", "the same for programs"),
+        ),
+    ),
+    "merge": Command(
+        "merge",
+        "say what a runtime would make of a model's reply",
+        (
+            ("ctxview merge received.json reply.txt", "kept, updated, truncated, wiped …"),
+            ("ctxview merge received.json reply.txt --json", "the same, with the result"),
+        ),
+    ),
+    "diff": Command(
+        "diff",
+        "tell two states apart by meaning",
+        (
+            ("ctxview diff round-11.json round-12.json", "exit 0 equal, 1 different"),
+            ("ctxview diff before.json after.json --json", "the same for programs"),
+        ),
+    ),
+}
+
+INSPECTOR = Command(
+    "inspect",
+    "See what your agent knows, what it was shown, and what it lost.",
+    (
+        ("ctxview round-12.json", "open a file, a session or a tree"),
+        ("ctxview", "start from what is nearby"),
+    ),
+)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        _speak_any_text()
+        code = _run(arguments)
+        sys.stdout.flush()
+    except Trouble as trouble:
+        complain(str(trouble))
+        return TROUBLE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        _forget_stdout()
+        return READER_GONE
+    return code
+
+
+def _run(arguments: list[str]) -> int:
+    name = arguments[0] if arguments and arguments[0] in COMMANDS else None
+    command = COMMANDS[name] if name else INSPECTOR
+    module = import_module(f"ctxview.commands.{command.module}")
+    parser = _parser(name, command)
+    module.configure(parser)
+    code: int = module.run(parser.parse_args(arguments[1:] if name else arguments))
+    return code
+
+
+class _Parser(ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise Trouble(f"{message} (see {self.prog} --help)")
+
+
+def _parser(name: str | None, command: Command) -> ArgumentParser:
+    parser = _Parser(
+        prog=f"ctxview {name}" if name else "ctxview",
+        usage=None if name else "ctxview [OPTIONS] [PATH ...]\n       ctxview COMMAND ...",
+        description=command.summary[0].upper() + command.summary[1:].removesuffix(".") + ".",
+        epilog=_epilog(command, with_commands=name is None),
+        formatter_class=_help_formatter,
+        allow_abbrev=False,
+    )
+    if name is None:
+        from ctxview import __version__
+
+        parser.add_argument("--version", action="version", version=f"ctxview {__version__}")
+    return parser
+
+
+def _help_formatter(prog: str) -> RawDescriptionHelpFormatter:
+    return RawDescriptionHelpFormatter(prog, max_help_position=30, width=80)
+
+
+def _epilog(command: Command, *, with_commands: bool) -> str:
+    lines = []
+    if with_commands:
+        lines += ["commands:", *(f"  {name:<10} {each.summary}" for name, each in COMMANDS.items()), ""]
+        lines += ["Each has its own --help. A path that is called like a command: ./check", ""]
+    examples = (f"  {example}\n      {says}" for example, says in command.examples)
+    return "\n".join([*lines, "examples:", *examples])
+
+
+def _speak_any_text() -> None:
+    """A terminal that cannot write a character gets its escape instead of ending the program."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _forget_stdout() -> None:
+    """The reader has gone; keep the interpreter from complaining about it at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

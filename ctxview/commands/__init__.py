@@ -1,0 +1,5 @@
+"""The commands, one module each, so that running one imports nothing for the others.
+
+Every module here that `ctxview.cli` names has two functions: `configure(parser)` adds its arguments, and
+`run(arguments)` does the work and returns the exit code. Expected trouble is raised as `Trouble`.
+"""

@@ -1,0 +1,146 @@
+"""`ctxview check PATH …`: what is wrong with everything found there. Exit 0 clean, 1 findings, 2 trouble."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ctxview.commands.looking import add_look, lens
+from ctxview.commands.trouble import Trouble, complain, nearest
+from ctxview.findings import Finding, Severity
+from ctxview.formats import CannotOpen, Found, Lens, discover, open_source
+
+OUTPUTS = ("text", "json", "sarif", "github")
+FAILING = {"error": (Severity.ERROR,), "warning": (Severity.ERROR, Severity.WARNING), "never": ()}
+UNREADABLE = "RAW002"
+
+
+@dataclass
+class Checked:
+    """What has been looked at so far."""
+
+    findings: list[Finding] = field(default_factory=list)
+    files: set[Path] = field(default_factory=set)
+    unreadable: bool = False
+
+
+def configure(parser: ArgumentParser) -> None:
+    parser.add_argument("paths", metavar="PATH", nargs="+", type=Path, help="files, sessions or trees")
+    parser.add_argument("--format", choices=OUTPUTS, default="text", help="how to print (default: text)")
+    parser.add_argument("--select", metavar="A,B", help="only these rules: SNP, SNP02, SNP021")
+    parser.add_argument("--ignore", metavar="A,B", help="not these rules")
+    parser.add_argument(
+        "--fail-on",
+        choices=tuple(FAILING),
+        default="error",
+        help="what makes the exit code 1 (default: error)",
+    )
+    add_look(parser, tokens=False)
+
+
+def run(arguments: Namespace) -> int:
+    selected, ignored = _prefixes("--select", arguments.select), _prefixes("--ignore", arguments.ignore)
+    checked = Checked()
+    for path in arguments.paths:
+        _check(path, arguments, lens(arguments), checked)
+    findings = sorted(
+        {each for each in checked.findings if _wanted(each.rule, selected, ignored)},
+        key=lambda each: (
+            each.origin.file,
+            each.origin.start or 0,
+            each.severity.rank,
+            each.rule,
+            each.message,
+        ),
+    )
+    _print(findings, len(checked.files), arguments.format)
+    if checked.unreadable:
+        return 2
+    return 1 if any(finding.severity in FAILING[arguments.fail_on] for finding in findings) else 0
+
+
+def _check(path: Path, arguments: Namespace, look: Lens, checked: Checked) -> None:
+    for thing, as_format in _things(path, arguments.as_format, checked):
+        try:
+            source = open_source(thing, as_format)
+            found = source.findings(look)
+        except CannotOpen as error:
+            complain(str(error))
+            checked.unreadable = True
+            continue
+        checked.findings += found
+        checked.files.update(revision.file for revision in source.revisions)
+        checked.unreadable = checked.unreadable or any(finding.rule == UNREADABLE for finding in found)
+
+
+def _things(path: Path, as_format: str | None, checked: Checked) -> Iterator[tuple[Path, str | None]]:
+    """Everything at `path` that can be opened, with the format to open it as."""
+    if as_format is not None:
+        yield path, as_format
+        return
+    try:
+        discovery = discover(path)
+    except CannotOpen as error:
+        complain(str(error))
+        checked.unreadable = True
+        return
+    for note in (*discovery.notes, *filter(None, [discovery.capped])):
+        complain(f"note: {path}: {note}")
+    if not discovery.found:
+        complain(f"note: {path}: no format was recognised, so there was nothing to check")
+    yield from ((found.path, _decided(found)) for found in discovery.found)
+
+
+def _decided(found: Found) -> str | None:
+    """The format, unless several fit: then opening decides, or tells the person that it cannot."""
+    return found.format if len(found.matches) < 2 else None
+
+
+def _prefixes(option: str, value: str | None) -> tuple[str, ...]:
+    """The rule ids or their beginnings a person listed; raises `Trouble` for one that fits no rule."""
+    if value is None:
+        return ()
+    from ctxview.formats import all_rules
+
+    known = [rule.id for rule in all_rules()]
+    prefixes = tuple(part.strip().upper() for part in value.split(",") if part.strip())
+    for prefix in prefixes:
+        if not any(rule.startswith(prefix) for rule in known):
+            raise Trouble(
+                f"{option}: no rule begins with {prefix}{nearest(prefix, known)}; see ctxview rules"
+            )
+    return prefixes
+
+
+def _wanted(rule: str, selected: tuple[str, ...], ignored: tuple[str, ...]) -> bool:
+    return (not selected or rule.startswith(selected)) and not (ignored and rule.startswith(ignored))
+
+
+def _print(findings: Sequence[Finding], files: int, form: str) -> None:
+    if form == "text":
+        from ctxview.reports.console import console_for
+        from ctxview.reports.findings_text import finding_lines, summary
+
+        for line in finding_lines(findings, console_for()):
+            print(line)
+        sys.stdout.flush()
+        print(summary(findings, files), file=sys.stderr)
+    elif form == "github":
+        from ctxview.reports.findings_github import github_lines
+
+        for line in github_lines(findings):
+            print(line)
+    else:
+        from ctxview.reports.json_text import dumps
+
+        if form == "sarif":
+            from ctxview.reports.findings_sarif import sarif
+
+            print(dumps(sarif(findings)))
+        else:
+            from ctxview.contract import finding_as_json
+
+            print(dumps([finding_as_json(finding) for finding in findings]))

@@ -1,0 +1,65 @@
+"""The arguments that say what to open and how to look at it, and the opening itself. Prints nothing."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from ctxview.analysis.tokens import COUNTERS, ESTIMATES, TokenCounter, counter_named
+from ctxview.commands.trouble import Trouble, nearest
+from ctxview.formats import CannotOpen, Lens, Source, open_source
+
+MODES = ("enabled", "disabled")
+
+
+def add_look(parser: ArgumentParser, *, tokens: bool = True) -> None:
+    """`--as`, `--mode`, `--profile` and, where figures are shown, `--tokens`."""
+    look = parser.add_argument_group("how to look")
+    look.add_argument(
+        "--as", dest="as_format", metavar="FORMAT", help="read as this format instead of guessing"
+    )
+    look.add_argument("--mode", choices=MODES, help="context mode the reply was made in")
+    look.add_argument("--profile", metavar="P", help="limits of a runtime: a name, or a TOML file")
+    if tokens:
+        look.add_argument(
+            "--tokens",
+            metavar="HOW",
+            choices=COUNTERS,
+            default=COUNTERS[0],
+            help=f"count by {', '.join(COUNTERS)} (default: %(default)s)",
+        )
+
+
+def lens(arguments: Namespace) -> Lens:
+    return Lens(_counter(arguments), arguments.profile, arguments.mode)
+
+
+def opened(path: Path, arguments: Namespace) -> Source:
+    """The one thing at `path`; raises `Trouble` when there is none or it cannot be read."""
+    try:
+        return open_source(path, arguments.as_format)
+    except CannotOpen as error:
+        raise Trouble(str(error)) from error
+
+
+def revision_index(source: Source, wanted: str | None) -> int:
+    """The revision a person means by its name or its round; the latest one when they name none."""
+    revisions = source.revisions
+    if wanted is None:
+        return len(revisions) - 1
+    for index, revision in enumerate(revisions):
+        if wanted in (revision.label, str(revision.round)):
+            return index
+    labels = [revision.label for revision in revisions]
+    raise Trouble(
+        f"{source.path}: no revision is called {wanted}{nearest(wanted, labels)}; there are {_listed(labels)}"
+    )
+
+
+def _counter(arguments: Namespace) -> TokenCounter:
+    name = getattr(arguments, "tokens", None)
+    return counter_named(name) if name else ESTIMATES["bytes/4"]
+
+
+def _listed(labels: list[str]) -> str:
+    return ", ".join(labels) if len(labels) <= 8 else f"{', '.join(labels[:7])} … {labels[-1]}"

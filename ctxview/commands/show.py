@@ -1,0 +1,31 @@
+"""`ctxview show PATH`: prints the state of one revision."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from ctxview.commands.looking import add_look, lens, opened, revision_index
+
+
+def configure(parser: ArgumentParser) -> None:
+    parser.add_argument("path", metavar="PATH", type=Path, help="a file, a session or a tree")
+    parser.add_argument("--json", action="store_true", help="print JSON for programs")
+    parser.add_argument("--at", metavar="REV", help="a round or a revision by name; the latest by default")
+    add_look(parser)
+
+
+def run(arguments: Namespace) -> int:
+    source = opened(arguments.path, arguments)
+    reading = source.reading(revision_index(source, arguments.at), lens(arguments))
+    if arguments.json:
+        from ctxview.contract import state_as_json
+        from ctxview.reports.json_text import dumps
+
+        print(dumps(state_as_json(reading.state)))
+    else:
+        from ctxview.reports.console import console_for
+        from ctxview.reports.state_text import state_lines
+
+        print("\n".join(state_lines(reading.state, reading.findings, console_for())))
+    return 0
