@@ -6,6 +6,8 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from ctxview.commands.looking import add_look, lens, opened, revision_index
+from ctxview.files.visible import visible
+from ctxview.formats import Source
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -28,4 +30,11 @@ def run(arguments: Namespace) -> int:
         from ctxview.reports.state_text import state_lines
 
         print("\n".join(state_lines(reading.state, reading.findings, console_for())))
+        if len(source.revisions) > 1 and arguments.at is None:
+            print(visible(_others(source)))
     return 0
+
+
+def _others(source: Source) -> str:
+    first = source.revisions[0].label
+    return f"revisions  {len(source.revisions)}, this is the latest; the first: --at '{first}'"

@@ -11,7 +11,11 @@ from ctxview.findings import Effect, Finding, Severity
 from ctxview.reports.console import Console, Style
 
 STYLES = {Severity.ERROR: Style.BAD, Severity.WARNING: Style.WARNING, Severity.INFO: Style.NOTE}
-NOUNS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+NOUNS = {
+    Severity.ERROR: ("error", "errors"),
+    Severity.WARNING: ("warning", "warnings"),
+    Severity.INFO: ("info", "info"),
+}
 
 
 def finding_lines(findings: Sequence[Finding], console: Console) -> Iterator[str]:
@@ -46,7 +50,7 @@ def tally(findings: Sequence[Finding]) -> str:
     """`2 errors, 1 warning`, worst first."""
     counted = Counter(finding.severity for finding in findings)
     return ", ".join(
-        f"{counted[each]} {_plural(NOUNS[each], counted[each])}" for each in Severity if counted[each]
+        f"{counted[each]} {NOUNS[each][counted[each] != 1]}" for each in Severity if counted[each]
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from ctxview.files.visible import visible
@@ -15,17 +15,17 @@ from ctxview.reports.table import BLANK, Cell, Column, table_lines
 from ctxview.state import Block, Budget, ContextState, Gap, Ref, RefStatus, Segment, Tier, Todo, TodoItem
 
 BARS = "▁▂▃▄▅▆▇█"
-METER = 24
+METER = 16
 
 
 def state_lines(state: ContextState, findings: tuple[Finding, ...], console: Console) -> Iterator[str]:
     parts = (
         _header(state, console),
-        *(_tier(tier, console) for tier in state.tiers),
+        *_tiers(state.tiers, console),
         _todo(state.todo, console),
         *(_budget(budget, console) for budget in state.budgets),
         _refs(state.refs, console),
-        _missing(state.missing, console),
+        _missing(state, console),
         _findings(state, findings, console),
     )
     for index, part in enumerate(chunk for chunk in map(list, parts) if chunk):
@@ -34,13 +34,16 @@ def state_lines(state: ContextState, findings: tuple[Finding, ...], console: Con
 
 def _header(state: ContextState, console: Console) -> Iterator[str]:
     counts = state.counts
-    facts = [state.format, state.revision, *state.extra.values()]
-    yield f"{console.paint(visible(state.title), Style.STRONG)}  {visible(' · '.join(filter(None, facts)))}"
+    what = visible(f"{state.format} · {state.revision}")
+    yield f"{console.paint(visible(state.title), Style.STRONG)}  {what}"
     tokens = f"{'' if counts.tokens_exact else '≈ '}{counts.tokens:,} tokens ({counts.estimator})"
     shown = (
         f"{counts.visible} shown to the model, {counts.hidden} not" if counts.blocks else "nothing in memory"
     )
     yield visible(f"{counts.blocks} {'block' if counts.blocks == 1 else 'blocks'} · {shown} · {tokens}")
+    facts = " · ".join(f"{name} {value}" for name, value in state.extra.items())
+    if facts:
+        yield console.paint(cut(visible(facts), console.width), Style.QUIET)
 
 
 # -- memory --------------------------------------------------------------------------------------------------
@@ -48,25 +51,31 @@ def _header(state: ContextState, console: Console) -> Iterator[str]:
 BLOCK_COLUMNS = (
     Column(most=1),
     Column("id", most=26),
-    Column("type", most=14, optional=True),
+    Column("type", most=14, spare=2),
     Column("decay", most=8),
     Column("conf", most=8),
-    Column("quality", most=7, right=True, optional=True),
-    Column("age", most=6, right=True, optional=True),
-    Column("tokens", most=8, right=True, optional=True),
+    Column("quality", most=7, right=True, spare=4),
+    Column("age", most=6, right=True, spare=1),
+    Column("tokens", most=8, right=True, spare=3),
     Column("text"),
 )
 
 
-def _tier(tier: Tier, console: Console) -> Iterator[str]:
+def _tiers(tiers: Sequence[Tier], console: Console) -> Iterator[Iterator[str]]:
+    """All tiers share one table, so that their columns stand under each other."""
+    rows = [_block_row(block) for tier in tiers for block in tier.blocks]
+    heading, *lines = [*table_lines(BLOCK_COLUMNS, rows, console)] or [""]
+    waiting = iter(lines)
+    for index, tier in enumerate(tiers):
+        yield _tier(tier, [next(waiting) for _ in tier.blocks], heading if index == 0 else None, console)
+
+
+def _tier(tier: Tier, lines: Sequence[str], heading: str | None, console: Console) -> Iterator[str]:
     hidden = sum(block.visible is False for block in tier.blocks)
-    note = f"  {hidden} of {len(tier.blocks)} not shown" if hidden else ""
+    note = "  empty" if not tier.blocks else f"  {hidden} of {len(tier.blocks)} not shown" if hidden else ""
+    if heading:
+        yield heading
     yield _heading(tier.name, console) + console.paint(note, Style.QUIET)
-    if not tier.blocks:
-        yield console.paint("  (empty)", Style.QUIET)
-        return
-    heading, *lines = table_lines(BLOCK_COLUMNS, [_block_row(block) for block in tier.blocks], console)
-    yield heading
     for block, line in zip(tier.blocks, lines, strict=True):
         yield line
         if block.visible is False and block.reason:
@@ -146,8 +155,8 @@ SEGMENT_COLUMNS = (Column(most=24), Column(most=METER), Column(most=14, right=Tr
 
 def _budget(budget: Budget, console: Console) -> Iterator[str]:
     yield f"{_heading('budget', console)}  {visible(budget.target)}  {_fill(budget, console)}"
-    whole = budget.limit or budget.used or sum(segment.used for segment in budget.segments)
-    rows = [_segment_row(segment, whole) for segment in budget.segments]
+    whole = sum(segment.used for segment in budget.segments)
+    rows = [_segment_row(segment, segment.limit or whole) for segment in budget.segments]
     yield from table_lines(SEGMENT_COLUMNS, rows, console)
 
 
@@ -193,10 +202,10 @@ REF_STYLES = {
 }
 REF_COLUMNS = (
     Column(most=10),
-    Column(most=12),
-    Column(most=28),
+    Column(most=12, spare=1),
     Column(most=28),
     Column(most=10, right=True),
+    Column(most=30),
     Column(),
 )
 GAP_COLUMNS = (Column(most=10), Column(most=12), Column(most=24), Column())
@@ -213,13 +222,16 @@ def _ref_row(ref: Ref) -> list[Cell]:
         Cell(ref.status.value, REF_STYLES.get(ref.status)),
         Cell(visible(ref.kind)),
         Cell(visible(ref.id), Style.STRONG),
-        Cell(f"→ {visible(ref.target)}"),
         Cell("" if ref.bytes is None else f"{ref.bytes:,} B"),
-        Cell(visible(f"used by {', '.join(ref.used_by)}" if ref.used_by else "")),
+        Cell(visible(f"used by {', '.join(ref.used_by)}" if ref.used_by else "used by nobody")),
+        Cell(visible(f"→ {ref.target.rpartition('/')[2]}")),
     ]
 
 
-def _missing(gaps: tuple[Gap, ...], console: Console) -> Iterator[str]:
+def _missing(state: ContextState, console: Console) -> Iterator[str]:
+    """What the tiers have not told already by saying why a block is not shown."""
+    told = {block.origin for block in state.blocks() if block.visible is False}
+    gaps = [gap for gap in state.missing if gap.origin not in told]
     if gaps:
         yield _heading("missing", console)
     yield from table_lines(GAP_COLUMNS, [_gap_row(gap) for gap in gaps], console)
@@ -233,7 +245,7 @@ def _gap_row(gap: Gap) -> list[Cell]:
         ),
         Cell(visible(gap.status)),
         Cell(visible(gap.id), Style.STRONG),
-        Cell(_one_line(f"{gap.question} {gap.why}")),
+        Cell(_one_line(f"{gap.question}: {gap.why}" if gap.why else gap.question)),
     ]
 
 

@@ -20,12 +20,12 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`most` bounds its width; `right` aligns numbers; an `optional` one goes when space is short."""
+    """`most` bounds its width; `right` aligns numbers; where room is short the highest `spare` goes first."""
 
     heading: str = ""
     most: int = 24
     right: bool = False
-    optional: bool = False
+    spare: int = 0
 
 
 BLANK = Cell("")
@@ -34,23 +34,20 @@ BLANK = Cell("")
 def table_lines(
     columns: Sequence[Column], rows: Sequence[Sequence[Cell]], console: Console, indent: str = "  "
 ) -> Iterator[str]:
-    """The rows; columns in which no row has anything are left out, and so are optional ones without room."""
+    """The headings (when there are any), then a line a row. Columns with nothing in them are left out."""
     kept = [index for index in range(len(columns)) if any(row[index].text for row in rows)]
     if not kept:
         return
     widths = {index: _column_width(columns[index], [row[index] for row in rows]) for index in kept}
-    last = kept[-1]
-    kept = _with_room(kept, columns, widths, console.width - len(indent))
-    room = console.width - len(indent) - len(GAP) * (len(kept) - 1)
-    fixed = kept[:-1]
-    while fixed and sum(widths[index] for index in fixed) > room - LAST_AT_LEAST:
-        widths[max(fixed, key=widths.__getitem__)] -= 1
-    widths[last] = room - sum(widths[index] for index in fixed)
+    room = console.width - width(indent)
+    kept = _with_room(kept, columns, widths, room)
+    _share(kept, widths, room)
     heading = [Cell(column.heading, Style.QUIET) for column in columns]
     for row in [heading, *rows] if any(columns[index].heading for index in kept) else rows:
-        yield (
-            indent + GAP.join(_drawn(row[i], columns[i], widths[i], i == last, console) for i in kept)
-        ).rstrip()
+        drawn = [_drawn(row[index], columns[index], widths[index], console) for index in kept[:-1]]
+        last = kept[-1]
+        drawn.append(console.paint(cut(row[last].text, widths[last]), row[last].style))
+        yield (indent + GAP.join(drawn)).rstrip()
 
 
 def _column_width(column: Column, cells: Sequence[Cell]) -> int:
@@ -58,17 +55,24 @@ def _column_width(column: Column, cells: Sequence[Cell]) -> int:
 
 
 def _with_room(kept: list[int], columns: Sequence[Column], widths: dict[int, int], room: int) -> list[int]:
-    """Without the optional columns that would leave the last one less than a third of the line."""
-    for index in reversed(kept[:-1]):
-        if sum(widths[each] + len(GAP) for each in kept[:-1]) <= room * 2 // 3:
-            break
-        if columns[index].optional:
-            kept = [each for each in kept if each != index]
+    """Without the spare columns that would leave the last one less than a third of the line."""
+    spare = sorted(
+        (index for index in kept[:-1] if columns[index].spare), key=lambda index: columns[index].spare
+    )
+    while spare and sum(widths[index] + len(GAP) for index in kept[:-1]) > room * 2 // 3:
+        kept = [index for index in kept if index != spare[-1]]
+        spare.pop()
     return kept
 
 
-def _drawn(cell: Cell, column: Column, cells: int, last: bool, console: Console) -> str:
-    if last:
-        return console.paint(cut(cell.text, cells), cell.style)
-    drawn = fit_right(cell.text, cells) if column.right else fit(cell.text, cells)
-    return console.paint(drawn, cell.style)
+def _share(kept: list[int], widths: dict[int, int], room: int) -> None:
+    """Give the last column what is left; take from the widest when that is nothing."""
+    room -= len(GAP) * (len(kept) - 1)
+    *fixed, last = kept
+    while fixed and sum(widths[index] for index in fixed) > room - LAST_AT_LEAST:
+        widths[max(fixed, key=widths.__getitem__)] -= 1
+    widths[last] = room - sum(widths[index] for index in fixed)
+
+
+def _drawn(cell: Cell, column: Column, cells: int, console: Console) -> str:
+    return console.paint(fit_right(cell.text, cells) if column.right else fit(cell.text, cells), cell.style)

@@ -63,7 +63,7 @@ def test_nothing_in_a_message_or_a_file_name_reaches_the_terminal_as_a_command()
 def test_the_summary_counts_findings_and_files() -> None:
     found = [finding(), finding(severity=Severity.WARNING), finding(severity=Severity.INFO, file="b.json")]
 
-    assert summary(found, 14) == "1 error, 1 warning, 1 note in 2 of 14 files"
+    assert summary(found, 14) == "1 error, 1 warning, 1 info in 2 of 14 files"
     assert summary([], 1) == "1 file checked, nothing found"
 
 

@@ -26,7 +26,7 @@ def test_every_part_of_the_state_is_there() -> None:
         "core-001",
         "▁ 0.05",
         "█ 0.95",
-        "(empty)",
+        "working  empty",
         "step 2 of 2",
         "doing → todo_complete 2",
         "1,020 of 1,000 tokens (102%)",
