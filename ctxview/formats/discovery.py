@@ -1,0 +1,109 @@
+"""Looks through a file, a session or a tree for all that can be recognised, within bounds that are said.
+
+Opens nothing and follows no links.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ctxview.formats.interface import CannotOpen, Match
+from ctxview.formats.peek import Peek
+from ctxview.formats.registry import RAW, detect_peek, plugins
+
+SKIPPED = frozenset(
+    (".git", ".hg", ".svn", "node_modules", ".venv", "venv", "__pycache__", ".tox", ".mypy_cache")
+)
+DEEPEST = 8
+MOST_ENTRIES = 20_000
+MOST_FOUND = 2_000
+A_UNIT = 50
+"""A folder that fits a format less well is looked into instead of being listed as one thing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One thing that can be opened, what it was recognised by, and every format that fits it, best first."""
+
+    path: Path
+    format: str
+    why: str
+    matches: tuple[Match, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """What was found below a path. `capped` says where the search stopped, `notes` what went wrong."""
+
+    path: Path
+    found: tuple[Found, ...]
+    looked_at: int
+    capped: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+def discover(path: Path) -> Discovery:
+    """Everything below `path` that a format recognises; a single unrecognised file is offered as raw."""
+    if not path.exists():
+        raise CannotOpen(f"{path}: there is no such file or folder")
+    if not path.is_dir():
+        return Discovery(path, (_recognised(path) or Found(path, RAW, "no format recognised it"),), 1)
+    search = _Search()
+    found = tuple(search.through(path))
+    notes = (*search.notes, *(f"the format {name} cannot be loaded: {why}" for name, why in _failed(search)))
+    return Discovery(path, found, search.looked_at, search.capped, notes)
+
+
+class _Search:
+    def __init__(self) -> None:
+        self.looked_at = 0
+        self.capped: str | None = None
+        self.notes: list[str] = []
+
+    def through(self, root: Path) -> Iterator[Found]:
+        """Depth first by name. What is inside a recognised folder belongs to it and is not listed again."""
+        waiting = [(root, 0)]
+        count = 0
+        while waiting and self.capped is None:
+            path, depth = waiting.pop()
+            self.looked_at += 1
+            found = _recognised(path)
+            if found is not None and (found.matches[0].score >= A_UNIT or not path.is_dir()):
+                count += 1
+                yield found
+            elif path.is_dir() and not path.is_symlink():
+                waiting.extend((below, depth + 1) for below in reversed(self._entries(path, depth)))
+            self.capped = self.capped or self._over(count)
+
+    def _over(self, found: int) -> str | None:
+        if self.looked_at >= MOST_ENTRIES:
+            return f"stopped after looking at {MOST_ENTRIES:,} files and folders"
+        return f"stopped after finding {MOST_FOUND:,} things" if found >= MOST_FOUND else None
+
+    def _entries(self, folder: Path, depth: int) -> list[Path]:
+        if depth >= DEEPEST:
+            self.notes.append(f"{folder}: deeper than {DEEPEST} folders, not looked into")
+            return []
+        try:
+            with os.scandir(folder) as entries:
+                kept = [
+                    entry.name for entry in entries if entry.name not in SKIPPED and not entry.is_symlink()
+                ]
+        except OSError as error:
+            self.notes.append(f"{folder}: {error.strerror or error}")
+            return []
+        return [folder / name for name in sorted(kept)]
+
+
+def _recognised(path: Path) -> Found | None:
+    matches = tuple(detect_peek(Peek(path)))
+    return Found(path, matches[0].format, matches[0].why, matches) if matches else None
+
+
+def _failed(search: _Search) -> Iterator[tuple[str, str]]:
+    """Plug-ins are only loaded, and so can only fail, when something was not recognised without them."""
+    if search.looked_at:
+        yield from plugins().problems.items()

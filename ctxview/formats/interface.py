@@ -1,0 +1,112 @@
+"""The one interface every format fills: how it is recognised and opened, and what an opened source answers.
+
+Only shapes stand here. `registry` picks the format, `discovery` looks through folders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from ctxview.analysis.tokens import TokenCounter
+    from ctxview.edits import WritePolicy
+    from ctxview.findings import Finding
+    from ctxview.formats.peek import Peek
+    from ctxview.state import ContextState
+
+
+class CannotOpen(Exception):
+    """Something that cannot be opened; the message is for the person who asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lens:
+    """How a person wants to look at a source. `profile` None means the format's default."""
+
+    counter: TokenCounter
+    profile: str | None = None
+    mode: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One moment of a source: a round, a run, a saved file."""
+
+    label: str
+    kind: str
+    file: Path
+    round: int | None = None
+    time: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One revision as state, with what is wrong with it."""
+
+    state: ContextState
+    findings: tuple[Finding, ...]
+
+
+class Source(Protocol):
+    """One opened thing. Reading it never writes; every call may run in a worker thread."""
+
+    @property
+    def format(self) -> str: ...
+    @property
+    def path(self) -> Path: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def revisions(self) -> Sequence[Revision]:
+        """In order of time; never empty."""
+
+    @property
+    def profiles(self) -> Sequence[str]:
+        """Names a `Lens` may use, the default first."""
+
+    def bytes_of(self, revision: int) -> bytes:
+        """The file of that revision as it was read."""
+
+    def reading(self, revision: int, lens: Lens, data: bytes | None = None) -> Reading:
+        """The state of one revision; of `data` instead of the file's own bytes when given (a draft)."""
+
+    def findings(self, lens: Lens) -> Sequence[Finding]:
+        """Everything wrong with any revision and with the whole."""
+
+    def policy(self, revision: int) -> WritePolicy | None:
+        """What may be written in that revision's file; None when nothing may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """How well a format fits a thing, from 1 (it could be anything) to 100, and what it was recognised by."""
+
+    format: str
+    score: int
+    why: str
+
+
+class Format(Protocol):
+    """A format: recognises things by their content and opens them. Loading its module must be cheap."""
+
+    @property
+    def name(self) -> str: ...
+
+    def recognise(self, peek: Peek) -> Match | None:
+        """How well this format fits what `peek` shows; None when it does not."""
+
+    def open(self, path: Path) -> Source:
+        """The source at `path`; raises `CannotOpen`."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormatSpec:
+    """A format as it is listed, without its code: `module` holds its `FORMAT` object."""
+
+    name: str
+    title: str
+    recognised_by: str
+    module: str

@@ -1,0 +1,149 @@
+"""The `Source` of an unrecognised file: one revision, nothing to write, findings that need no format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from ctxview.analysis.json_rules import check_document, check_json
+from ctxview.analysis.text_rules import check_text
+from ctxview.analysis.tokens import TokenCounter
+from ctxview.edits import WritePolicy
+from ctxview.files.places import Places
+from ctxview.findings import Finding
+from ctxview.formats.file_rules import report_partly_read, report_unrecognised
+from ctxview.formats.interface import Lens, Reading, Revision
+from ctxview.formats.raw.read import Kind, Piece, RawFile, looks_like_json, read_raw
+from ctxview.state import Block, ContextState, Counts, Gap, Origin, Tier
+
+FORMAT = "raw"
+
+
+class RawSource:
+    """One file as it is."""
+
+    format = FORMAT
+    profiles: Sequence[str] = ()
+
+    def __init__(self, path: Path, data: bytes, left_out: str | None = None) -> None:
+        self._path = path
+        self._data = data
+        self._left_out = left_out
+
+    @property
+    def path(self) -> Path:
+        return self._path
+
+    @property
+    def title(self) -> str:
+        return self._path.name
+
+    @cached_property
+    def revisions(self) -> Sequence[Revision]:
+        return (Revision(self._path.name, "file", self._path),)
+
+    def bytes_of(self, revision: int) -> bytes:  # noqa: ARG002 - there is only one
+        return self._data
+
+    def policy(self, revision: int) -> WritePolicy | None:  # noqa: ARG002 - nobody knows whose fields these are
+        return None
+
+    def reading(self, revision: int, lens: Lens, data: bytes | None = None) -> Reading:
+        raw = self._raw if data is None else read_raw(str(self._path), data)
+        state = _state(raw, self._path, self.revisions[revision].label, lens.counter)
+        found = self._found if data is None else tuple(_findings(raw))
+        return Reading(state, found)
+
+    def findings(self, lens: Lens) -> Sequence[Finding]:  # noqa: ARG002 - no lens changes what is found
+        return self._found
+
+    @cached_property
+    def _raw(self) -> RawFile:
+        return read_raw(str(self._path), self._data, self._left_out)
+
+    @cached_property
+    def _found(self) -> tuple[Finding, ...]:
+        return tuple(sorted(_findings(self._raw), key=lambda finding: finding.sort_key))
+
+
+def _findings(raw: RawFile) -> Iterator[Finding]:
+    yield from report_unrecognised(raw.file, raw.kind.value)
+    if raw.left_out is not None:
+        yield from report_partly_read(raw.file, raw.left_out)
+    if raw.kind is Kind.BINARY:
+        return
+    if raw.document is not None:
+        yield from check_document(raw.file, raw.document)
+    elif raw.kind is Kind.TEXT and looks_like_json(raw.data):
+        yield from check_json(raw.file, raw.data)
+    text = raw.data.decode("utf-8", "replace")
+    places = Places(raw.data)
+
+    def origin_at(first: int, last: int) -> Origin:
+        start = len(text[:first].encode("utf-8", "replace"))
+        place = places.at(start)
+        end = start + len(text[first:last].encode("utf-8", "replace"))
+        return Origin(raw.file, start=start, end=end, line=place.line, column=place.column)
+
+    yield from check_text(text, origin_at)
+
+
+def _state(raw: RawFile, path: Path, revision: str, counter: TokenCounter) -> ContextState:
+    groups = dict.fromkeys(piece.group for piece in raw.pieces)
+    tiers = tuple(
+        Tier(group, tuple(_block(piece, counter) for piece in raw.pieces if piece.group == group))
+        for group in groups
+    )
+    blocks = [block for tier in tiers for block in tier.blocks]
+    return ContextState(
+        format=FORMAT,
+        title=path.name,
+        source=str(path),
+        revision=revision,
+        tiers=tiers,
+        todo=None,
+        budgets=(),
+        refs=(),
+        missing=tuple(_gaps(raw)),
+        timeline=(),
+        counts=Counts(
+            blocks=len(blocks),
+            visible=0,
+            hidden=0,
+            tokens=sum(block.tokens or 0 for block in blocks),
+            tokens_exact=counter.exact,
+            estimator=counter.name,
+        ),
+        text=raw.data.decode("utf-8", "replace") if raw.kind is not Kind.BINARY else None,
+        extra={"kind": raw.kind.value},
+    )
+
+
+def _block(piece: Piece, counter: TokenCounter) -> Block:
+    return Block(
+        id=piece.name,
+        tier=piece.group,
+        type=piece.type,
+        text=piece.text,
+        decay=None,
+        confidence=None,
+        quality=None,
+        round=None,
+        age=None,
+        tags=(),
+        tokens=counter.count(piece.text),
+        visible=None,
+        reason=piece.problem,
+        state=None,
+        origin=piece.origin,
+    )
+
+
+def _gaps(raw: RawFile) -> Iterator[Gap]:
+    whole = Origin(raw.file, start=0, line=1, column=1)
+    if raw.left_out is not None:
+        yield Gap("rest", "the rest of the file", "warning", "left out", (), raw.left_out, whole)
+    for piece in raw.pieces:
+        if piece.problem is not None:
+            yield Gap(piece.name, "a line", "error", "unreadable", (piece.name,), piece.problem, piece.origin)

@@ -1,0 +1,162 @@
+"""Which format a thing has, and opening it as that.
+
+The built-in formats are listed without being imported. Formats of other packages come through the entry point
+group `ctxview.formats`; they are asked only when no built-in format fits, or when a person names one.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ctxview.formats.interface import CannotOpen, Format, FormatSpec, Match, Source
+from ctxview.formats.peek import Peek
+
+if TYPE_CHECKING:
+    from ctxview.findings import Rule
+
+FORMATS: tuple[FormatSpec, ...] = (
+    FormatSpec(
+        "snapshot",
+        "Context Protocol v3 snapshots",
+        "an .agent folder or its logs; JSON with memory and version; a log envelope or {ok, data} around "
+        "one; a text with the <<<CONTEXT>>> separator; a folder of such files, as rounds",
+        "ctxview.formats.snapshot.opening",
+    ),
+    FormatSpec(
+        "raw",
+        "anything else, as a JSON tree, JSON lines or plain text",
+        "every file that no other format recognises",
+        "ctxview.formats.raw.opening",
+    ),
+)
+RAW = "raw"
+CLOSE_CALL = 5
+"""Two scores nearer than this are no decision."""
+
+RULE_MODULES = (
+    "ctxview.analysis.json_rules",
+    "ctxview.analysis.text_rules",
+    "ctxview.analysis.secrets",
+    "ctxview.analysis.path_rules",
+    "ctxview.formats.file_rules",
+    "ctxview.formats.snapshot.rules",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Plugins:
+    """The formats other packages bring, by name, and why some of them cannot be used."""
+
+    formats: dict[str, Format]
+    problems: dict[str, str]
+
+
+def detect(path: Path) -> list[Match]:
+    """Every format that fits `path`, the best first; raw is not among them."""
+    return detect_peek(Peek(path))
+
+
+def detect_peek(peek: Peek) -> list[Match]:
+    built_in = _matches(peek, (_built_in(spec) for spec in FORMATS if spec.name != RAW))
+    return built_in or _matches(peek, plugins().formats.values())
+
+
+def open_source(path: Path, as_format: str | None = None) -> Source:
+    """The source at `path`, as the format named or the one that fits; raises `CannotOpen`."""
+    if not path.exists():
+        raise CannotOpen(f"{path}: there is no such file or folder{_nearest_path(path)}")
+    if as_format is not None:
+        return format_named(as_format).open(path)
+    peek = Peek(path)
+    matches = detect_peek(peek)
+    if not matches:
+        return _open_raw(peek)
+    if len(matches) > 1 and matches[0].score - matches[1].score < CLOSE_CALL:
+        choices = " or ".join(f"{match.format} ({match.why})" for match in matches[:2])
+        raise CannotOpen(f"{path}: this could be {choices}; say which with --as FORMAT")
+    return format_named(matches[0].format).open(path)
+
+
+def format_named(name: str) -> Format:
+    """The built-in or installed format of that name; raises `CannotOpen`."""
+    for spec in FORMATS:
+        if spec.name == name:
+            return _built_in(spec)
+    found = plugins()
+    if name in found.formats:
+        return found.formats[name]
+    if name in found.problems:
+        raise CannotOpen(f"the format {name} cannot be loaded: {found.problems[name]}; {_installed(found)}")
+    raise CannotOpen(f"no format is called {name}{_nearest(name, _names(found))}; {_installed(found)}")
+
+
+def all_rules() -> tuple[Rule, ...]:
+    """Every rule there is, by id."""
+    from ctxview.findings import REGISTRY
+
+    for module in RULE_MODULES:
+        import_module(module)
+    return tuple(REGISTRY[name] for name in sorted(REGISTRY))
+
+
+@cache
+def plugins() -> Plugins:
+    """The formats of other packages. One that fails to load is named with its reason and harms nobody."""
+    from importlib.metadata import entry_points
+
+    formats: dict[str, Format] = {}
+    problems: dict[str, str] = {}
+    for entry in entry_points(group="ctxview.formats"):
+        try:
+            formats[entry.name] = entry.load()
+        except Exception as error:  # noqa: BLE001 - somebody else's code may fail in any way
+            problems[entry.name] = f"{type(error).__name__}: {error}"
+    return Plugins(formats, problems)
+
+
+def _matches(peek: Peek, formats: Iterable[Format]) -> list[Match]:
+    found = (each.recognise(peek) for each in formats)
+    return sorted((match for match in found if match is not None), key=lambda match: -match.score)
+
+
+def _built_in(spec: FormatSpec) -> Format:
+    found: Format = import_module(spec.module).FORMAT
+    return found
+
+
+def _open_raw(peek: Peek) -> Source:
+    if not peek.is_folder:
+        return format_named(RAW).open(peek.path)
+    failed = "".join(
+        f"; the format {name} cannot be loaded: {why}" for name, why in plugins().problems.items()
+    )
+    files = [name for name in peek.names if not name.startswith(".")]
+    holds = f"it holds {len(files)} entries, such as {', '.join(files[:3])}" if files else "it is empty"
+    raise CannotOpen(f"{peek.path}: nothing in this folder was recognised; {holds}{failed}")
+
+
+def _names(found: Plugins) -> list[str]:
+    return [*(spec.name for spec in FORMATS), *found.formats]
+
+
+def _installed(found: Plugins) -> str:
+    return f"there are {', '.join(_names(found))}"
+
+
+def _nearest_path(path: Path) -> str:
+    try:
+        names = [entry.name for entry in path.absolute().parent.iterdir()]
+    except OSError:
+        return f" (nor a folder {path.parent})"
+    return _nearest(path.name, names)
+
+
+def _nearest(word: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
+    return f" (did you mean {close[0]}?)" if close else ""

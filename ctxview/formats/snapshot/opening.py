@@ -1,0 +1,152 @@
+"""Recognises v3 snapshots by their content and opens them: a file, a folder of rounds, an `.agent` folder."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ctxview.files.reading import LIMIT, Unreadable, read_bytes
+from ctxview.formats.interface import CannotOpen, Match, Source
+from ctxview.formats.peek import Peek
+from ctxview.state import JsonValue
+
+if TYPE_CHECKING:
+    from ctxview.formats.snapshot.source import LoadedFile
+
+NAME = "snapshot"
+STORE_FILES = frozenset(("memory.db", "memory-queue.wal", "todo.db"))
+SUFFIXES = frozenset((".json", ".txt", ".log", ".md"))
+SURE = 90
+LIKELY = 75
+PERHAPS = 45
+MOST_PEEKS = 60
+"""How many files of a folder are looked at to decide what it is."""
+MOST_FILES = 3000
+MOST_BYTES = 512 * 1024 * 1024
+
+_SEPARATOR = b"<<<CONTEXT>>>"
+_PAYLOAD = re.compile(rb"<<<CONTEXT>>>[\s`\w]{0,40}[{\[]")
+_NEAR_MISS = re.compile(rb"<{2,4} ?context ?>{2,4}[\s`\w]{0,40}\{", re.IGNORECASE)
+_TAGGED = re.compile(rb"<context>\s{0,40}(?:\{|version\b|runtime:)")
+_BROKEN = (re.compile(rb'"memory"\s*:\s*\{'), re.compile(rb'"(?:version|runtime|projectionDebug)"\s*:'))
+_REPLY_NAME = re.compile(r"reply|response|answer|emitted", re.IGNORECASE)
+
+
+class SnapshotFormat:
+    name = NAME
+
+    def recognise(self, peek: Peek) -> Match | None:
+        found = _recognise_folder(peek) if peek.is_folder else recognise_bytes(peek)
+        return Match(NAME, *found) if found is not None else None
+
+    def open(self, path: Path) -> Source:
+        from ctxview.formats.snapshot import source as snapshots
+
+        if not path.is_dir():
+            try:
+                return snapshots.SnapshotSource(path, [snapshots.LoadedFile(path, read_bytes(path))])
+            except Unreadable as error:
+                raise CannotOpen(f"{path}: {error.reason}") from None
+        store = agent_folder(Peek(path))
+        files, left_out = _load(_files_of(path, store))
+        if not files and store is None:
+            raise CannotOpen(f"{path}: no snapshot, reply or log in this folder")
+        return snapshots.SnapshotSource(path, files, store, left_out)
+
+
+FORMAT = SnapshotFormat()
+
+
+def agent_folder(peek: Peek) -> Path | None:
+    """The `.agent` folder that `peek` is, holds, or keeps its logs in; None when there is none."""
+    if ".agent" in peek.names and peek.below(".agent").is_folder:
+        return peek.path / ".agent"
+    if peek.path.name == ".agent" or STORE_FILES & set(peek.names):
+        return peek.path
+    parent = Peek(peek.path.resolve().parent)
+    is_log_folder = peek.path.resolve().name == "log" and parent.path.name == ".agent"
+    return parent.path if is_log_folder and STORE_FILES & set(parent.names) else None
+
+
+def recognise_bytes(peek: Peek) -> tuple[int, str] | None:
+    """Score and reason for a file, by its shape."""
+    data = peek.data if peek.data is not None else peek.head
+    if isinstance(peek.json, dict):
+        return _recognise_json(peek.json)
+    if peek.json is not None:
+        return None
+    if _PAYLOAD.search(data):
+        return SURE - 5, "a text with the separator and a payload"
+    if data.lstrip()[:1] in (b"{", b"[") and all(sign.search(data) for sign in _BROKEN):
+        return LIKELY - 10, "memory and version or runtime in what is broken or very long JSON"
+    if _TAGGED.search(data):
+        return LIKELY - 5, "a text with a context tag"
+    if _NEAR_MISS.search(data):
+        return PERHAPS, "a text with something like the separator"
+    return (PERHAPS, "a text with the separator") if _SEPARATOR in data else None
+
+
+def _recognise_json(value: dict[str, JsonValue]) -> tuple[int, str] | None:
+    from ctxview.formats.snapshot.read import is_log, is_snapshot
+
+    inner = value.get("data") if value.get("ok") is True else value
+    wrapped = " in an API answer" if inner is not value else ""
+    if not isinstance(inner, dict):
+        return None
+    if is_log(inner):
+        return SURE + 5, f"a log envelope{wrapped}"
+    if is_snapshot(inner):
+        complete = "version" in inner and isinstance(inner.get("memory"), dict)
+        return (SURE, f"memory and version{wrapped}") if complete else (LIKELY, f"a snapshot's keys{wrapped}")
+    error = value.get("error")
+    if value.get("ok") is False and isinstance(error, dict) and "code" in error:
+        return PERHAPS, "an API error"
+    messages = inner.get("messages")
+    if isinstance(messages, list) and any("<context>" in str(each)[:100_000] for each in messages[:5]):
+        return LIKELY, "messages with a context block"
+    return None
+
+
+def _recognise_folder(peek: Peek) -> tuple[int, str] | None:
+    if (store := agent_folder(peek)) is not None:
+        return SURE + 5, "an .agent folder" if store == peek.path else "a workspace with an .agent folder"
+    candidates = [name for name in peek.names if Path(name).suffix in SUFFIXES and not name.startswith(".")]
+    looked_at = [below for name in candidates[:MOST_PEEKS] if not (below := peek.below(name)).is_folder]
+    fitting = sum(recognise_bytes(below) is not None for below in looked_at)
+    if not fitting:
+        return None
+    why = f"{fitting} of {len(looked_at)} files are snapshots or replies"
+    return (LIKELY if fitting * 2 >= len(looked_at) else PERHAPS, why)
+
+
+def _files_of(path: Path, store: Path | None) -> list[Path]:
+    folder = store / "log" if store is not None and store != path.parent and path.name != "log" else path
+    names = [name for name in Peek(folder).names if not name.startswith(".")]
+    paths = [folder / name for name in names if Path(name).suffix in SUFFIXES]
+    return [each for each in paths if not each.is_dir() and (store is not None or _belongs(each))]
+
+
+def _belongs(path: Path) -> bool:
+    """Whether a file of a folder is one of its rounds: by content, or, as a reply may lack all, by name."""
+    peek = Peek(path)
+    return peek.data is None or FORMAT.recognise(peek) is not None or bool(_REPLY_NAME.search(path.stem))
+
+
+def _load(paths: Sequence[Path]) -> tuple[list[LoadedFile], str | None]:
+    """The bytes of all files, or the reason why not; and what was left out when there is too much."""
+    from ctxview.formats.snapshot import source as snapshots
+
+    loaded: list[LoadedFile] = []
+    total = 0
+    for path in paths[:MOST_FILES]:
+        try:
+            data = read_bytes(path, min(LIMIT, MOST_BYTES - total))
+        except Unreadable as error:
+            loaded.append(snapshots.LoadedFile(path, b"", error.reason))
+            continue
+        total += len(data)
+        loaded.append(snapshots.LoadedFile(path, data))
+    extra = len(paths) - MOST_FILES
+    return loaded, f"{extra} more files of this folder were not read" if extra > 0 else None
