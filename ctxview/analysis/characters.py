@@ -58,6 +58,13 @@ LOOK_ALIKES: Final = dict(
 )
 ANY_LOOK_ALIKE: Final = re.compile(f"[{''.join(LOOK_ALIKES)}]")
 
+# One fast look that finds every character any of the patterns above begins with, and a few innocent ones.
+SUSPECT: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff"
+    f"{''.join(LOOK_ALIKES)}]"
+)
+
 
 def meaning_of_command(sequence: str) -> str:
     """What a terminal does on reading an escape sequence, in a few words."""

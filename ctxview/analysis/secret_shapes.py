@@ -14,17 +14,18 @@ from typing import Final
 class Shape:
     """One kind of secret: the group `secret` of the pattern, or all of it.
 
-    `hint` occurs in the lower case of every match, so that most texts need no pattern at all.
+    One of the `hints` occurs in the lower case of every match, so that most texts need no pattern at all.
+    A match counts only where no letter or digit stands before it.
     """
 
     rule: str
     kind: str
-    hint: str
+    hints: tuple[str, ...]
     pattern: re.Pattern[str]
 
 
-def _shape(rule: str, kind: str, hint: str, pattern: str, flags: re.RegexFlag = re.NOFLAG) -> Shape:
-    return Shape(rule, kind, hint, re.compile(rf"(?<![A-Za-z0-9]){pattern}", flags | re.ASCII))
+def _shape(rule: str, kind: str, hints: str, pattern: str, flags: re.RegexFlag = re.NOFLAG) -> Shape:
+    return Shape(rule, kind, tuple(hints.split("|")), re.compile(pattern, flags | re.ASCII))
 
 
 # The first shape that matches a stretch keeps it, so the special ones come before the general ones.
@@ -43,15 +44,17 @@ SHAPES: Final = (
     _shape("SEC001", "Google OAuth client secret", "gocspx-", r"GOCSPX-[A-Za-z0-9_-]{28}"),
     _shape("SEC001", "Azure storage key", "accountkey=",
            r"AccountKey=(?P<secret>[A-Za-z0-9+/]{86}==)", re.IGNORECASE),
-    _shape("SEC001", "DigitalOcean token", "do", r"do[opr]_v1_[0-9a-f]{64}"),
-    _shape("SEC002", "GitHub token", "gh", r"gh[pousr]_[A-Za-z0-9]{36,255}"),
+    _shape("SEC001", "DigitalOcean token", "_v1_", r"do[opr]_v1_[0-9a-f]{64}"),
+    _shape("SEC002", "GitHub token", "ghp_|gho_|ghu_|ghs_|ghr_", r"gh[pousr]_[A-Za-z0-9]{36,255}"),
     _shape("SEC002", "GitHub fine-grained token", "github_pat_", r"github_pat_[A-Za-z0-9_]{40,255}"),
-    _shape("SEC002", "GitLab token", "gl", r"gl(?:pat|dt|rt|cbt|ptt|ft|soat)-[A-Za-z0-9_-]{20,64}"),
+    _shape("SEC002", "GitLab token", "glpat-|gldt-|glrt-|glcbt-|glptt-|glft-|glsoat-",
+           r"gl(?:pat|dt|rt|cbt|ptt|ft|soat)-[A-Za-z0-9_-]{20,64}"),
     _shape("SEC002", "npm token", "npm_", r"npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])"),
     _shape("SEC002", "PyPI token", "pypi-", r"pypi-AgE[A-Za-z0-9_-]{50,512}"),
     _shape("SEC002", "Docker token", "dckr_", r"dckr_[po]at_[A-Za-z0-9_-]{24,64}"),
     _shape("SEC003", "Anthropic key", "sk-ant-", r"sk-ant-[A-Za-z0-9_-]{24,255}"),
-    _shape("SEC003", "OpenAI key", "sk-", r"sk-(?:proj|svcacct|admin|None)-[A-Za-z0-9_-]{24,255}"),
+    _shape("SEC003", "OpenAI key", "sk-proj-|sk-svcacct-|sk-admin-|sk-none-",
+           r"sk-(?:proj|svcacct|admin|None)-[A-Za-z0-9_-]{24,255}"),
     _shape("SEC003", "OpenRouter key", "sk-or-", r"sk-or-v\d-[0-9a-f]{32,128}"),
     _shape("SEC003", "model provider key", "sk-", r"sk-[A-Za-z0-9]{32,128}(?![A-Za-z0-9])"),
     _shape("SEC003", "Hugging Face token", "hf_", r"hf_[A-Za-z0-9]{30,64}(?![A-Za-z0-9])"),
@@ -72,11 +75,11 @@ SHAPES: Final = (
     _shape("SEC008", "JSON web token", "eyj",
            r"eyJ[A-Za-z0-9_-]{8,2048}\.eyJ[A-Za-z0-9_-]{4,4096}\.[A-Za-z0-9_-]{16,1024}"),
     _shape("SEC006", "password in a URL", "://",
-           r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@\"'<>]{0,64}:(?P<secret>[^\s/:@\"'<>]{3,128})@[A-Za-z0-9\[]"),
+           r"(?<=[A-Za-z])://[^\s/:@\"'<>]{0,64}:(?P<secret>[^\s/:@\"'<>]{3,128})@[A-Za-z0-9\[]"),
     _shape("SEC007", "Authorization header", "authorization",
            r"Authorization[\"']?\s{0,4}[:=]\s{0,4}[\"']?(?:Bearer|Basic|Token|Digest|ApiKey)\s{1,4}"
            r"(?P<secret>[A-Za-z0-9._~+/=-]{8,4096})", re.IGNORECASE),
-    _shape("SEC007", "API key header", "x-",
+    _shape("SEC007", "API key header", "x-api-key|x-auth-token|x-goog-api-key",
            r"x-(?:api-key|auth-token|goog-api-key)[\"']?\s{0,4}[:=]\s{0,4}[\"']?"
            r"(?P<secret>[A-Za-z0-9._~+/=-]{16,512})", re.IGNORECASE),
 )  # fmt: skip

@@ -33,10 +33,12 @@ def find_secrets(text: str) -> list[Secret]:
     taken: list[tuple[int, int]] = []  # sorted
     found: list[Secret] = []
     for shape in SHAPES:
-        if shape.hint not in lowered:
+        if not any(hint in lowered for hint in shape.hints):
             continue
         group: str | int = "secret" if "secret" in shape.pattern.groupindex else 0
         for match in shape.pattern.finditer(seen):
+            if _runs_on(seen, match.start()):
+                continue
             start, end = match.span(group)
             after = bisect(taken, (start, end))
             if (after and taken[after - 1][1] > start) or (after < len(taken) and taken[after][0] < end):
@@ -244,6 +246,12 @@ def _told(rule_id: str, secrets: list[Secret], origin_at: Callable[[int, int], O
     for secret in secrets:
         if secret.rule == rule_id:
             yield Hit(origin_at(secret.start, secret.end), f"{secret.kind} {secret.masked}")
+
+
+def _runs_on(text: str, start: int) -> bool:
+    """Whether what starts here is only the end of a longer word."""
+    around = text[start - 1 : start + 1] if start else ""
+    return around.isascii() and around.isalnum()
 
 
 def _without_invisible(text: str) -> tuple[str, list[int]]:

@@ -26,7 +26,7 @@ _MOST_HITS = 20
 
 def check_text(text: str, origin_at: OriginAt) -> Iterator[Finding]:
     """Everything TXT and SEC say about `text`; nearly free when the text is clean."""
-    if not text.isascii() or characters.ACTING.search(text):
+    if characters.SUSPECT.search(text):
         yield from run(_RULES, text, origin_at)
     yield from check_secrets(text, origin_at)
 

@@ -49,7 +49,7 @@ def text(value: JsonValue) -> str | None:
 
 def utf16_length(value: str) -> int:
     """Length as the runtime counts it: in UTF-16 units."""
-    return len(value) + sum(char > "\uffff" for char in value)
+    return len(value) if value.isascii() else len(value.encode("utf-16-le", "surrogatepass")) // 2
 
 
 @dataclass(frozen=True)

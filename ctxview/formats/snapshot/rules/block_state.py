@@ -47,20 +47,9 @@ def status_irregular(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     The protocol document does not name status; the runtime knows these four words in working.
     """
     for block in snapshot.blocks:
-        label, status = shown(block.name), trim(block.status or "")
-        closed = block.members.get("closed_at") is not None
-        origin = snapshot.origin_of(f"{block.pointer}/status")
-        if "status" in block.members and block.tier != "working":
-            yield Hit(origin, f"{label}: a status has no meaning in {block.tier}, only in working")
-        elif "status" in block.members and status not in STATUSES:
-            found = spelled(block.members["status"])
-            message = f"{label}: status {found} is not one of {', '.join(STATUSES)}; the block counts as open"
-            yield Hit(origin, message, effect=Effect.REPAIRED)
-        if status in TERMINAL_STATUSES and not closed:
-            yield Hit(origin, f"{label} is {status} but has no closed_at: the system did not close it")
-        elif closed and status not in TERMINAL_STATUSES:
-            origin = snapshot.origin_of(f"{block.pointer}/closed_at")
-            yield Hit(origin, f"{label} has closed_at but is not closed")
+        for field, fault, effect in _status_faults(block):
+            origin = snapshot.origin_of(f"{block.pointer}/{field}")
+            yield Hit(origin, f"{shown(block.name)}{fault}", effect=effect)
 
 
 @rule("SNP026", name="cold-content", severity=Severity.ERROR, effect=Effect.STORED)
@@ -139,6 +128,21 @@ def doubled_prefix(block_id: str) -> str | None:
     """The prefix that stands more than once at the start of an id."""
     found = re.match(r"(persistent:|working:)(?:persistent:|working:){0,50}?\1", block_id)
     return found[1] if found else None
+
+
+def _status_faults(block: MemoryBlock) -> Iterator[tuple[str, str, Effect | None]]:
+    """(field, what is wrong, effect) of a block's status."""
+    status = trim(block.status or "")
+    closed = block.members.get("closed_at") is not None
+    if "status" in block.members and block.tier != "working":
+        yield "status", f": a status has no meaning in {block.tier}, only in working", None
+    elif "status" in block.members and status not in STATUSES:
+        found, known = spelled(block.members["status"]), ", ".join(STATUSES)
+        yield "status", f": status {found} is not one of {known}; the block counts as open", Effect.REPAIRED
+    if status in TERMINAL_STATUSES and not closed:
+        yield "status", f" is {status} but has no closed_at: the system did not close it", None
+    elif closed and status not in TERMINAL_STATUSES:
+        yield "closed_at", " has closed_at but is not closed", None
 
 
 def _placeholder(snapshot: Snapshot, block: MemoryBlock, profile: Profile) -> Iterator[Hit]:

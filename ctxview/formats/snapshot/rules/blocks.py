@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ctxview.analysis.wording import counted, listed, quoted, shown, spelled
+from ctxview.analysis.wording import listed, quoted, shown, spelled
 from ctxview.findings import Effect, Hit, Severity, rule
 from ctxview.formats.snapshot.javascript import finite_number, trim
 from ctxview.formats.snapshot.model import TIERS, MemoryBlock, Snapshot, number, text, utf16_length
-from ctxview.formats.snapshot.normalise import normal_tags, normalise
+from ctxview.formats.snapshot.normalise import normalise
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.retention import preferred_in_storage
 from ctxview.formats.snapshot.rules.expected import as_written, expected_layout
@@ -36,18 +36,14 @@ def block_incomplete(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     """
     required = expected_layout(snapshot).block_fields
     for block in snapshot.blocks:
-        origin = snapshot.origin_of(block.pointer)
         if not isinstance(block.value, dict):
-            yield Hit(origin, f"{block.name} is {spelled(block.value)}, not a block; it will be dropped")
-            continue
-        missing = [name for name in required if name not in block.members]
-        if not missing:
-            continue
-        defaulted = [name for name in missing if _is_defaulted(name, profile)]
-        will = "be filled in by the runtime" if defaulted == missing else "be dropped"
-        subject = "they" if defaulted == missing and len(missing) > 1 else "it"
-        message = f"{shown(block.name)}: no {' and no '.join(missing)}; {subject} will {will}"
-        yield Hit(origin, message, effect=Effect.REPAIRED if defaulted == missing else None)
+            message = f"{block.name} is {spelled(block.value)}, not a block; it will be dropped"
+            yield Hit(snapshot.origin_of(block.pointer), message)
+        elif missing := [name for name in required if name not in block.value]:
+            fatal = [name for name in missing if not _is_defaulted(name, profile)]
+            outcome = "the block will be dropped" if fatal else "the runtime fills it in"
+            message = f"{shown(block.name)}: no {' and no '.join(missing)}; {outcome}"
+            yield Hit(snapshot.origin_of(block.pointer), message, effect=None if fatal else Effect.REPAIRED)
 
 
 @rule("SNP016", name="block-field-invalid", severity=Severity.ERROR, effect=Effect.DROPPED)
@@ -132,7 +128,9 @@ def tags_irregular(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     for block in snapshot.blocks:
         tags = block.members.get("tags")
         if isinstance(tags, list):
-            yield from _odd_tags(snapshot, block, tags, profile)
+            for place, fault, effect in _odd_tags(tags, profile):
+                origin = snapshot.origin_of(f"{block.pointer}/{place}")
+                yield Hit(origin, f"{shown(block.name)}: {fault}", effect=effect)
         elif "tags" in block.members:
             message = f"{shown(block.name)}: tags is {spelled(tags)}, not an array; no tag is kept"
             yield Hit(snapshot.origin_of(f"{block.pointer}/tags"), message)
@@ -195,46 +193,42 @@ def _is_defaulted(name: str, profile: Profile) -> bool:
 
 
 def _measure(snapshot: Snapshot, block: MemoryBlock, name: str) -> Iterator[Hit]:
-    pointer = f"{block.pointer}/{name}"
-    value = block.members[name]
-    found, label = as_written(snapshot, pointer, value), shown(block.name)
+    pointer, value = f"{block.pointer}/{name}", block.members[name]
     meant = finite_number(value)
+    if meant is not None and number(value) is not None and 0 <= meant <= 1:
+        return
+    found, label = as_written(snapshot, pointer, value), shown(block.name)
+    origin = snapshot.origin_of(pointer)
     if meant is None:
-        yield Hit(
-            snapshot.origin_of(pointer), f"{label}: {name} is {found}, not a number; the block is dropped"
-        )
+        yield Hit(origin, f"{label}: {name} is {found}, not a number; the block is dropped")
         return
     if number(value) is None:
         message = f"{label}: {name} is the text {found}, not a number; the runtime converts it"
-        yield Hit(snapshot.origin_of(pointer), message, Severity.WARNING, Effect.REPAIRED)
+        yield Hit(origin, message, Severity.WARNING, Effect.REPAIRED)
     if not 0 <= meant <= 1:
         message = f"{label}: {name} {found} is outside 0 to 1; it is set to {0 if meant < 0 else 1}"
-        yield Hit(snapshot.origin_of(pointer), message, effect=Effect.REPAIRED)
+        yield Hit(origin, message, effect=Effect.REPAIRED)
 
 
-def _odd_tags(
-    snapshot: Snapshot, block: MemoryBlock, tags: list[JsonValue], profile: Profile
-) -> Iterator[Hit]:
-    label = shown(block.name)
+def _odd_tags(tags: list[JsonValue], profile: Profile) -> Iterator[tuple[str, str, Effect | None]]:
+    """(where below the block, what is wrong, effect) for everything the runtime changes about tags."""
     seen: set[str] = set()
+    most, longest = profile.limits.tags, profile.limits.tag
     for index, tag in enumerate(tags):
-        origin = snapshot.origin_of(f"{block.pointer}/tags/{index}")
         word = trim(tag) if isinstance(tag, str) else None
         if word is None:
-            yield Hit(origin, f"{label}: the tag {spelled(tag)} is not a text; it is thrown away")
+            yield f"tags/{index}", f"the tag {spelled(tag)} is not a text; it is thrown away", None
         elif not word:
-            yield Hit(origin, f"{label}: a tag is blank; it is thrown away")
+            yield f"tags/{index}", "a tag is blank; it is thrown away", None
         elif word in seen:
-            yield Hit(origin, f"{label}: the tag {quoted(word)} stands twice; one is thrown away")
-        elif profile.limits.tag is not None and utf16_length(word) > profile.limits.tag:
-            length = f"{utf16_length(word)} characters, {profile.limits.tag} are kept"
-            yield Hit(origin, f"{label}: the tag {quoted(word)} has {length}", effect=Effect.TRUNCATED)
+            yield f"tags/{index}", f"the tag {quoted(word)} stands twice; one is thrown away", None
+        elif longest is not None and (length := utf16_length(word)) > longest:
+            message = f"the tag {quoted(word)} has {length} characters, {longest} are kept"
+            yield f"tags/{index}", message, Effect.TRUNCATED
         seen.add(word or "")
-    kept = normal_tags(list(tags), profile)
     distinct = len(seen - {""})
-    if profile.limits.tags is not None and distinct > len(kept) == profile.limits.tags:
-        message = f"{label}: {counted(distinct, 'tag')}, but only the first {profile.limits.tags} are kept"
-        yield Hit(snapshot.origin_of(f"{block.pointer}/tags"), message, effect=Effect.TRUNCATED)
+    if most is not None and distinct > most:
+        yield "tags", f"{distinct} different tags, but only the first {most} are kept", Effect.TRUNCATED
 
 
 def _copies(snapshot: Snapshot, name: str, copies: list[MemoryBlock], profile: Profile) -> Iterator[Hit]:

@@ -38,12 +38,15 @@ def wrong_version(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     Context Protocol 3.0, rule 8 and template. Runtime: never checked, restored after every reply.
     """
     effect = Effect.RESTORED if snapshot.role is Role.EMITTED else None
-    origin = snapshot.origin("version")
     if "version" not in snapshot.value:
-        yield Hit(origin, "version is missing: the protocol wants 3.0", effect=effect)
+        yield Hit(snapshot.origin(), "version is missing: the protocol wants 3.0", effect=effect)
         return
     value, declared = snapshot.value["version"], declared_version(snapshot)
-    if contradiction := disagreement(snapshot):
+    contradiction = disagreement(snapshot)
+    if number(value) is not None and declared == CURRENT and contradiction is None:
+        return
+    origin = snapshot.origin("version")
+    if contradiction is not None:
         applied = f"it is checked as {expected_layout(snapshot).version}"
         message = f"version and shape disagree: {contradiction}; {applied}"
         yield Hit(origin, message, Severity.WARNING, effect)
@@ -136,17 +139,15 @@ def runtime_implausible(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     started = snapshot.startup_at
     if started is None:
         return
-    literal = as_written(snapshot, snapshot.at("runtime", "startup_at"), snapshot.runtime.get("startup_at"))
     if not 10**12 <= started < 10**13:
         seconds = ", it looks like seconds" if 10**9 <= started < 10**10 else ""
-        message = f"startup_at {literal} is not a time in milliseconds (13 digits){seconds}"
+        found = as_written(snapshot, snapshot.at("runtime", "startup_at"), started)
+        message = f"startup_at {found} is not a time in milliseconds (13 digits){seconds}"
         yield Hit(snapshot.origin("runtime", "startup_at"), message)
     elif moment is not None and (moment - _EPOCH) // timedelta(milliseconds=1) < started:
         start = datetime.fromtimestamp(started / 1000, UTC).isoformat(timespec="milliseconds")
-        yield Hit(
-            snapshot.origin("runtime", "datetime"),
-            f"datetime {quoted(written or '')} is before the start, {start}",
-        )
+        message = f"datetime {quoted(written or '')} is before the start, {start}"
+        yield Hit(snapshot.origin("runtime", "datetime"), message)
 
 
 @rule("SNP014", name="memory-shape", severity=Severity.ERROR, effect=Effect.IGNORED)
@@ -172,12 +173,12 @@ def memory_shape(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
         yield Hit(snapshot.origin("memory"), f"memory is {found}: no block can be read")
         return
     for name, items in memory.items():
-        origin = snapshot.origin("memory", name)
         if name not in TIERS:
             message = f"{quoted(name)} is not one of the tiers {', '.join(TIERS)}; what it holds is ignored"
-            yield Hit(origin, message)
+            yield Hit(snapshot.origin("memory", name), message)
         elif not isinstance(items, list):
-            yield Hit(origin, f"{name} is {spelled(items)}, not an array; it is ignored")
+            message = f"{name} is {spelled(items)}, not an array; it is ignored"
+            yield Hit(snapshot.origin("memory", name), message)
     missing = [name for name in expected_layout(snapshot).tiers if name not in memory]
     if missing and snapshot.role is not Role.EMITTED:
         message = f"{listed(missing)} missing: a complete snapshot has every tier, even an empty one"

@@ -183,14 +183,11 @@ def queue_line(store: AgentStore, latest: Snapshot | None, profile: Profile) -> 
     for line in store.queue_lines or ():
         origin = Origin(store.queue or store.folder, None, line.start, line.end, line.line, 1)
         if line.job is None:
-            message = (
-                f"line {line.line} is not JSON and is skipped: {shown(line.problem or 'unreadable', 120)}"
-            )
+            message = f"line {line.line} is skipped: {shown(line.problem or 'unreadable', 120)}"
             yield Hit(origin, message, Severity.ERROR, Effect.DROPPED)
         elif fault := _job_fault(line.job):
-            yield Hit(
-                origin, f"line {line.line} is no capture job and is skipped: {fault}", effect=Effect.DROPPED
-            )
+            message = f"line {line.line} is skipped, it is no capture job: {fault}"
+            yield Hit(origin, message, effect=Effect.DROPPED)
         elif mismatch := _job_mismatch(line.job):
             yield Hit(origin, f"line {line.line}: {mismatch}")
     if waiting:

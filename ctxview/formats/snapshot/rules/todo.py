@@ -20,7 +20,7 @@ from ctxview.formats.snapshot.model import (
     text,
     utf16_length,
 )
-from ctxview.formats.snapshot.profile import Profile
+from ctxview.formats.snapshot.profile import Profile, TodoGrammar
 from ctxview.formats.snapshot.rules.expected import as_written, expected_layout
 from ctxview.formats.snapshot.rules.summary import contradictions, read_summary
 from ctxview.state import JsonValue
@@ -93,24 +93,9 @@ def todo_summary(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     """
     if profile.todo is None or not expected_layout(snapshot).has_todo or not snapshot.todo:
         return
-    origin = snapshot.origin("todo", "summary")
-    written = text(snapshot.todo.get("summary"))
     effect = Effect.RESTORED if snapshot.role is Role.EMITTED else None
-    if written is None:
-        found = (
-            f"{spelled(snapshot.todo['summary'])}, not a text" if "summary" in snapshot.todo else "missing"
-        )
-        yield Hit(origin, f"todo.summary is {found}", effect=effect)
-        return
-    summary = read_summary(written, profile.todo)
-    if summary is None:
-        yield Hit(
-            origin, f"todo.summary {quoted(written)} is not worded as the runtime words it", effect=effect
-        )
-        return
-    total, step = integer(snapshot.todo.get("total")), integer(snapshot.todo.get("step"))
-    for contradiction in contradictions(summary, total, step):
-        yield Hit(origin, f"todo.summary {quoted(written)}: {contradiction}", effect=effect)
+    for fault in _summary_faults(snapshot.todo, profile.todo):
+        yield Hit(snapshot.origin("todo", "summary"), f"todo.summary {fault}", effect=effect)
 
 
 @rule("SNP030", name="cursor-invalid", severity=Severity.ERROR, effect=Effect.IGNORED)
@@ -145,12 +130,12 @@ def cursor_invalid(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
         path = ("todo", "cursor", key) if key in cursor else ("todo", "cursor")
         yield Hit(snapshot.origin(*path), f"{message}; the whole cursor is ignored")
     note, limit = text(cursor.get("note")), profile.limits.note
-    origin = snapshot.origin("todo", "cursor", "note")
     if note is not None and not trim(note):
-        yield Hit(origin, "todo.cursor.note is blank: leave it out", Severity.WARNING)
+        message = "todo.cursor.note is blank: leave it out"
+        yield Hit(snapshot.origin("todo", "cursor", "note"), message, Severity.WARNING)
     elif note is not None and limit is not None and (length := utf16_length(trim(note))) > limit:
         message = f"todo.cursor.note has {length} characters and is cut to {limit}"
-        yield Hit(origin, message, Severity.WARNING, Effect.TRUNCATED)
+        yield Hit(snapshot.origin("todo", "cursor", "note"), message, Severity.WARNING, Effect.TRUNCATED)
 
 
 @rule("SNP031", name="cursor-pointless", severity=Severity.INFO)
@@ -181,6 +166,19 @@ def cursor_pointless(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     if cursor.get("phase") == "blocked" and action in MUTATING:
         origin = snapshot.origin("todo", "cursor", "next")
         yield Hit(origin, f"the phase is blocked, but the next action {action} changes the list")
+
+
+def _summary_faults(todo: dict[str, JsonValue], grammar: TodoGrammar) -> Iterator[str]:
+    written = text(todo.get("summary"))
+    if written is None:
+        yield f"is {spelled(todo['summary'])}, not a text" if "summary" in todo else "is missing"
+        return
+    summary = read_summary(written, grammar)
+    if summary is None:
+        yield f"{quoted(written)} is not worded as the runtime words it"
+        return
+    for contradiction in contradictions(summary, integer(todo.get("total")), integer(todo.get("step"))):
+        yield f"{quoted(written)}: {contradiction}"
 
 
 def _cursor_faults(cursor: dict[str, JsonValue]) -> Iterator[tuple[str, str]]:

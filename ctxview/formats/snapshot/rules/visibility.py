@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from ctxview.analysis.wording import counted, listed, shown
+from ctxview.analysis.wording import listed, shown
 from ctxview.findings import Effect, Hit, Severity, rule
 from ctxview.formats.snapshot.model import TIERS, MemoryBlock, Role, Snapshot
 from ctxview.formats.snapshot.normalise import NormalBlock, normalise
@@ -78,17 +78,17 @@ def too_old(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     if now is None:
         return
     for block, normal in _candidates(snapshot, profile):
-        policy, age = profile.tier(block.tier), now - normal.round
-        origin = snapshot.origin_of(f"{block.pointer}/round")
+        policy, age, round_at = profile.tier(block.tier), now - normal.round, f"{block.pointer}/round"
         if past_retention(normal, policy, now):
             limit = f"{block.tier} is kept for {policy.raw_age}"
             message = f"{shown(block.name)}: {age} rounds old, {limit}; it will be deleted"
-            yield Hit(origin, message, effect=Effect.DELETED)
+            yield Hit(snapshot.origin_of(round_at), message, effect=Effect.DELETED)
         elif policy.hides_terminal and normal.terminal:
             continue
         elif policy.max_age_shown is not None and age > policy.max_age_shown:
             limit = f"{block.tier} is shown for {policy.max_age_shown}"
-            yield Hit(origin, f"{shown(block.name)}: {age} rounds old, {limit}; the model will not see it")
+            message = f"{shown(block.name)}: {age} rounds old, {limit}; the model will not see it"
+            yield Hit(snapshot.origin_of(round_at), message)
 
 
 @rule("SNP023", name="tier-over-cap", severity=Severity.WARNING, effect=Effect.HIDDEN)
@@ -107,24 +107,25 @@ def tier_over_cap(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     ## Source
     Context Protocol 3.0, rules 14 and 16; the caps are the profile's tier table.
     """
-    projection = project(snapshot, profile)
     for tier in TIERS:
         policy, blocks = profile.tier(tier), snapshot.tier(tier)
+        caps = [cap for cap in (policy.max_shown, policy.raw_cap) if cap is not None]
+        if not caps or len(blocks) <= min(caps):
+            continue
         origin = snapshot.origin("memory", tier)
         lost = compact((block.value for block in blocks), tier, snapshot.round, profile).surplus
         if lost:
             total, names = len(lost) + (policy.raw_cap or 0), listed(block.id for block, _ in lost)
             message = f"{tier} has {total} blocks, storage keeps {policy.raw_cap}; deleted: {names}"
             yield Hit(origin, message, Severity.ERROR, Effect.DELETED)
-        over = [
-            each.block.name for each in projection.tier(tier).hidden if each.verdict.drop is Drop.OVER_MAX
-        ]
+        hidden = project(snapshot, profile).tier(tier).hidden
+        over = [each.block.name for each in hidden if each.verdict.drop is Drop.OVER_MAX]
         if over:
-            seen = counted(len(over) + (policy.max_shown or 0), "block")
-            yield Hit(
-                origin,
-                f"{tier} has {seen} to show, {policy.max_shown} fit; the model will not see {listed(over)}",
+            total, names = len(over) + (policy.max_shown or 0), listed(over)
+            message = (
+                f"{tier} has {total} blocks to show, {policy.max_shown} fit; the model will not see {names}"
             )
+            yield Hit(origin, message)
 
 
 @rule("SNP024", name="not-by-quality", severity=Severity.INFO)
