@@ -107,7 +107,8 @@ def _headline(change: Change) -> Line:
         words = "now shown to the model" if shown_now else "no longer shown to the model"
         phrase.append(show(words, "visible.yes" if shown_now else "visible.no"))
     if change.why:
-        phrase.append(show(change.why, "dim"))
+        unseen = change.group is Group.BLOCKS and change.sight is None
+        phrase.append(show(f"hidden: {change.why}" if unseen else change.why, "dim"))
     return join(show(change.name, style), *phrase, gap="  ")
 
 
@@ -127,19 +128,14 @@ def _delta_lines(found: Delta, width: int) -> list[Line]:
 
 
 def _whole_lines(change: Change, width: int) -> list[Line]:
-    """A block that came or went: its facts on one line, its text below, on the side where it stands."""
-    added = change.kind is Kind.ADDED
-    values = {found.name: found.after if added else found.before for found in change.deltas}
+    """A block that came or went: its facts, then its text, in the whole width: there is no other side."""
+    side: Side = "added" if change.kind is Kind.ADDED else "removed"
+    values = {found.name: found.before if side == "removed" else found.after for found in change.deltas}
     text = values.pop("text", "")
-    split = width >= SPLIT_FROM
-    indent = _INDENT + (_NAME if split else 0)
-    half = (width - indent - 3) // 2 if split else width - indent
+    room = width - _INDENT
     facts = join(*(_fact(name, value) for name, value in values.items()), gap=" · ")
-    side: Side = "added" if added else "removed"
-    lines = [*wrap_all([facts], half), *_signed([Piece(side, str(text))], side, half)]
-    if split:
-        lines = _columns([] if added else lines, lines if added else [], half)
-    return [join((Span(" " * indent),), line) for line in lines]
+    lines = [*wrap_all([facts], room), *_signed([Piece(side, str(text))], side, room)]
+    return [join((Span(" " * _INDENT),), line) for line in lines]
 
 
 def _fact(name: str, value: JsonValue) -> Line:
