@@ -6,6 +6,7 @@ Bounded: of a very big file only both ends are looked at, and what is left out i
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,6 +20,11 @@ LONGEST_TEXT = 20_000
 LINES_TRIED = 40
 LINES_IN_A_CHUNK = 40
 BYTES_SHOWN = 2048
+
+
+_JSON_BEGINNING = re.compile(
+    rb'(?:\xef\xbb\xbf)?\s*+(?:\{\s*+["}]|\[\s*+(?:[\]\[{"\d-]|(?:true|false|null)\b))'
+)
 
 
 class Kind(StrEnum):
@@ -67,7 +73,8 @@ def read_raw(file: str, data: bytes, left_out: str | None = None) -> RawFile:
 
 
 def looks_like_json(data: bytes) -> bool:
-    return data.lstrip(b" \t\r\n\xef\xbb\xbf")[:1] in (b"{", b"[")
+    """Whether somebody meant this to be JSON: it begins like an object or an array of values."""
+    return _JSON_BEGINNING.match(data) is not None
 
 
 def _bounded(pieces: Iterator[Piece]) -> tuple[tuple[Piece, ...], bool]:

@@ -45,6 +45,8 @@ class SnapshotFormat:
         from ctxview.formats.snapshot import source as snapshots
 
         if not path.is_dir():
+            if path.name in STORE_FILES:
+                return snapshots.SnapshotSource(path, [], path.parent)
             try:
                 return snapshots.SnapshotSource(path, [snapshots.LoadedFile(path, read_bytes(path))])
             except Unreadable as error:
@@ -73,13 +75,17 @@ def agent_folder(peek: Peek) -> Path | None:
 def recognise_bytes(peek: Peek) -> tuple[int, str] | None:
     """Score and reason for a file, by its shape."""
     data = peek.data if peek.data is not None else peek.head
+    if peek.path.name in STORE_FILES:
+        return LIKELY, "a part of an agent's store"
     if isinstance(peek.json, dict):
         return _recognise_json(peek.json)
     if peek.json is not None:
         return None
     if _PAYLOAD.search(data):
         return SURE - 5, "a text with the separator and a payload"
-    if data.lstrip()[:1] in (b"{", b"[") and all(sign.search(data) for sign in _BROKEN):
+    if data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[") and all(
+        sign.search(data) for sign in _BROKEN
+    ):
         return LIKELY - 10, "memory and version or runtime in what is broken or very long JSON"
     if _TAGGED.search(data):
         return LIKELY - 5, "a text with a context tag"

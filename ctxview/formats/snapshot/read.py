@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from ctxview.files.json_document import JsonDocument, JsonError, join, parse
@@ -16,6 +16,7 @@ from ctxview.formats.snapshot.toon import ToonDocument
 from ctxview.state import JsonValue
 
 SEPARATOR_BYTES = SEPARATOR.encode()
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 CONTEXT_TAG = re.compile(rb"<context>(.*?)</context>", re.DOTALL)
 
 
@@ -59,13 +60,13 @@ class SnapshotFile:
 
 def read(file: str, data: bytes, enabled: bool = True) -> SnapshotFile:
     """What `data` holds; `enabled` is the mode a reply was written in."""
-    looks_like_json = data.lstrip(b" \t\r\n")[:1] in (b"{", b"[")
+    looks_like_json = data.removeprefix(BYTE_ORDER_MARK).lstrip(b" \t\r\n")[:1] in (b"{", b"[")
     if looks_like_json or (SEPARATOR_BYTES not in data and not CONTEXT_TAG.search(data)):
         try:
             return _read_json(file, data, parse(data))
         except JsonError as error:
             if looks_like_json and SEPARATOR_BYTES not in data:
-                return SnapshotFile(file, data, Kind.SNAPSHOT, error=error)
+                return _read_broken_json(file, data, error)
     if SEPARATOR_BYTES not in data and (tagged := CONTEXT_TAG.search(data)):
         return _read_tagged(file, data, enabled, tagged)
     return _read_reply(file, data, enabled)
@@ -129,6 +130,20 @@ def _prompt(file: str, data: bytes, document: ToonDocument) -> SnapshotFile:
 
 def _emitted(file: str, document: JsonDocument | None) -> Snapshot | None:
     return _snapshot(file, document, "", Role.EMITTED) if document is not None else None
+
+
+def _read_broken_json(file: str, data: bytes, error: JsonError) -> SnapshotFile:
+    """Nothing can be read of it, unless only a byte order mark stands in the way."""
+    broken = SnapshotFile(file, data, Kind.SNAPSHOT, error=error)
+    if not data.startswith(BYTE_ORDER_MARK):
+        return broken
+    document, _ = _try_parse(data, len(BYTE_ORDER_MARK), len(data))
+    if document is None:
+        return broken
+    found = _read_json(file, data, document)
+    return replace(
+        found, error=error, salvaged="it parses behind a byte order mark, which JSON.parse refuses"
+    )
 
 
 # -- JSON files --------------------------------------------------------------------------------------------

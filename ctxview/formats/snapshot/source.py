@@ -214,14 +214,16 @@ class SnapshotSource:
         return self._timelines.once(profile.name, lambda: build_timeline(list(self._moments()), profile))
 
     def _moments(self) -> Iterator[Moment]:
-        before: Snapshot | None = None
+        latest: dict[Role, Snapshot] = {}
         for place, (revision, file) in enumerate(zip(self.revisions, self._opened, strict=True)):
             snapshot = file.snapshot
             answers = self._placed[place].answers
+            before = latest.get(snapshot.role) if snapshot is not None else None
             compared = self._opened[answers].snapshot if answers is not None else before
             origin = snapshot.origin() if snapshot is not None else Origin(file.file, start=0)
             yield Moment(revision.label, revision.kind, origin, snapshot, compared)
-            before = self._stored_in(file) or before
+            if snapshot is not None:
+                latest[snapshot.role] = snapshot
 
 
 def _revision(file: LoadedFile, found: SnapshotFile) -> Revision:

@@ -47,7 +47,7 @@ def look(file: SnapshotFile, snapshot: Snapshot, profile: Profile) -> Visibility
 
 
 def _refused(snapshot: Snapshot) -> dict[str, Sight]:
-    sight = Sight(False, None, "the runtime refuses the whole reply: what follows the separator is not JSON")
+    sight = Sight(False, None, "the runtime refuses the whole file: it is not strict JSON")
     return {block.pointer: sight for block in snapshot.blocks}
 
 
