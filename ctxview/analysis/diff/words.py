@@ -12,8 +12,8 @@ Side = Literal["same", "removed", "added"]
 
 # SequenceMatcher is quadratic at worst: beyond this many words compare lines, beyond that many lines nothing.
 _MOST = 2000
-# A word, a run of white space, or one character: East Asian text has no spaces, there every character counts.
-_WORD = re.compile(r"[^\W\u2e80-\U0010ffff]+|\s+|.", re.DOTALL)
+# A number, a word, a run of white space, or one character: East Asian text has no spaces between words.
+_WORD = re.compile(r"\d+\.\d+|[^\W\u2e80-\U0010ffff]+|\s+|.", re.DOTALL)
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
