@@ -141,9 +141,7 @@ def _read_broken_json(file: str, data: bytes, error: JsonError) -> SnapshotFile:
     if document is None:
         return broken
     found = _read_json(file, data, document)
-    return replace(
-        found, error=error, salvaged="it parses behind a byte order mark, which JSON.parse refuses"
-    )
+    return replace(found, error=error, salvaged="it parses behind a byte order mark; JSON.parse refuses it")
 
 
 # -- JSON files --------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
+from ctxview.formats.interface import CannotOpen
 from ctxview.formats.snapshot.profile import BudgetPolicy, Limits, Profile, TierPolicy, TodoGrammar
 
 PROFILES = ("atom-0.17", "atom-context-log-save", "protocol-3.0")
@@ -24,7 +25,7 @@ PROFILES = ("atom-0.17", "atom-context-log-save", "protocol-3.0")
 Table = dict[str, Any]
 
 
-class ProfileError(ValueError):
+class ProfileError(CannotOpen):
     """A profile that cannot be used; the message names the file and the key."""
 
 
