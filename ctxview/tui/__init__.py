@@ -1,0 +1,1 @@
+"""The inspector: draws a `ContextState` in the terminal and sends `Edit`s back. Knows no format."""

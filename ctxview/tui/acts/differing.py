@@ -1,0 +1,39 @@
+"""The difference of two readings: the draft against its file, or a revision against the one before."""
+
+from __future__ import annotations
+
+import asyncio
+
+from ctxview.analysis.diff import StateDiff
+from ctxview.formats import Lens, Source
+from ctxview.tui.screens.inspector import Inspector
+
+
+def show_diff(screen: Inspector) -> None:
+    screen.run_worker(_show(screen), name="comparing", group="comparing", exclusive=True, exit_on_error=False)
+
+
+async def _show(screen: Inspector) -> None:
+    source, look = screen.view.source, screen.view.look
+    if source is None or screen.shown is None:
+        return
+    data, draft = screen.drafts.data(look), screen.drafts.dirty(look)
+    if not draft and look.revision == 0:
+        screen.say("This is the first revision: there is nothing before it to compare with.")
+        return
+    before = look.revision if draft else look.revision - 1
+    difference = await asyncio.to_thread(_compare, source, look.profile, before, look.revision, data)
+    from ctxview.tui.screens.diff import DiffScreen
+
+    title = "What the draft changes" if draft else "What changed since the revision before"
+    thing = await screen.app.push_screen_wait(DiffScreen(difference, title))
+    if thing is not None:
+        screen.go_to(thing)
+
+
+def _compare(source: Source, profile: str | None, before: int, after: int, data: bytes | None) -> StateDiff:
+    from ctxview.analysis.diff import diff
+    from ctxview.analysis.tokens import ESTIMATES
+
+    lens = Lens(ESTIMATES["bytes/4"], profile)
+    return diff(source.reading(before, lens).state, source.reading(after, lens, data).state)

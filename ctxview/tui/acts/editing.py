@@ -1,0 +1,233 @@
+"""Editing: from the selected thing to a form, from the form into the draft, from the draft to the file.
+
+What may be written is the format's to say; every refusal is told in its own words. Whatever reads a file or
+runs rules happens in a thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+from ctxview.edits import DeleteValue, Edit, MoveItem, Refused
+from ctxview.files.save import Conflict, SaveRefused
+from ctxview.state import Block, ContextState, Form, Tier, Todo, TodoItem
+from ctxview.tui.drafts import Work
+from ctxview.tui.screens.inspector import Inspector
+from ctxview.tui.things import WHOLE, Kind, Thing
+
+
+def edit(screen: Inspector) -> None:
+    _start(screen, _edit(screen))
+
+
+def add(screen: Inspector) -> None:
+    _start(screen, _add(screen))
+
+
+def remove(screen: Inspector) -> None:
+    block = _block(screen)
+    if block is None or block.form is None or not block.form.removable:
+        screen.say("There is no block here that may be removed.")
+    else:
+        _start(
+            screen,
+            _apply(screen, DeleteValue(block.form.pointer), said=f"Removed {block.id}. u brings it back."),
+        )
+
+
+def move(screen: Inspector) -> None:
+    _start(screen, _move(screen))
+
+
+def undo(screen: Inspector) -> None:
+    _start(screen, _step_back(screen, back=True))
+
+
+def redo(screen: Inspector) -> None:
+    _start(screen, _step_back(screen, back=False))
+
+
+def save(screen: Inspector) -> None:
+    _start(screen, _save(screen))
+
+
+def _start(screen: Inspector, job: Coroutine[Any, Any, None]) -> None:
+    """One edit at a time; what goes wrong is told by the screen's one handler."""
+    screen.run_worker(job, name="editing", group="editing", exclusive=True, exit_on_error=False)
+
+
+async def _edit(screen: Inspector) -> None:
+    form, title = _form(screen)
+    if form is None:
+        screen.say("There is nothing here that can be edited.")
+    elif not form.editable:
+        why = next((field.why for field in form.fields if field.why), "nothing of it is the model's to write")
+        screen.say(f"{title} is locked: {why}", severity="warning")
+    else:
+        await _fill_in(screen, form, f"Edit {title}")
+
+
+async def _add(screen: Inspector) -> None:
+    tiers = [tier for tier in _tiers(screen) if tier.new is not None]
+    here = (
+        screen.selected.within if screen.selected is not None and screen.selected.kind is Kind.BLOCK else None
+    )
+    tier = next((each for each in tiers if each.name == here), None)
+    if tier is None and tiers:
+        tier = await _pick(screen, "Add a block to which tier?", tiers)
+        if tier is None:
+            return
+    if tier is None or tier.new is None:
+        screen.say("Nothing may be added here.", severity="warning")
+    else:
+        await _fill_in(screen, tier.new, f"New block in {tier.name}")
+
+
+async def _move(screen: Inspector) -> None:
+    block = _block(screen)
+    tiers = [
+        tier
+        for tier in _tiers(screen)
+        if tier.new is not None and block is not None and tier.name != block.tier
+    ]
+    if block is None or block.form is None or not block.form.removable or not tiers:
+        screen.say("There is no block here that may be moved.")
+        return
+    tier = await _pick(screen, f"Move {block.id} to which tier?", tiers)
+    if tier is not None and tier.new is not None:
+        await _apply(
+            screen, MoveItem(block.form.pointer, tier.new.pointer), said=f"Moved {block.id} to {tier.name}."
+        )
+        screen.follow(Thing(Kind.BLOCK, block.id, tier.name))
+
+
+async def _fill_in(screen: Inspector, form: Form, title: str) -> None:
+    from ctxview.tui.screens.form import FormScreen
+
+    work = await _work(screen)
+    if work is None:
+        return
+    edits = await screen.app.push_screen_wait(FormScreen(form, title, check=work.would_add))
+    if edits:
+        await _apply(screen, *edits)
+
+
+async def _apply(screen: Inspector, *edits: Edit, said: str = "") -> None:
+    work = await _work(screen)
+    if work is None:
+        return
+    try:
+        changed = await asyncio.to_thread(work.apply, *edits)
+    except Refused as refusal:
+        screen.say(f"Not done: {refusal}", severity="error")
+        return
+    screen.drafted(work.steps)
+    if said or not changed:
+        screen.say(said if changed else "That changes nothing.")
+
+
+async def _step_back(screen: Inspector, *, back: bool) -> None:
+    work = screen.drafts.get(screen.view.look)
+    if work is None or not (work.draft.can_undo if back else work.draft.can_redo):
+        screen.say("There is nothing to undo." if back else "There is nothing to redo.")
+        return
+    if back:
+        work.undo()
+    else:
+        work.redo()
+    screen.drafted(work.steps)
+
+
+async def _save(screen: Inspector) -> None:
+    from ctxview.tui.screens.save import SaveScreen
+
+    work = screen.drafts.get(screen.view.look)
+    if work is None or not work.draft.dirty:
+        screen.say("Nothing was changed, so there is nothing to save.")
+        return
+    preview = await asyncio.to_thread(work.draft.preview)
+    if not await screen.app.push_screen_wait(SaveScreen(preview, work.draft.file)):
+        return
+    try:
+        saved = await asyncio.to_thread(work.draft.save)
+    except Conflict as conflict:
+        await _settle(screen, work, conflict)
+    except (SaveRefused, Refused) as refusal:
+        screen.say(f"Not saved: {refusal}", severity="error")
+    else:
+        screen.drafted(work.steps)
+        screen.say(f"Saved. The old bytes are in {saved.backup}.")
+        if saved.warning:
+            screen.say(saved.warning, severity="warning")
+
+
+async def _settle(screen: Inspector, work: Work, conflict: Conflict) -> None:
+    """The file changed meanwhile: both differences are shown and the person chooses."""
+    from ctxview.files.line_difference import difference
+    from ctxview.tui.screens.conflict import ConflictScreen
+
+    base = work.draft.original
+    mine = await asyncio.to_thread(difference, base, conflict.wanted)
+    theirs = await asyncio.to_thread(difference, base, conflict.current)
+    cannot = await asyncio.to_thread(work.cannot_reapply, conflict.current)
+    way = await screen.app.push_screen_wait(ConflictScreen(work.draft.file, mine, theirs, cannot))
+    if way == "reload":
+        work.reload(conflict.current)
+    elif way == "reapply":
+        await asyncio.to_thread(work.reapply, conflict.current)
+    screen.drafted(work.steps)
+
+
+async def _pick(screen: Inspector, question: str, tiers: list[Tier]) -> Tier | None:
+    from ctxview.tui.screens.pick import PickScreen
+
+    name = await screen.app.push_screen_wait(PickScreen(question, [tier.name for tier in tiers]))
+    return next((tier for tier in tiers if tier.name == name), None)
+
+
+async def _work(screen: Inspector) -> Work | None:
+    """The draft of what is looked at, or a notice why there can be none."""
+    source = screen.view.source
+    if source is None:
+        return None
+    try:
+        return await asyncio.to_thread(screen.drafts.open, source, screen.view.look)
+    except Refused as refusal:
+        screen.say(str(refusal)[:1].upper() + str(refusal)[1:] + ".", severity="warning")
+        return None
+
+
+def _form(screen: Inspector) -> tuple[Form | None, str]:
+    """The form of the selected thing; of a finding, its subject's; of what has none, the whole's."""
+    if screen.shown is None:
+        return None, ""
+    index, thing = screen.shown.index, screen.selected
+    if thing is not None and thing.kind is Kind.FINDING:
+        thing = index.subject(thing)
+    match index.value(thing):
+        case Block() as block:
+            return block.form, block.id
+        case Todo() as todo:
+            return todo.form, "the todo cursor"
+        case TodoItem():
+            listed = index.reading.state.todo
+            return (listed.form if listed is not None else None), "the todo cursor"
+        case _:
+            whole = index.value(WHOLE)
+            return (whole.form, whole.title) if isinstance(whole, ContextState) else (None, "")
+
+
+def _block(screen: Inspector) -> Block | None:
+    if screen.shown is None or screen.selected is None:
+        return None
+    thing: Thing | None = screen.selected
+    if thing is not None and thing.kind is Kind.FINDING:
+        thing = screen.shown.index.subject(thing)
+    value = screen.shown.index.value(thing)
+    return value if isinstance(value, Block) else None
+
+
+def _tiers(screen: Inspector) -> tuple[Tier, ...]:
+    return screen.shown.index.reading.state.tiers if screen.shown is not None else ()

@@ -1,0 +1,84 @@
+"""Other ways to look at the same thing: revisions, profiles, order, origin, difference."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from ctxview.formats import Source
+from ctxview.tui.screens.inspector import Inspector
+
+
+def earlier(screen: Inspector) -> None:
+    _step(screen, screen.view.look.revision - 1)
+
+
+def later(screen: Inspector) -> None:
+    _step(screen, screen.view.look.revision + 1)
+
+
+def oldest(screen: Inspector) -> None:
+    _step(screen, 0)
+
+
+def newest(screen: Inspector) -> None:
+    _step(screen, screen.view.last_revision)
+
+
+def profile(screen: Inspector) -> None:
+    if screen.view.next_profile():
+        screen.look_again()
+    else:
+        screen.say("There is only one profile for this format.")
+
+
+def sort(screen: Inspector) -> None:
+    screen.view.next_sort()
+    screen.rearrange()
+
+
+def reverse(screen: Inspector) -> None:
+    screen.view.reverse = not screen.view.reverse
+    screen.rearrange()
+
+
+def origin(screen: Inspector) -> None:
+    """The raw view at the selected thing's bytes: those of the draft when there is one."""
+    from ctxview.tui.screens.raw import RawScreen
+
+    source, shown, look = screen.view.source, screen.shown, screen.view.look
+    if source is None or shown is None:
+        return
+    place = shown.index.origin(screen.selected) if screen.selected is not None else None
+    file = place.file if place is not None else str(source.revisions[look.revision].file)
+    load = partial(_bytes_of, source, look.revision, file, screen.drafts.data(look))
+    screen.app.push_screen(RawScreen(file, load, place, screen.view.hits.needle))
+
+
+def diff(screen: Inspector) -> None:
+    """The draft against its file; without a draft this revision against the one before."""
+    from ctxview.tui.acts.differing import show_diff
+
+    show_diff(screen)
+
+
+def _bytes_of(source: Source, revision: int, file: str, draft: bytes | None) -> bytes:
+    """The file a thing stands in: the shown revision's or its draft, another's, or one beside them."""
+    files = [str(each.file) for each in source.revisions]
+    if files[revision] == file:
+        return draft if draft is not None else source.bytes_of(revision)
+    if file in files:
+        return source.bytes_of(files.index(file))
+    from ctxview.files.reading import read_bytes
+
+    return read_bytes(Path(file))
+
+
+def _step(screen: Inspector, revision: int) -> None:
+    last = screen.view.last_revision
+    if screen.view.go_to_revision(revision):
+        screen.look_again()
+    elif last == 0:
+        screen.say("There is only one revision.")
+    else:
+        screen.say("This is the latest revision." if revision > 0 else "This is the first revision.")

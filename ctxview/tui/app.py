@@ -1,0 +1,97 @@
+"""The application: themes, the palette, the back-stop against control characters, leaving."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import Path
+
+from rich.segment import Segment
+from textual.app import App, SystemCommand
+from textual.color import Color
+from textual.filter import LineFilter
+from textual.screen import Screen
+
+from ctxview.files.visible import is_safe, visible
+from ctxview.tui import themes
+from ctxview.tui.commands import COMMANDS
+from ctxview.tui.loading import Manner, Opener
+from ctxview.tui.opening import opener
+from ctxview.tui.screens.command_screen import CommandScreen
+from ctxview.tui.screens.inspector import Inspector
+
+
+def run(
+    paths: list[Path],
+    *,
+    as_format: str | None = None,
+    mode: str | None = None,
+    profile: str | None = None,
+    tokens: str = "o200k_base",
+) -> int:
+    """Opens the inspector on `paths`; returns the exit code of the program."""
+    app = CtxviewApp(partial(opener, paths, as_format), Manner(tokens, mode), profile)
+    app.run()
+    return app.return_code or 0
+
+
+class CtxviewApp(App[None]):
+    TITLE = "ctxview"
+    ENABLE_COMMAND_PALETTE = True
+    COMMAND_PALETTE_BINDING = "ctrl+p"
+
+    CSS = """
+    Toast { background: $panel; }
+    """
+
+    def __init__(self, opener: Opener, manner: Manner | None = None, profile: str | None = None) -> None:
+        super().__init__()
+        self._opener = opener
+        self._manner = manner or Manner()
+        self._profile = profile
+        self._guard = Guard()
+        self.register_theme(themes.load(themes.DEFAULT).theme())
+        self.theme = themes.DEFAULT
+
+    def get_default_screen(self) -> Screen[None]:
+        return Inspector(self._opener, self._manner, self._profile)
+
+    def on_mount(self) -> None:
+        self.call_after_refresh(self._register_other_themes)
+
+    def _register_other_themes(self) -> None:
+        for name in themes.names():
+            self.register_theme(themes.load(name).theme())
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        return [self._guard, *super().get_line_filters()]
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """The palette offers exactly the commands of the table."""
+        if not isinstance(screen, CommandScreen):
+            return
+        for command in (each for each in COMMANDS if each.id in screen.known):
+            title = f"{command.label[:1].upper()}{command.label[1:]}  {command.shown}"
+            yield SystemCommand(title, command.help, partial(screen.action_command, command.id))
+
+    async def action_quit(self) -> None:
+        """Asks first when something would be lost."""
+        inspector = self.screen_stack[0]
+        unsaved = inspector.drafts.unsaved if isinstance(inspector, Inspector) else []
+        if not unsaved:
+            self.exit()
+            return
+        from ctxview.tui.screens.question import Question
+
+        names = ", ".join(unsaved)
+        question = Question("Leave without saving?", yes="leave", no="stay", more=f"Unsaved changes: {names}")
+        self.push_screen(question, lambda leave: self.exit() if leave else None)
+
+
+class Guard(LineFilter):
+    """The last door before the terminal: whatever slipped through as a control character is spelled out."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002 - the toolkit's shape
+        if all(is_safe(segment.text) for segment in segments):
+            return segments
+        return [Segment(visible(segment.text), segment.style, segment.control) for segment in segments]

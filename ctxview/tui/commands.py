@@ -1,0 +1,175 @@
+"""The one table of commands: it makes the key bindings, the key bar, the help screen and the palette.
+
+What a command does is the function of its name in the module of its group (`ctxview.tui.acts`), loaded
+when it is first used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import ClassVar
+
+from textual.binding import Binding
+
+
+class Need(StrEnum):
+    """What must be so for a command to be worth offering in the key bar."""
+
+    REVISIONS = "more than one revision"
+    FINDINGS = "a finding"
+    DRAFT = "an unsaved change"
+    WRITABLE = "something that may be edited"
+    PROFILES = "more than one profile"
+    HITS = "a search that found something"
+
+
+class Group(StrEnum):
+    """Headings of the help screen; the name in lower case is the module in `acts`."""
+
+    MOVING = "Moving"
+    LOOKING = "Looking"
+    FINDING = "Finding"
+    EDITING = "Editing"
+    ELSEWHERE = "Everything else"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """`keys` as the toolkit spells them, `shown` as people read them; `bar` is its rank in the key bar."""
+
+    id: str
+    keys: str
+    shown: str
+    label: str
+    help: str
+    bar: int = 0
+    need: Need | None = None
+
+
+PANES = ("Sources", "Memory", "Todo", "Budget", "References", "Missing", "Findings", "Detail", "Text")
+
+GROUPS: Mapping[Group, tuple[Command, ...]] = {
+    Group.MOVING: (
+        Command("down", "j,down", "j ↓", "down", "Next row"),
+        Command("up", "k,up", "k ↑", "up", "Previous row"),
+        Command("half_down", "ctrl+d", "Ctrl-d", "half down", "Half a screen down"),
+        Command("half_up", "ctrl+u", "Ctrl-u", "half up", "Half a screen up"),
+        Command("page_down", "pagedown,ctrl+f,space", "PgDn", "page down", "One screen down"),
+        Command("page_up", "pageup,ctrl+b", "PgUp", "page up", "One screen up"),
+        Command("first", "g,home", "g Home", "first", "First row"),
+        Command("last", "G,end", "G End", "last", "Last row"),
+        Command("left", "h,left", "h ←", "pane left", "The pane to the left; in the tree, close a branch"),
+        Command("right", "l,right", "l →", "pane right", "The pane to the right; in the tree, open a branch"),
+        Command("next_pane", "tab", "Tab", "next pane", "Next pane"),
+        Command("previous_pane", "shift+tab", "Shift-Tab", "previous pane", "Previous pane"),
+        *(
+            Command(f"pane_{digit}", str(digit), str(digit), f"go to {name.lower()}", f"Go to {name}")
+            for digit, name in enumerate(PANES, 1)
+        ),
+        Command("enter", "enter", "Enter", "open", "Into the detail; from a finding to what it is about"),
+        Command("back", "escape", "Esc", "back", "Back: out of a search, a zoom, a jump, a filter"),
+        Command("zoom", "z", "z", "zoom", "The pane alone on the screen, and back"),
+    ),
+    Group.LOOKING: (
+        Command("earlier", "left_square_bracket", "[", "earlier", "The revision before", 5, Need.REVISIONS),
+        Command("later", "right_square_bracket", "]", "later", "The revision after"),
+        Command("oldest", "left_curly_bracket", "{", "oldest", "The first revision"),
+        Command("newest", "right_curly_bracket", "}", "newest", "The latest revision"),
+        Command("origin", "o", "o", "origin", "The very bytes in the file this comes from", 4),
+        Command("diff", "d", "d", "diff", "What changed since the revision before, or in the draft", 6),
+        Command("profile", "p", "p", "profile", "Judge by the next runtime profile", 8, Need.PROFILES),
+        Command(
+            "sort", "s", "s", "sort", "Next order: file, model, quality, decay, confidence, age, tokens", 9
+        ),
+        Command("reverse", "S", "S", "reverse", "Turn the order around"),
+    ),
+    Group.FINDING: (
+        Command("search", "slash", "/", "search", "Search in everything that is loaded", 1),
+        Command("next_hit", "n", "n", "next hit", "Next hit, whichever pane it is in", 2, Need.HITS),
+        Command("previous_hit", "N", "N", "previous hit", "Previous hit"),
+        Command("filter", "f", "f", "filter", "Show only some blocks: tier:working hidden decay>0.5", 7),
+        Command("next_finding", "f8", "]e F8", "next finding", "Next finding", 5, Need.FINDINGS),
+        Command("previous_finding", "f7,shift+f8", "[e F7", "previous finding", "Previous finding"),
+    ),
+    Group.EDITING: (
+        Command("edit", "e", "e", "edit", "Edit what the model may write here", 3, Need.WRITABLE),
+        Command("add", "a", "a", "add", "Add a block to this tier", 10, Need.WRITABLE),
+        Command("remove", "x", "x", "remove", "Remove this block"),
+        Command("move", "m", "m", "move", "Move this block to another tier"),
+        Command("undo", "u", "u", "undo", "Undo the last change of the draft", 2, Need.DRAFT),
+        Command("redo", "ctrl+r", "Ctrl-r", "redo", "Redo it"),
+        Command("save", "w,ctrl+s", "w", "save", "Show the difference, then save", 1, Need.DRAFT),
+    ),
+    Group.ELSEWHERE: (
+        Command("copy", "y", "y", "copy", "Copy what is selected", 11),
+        Command("theme", "t", "t", "theme", "Next theme"),
+        Command("palette", "colon,ctrl+p", ":", "commands", "All commands by name", 3),
+        Command("help", "question_mark,f1", "?", "help", "All keys, glyphs and the filter language", 2),
+        Command("quit", "q", "q", "quit", "Back, or quit; asks when there are unsaved changes", 1),
+    ),
+}
+
+COMMANDS: tuple[Command, ...] = tuple(command for group in GROUPS.values() for command in group)
+
+BY_ID: Mapping[str, Command] = {command.id: command for command in COMMANDS}
+
+MODULES: Mapping[str, str] = {
+    command.id: group.name.lower() for group, each in GROUPS.items() for command in each
+}
+"""Where in `ctxview.tui.acts` a command is done."""
+
+READING = frozenset(
+    (
+        *("down", "up", "half_down", "half_up", "page_down", "page_up", "first", "last", "back"),
+        *("search", "next_hit", "previous_hit", "copy", "theme", "palette", "help", "quit"),
+    )
+)
+"""The commands of a screen one only reads."""
+
+
+def bindings(known: Container[str] = BY_ID) -> list[Binding]:
+    """Key bindings for the commands a screen knows; each carries its id, so that it can be remapped."""
+    return [
+        Binding(each.keys, f"command('{each.id}')", each.label, show=False, id=each.id, tooltip=each.help)
+        for each in COMMANDS
+        if each.id in known
+    ]
+
+
+class Brackets:
+    """`]` steps to the later revision, `]e` to the next finding: what to do with each command in turn.
+
+    A bracket is held back until the next key or a short silence. Holding the key down still steps at full
+    speed, since every bracket lets the one before it go.
+    """
+
+    JUMPS: ClassVar[Mapping[str, str]] = {"later": "next_finding", "earlier": "previous_finding"}
+    PATIENCE = 0.35
+
+    def __init__(self) -> None:
+        self._held: str | None = None
+
+    @property
+    def waiting(self) -> bool:
+        return self._held is not None
+
+    def feed(self, command: str) -> Iterator[str]:
+        """The commands to run now that `command` was given."""
+        held, self._held = self._held, None
+        if held is not None and command == "edit":
+            yield self.JUMPS[held]
+            return
+        if held is not None:
+            yield held
+        if command in self.JUMPS:
+            self._held = command
+        else:
+            yield command
+
+    def silence(self) -> Iterator[str]:
+        """The command to run when nothing followed in time."""
+        held, self._held = self._held, None
+        if held is not None:
+            yield held

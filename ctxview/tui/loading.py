@@ -1,0 +1,112 @@
+"""The slow work, in threads: opening, reading, counting. It only computes and posts what it found.
+
+First a reading with a quick estimate of the tokens, so that there is something to see, then the exact one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from time import monotonic
+from typing import TypeAlias
+
+from textual.message import Message
+
+from ctxview.findings import Severity
+from ctxview.formats import Source
+from ctxview.tui.session_view import Look, Problem, count_severities
+from ctxview.tui.things import Index
+
+Opener: TypeAlias = Callable[[], Iterable[Source | Problem]]
+Post: TypeAlias = Callable[[Message], object]
+Cancelled: TypeAlias = Callable[[], bool]
+
+BATCH = 0.15
+"""Seconds between two messages about sources that were found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How to count and judge: the same for every reading of a run."""
+
+    tokens: str = "o200k_base"
+    mode: str | None = None
+
+
+class Found(Message):
+    """Some more sources, or paths that are none. `last` says that this was all."""
+
+    def __init__(self, sources: list[Source], problems: list[Problem], *, last: bool) -> None:
+        super().__init__()
+        self.sources = sources
+        self.problems = problems
+        self.last = last
+
+
+class Ready(Message):
+    """A reading. `final` is False while a better count of its tokens is under way."""
+
+    def __init__(self, look: Look, index: Index, *, final: bool) -> None:
+        super().__init__()
+        self.look = look
+        self.index = index
+        self.final = final
+
+
+class Totalled(Message):
+    """How many findings one whole source has."""
+
+    def __init__(self, number: int, totals: dict[Severity, int]) -> None:
+        super().__init__()
+        self.number = number
+        self.totals = totals
+
+
+def open_all(opener: Opener, post: Post, cancelled: Cancelled) -> None:
+    """Opens one thing after the other; the first is posted at once."""
+    sources: list[Source] = []
+    problems: list[Problem] = []
+    posted = 0.0
+    for found in opener():
+        if cancelled():
+            return
+        if isinstance(found, Problem):
+            problems.append(found)
+        else:
+            sources.append(found)
+        if sources and monotonic() - posted > BATCH:
+            post(Found(sources, problems, last=False))
+            sources, problems, posted = [], [], monotonic()
+    post(Found(sources, problems, last=True))
+
+
+def read(
+    source: Source, look: Look, manner: Manner, data: bytes | None, post: Post, cancelled: Cancelled
+) -> None:
+    """One revision, or a draft of it, twice: quickly, then exactly."""
+    from ctxview.analysis.tokens import ESTIMATES, counter_named
+    from ctxview.formats import Lens
+
+    if manner.tokens not in ESTIMATES:
+        quick = Lens(ESTIMATES["bytes/4"], look.profile, manner.mode)
+        post(Ready(look, Index(source.reading(look.revision, quick, data)), final=False))
+        if cancelled():
+            return
+    exact = Lens(counter_named(manner.tokens), look.profile, manner.mode)
+    if not cancelled():
+        post(Ready(look, Index(source.reading(look.revision, exact, data)), final=True))
+
+
+def total(
+    sources: list[tuple[int, Source]], profile: str | None, manner: Manner, post: Post, cancelled: Cancelled
+) -> None:
+    """Counts the findings of whole sources, one after the other."""
+    from ctxview.analysis.tokens import ESTIMATES
+    from ctxview.formats import Lens
+
+    for number, source in sources:
+        if cancelled():
+            return
+        chosen = profile if profile in source.profiles else None
+        found = source.findings(Lens(ESTIMATES["bytes/4"], chosen, manner.mode))
+        post(Totalled(number, count_severities(found)))

@@ -1,0 +1,247 @@
+"""One thing in full, as wrapped lines: what each kind of thing says of itself. Knows no widget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from ctxview.findings import Finding
+from ctxview.state import Block, Budget, ContextState, Gap, Origin, Ref, Todo, TodoItem
+from ctxview.tui import glyphs
+from ctxview.tui.panes.budget import budget_lines
+from ctxview.tui.panes.fields import field_lines
+from ctxview.tui.panes.references import STYLE as REF_STYLE
+from ctxview.tui.panes.rows import finding_row, gap_severity
+from ctxview.tui.panes.todo import cursor_lines, item_line
+from ctxview.tui.session_view import Shown
+from ctxview.tui.text import EMPTY, Line, Span, join, paragraphs, show, wrap, wrap_all
+from ctxview.tui.things import Thing, Value
+
+LONGEST = 2_000
+"""Lines of one text shown here; the raw view has the rest."""
+
+
+def describe(thing: Thing, shown: Shown, width: int) -> list[Line]:
+    value = shown.index.things[thing]
+    lines = list(_body(value, shown, width))
+    lines += _findings(thing, shown, width)
+    origin = shown.index.origin(thing)
+    if origin is not None:
+        lines += [EMPTY, *_origin(origin, width)]
+    return lines
+
+
+def _body(value: Value, shown: Shown, width: int) -> Iterator[Line]:
+    match value:
+        case Block():
+            yield from _block(value, shown, width)
+        case Todo():
+            yield from _todo(value, width)
+        case TodoItem():
+            yield from wrap(item_line(value), width, "  ")
+        case Budget():
+            yield from _budget(value, shown, width)
+        case Ref():
+            yield from _ref(value, width)
+        case Gap():
+            yield from _gap(value, width)
+        case Finding():
+            yield from _finding(value, width)
+        case ContextState():
+            yield from _whole(value, width)
+        case str():
+            yield from _text(value, width)
+
+
+def _block(block: Block, shown: Shown, width: int) -> Iterator[Line]:
+    yield from wrap(show(block.id, "strong"), width)
+    yield from wrap(
+        join(show(block.tier, f"tier.{block.tier}"), show(block.type or "", "rule"), gap=" · "), width
+    )
+    yield from _verdict(block, width)
+    for name, value, ramp in (
+        ("decay", block.decay, "decay"),
+        ("confidence", block.confidence, "confidence"),
+    ):
+        if value is not None:
+            heavy, light = glyphs.rail(value, 12)
+            style = f"{ramp}.{glyphs.step(value)}"
+            yield (
+                Span(f"{name:<11}", "dim"),
+                Span(heavy, style),
+                Span(light, "faint"),
+                Span(f" {value:g}"),
+            )
+    if block.quality is not None:
+        yield (Span(f"{'quality':<11}", "dim"), Span(f"{block.quality:g}"))
+    yield from wrap(show(_figures(block, shown), "dim"), width)
+    if block.tags:
+        tags = join(*(show(tag, "accent") for tag in block.tags), gap=" · ")
+        yield from wrap(join((Span("tags ", "dim"),), tags), width, "     ")
+    yield EMPTY
+    yield from _text(block.text, width)
+    if block.form is not None:
+        yield EMPTY
+        yield from field_lines(block.form, width, skip=("content", "text"))
+
+
+def _verdict(block: Block, width: int) -> Iterator[Line]:
+    if block.visible is None:
+        return
+    if block.visible:
+        place = f", position {block.rank + 1}" if block.rank is not None else ""
+        yield from wrap(
+            (Span(f"{glyphs.YES} ", "visible.yes"), Span(f"shown to the model{place}", "visible.yes")), width
+        )
+    else:
+        reason = show(block.reason or "not shown to the model", "warn")
+        yield from wrap(join((Span(f"{glyphs.NO} hidden: ", "visible.no"),), reason), width, "  ")
+
+
+def _figures(block: Block, shown: Shown) -> str:
+    counts = shown.index.reading.state.counts
+    parts: list[str] = []
+    if block.round is not None:
+        parts.append(f"round {block.round}")
+    if block.age is not None:
+        parts.append(f"age {block.age}")
+    if block.tokens is not None:
+        manner = counts.estimator if counts.tokens_exact else f"{counts.estimator} estimate"
+        parts.append(f"{glyphs.count(block.tokens)} tokens, {manner}")
+    if block.state is not None:
+        parts.append(f"state {block.state}")
+    return " · ".join(parts)
+
+
+def _todo(todo: Todo, width: int) -> Iterator[Line]:
+    yield from wrap(show(todo.summary or "Todo", "strong"), width)
+    if todo.total is not None:
+        yield (Span(f"step {todo.step} of {todo.total}", "dim"),)
+    yield from cursor_lines(todo, width)
+    if todo.form is not None:
+        yield EMPTY
+        yield from field_lines(todo.form, width)
+
+
+def _budget(budget: Budget, shown: Shown, width: int) -> Iterator[Line]:
+    yield from wrap(show(budget.target, "strong"), width)
+    tiers = {tier.name for tier in shown.index.reading.state.tiers}
+    yield from budget_lines(budget, width, tiers)
+    yield EMPTY
+    estimators = sorted(
+        {segment.estimator for segment in budget.segments if segment.estimator and not segment.exact}
+    )
+    exact = [segment.name for segment in budget.segments if segment.exact]
+    if estimators:
+        yield from wrap(show(f"≈ marks an estimate, by {', '.join(estimators)}.", "dim"), width)
+    if exact:
+        yield from wrap(show(f"Exact: {', '.join(exact)}.", "dim"), width)
+
+
+def _ref(ref: Ref, width: int) -> Iterator[Line]:
+    yield from wrap(show(ref.id, "strong"), width)
+    yield from wrap(join((Span(f"{ref.kind} → ", "dim"),), show(ref.target, "code")), width)
+    yield (Span(f"{glyphs.REF[ref.status]} {ref.status}", REF_STYLE[ref.status]),)
+    sizes = [f"{glyphs.count(ref.tokens)} tokens"] if ref.tokens is not None else []
+    sizes += [f"{glyphs.count(ref.bytes)} bytes"] if ref.bytes is not None else []
+    if sizes:
+        yield (Span(" · ".join(sizes), "dim"),)
+    if ref.used_by:
+        yield from wrap(join((Span("used by ", "dim"),), show(", ".join(ref.used_by))), width, "  ")
+    if ref.text is not None:
+        yield EMPTY
+        yield from _text(ref.text, width)
+
+
+def _gap(gap: Gap, width: int) -> Iterator[Line]:
+    severity = gap_severity(gap.severity)
+    yield from wrap(show(gap.id, "strong"), width)
+    head = join(
+        (Span(f"{glyphs.SEVERITY[severity]} ", f"severity.{severity}"),),
+        show(f"{gap.severity} · {gap.status}", "dim"),
+    )
+    yield from wrap(head, width)
+    yield from wrap(show(gap.question), width)
+    if gap.why:
+        yield from wrap(join((Span("why ", "dim"),), show(gap.why)), width, "    ")
+    if gap.blocks:
+        yield from wrap(join((Span("blocks ", "dim"),), show(", ".join(gap.blocks))), width, "       ")
+
+
+def _finding(finding: Finding, width: int) -> Iterator[Line]:
+    from ctxview.findings import REGISTRY
+
+    style = f"severity.{finding.severity}"
+    rule = REGISTRY.get(finding.rule)
+    yield from wrap(
+        join(show(finding.rule, "strong"), show(rule.name if rule else "", "rule"), gap=" "), width
+    )
+    effect = f" · the runtime: {finding.effect}" if finding.effect != "none" else ""
+    yield (Span(f"{glyphs.SEVERITY[finding.severity]} {finding.severity}", style), Span(effect, "dim"))
+    yield from wrap_all(paragraphs(finding.message), width)
+    if rule is not None:
+        told = rule.explanation
+        for name, body in (
+            ("", told.summary),
+            ("Why", told.why),
+            ("Bad", told.bad),
+            ("Good", told.good),
+            ("Fix", told.fix),
+        ):
+            if body:
+                yield EMPTY
+                if name:
+                    yield (Span(name, "title"),)
+                yield from wrap_all(
+                    paragraphs(_flowing(body) if name not in {"Bad", "Good"} else body, "dim"), width
+                )
+
+
+def _flowing(body: str) -> str:
+    """A docstring's paragraphs without their line breaks."""
+    return "\n\n".join(" ".join(part.split()) for part in body.split("\n\n"))
+
+
+def _whole(state: ContextState, width: int) -> Iterator[Line]:
+    yield from wrap(show(state.title, "strong"), width)
+    yield from wrap(show(f"{state.format} · {state.revision}", "dim"), width)
+    counts = state.counts
+    told = f"{counts.blocks} blocks, {counts.visible} shown, {counts.hidden} hidden"
+    yield from wrap(show(told, "dim"), width)
+    for name, fact in state.extra.items():
+        yield from wrap(join(show(f"{name} ", "dim"), show(fact)), width, "  ")
+    if state.form is not None:
+        yield EMPTY
+        yield from field_lines(state.form, width)
+
+
+def _text(text: str, width: int) -> Iterator[Line]:
+    lines = wrap_all(paragraphs(text[: LONGEST * width]), width)
+    yield from islice(lines, LONGEST)
+    if len(lines) > LONGEST or len(text) > LONGEST * width:
+        yield (Span("… the rest is in the raw view (o)", "warn"),)
+
+
+def _findings(thing: Thing, shown: Shown, width: int) -> list[Line]:
+    found = shown.index.about(thing)
+    if not found:
+        return []
+    heading: Line = (Span(f"{len(found)} finding{'s' if len(found) > 1 else ''} about it", "title"),)
+    rows = [line for each in found for line in wrap(finding_row(shown.index.finding(each)), width, "  ")]
+    return [EMPTY, heading, *rows]
+
+
+def _origin(origin: Origin, width: int) -> list[Line]:
+    place = (
+        ""
+        if origin.line is None
+        else f":{origin.line}" + ("" if origin.column is None else f":{origin.column}")
+    )
+    name = origin.file.rpartition("/")[2]
+    lines = wrap(
+        join((Span("origin ", "dim"),), show(f"{name}{place}", "code"), (Span("  o opens it", "faint"),)),
+        width,
+    )
+    if origin.pointer:
+        lines += wrap(show(f"       {origin.pointer}", "faint"), width, "       ")
+    return lines

@@ -1,0 +1,58 @@
+"""What all panes share: they draw what is shown, and say in words when there is nothing to draw."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from ctxview.tui.layout import Pane
+from ctxview.tui.session_view import Shown
+from ctxview.tui.text import Line, show, wrap_all
+from ctxview.tui.widgets.page import Page
+from ctxview.tui.widgets.virtual_lines import VirtualLines
+
+
+class PaneLines(VirtualLines):
+    """Subclasses draw a `Shown`. `status` is what to say while there is none."""
+
+    pane: ClassVar[Pane]
+
+    def __init__(self) -> None:
+        super().__init__(id=self.pane.name.lower())
+        self.shown: Shown | None = None
+        self.status: list[Line] = [show("Opening…", "dim")]
+
+    def take(self, shown: Shown | None, status: list[Line]) -> None:
+        if shown is self.shown and shown is not None:
+            return
+        self.shown, self.status = shown, status
+        self.reset()
+
+    def make_page(self, width: int) -> Page:
+        if self.shown is None:
+            return Page.of(wrap_all(self.status, width))
+        return self.draw(self.shown, width)
+
+    def draw(self, shown: Shown, width: int) -> Page:
+        raise NotImplementedError
+
+    @property
+    def room(self) -> int:
+        """Lines in sight."""
+        return self.scrollable_content_region.height
+
+    def count(self, _: Shown) -> str:
+        """What the tab says after the name: how much there is."""
+        return ""
+
+    def lines_wanted(self, width: int) -> int:
+        """How many lines it could use; 0 when it has nothing to show."""
+        return self.make_page(width).lines if self.shown is not None and self.holds(self.shown) else 0
+
+    def holds(self, shown: Shown) -> bool:
+        """Whether there is anything to show but that there is nothing."""
+        return bool(self.count(shown))
+
+
+def nothing(width: int, *sentences: str) -> Page:
+    """An empty pane that says so."""
+    return Page.of(wrap_all([show(sentence, "dim") for sentence in sentences], width))

@@ -1,0 +1,84 @@
+"""What is open: a tree of sources with their revisions and how much is wrong with each."""
+
+from __future__ import annotations
+
+from ctxview.formats import Source
+from ctxview.tui.layout import Pane
+from ctxview.tui.panes.pane import PaneLines
+from ctxview.tui.panes.rows import severity_counts
+from ctxview.tui.session_view import SessionView, Shown
+from ctxview.tui.text import Line, Span, fit, join, pad, shorten, show, width, wrap
+from ctxview.tui.things import Kind, Thing
+from ctxview.tui.widgets.page import Page
+
+
+class SourcesPane(PaneLines):
+    pane = Pane.SOURCES
+
+    def __init__(self, view: SessionView) -> None:
+        super().__init__()
+        self._view = view
+        self._open: set[int] = set()
+
+    def make_page(self, width: int) -> Page:
+        if not self._view.sources and not self._view.problems:
+            return super().make_page(width)
+        return self._tree(width)
+
+    def take(self, shown: Shown | None, status: list[Line]) -> None:
+        self.shown, self.status = shown, status
+        self.reset()
+
+    def fold(self, *, open: bool) -> bool:  # noqa: A002 - what is done to a branch
+        """Opens or closes the branch under the cursor; False when there is nothing to do."""
+        thing = self.thing
+        if thing is None or thing.kind not in {Kind.SOURCE, Kind.REVISION}:
+            return False
+        number = int(thing.name if thing.kind is Kind.SOURCE else thing.within)
+        if open == (number in self._open) or len(self._view.sources[number].revisions) < 2:
+            return False
+        (self._open.add if open else self._open.discard)(number)
+        if thing.kind is Kind.REVISION:
+            self.go_to(Thing(Kind.SOURCE, thing.within))
+        self.reset()
+        return True
+
+    def _tree(self, cells: int) -> Page:
+        lines: list[Line] = []
+        things: list[Thing | None] = []
+        for number, source in enumerate(self._view.sources):
+            lines.append(self._source_line(number, source, cells))
+            things.append(Thing(Kind.SOURCE, str(number)))
+            if number in self._open:
+                for at in reversed(range(len(source.revisions))):
+                    lines.append(self._revision_line(number, at, source, cells))
+                    things.append(Thing(Kind.REVISION, str(at), str(number)))
+        for problem in self._view.problems:
+            line = join(
+                (Span("✖ ", "bad"),), show(problem.path.name, "strong"), show(f" {problem.reason}", "dim")
+            )
+            wrapped = wrap(line, cells, "  ")
+            lines += wrapped
+            things += [None] * len(wrapped)
+        return Page.of(lines, things)
+
+    def _source_line(self, number: int, source: Source, cells: int) -> Line:
+        current = number == self._view.look.source
+        fold = "▾" if number in self._open else "▸" if len(source.revisions) > 1 else " "
+        totals = self._view.totals.get(number)
+        counts = severity_counts(totals) if totals is not None else (Span("…", "faint"),)
+        if totals is not None and not counts:
+            counts = (Span("✓", "ok"),)
+        room = cells - width(counts) - 3
+        name = pad(show(shorten(source.title, room), "bold accent" if current else ""), room)
+        return fit(join((Span(f"{fold} ", "dim"),), name, (Span(" "),), counts), cells)
+
+    def _revision_line(self, number: int, at: int, source: Source, cells: int) -> Line:
+        revision = source.revisions[at]
+        current = number == self._view.look.source and at == self._view.look.revision
+        mark = Span("● " if current else "· ", "accent" if current else "faint")
+        time = show(f" {revision.time}", "dim") if revision.time else ()
+        return fit(join((Span("  "), mark), show(revision.label, "accent" if current else ""), time), cells)
+
+    def count(self, _: Shown) -> str:
+        return str(len(self._view.sources))

@@ -1,0 +1,1 @@
+"""Whole screens. Only the inspector is loaded at the start."""

@@ -1,0 +1,365 @@
+"""The main screen: puts the panes together, starts the workers, and passes on what they found.
+
+What is shown lives in `SessionView` and in one reactive; the panes only draw it. What commands do is told in
+`ctxview.tui.acts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from textual.reactive import reactive
+from textual.widget import Widget
+from textual.worker import Worker, WorkerState, get_current_worker
+
+from ctxview.tui import loading
+from ctxview.tui.commands import Need, bindings
+from ctxview.tui.drafts import Drafts
+from ctxview.tui.layout import Pane
+from ctxview.tui.panes.budget import BudgetPane
+from ctxview.tui.panes.detail import DetailPane
+from ctxview.tui.panes.findings import FindingsPane
+from ctxview.tui.panes.memory import MemoryPane
+from ctxview.tui.panes.missing import MissingPane
+from ctxview.tui.panes.pane import PaneLines
+from ctxview.tui.panes.prose import TextPane
+from ctxview.tui.panes.references import ReferencesPane
+from ctxview.tui.panes.sources import SourcesPane
+from ctxview.tui.panes.todo import TodoPane
+from ctxview.tui.screens.command_screen import CommandScreen
+from ctxview.tui.search import Hits, pattern
+from ctxview.tui.session_view import SessionView, Shown, Sort
+from ctxview.tui.text import Line, Span, content, join, show
+from ctxview.tui.things import TEXT, WHOLE, Kind, Thing, words_of
+from ctxview.tui.widgets.deck import Deck
+from ctxview.tui.widgets.header import Header
+from ctxview.tui.widgets.key_bar import KeyBar
+from ctxview.tui.widgets.timeline import Timeline
+from ctxview.tui.widgets.virtual_lines import VirtualLines
+
+HOME = {
+    Kind.SOURCE: Pane.SOURCES,
+    Kind.REVISION: Pane.SOURCES,
+    Kind.WHOLE: Pane.DETAIL,
+    Kind.BLOCK: Pane.MEMORY,
+    Kind.TODO: Pane.TODO,
+    Kind.ITEM: Pane.TODO,
+    Kind.BUDGET: Pane.BUDGET,
+    Kind.REF: Pane.REFERENCES,
+    Kind.GAP: Pane.MISSING,
+    Kind.FINDING: Pane.FINDINGS,
+    Kind.TEXT: Pane.TEXT,
+}
+"""Which pane shows things of a kind."""
+
+
+class Inspector(CommandScreen[None]):
+    BINDINGS = bindings()  # type: ignore[assignment]  # the toolkit asks for a list of three kinds of binding
+
+    DEFAULT_CSS = "Inspector { background: $background; layout: vertical; }"
+
+    shown: reactive[Shown | None] = reactive(None, repaint=False)
+    selected: reactive[Thing | None] = reactive(None, repaint=False)
+
+    def __init__(self, opener: loading.Opener, manner: loading.Manner, profile: str | None = None) -> None:
+        super().__init__()
+        self.view = SessionView(profile)
+        self.drafts = Drafts(manner)
+        self.jumps: list[Thing] = []
+        """Where a person came from, for Esc."""
+        self.finding: Thing | None = None
+        """The finding that was stepped to last."""
+        self._awaited: Thing | None = None
+        self._opener = opener
+        self._manner = manner
+        self._problem: str | None = None
+        self._reading: Worker[None] | None = None
+        self._totalled: set[int] = set()
+
+    def compose(self) -> Iterator[Widget]:
+        yield Header(self.view)
+        panes: list[PaneLines] = [
+            SourcesPane(self.view),
+            MemoryPane(),
+            TodoPane(),
+            BudgetPane(),
+            ReferencesPane(),
+            MissingPane(),
+            FindingsPane(),
+            DetailPane(),
+            TextPane(),
+        ]
+        yield Deck(panes)
+        yield Timeline(self.view)
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        self.header, self.deck = self.query_one(Header), self.query_one(Deck)
+        self.timeline, self.keys = self.query_one(Timeline), self.query_one(KeyBar)
+        self.memory, self.detail = self.query_one(MemoryPane), self.query_one(DetailPane)
+        self.timeline.display = False
+        self.header.status = "opening…"
+        self.memory.focus()
+        self.call_after_refresh(self._open)
+
+    # -- work in threads -------------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        self.run_worker(
+            lambda: loading.open_all(self._opener, self.post_message, _cancelled()),
+            name="opening",
+            group="opening",
+            thread=True,
+            exit_on_error=False,
+        )
+
+    def read(self) -> None:
+        """Starts reading what is looked at now; the answer to an older question is dropped."""
+        source, look = self.view.source, self.view.look
+        if source is None:
+            return
+        self._problem = None
+        self.header.status = "reading…"
+        self._refresh_bars()
+        data = self.drafts.data(look)
+        self._reading = self.run_worker(
+            lambda: loading.read(source, look, self._manner, data, self.post_message, _cancelled()),
+            name="reading",
+            group="reading",
+            exclusive=True,
+            thread=True,
+            exit_on_error=False,
+        )
+
+    def _total(self) -> None:
+        waiting = [(at, each) for at, each in enumerate(self.view.sources) if at not in self._totalled]
+        self._totalled.update(at for at, _ in waiting)
+        if waiting:
+            job = partial(loading.total, waiting, self.view.look.profile, self._manner, self.post_message)
+            self.run_worker(
+                lambda: job(_cancelled()), name="totals", group="totals", thread=True, exit_on_error=False
+            )
+
+    def on_found(self, message: loading.Found) -> None:
+        first = not self.view.sources
+        self.view.found(message.sources, message.problems)
+        if first and self.view.sources:
+            self.read()
+        elif message.last and not self.view.sources:
+            self._problem = "Nothing here could be opened."
+            self.header.status = ""
+            self.watch_shown(None)
+        self.panes[Pane.SOURCES].reset()
+        self.deck.place(len(self.view.sources) + len(self.view.problems))
+
+    def on_ready(self, message: loading.Ready) -> None:
+        shown = self.view.take(message.look, message.index, draft=self.drafts.dirty(message.look))
+        if shown is None:
+            return
+        self.header.status = "" if message.final else "counting…"
+        self.shown = shown
+        if message.final:
+            self._total()
+
+    def on_totalled(self, message: loading.Totalled) -> None:
+        self.view.totals[message.number] = message.totals
+        self.panes[Pane.SOURCES].reset()
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """The one place where work that went wrong is told."""
+        if event.state is not WorkerState.ERROR:
+            return
+        reason = str(event.worker.error) or type(event.worker.error).__name__
+        if event.worker.name in {"opening", "reading"} and (
+            event.worker is self._reading or not self.view.sources
+        ):
+            self._problem = f"This could not be read: {reason}"
+            self.header.status = ""
+            self.view.forget()
+            self.shown = None
+            self.watch_shown(None)
+        else:
+            self.say(reason, severity="error", title=f"{event.worker.name} went wrong")
+
+    # -- one state, many panes -------------------------------------------------------------------------------
+
+    @property
+    def panes(self) -> dict[Pane, PaneLines]:
+        return self.deck.panes
+
+    def watch_shown(self, shown: Shown | None) -> None:
+        if not self.is_mounted:
+            return
+        with self.app.batch_update():
+            status = self._status()
+            self.memory.sort, self.memory.reverse = self.view.sort, self.view.reverse
+            for pane in self.panes.values():
+                pane.take(shown, status)
+            self._keep_selection(shown)
+            self.deck.place(len(self.view.sources) + len(self.view.problems))
+            self._refresh_bars()
+
+    def watch_selected(self, selected: Thing | None) -> None:
+        self.detail.select(selected)
+        self._refresh_bars()
+
+    def on_virtual_lines_moved(self, event: VirtualLines.Moved) -> None:
+        if event.widget.has_focus and event.widget is not self.detail:
+            self.selected = event.thing
+
+    async def on_virtual_lines_chosen(self) -> None:
+        await self.action_command("enter")
+
+    def on_descendant_focus(self) -> None:
+        pane = self.focused
+        if isinstance(pane, PaneLines):
+            if pane is not self.deck.front:
+                self.deck.choose(pane.pane)
+            if pane.has_cursor and pane.thing is not None:
+                self.selected = pane.thing
+
+    def rearrange(self) -> None:
+        """After another filter or order: the same reading, other rows."""
+        self.shown = self.view.rearranged()
+
+    def go_to(self, thing: Thing, *, remember: bool = True) -> None:
+        """Brings a thing into sight in its own pane."""
+        if remember and self.selected is not None and self.selected != thing:
+            self.jumps.append(self.selected)
+        pane = HOME[thing.kind]
+        self.deck.choose(pane)
+        self.panes[pane].go_to(thing)
+        self.selected = thing
+
+    def drafted(self, steps: int) -> None:
+        """The draft took a step, or was saved: what is shown is to be read again."""
+        self.view.edited(steps)
+        self.read()
+
+    def follow(self, thing: Thing) -> None:
+        """Selects a thing as soon as a reading has it."""
+        self._awaited = thing
+
+    def look_again(self) -> None:
+        """Another source, revision or profile was chosen."""
+        self.read()
+        self.panes[Pane.SOURCES].reset()
+
+    # -- search ----------------------------------------------------------------------------------------------
+
+    def look_for(self, needle: str) -> Line:
+        self.view.look_for(needle)
+        matches = pattern(needle)
+        for pane in self.panes.values():
+            pane.mark(matches)
+        self._refresh_bars()
+        return hit_counts(self.view.hits)
+
+    def step_hit(self, *, back: bool) -> None:
+        hits = self.view.hits
+        if not hits.needle:
+            self.say("Nothing is searched for yet: press / first.")
+            return
+        hit = self.view.next_hit(self.selected, back=back)
+        if hit is None:
+            self.say(f"“{hits.needle}” is nowhere in what is loaded.", severity="warning")
+            return
+        self.go_to(hit.thing, remember=False)
+        if hit.line is not None:
+            text = self.panes[Pane.TEXT]
+            if isinstance(text, TextPane):
+                text.go_to_line(hit.line)
+        self.header.status = (
+            f"hit {hits.found.index(hit) + 1} of {len(hits.found)}{'+' if hits.capped else ''}"
+        )
+        self._refresh_bars()
+
+    def copied_text(self) -> str:
+        value = self.shown.index.value(self.selected) if self.shown is not None else None
+        return words_of(value) if value is not None else ""
+
+    # -- actions of clicks -----------------------------------------------------------------------------------
+
+    def action_sort_by(self, name: str) -> None:
+        self.view.sort_by(Sort[name])
+        self.rearrange()
+
+    def action_go_to_revision(self, number: int) -> None:
+        if self.view.go_to_revision(number):
+            self.look_again()
+
+    # -- helpers ---------------------------------------------------------------------------------------------
+
+    def _status(self) -> list[Line]:
+        """What the panes say while there is nothing to draw."""
+        if self._problem is None:
+            return [show("Reading…" if self.view.sources else "Opening…", "dim")]
+        problems = (
+            join(show(str(each.path), "strong"), show(each.reason), gap=": ") for each in self.view.problems
+        )
+        return [show(self._problem, "bad"), *problems]
+
+    def _keep_selection(self, shown: Shown | None) -> None:
+        if shown is None:
+            return
+        if self._awaited is not None and shown.index.value(self._awaited) is not None:
+            awaited, self._awaited = self._awaited, None
+            self.call_after_refresh(self.go_to, awaited, remember=False)
+        if self.selected is None or shown.index.value(self.selected) is None:
+            pane = self.deck.front
+            first = pane.thing if pane.has_cursor else None
+            self.selected = first or next(
+                iter(shown.blocks), TEXT if shown.index.value(TEXT) is not None else WHOLE
+            )
+        else:
+            self.detail.reset()
+
+    def _refresh_bars(self) -> None:
+        view = self.view
+        self.timeline.display = view.last_revision > 0
+        self.header.refresh()
+        self.timeline.refresh()
+        self.deck.retitle()
+        self.memory.border_subtitle = content(self._subtitle())
+        self.keys.offer(self._offers())
+
+    def _subtitle(self) -> Line:
+        view = self.view
+        parts: list[Line] = []
+        if view.query:
+            parts.append(show(f" filter: {view.query.text} "))
+        if view.sort is not Sort.FILE or view.reverse:
+            parts.append(show(f" {view.sort} {'▴' if view.reverse else '▾'} "))
+        if view.shown is not None and (view.shown.changes or view.shown.gone):
+            parts.append(show(f" {len(view.shown.changes)} changed, {len(view.shown.gone)} gone "))
+        return join(*parts, gap="─")
+
+    def _offers(self) -> set[Need]:
+        view, shown = self.view, self.view.shown
+        source = view.source
+        facts = {
+            Need.REVISIONS: view.last_revision > 0,
+            Need.PROFILES: source is not None and len(source.profiles) > 1,
+            Need.FINDINGS: shown is not None and bool(shown.index.findings),
+            Need.WRITABLE: shown is not None and any(tier.new for tier in shown.index.reading.state.tiers),
+            Need.DRAFT: self.drafts.dirty(view.look),
+            Need.HITS: bool(view.hits.found),
+        }
+        return {need for need, holds in facts.items() if holds}
+
+
+def hit_counts(hits: Hits) -> Line:
+    """How much was found, and where."""
+    if not hits.needle.strip():
+        return show("searches blocks, todo, references, missing, findings and text", "dim")
+    if not hits.found:
+        return show("nowhere", "warn")
+    total: Line = (Span(f"{len(hits.found)}{'+' if hits.capped else ''} found", "ok"),)
+    parts = (show(f"{kind} {number}", "dim") for kind, number in hits.counts().items())
+    return join(total, *parts, gap=" · ")
+
+
+def _cancelled() -> loading.Cancelled:
+    worker = get_current_worker()
+    return lambda: worker.is_cancelled

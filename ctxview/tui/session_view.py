@@ -1,0 +1,264 @@
+"""What is open and how it is looked at: sources, revision, profile, filter, order, search. No toolkit.
+
+It never reads a file: readings come in from a worker and what to draw goes out as a `Shown`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+
+from ctxview.findings import Finding, Severity
+from ctxview.formats import Source
+from ctxview.state import Block
+from ctxview.tui.query import Facts, Query
+from ctxview.tui.search import Hit, Hits, search
+from ctxview.tui.things import Index, Kind, Thing
+
+
+class Sort(StrEnum):
+    FILE = "file order"
+    MODEL = "model order"
+    QUALITY = "quality"
+    DECAY = "decay"
+    CONFIDENCE = "confidence"
+    AGE = "age"
+    TOKENS = "tokens"
+
+
+class Change(StrEnum):
+    """How a block differs from what was shown before: another profile, revision or draft."""
+
+    ADDED = "added"
+    CHANGED = "changed"
+    VERDICT = "verdict"
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One look at one source: what a reading is made for. `edits` counts the steps of the draft."""
+
+    source: int
+    revision: int
+    profile: str | None = None
+    edits: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A path that could not be opened."""
+
+    path: Path
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Everything the panes draw."""
+
+    look: Look
+    index: Index
+    draft: bool = False
+    blocks: tuple[Thing, ...] = ()
+    """The memory rows, after filter and order."""
+    changes: Mapping[Thing, Change] = field(default_factory=dict)
+    gone: tuple[Thing, ...] = ()
+
+    @property
+    def counts(self) -> dict[Severity, int]:
+        return count_severities(self.index.reading.findings)
+
+
+class SessionView:
+    """The mutable heart; every method is called on the interface's own thread."""
+
+    def __init__(self, profile: str | None = None) -> None:
+        self.sources: list[Source] = []
+        self.problems: list[Problem] = []
+        self.totals: dict[int, dict[Severity, int]] = {}
+        """Findings of whole sources, as far as they were counted."""
+        self.look = Look(0, 0, profile)
+        self.shown: Shown | None = None
+        self.query = Query()
+        self.sort = Sort.FILE
+        self.reverse = False
+        self.hits = Hits()
+        self.hit: Hit | None = None
+        self._looks: dict[int, Look] = {}
+
+    # -- where we are ----------------------------------------------------------------------------------------
+
+    def found(self, sources: Sequence[Source], problems: Sequence[Problem]) -> None:
+        """Takes what was opened; the newest revision of the very first source is looked at."""
+        first = not self.sources and bool(sources)
+        self.sources += sources
+        self.problems += problems
+        if first:
+            self.look = replace(
+                self.look, revision=self.last_revision, profile=self._profile_for(0, self.look.profile)
+            )
+
+    @property
+    def source(self) -> Source | None:
+        return self.sources[self.look.source] if self.sources else None
+
+    @property
+    def last_revision(self) -> int:
+        return len(self.source.revisions) - 1 if self.source is not None else 0
+
+    @property
+    def profile(self) -> str | None:
+        """The name of the profile in use, the format's own default when none was chosen."""
+        if self.look.profile is not None or self.source is None:
+            return self.look.profile
+        return next(iter(self.source.profiles), None)
+
+    def go_to_source(self, number: int) -> bool:
+        """Another source, where it was left; its newest revision at first. False when it is this one."""
+        if number == self.look.source or not 0 <= number < len(self.sources):
+            return False
+        self._looks[self.look.source] = self.look
+        newest = len(self.sources[number].revisions) - 1
+        first = Look(number, newest, self._profile_for(number, self.look.profile))
+        self.look = self._looks.get(number, first)
+        return True
+
+    def go_to_revision(self, number: int) -> bool:
+        number = min(max(number, 0), self.last_revision)
+        if number == self.look.revision:
+            return False
+        self.look = replace(self.look, revision=number, edits=0)
+        return True
+
+    def next_profile(self) -> bool:
+        """False when the source has only one way to be judged."""
+        names = list(self.source.profiles) if self.source is not None else []
+        if len(names) < 2:
+            return False
+        at = names.index(self.profile) if self.profile in names else -1
+        self.look = replace(self.look, profile=names[(at + 1) % len(names)])
+        return True
+
+    def _profile_for(self, number: int, profile: str | None) -> str | None:
+        """The profile asked for where the source knows it; a path is the format's to judge."""
+        known = profile is None or "/" in profile or profile in self.sources[number].profiles
+        return profile if known else None
+
+    def edited(self, edits: int) -> None:
+        self.look = replace(self.look, edits=edits)
+
+    # -- what is shown ---------------------------------------------------------------------------------------
+
+    def take(self, look: Look, index: Index, *, draft: bool) -> Shown | None:
+        """A reading that arrived; None when it is no longer what is looked at."""
+        if look != self.look:
+            return None
+        before = self.shown
+        changes: Mapping[Thing, Change] = {}
+        gone: tuple[Thing, ...] = ()
+        if before is not None and before.look.source == look.source:
+            if before.look == look:
+                changes, gone = before.changes, before.gone
+            else:
+                changes, gone = compare(before.index, index)
+        shown = Shown(look, index, draft, changes=changes, gone=gone)
+        return self._keep(replace(shown, blocks=self._rows(shown)))
+
+    def rearranged(self) -> Shown | None:
+        """The same reading under the present filter and order."""
+        if self.shown is None:
+            return None
+        return self._keep(replace(self.shown, blocks=self._rows(self.shown)))
+
+    def forget(self) -> None:
+        """Nothing is shown until the next reading arrives."""
+        self.shown = None
+        self.hits, self.hit = Hits(self.hits.needle), None
+
+    def _keep(self, shown: Shown) -> Shown:
+        self.shown = shown
+        if self.hits.needle:
+            self.hits = search(self.hits.needle, shown.index)
+        return shown
+
+    def _rows(self, shown: Shown) -> tuple[Thing, ...]:
+        index, query = shown.index, self.query
+        rows = index.of(Kind.BLOCK)
+        if query:
+            rows = [
+                row
+                for row in rows
+                if query.accepts(index.block(row), Facts(row in shown.changes, bool(index.about(row))))
+            ]
+        if self.sort is not Sort.FILE:
+            tiers = {tier.name: at for at, tier in enumerate(index.reading.state.tiers)}
+            rows.sort(key=lambda row: _order(self.sort, index.block(row), tiers))
+        if self.reverse:
+            rows.reverse()
+        return tuple(rows)
+
+    # -- order and search ------------------------------------------------------------------------------------
+
+    def next_sort(self) -> None:
+        orders = list(Sort)
+        self.sort, self.reverse = orders[(orders.index(self.sort) + 1) % len(orders)], False
+
+    def sort_by(self, sort: Sort) -> None:
+        """By a column; the same column again turns it around."""
+        self.reverse = not self.reverse if sort is self.sort else False
+        self.sort = sort
+
+    def look_for(self, needle: str) -> None:
+        self.hit = None
+        self.hits = search(needle, self.shown.index) if self.shown is not None else Hits(needle)
+
+    def next_hit(self, selected: Thing | None, *, back: bool = False) -> Hit | None:
+        self.hit = self.hits.next_after(self.hit, selected, back=back)
+        return self.hit
+
+
+def compare(before: Index, after: Index) -> tuple[dict[Thing, Change], tuple[Thing, ...]]:
+    """The blocks of `after` that are new or differ, and the names of those that are gone."""
+    changes: dict[Thing, Change] = {}
+    for thing in after.of(Kind.BLOCK):
+        old = before.value(thing)
+        if not isinstance(old, Block):
+            changes[thing] = Change.ADDED
+        elif change := _difference(old, after.block(thing)):
+            changes[thing] = change
+    gone = tuple(thing for thing in before.of(Kind.BLOCK) if thing not in after.things)
+    return changes, gone
+
+
+def count_severities(findings: Sequence[Finding]) -> dict[Severity, int]:
+    counted = dict.fromkeys(Severity, 0)
+    for finding in findings:
+        counted[finding.severity] += 1
+    return counted
+
+
+def _difference(old: Block, new: Block) -> Change | None:
+    if (old.visible, old.reason) != (new.visible, new.reason):
+        return Change.VERDICT
+    told = ("text", "type", "decay", "confidence", "round", "tags", "state")
+    return Change.CHANGED if any(getattr(old, name) != getattr(new, name) for name in told) else None
+
+
+def _order(sort: Sort, block: Block, tiers: Mapping[str, int]) -> tuple[bool, float, float]:
+    """What one sorts for comes first: the best, the most faded, the least sure, the oldest, the heaviest."""
+    value = {
+        Sort.MODEL: block.rank,
+        Sort.QUALITY: _negative(block.quality),
+        Sort.DECAY: _negative(block.decay),
+        Sort.CONFIDENCE: block.confidence,
+        Sort.AGE: _negative(block.age),
+        Sort.TOKENS: _negative(block.tokens),
+    }[sort]
+    tier = tiers[block.tier] if sort is Sort.MODEL else 0
+    return (value is None, tier, value or 0)
+
+
+def _negative(value: float | None) -> float | None:
+    return None if value is None else -value

@@ -1,0 +1,218 @@
+"""Styled lines of text that cannot act: every string shown on the terminal becomes spans here, and only here.
+
+Whatever is not printable is turned into visible notation in its own style. Knows cells and semantic style
+names; colours are the theme's business, and nothing here knows a widget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from rich.cells import cell_len, get_character_cell_size
+
+from ctxview.files.visible import visible_parts
+
+if TYPE_CHECKING:
+    from textual.content import Content
+
+MARK = "…"
+TAB = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A run of printable text. `style` holds semantic names ("tier.core dim"); `action` is run by a click."""
+
+    text: str
+    style: str = ""
+    action: str = ""
+
+
+Line: TypeAlias = tuple[Span, ...]
+
+EMPTY: Line = ()
+
+
+def show(text: str, style: str = "", action: str = "") -> Line:
+    """Any text as one line; controls, newlines and invisible characters are spelled out."""
+    if text.isascii() and text.isprintable():
+        return (Span(text, style, action),) if text else EMPTY
+    return tuple(
+        Span(piece, f"{style} escaped" if escaped else style, action)
+        for piece, escaped in visible_parts(text)
+        if piece
+    )
+
+
+def preview(text: str, style: str = "", limit: int = 400) -> Line:
+    """The beginning of a text on one line, its line breaks shown as a quiet mark."""
+    head = text[:limit].strip()
+    parts: list[Span] = []
+    for index, row in enumerate(filter(None, (each.strip() for each in head.replace("\t", " ").split("\n")))):
+        if index:
+            parts.append(Span(" ⏎ ", "dim"))
+        parts.extend(show(row, style))
+    if len(text) > limit:
+        parts.append(Span(MARK, "dim"))
+    return tuple(parts)
+
+
+def paragraphs(text: str, style: str = "") -> list[Line]:
+    """A text as its own lines: newlines end a line, tabs become spaces, all else is spelled out."""
+    return [show(row.expandtabs(TAB), style) for row in text.split("\n")]
+
+
+def join(*parts: Line, gap: str = "") -> Line:
+    """Lines one after the other, with `gap` between those that are not empty."""
+    joined: list[Span] = []
+    for part in parts:
+        if part and joined and gap:
+            joined.append(Span(gap))
+        joined.extend(part)
+    return tuple(joined)
+
+
+def width(line: Line) -> int:
+    return sum(cell_len(span.text) for span in line)
+
+
+def plain(line: Line) -> str:
+    return "".join(span.text for span in line)
+
+
+def styled(line: Line, style: str) -> Line:
+    """The same text with one more style name on every span."""
+    return tuple(replace(span, style=f"{span.style} {style}".strip()) for span in line)
+
+
+def fit(line: Line, cells: int) -> Line:
+    """At most `cells` wide; what is cut off leaves a mark."""
+    if cells <= 0:
+        return EMPTY
+    if width(line) <= cells:
+        return line
+    kept: list[Span] = []
+    room = cells - 1
+    for span in line:
+        head = take(span.text, room)
+        if head:
+            kept.append(replace(span, text=head))
+        room -= cell_len(head)
+        if len(head) < len(span.text):
+            break
+    kept.append(Span(MARK, kept[-1].style if kept else ""))
+    return tuple(kept)
+
+
+def pad(line: Line, cells: int, *, right: bool = False) -> Line:
+    """Exactly `cells` wide: cut with a mark, or filled with spaces after it (before it when `right`)."""
+    line = fit(line, cells)
+    blank = cells - width(line)
+    if blank <= 0:
+        return line
+    space = (Span(" " * blank),)
+    return space + line if right else line + space
+
+
+def take(text: str, cells: int) -> str:
+    """The longest beginning of `text` that is at most `cells` wide."""
+    if text.isascii():
+        return text[: max(0, cells)]
+    used = 0
+    for index, character in enumerate(text):
+        used += get_character_cell_size(character)
+        if used > cells:
+            return text[:index]
+    return text
+
+
+def shorten(text: str, cells: int) -> str:
+    """An identifier within `cells`: both ends tell it apart, so the middle goes."""
+    if cell_len(text) <= cells:
+        return text
+    if cells < 4:
+        return take(text, cells - 1) + MARK
+    head = take(text, cells // 2)
+    tail = take(text[::-1], cells - 1 - cell_len(head))[::-1]
+    return f"{head}{MARK}{tail}"
+
+
+def wrap(line: Line, cells: int, indent: str = "") -> list[Line]:
+    """Lines at most `cells` wide, broken at spaces where there are any; further lines begin with `indent`."""
+    cells = max(cells, len(indent) + 4)
+    if width(line) <= cells:
+        return [line]
+    lines: list[Line] = []
+    current: list[Span] = []
+    used = 0
+
+    def end_line() -> None:
+        nonlocal current, used
+        lines.append(_merged(current))
+        current, used = ([Span(indent)] if indent else []), len(indent)
+
+    for word in _words(line):
+        if used + cell_len(word.text.rstrip(" ")) > cells and used > len(indent):
+            end_line()
+        while used + cell_len(word.text.rstrip(" ")) > cells:
+            head = take(word.text, cells - used) or word.text[:1]
+            current.append(replace(word, text=head))
+            word = replace(word, text=word.text[len(head) :])
+            end_line()
+        current.append(word)
+        used += cell_len(word.text)
+    lines.append(_merged(current))
+    return lines
+
+
+def wrap_to(line: Line, cells: int, most: int, indent: str = "") -> list[Line]:
+    """At most `most` wrapped lines; what does not fit into them leaves a mark."""
+    lines = wrap(line, cells, indent)
+    if len(lines) <= most:
+        return lines
+    last = fit(
+        (*lines[most - 1], *(Span(" ", span.style) for span in lines[most - 1][-1:]), *lines[most]), cells
+    )
+    return [*lines[: most - 1], last]
+
+
+def wrap_all(lines: Iterable[Line], cells: int, indent: str = "") -> list[Line]:
+    return [piece for line in lines for piece in wrap(line, cells, indent)]
+
+
+def content(*lines: Line) -> Content:
+    """Lines for a toast, a title or a label of the toolkit: never read as markup."""
+    from textual.content import Content
+
+    return Content("\n".join(plain(line) for line in lines))
+
+
+def _words(line: Line) -> Iterator[Span]:
+    """Runs that must not be broken: words with the space after them; each wide character is its own."""
+    for span in line:
+        start = 0
+        text = span.text
+        for index, character in enumerate(text):
+            if character == " " or (character > "\u10ff" and get_character_cell_size(character) == 2):
+                if character != " " and index > start:
+                    yield replace(span, text=text[start:index])
+                    start = index
+                yield replace(span, text=text[start : index + 1])
+                start = index + 1
+        if start < len(text):
+            yield replace(span, text=text[start:])
+
+
+def _merged(spans: list[Span]) -> Line:
+    """Neighbours of one style as one span, without the spaces at the end of the line."""
+    merged: list[Span] = []
+    for span in spans:
+        if merged and merged[-1].style == span.style and merged[-1].action == span.action:
+            merged[-1] = replace(span, text=merged[-1].text + span.text)
+        else:
+            merged.append(span)
+    if merged:
+        merged[-1] = replace(merged[-1], text=merged[-1].text.rstrip(" "))
+    return tuple(span for span in merged if span.text)

@@ -1,0 +1,207 @@
+"""Names for what a person can point at, and the index that finds them, in both directions, in one reading.
+
+A name outlives the reading it was taken from: the same block of the next revision has the same name.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from ctxview.findings import Finding
+from ctxview.formats import Reading
+from ctxview.state import Block, Budget, ContextState, Gap, Origin, Ref, Todo, TodoItem
+
+
+class Kind(StrEnum):
+    SOURCE = "source"
+    REVISION = "revision"
+    WHOLE = "whole"
+    BLOCK = "block"
+    TODO = "todo"
+    ITEM = "todo item"
+    BUDGET = "budget"
+    REF = "reference"
+    GAP = "missing"
+    FINDING = "finding"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """`nth` tells things of one name apart: duplicates are exactly what an inspector must be able to show."""
+
+    kind: Kind
+    name: str = ""
+    within: str = ""
+    nth: int = 0
+
+
+WHOLE = Thing(Kind.WHOLE)
+TODO = Thing(Kind.TODO)
+TEXT = Thing(Kind.TEXT)
+
+Value: TypeAlias = Block | Todo | TodoItem | Budget | Ref | Gap | Finding | ContextState | str
+
+
+class Index:
+    """Everything in one reading by name, and every finding by what it is about."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.things: dict[Thing, Value] = dict(_named(reading))
+        self.findings = tuple(thing for thing in self.things if thing.kind is Kind.FINDING)
+        self._places = _Places(self.things)
+        self._about: dict[Thing, list[Thing]] = defaultdict(list)
+        self._subject: dict[Thing, Thing] = {}
+        for thing in self.findings:
+            subject = self._places.thing_at(self.finding(thing).origin)
+            if subject is not None:
+                self._subject[thing] = subject
+                self._about[subject].append(thing)
+
+    def value(self, thing: Thing | None) -> Value | None:
+        return self.things.get(thing) if thing is not None else None
+
+    def block(self, thing: Thing) -> Block:
+        value = self.things[thing]
+        if not isinstance(value, Block):
+            raise KeyError(thing)
+        return value
+
+    def finding(self, thing: Thing) -> Finding:
+        value = self.things[thing]
+        if not isinstance(value, Finding):
+            raise KeyError(thing)
+        return value
+
+    def of(self, kind: Kind) -> list[Thing]:
+        return [thing for thing in self.things if thing.kind is kind]
+
+    def about(self, thing: Thing) -> list[Thing]:
+        """The findings about a thing, worst first."""
+        return self._about.get(thing, [])
+
+    def subject(self, finding: Thing) -> Thing | None:
+        """What a finding is about; None when it is about no one thing that is shown."""
+        return self._subject.get(finding)
+
+    def origin(self, thing: Thing) -> Origin | None:
+        return _origin(self.value(thing))
+
+
+def words_of(value: Value) -> str:
+    """What a person means by copying a thing."""
+    match value:
+        case Block():
+            return value.text
+        case Finding():
+            return f"{value.origin}: {value.message} ({value.rule})"
+        case Ref():
+            return value.target
+        case Gap():
+            return value.question
+        case TodoItem():
+            return value.title
+        case Todo():
+            return value.summary or ""
+        case Budget():
+            return f"{value.target}: {value.used} of {value.limit} {value.unit}"
+        case ContextState():
+            return value.source
+        case str():
+            return value
+
+
+class _Places:
+    """Finds the thing that stands at, or around, a place in a file."""
+
+    def __init__(self, things: Mapping[Thing, Value]) -> None:
+        self._pointers: dict[tuple[str, str], Thing] = {}
+        spans: dict[str, list[tuple[int, int, Thing]]] = defaultdict(list)
+        for thing, value in things.items():
+            for file, pointer, start, end in _stands(value):
+                if pointer is not None:
+                    self._pointers.setdefault((file, pointer), thing)
+                if start is not None and end is not None:
+                    spans[file].append((start, end, thing))
+        self._spans = {file: sorted(each, key=lambda item: item[0]) for file, each in spans.items()}
+
+    def thing_at(self, origin: Origin) -> Thing | None:
+        pointer = origin.pointer
+        while pointer is not None:
+            if thing := self._pointers.get((origin.file, pointer)):
+                return thing
+            pointer = pointer.rpartition("/")[0] if pointer else None
+        return self._around(origin)
+
+    def _around(self, origin: Origin) -> Thing | None:
+        if origin.start is None:
+            return None
+        spans = self._spans.get(origin.file, [])
+        after = bisect_right(spans, origin.start, key=lambda item: item[0])
+        # Things rarely nest more than a few deep, so the nearest few starts before the place are enough.
+        for start, end, thing in reversed(spans[max(0, after - 16) : after]):
+            if start <= origin.start < max(end, start + 1):
+                return thing
+        return None
+
+
+def _named(reading: Reading) -> Iterator[tuple[Thing, Value]]:
+    state = reading.state
+    seen: dict[Thing, int] = defaultdict(int)
+
+    def unique(kind: Kind, name: str, within: str = "") -> Thing:
+        first = Thing(kind, name, within)
+        seen[first] += 1
+        return Thing(kind, name, within, seen[first] - 1)
+
+    for tier in state.tiers:
+        for block in tier.blocks:
+            yield unique(Kind.BLOCK, block.id, tier.name), block
+    if state.todo is not None:
+        for item in state.todo.items:
+            yield unique(Kind.ITEM, str(item.id) if item.id is not None else item.title), item
+        yield TODO, state.todo
+    for gap in state.missing:
+        yield unique(Kind.GAP, gap.id), gap
+    for ref in state.refs:
+        yield unique(Kind.REF, ref.id, ref.kind), ref
+    for budget in state.budgets:
+        yield unique(Kind.BUDGET, budget.target, budget.unit), budget
+    if state.text is not None:
+        yield TEXT, state.text
+    yield WHOLE, state
+    for finding in sorted(reading.findings, key=lambda each: each.sort_key):
+        where = finding.origin.pointer or str(finding.origin.line or "")
+        yield unique(Kind.FINDING, finding.rule, where), finding
+
+
+def _stands(value: Value) -> Iterator[tuple[str, str | None, int | None, int | None]]:
+    """The places (file, pointer, start, end) that belong to a thing."""
+    origin = _origin(value)
+    if origin is not None and not isinstance(value, Finding | ContextState):
+        yield origin.file, origin.pointer, origin.start, origin.end
+    form = value.form if isinstance(value, Block | Todo | ContextState) else None
+    if form is None:
+        return
+    if not isinstance(value, ContextState):
+        yield form.file, form.pointer, None, None
+    for each in form.fields:
+        yield form.file, each.pointer, None, None
+
+
+def _origin(value: Value | None) -> Origin | None:
+    if isinstance(value, Block | Ref | Gap | Finding | TodoItem):
+        return value.origin
+    if isinstance(value, Todo):
+        if value.cursor is not None:
+            return value.cursor.origin
+        return Origin(value.form.file, value.form.pointer) if value.form is not None else None
+    if isinstance(value, ContextState):
+        return Origin(value.form.file, value.form.pointer) if value.form is not None else Origin(value.source)
+    return None

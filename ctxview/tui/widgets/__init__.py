@@ -1,0 +1,1 @@
+"""The few widgets everything is drawn with."""

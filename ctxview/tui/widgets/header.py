@@ -1,0 +1,71 @@
+"""The top line: what is open, how sound it is, which revision, and how its tokens were counted."""
+
+from __future__ import annotations
+
+from ctxview.tui.panes.rows import severity_counts
+from ctxview.tui.session_view import SessionView
+from ctxview.tui.text import Line, Span, fit, join, shorten, show, width
+from ctxview.tui.widgets.drawing import OneLine
+
+
+class Header(OneLine):
+    DEFAULT_CSS = "Header { background: $panel; }"
+
+    def __init__(self, view: SessionView) -> None:
+        super().__init__(id="header")
+        self._view = view
+        self.status: str = ""
+        """What is going on: "opening…", "counting…"; empty when all is done."""
+
+    def make_line(self, width: int) -> Line:
+        return header_line(self._view, self.status, width)
+
+
+def header_line(view: SessionView, status: str, cells: int) -> Line:
+    """As many facts as fit, the least needed left out first, the title shortened last."""
+    brand: Line = (Span(" ctxview ", "brand"), Span(" "))
+    facts = _facts(view, status)
+    while True:
+        right = join(*(line for _, line in facts), gap="  ")
+        room = cells - width(brand) - width(right) - 3
+        if room >= 24 or len(facts) <= 2:
+            break
+        facts.remove(min(facts, key=lambda fact: fact[0]))
+    left = fit(_title(view, max(room, 8)), max(room, 8))
+    blank = Span(" " * max(1, cells - width(brand) - width(left) - width(right) - 1))
+    return fit(join(brand, left, (blank,), right), cells)
+
+
+def _title(view: SessionView, cells: int) -> Line:
+    source = view.source
+    if source is None:
+        return show("nothing is open" if view.problems else "", "dim")
+    rest = [source.format]
+    if view.shown is not None and view.shown.index.reading.state.revision:
+        rest.append(view.shown.index.reading.state.revision)
+    title = show(shorten(source.title, cells), "strong")
+    tail = show(" · " + " · ".join(rest), "dim")
+    return join(title, fit(tail, cells - width(title)) if cells - width(title) > 8 else ())
+
+
+def _facts(view: SessionView, status: str) -> list[tuple[int, Line]]:
+    """(how much it is needed, what it says), in the order of the line."""
+    facts: list[tuple[int, Line]] = []
+    shown = view.shown
+    if shown is not None and shown.draft:
+        facts.append((9, (Span(" DRAFT ", "draft", "screen.command('save')"),)))
+    if shown is not None:
+        counts = severity_counts(shown.counts, gap="  ", zeros=True)
+        facts.append((8, tuple(Span(span.text, span.style, "screen.command('pane_7')") for span in counts)))
+    if view.source is not None and view.last_revision:
+        facts.append((6, show(f"rev {view.look.revision + 1}/{view.last_revision + 1}")))
+    if view.profile is not None:
+        facts.append((4, show(shorten(view.profile, 24), "link", "screen.command('profile')")))
+    if status:
+        facts.append((7, show(status, "accent")))
+    elif shown is not None:
+        counted = shown.index.reading.state.counts
+        word = "exact" if counted.tokens_exact else "estimate"
+        name = counted.estimator.removesuffix("_base")
+        facts.append((5, show(f"{name} {word}", "ok" if counted.tokens_exact else "warn")))
+    return facts

@@ -1,0 +1,64 @@
+"""The bottom line: the most useful keys of the moment, as many as fit; a click presses them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Container
+
+from ctxview.tui.commands import BY_ID, COMMANDS, Command, Need
+from ctxview.tui.text import Line, Span, fit, join, width
+from ctxview.tui.widgets.drawing import OneLine
+
+LAST = ("palette", "help", "quit")
+"""Always there, at the right end."""
+
+
+class KeyBar(OneLine):
+    DEFAULT_CSS = "KeyBar { background: $panel; }"
+
+    def __init__(self, known: Container[str] = BY_ID) -> None:
+        super().__init__(id="keys")
+        self.offers: Collection[Need] = ()
+        self._known = known
+
+    def offer(self, offers: Collection[Need]) -> None:
+        if set(offers) != set(self.offers):
+            self.offers = set(offers)
+            self.refresh()
+
+    def make_line(self, width: int) -> Line:
+        return key_line(self.offers, width, self._known)
+
+
+def key_line(offers: Collection[Need], cells: int, known: Container[str] = BY_ID) -> Line:
+    """Commands in the order of the table, those of low rank left out where there is no room."""
+    last = join(*(_key(BY_ID[name]) for name in LAST), gap="  ")
+    fitting = [
+        command
+        for command in COMMANDS
+        if command.id in known
+        and command.id not in LAST
+        and command.bar
+        and (command.need is None or command.need in offers)
+    ]
+    fitting.sort(
+        key=lambda command: (command.need is not Need.DRAFT, command.need is not Need.HITS, command.bar)
+    )
+    while fitting and _width(fitting) + width(last) + 4 > cells:
+        fitting.pop()
+    fitting.sort(key=lambda command: (command.need is not Need.DRAFT, COMMANDS.index(command)))
+    first = join(*(_key(command) for command in fitting), gap="  ")
+    blank = Span(" " * max(1, cells - width(first) - width(last) - 2))
+    return fit(join((Span(" "),), first, (blank,), last), cells)
+
+
+def _width(commands: list[Command]) -> int:
+    return sum(width(_key(command)) + 2 for command in commands)
+
+
+def _key(command: Command) -> Line:
+    action = f"screen.command('{command.id}')"
+    key = command.shown.split()[0]
+    if command.id == "earlier":
+        later = f"screen.command('{BY_ID['later'].id}')"
+        return (Span("[ ", "key", action), Span("]", "key", later), Span(" revision", "dim", later))
+    return (Span(key, "key", action), Span(f" {command.label}", "dim", action))

@@ -1,0 +1,74 @@
+"""The strip of revisions: a line with a bead for each, the one that is shown filled. A click goes there."""
+
+from __future__ import annotations
+
+from ctxview.tui.session_view import SessionView
+from ctxview.tui.text import Line, Span, fit, join, show, width
+from ctxview.tui.widgets.drawing import OneLine
+
+
+class Timeline(OneLine):
+    DEFAULT_CSS = "Timeline { background: $panel; }"
+
+    def __init__(self, view: SessionView) -> None:
+        super().__init__(id="timeline")
+        self._view = view
+
+    def make_line(self, width: int) -> Line:
+        return timeline_line(self._view, width)
+
+
+def timeline_line(view: SessionView, cells: int) -> Line:
+    source = view.source
+    if source is None:
+        return ()
+    last, now = view.last_revision, view.look.revision
+    caption = _caption(view)
+    room = max(10, min(cells - 10 - min(width(caption), cells // 2), max(2 * last + 1, cells // 3)))
+    earlier = Span(" ◀ ", "link" if now > 0 else "faint", "screen.command('earlier')")
+    later = Span(" ▶ ", "link" if now < last else "faint", "screen.command('later')")
+    beads = _beads(last, now, room)
+    return fit(
+        join((earlier, Span("├", "faint")), beads, (Span("┤", "faint"), later, Span(" ")), caption), cells
+    )
+
+
+def _beads(last: int, now: int, cells: int) -> Line:
+    """Revisions spread over the cells; where several share a cell a click goes to the latest of them."""
+    places: dict[int, int] = {}
+    for number in (
+        range(last + 1) if last < cells * 4 else (round(at * last / (cells - 1)) for at in range(cells))
+    ):
+        places[_place(number, last, cells)] = number
+    current = _place(now, last, cells)
+    spans: list[Span] = []
+    for cell in range(cells):
+        target = places.get(cell)
+        if cell == current:
+            spans.append(Span("●", "accent", f"screen.go_to_revision({now})"))
+        elif target is not None:
+            style = "link" if cell < current else "dim"
+            spans.append(Span("○" if last * 2 < cells else "•", style, f"screen.go_to_revision({target})"))
+        else:
+            spans.append(Span("─", "faint"))
+    return tuple(spans)
+
+
+def _place(number: int, last: int, cells: int) -> int:
+    return round(number * (cells - 1) / last) if last else 0
+
+
+def _caption(view: SessionView) -> Line:
+    source = view.source
+    if source is None:
+        return ()
+    revision = source.revisions[view.look.revision]
+    facts = [show(revision.label, "strong")]
+    if revision.time:
+        facts.append(show(revision.time, "dim"))
+    if view.shown is not None:
+        here = [
+            event for event in view.shown.index.reading.state.timeline if event.revision == view.look.revision
+        ]
+        facts += [show(event.label, "rule") for event in here[:3] if event.label != revision.label]
+    return join(*facts, gap=" · ")
