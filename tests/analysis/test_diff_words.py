@@ -34,6 +34,10 @@ def test_changed_words_next_to_each_other_read_as_one_phrase() -> None:
     )
 
 
+def test_a_number_changes_as_a_whole() -> None:
+    assert sides(pieces('"decay": 0.40,', '"decay": 0.45,'), "added") == "0.45"
+
+
 def test_text_without_spaces_is_compared_by_character() -> None:
     assert sides(pieces("読む前に", "読む後に"), "added") == "後"
 

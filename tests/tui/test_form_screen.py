@@ -144,7 +144,7 @@ async def test_nothing_changed_means_nothing_to_apply_and_esc_does_not_ask() -> 
     assert app.result is None
 
 
-@pytest.mark.parametrize(("key", "left"), [("n", False), ("y", True), ("enter", True), ("escape", False)])
+@pytest.mark.parametrize(("key", "left"), [("n", False), ("y", True), ("enter", False), ("escape", False)])
 async def test_esc_asks_before_changes_are_lost(key: str, left: bool) -> None:
     app = Stage(FormScreen(block(), "x"))
     async with app.run_test() as pilot:

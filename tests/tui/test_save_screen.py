@@ -76,9 +76,9 @@ def test_lines_carry_signs_and_numbers_and_changed_words_stand_out() -> None:
         "4   }",
     ]
     assert [span.text for line in lines for span in line if "word" in span.style] == [
-        "40",
+        "0.40",
         "old",
-        "70",
+        "0.70",
         "new",
     ]
 

@@ -59,8 +59,8 @@ class ConflictScreen(ModalScreen[Way]):
                 for name, hunks in self._sides.items():
                     yield _side(name, hunks)
             with Horizontal(classes="foot"):
-                yield Button("1  Keep my draft", variant="primary", id="keep", compact=True)
-                yield Button("2  Take theirs, drop mine", variant="warning", id="reload", compact=True)
+                yield Button("1  Keep my draft", id="keep", compact=True)
+                yield Button("2  Take theirs, drop mine", id="reload", compact=True)
                 yield Button(
                     "3  Put mine on theirs",
                     id="reapply",

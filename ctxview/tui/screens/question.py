@@ -16,7 +16,7 @@ from ctxview.tui.widgets.said import Said
 
 
 class Question(ModalScreen[bool]):
-    """`y` or Enter says yes, `n` or Esc says no; Enter on the other button says no."""
+    """`y` says yes; `n`, Esc and a thoughtless Enter say no."""
 
     CSS_PATH = "question.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -36,8 +36,11 @@ class Question(ModalScreen[bool]):
         with Vertical(classes="dialog"):
             yield Said(show(self._question, "strong"), *([show(self._more, "dim")] if self._more else []))
             with Horizontal(classes="buttons"):
-                yield Button(content(show(f"{yes}  y")), variant="warning", id="yes", compact=True)
+                yield Button(content(show(f"{yes}  y")), id="yes", compact=True)
                 yield Button(content(show(f"{no}  n")), id="no", compact=True)
+
+    def on_mount(self) -> None:
+        self.query_one("#no", Button).focus()
 
     @on(Button.Pressed)
     def _pressed(self, event: Button.Pressed) -> None:

@@ -96,7 +96,7 @@ def _title(group: Group, changes: Sequence[Change]) -> Line:
 
 
 def _headline(change: Change) -> Line:
-    style = f"tier.{change.place} strong" if change.group is Group.BLOCKS else "strong"
+    style = f"strong tier.{change.place}" if change.group is Group.BLOCKS else "strong"
     phrase: list[Line] = []
     if change.came_from is not None:
         phrase.append(show(f"{change.came_from} → {change.place}", "link"))
