@@ -78,6 +78,14 @@ async def test_it_says_whether_both_changed_the_same_place() -> None:
         assert "Both changed line 2." in story(app)
 
 
+async def test_both_sides_are_read_together() -> None:
+    app = Stage(theirs=BASE + b"".join(b"%d\n" % number for number in range(50)))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("j", "pagedown", "k")
+        theirs = app.shown.query(Listing).last()
+        assert theirs.scroll_y == 8
+
+
 async def test_both_sides_stand_beside_each_other_when_there_is_room_and_stacked_when_not() -> None:
     app = Stage()
     async with app.run_test(size=(120, 36)) as pilot:

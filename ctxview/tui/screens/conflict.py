@@ -34,6 +34,10 @@ class ConflictScreen(ModalScreen[Way]):
         Binding("1,escape", "go('keep')", "keep my draft"),
         Binding("2", "go('reload')", "reload theirs"),
         Binding("3", "go('reapply')", "apply mine on theirs"),
+        Binding("j,down", "read(1)", "down", show=False),
+        Binding("k,up", "read(-1)", "up", show=False),
+        Binding("pagedown,space,ctrl+d", "read(8)", "further down", show=False),
+        Binding("pageup,ctrl+u", "read(-8)", "further up", show=False),
         Binding("left", "app.focus_previous", "previous", show=False),
         Binding("right", "app.focus_next", "next", show=False),
     ]
@@ -85,6 +89,11 @@ class ConflictScreen(ModalScreen[Way]):
             self.dismiss("keep")
         elif self._cannot_reapply is None:
             self.dismiss("reapply")
+
+    def action_read(self, lines: int) -> None:
+        """Both sides move together, unless one of them has the focus and moves alone."""
+        for listing in self.query(Listing):
+            listing.move(lines)
 
     def _story(self) -> list[Line]:
         both = sorted(changed_lines(self._sides["Mine"]) & changed_lines(self._sides["Theirs"]))

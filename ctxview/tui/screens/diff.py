@@ -94,6 +94,9 @@ _EQUAL = (
 
 
 def _sides(diff: StateDiff) -> Line:
+    if diff.before == diff.after:
+        # The same revision on both sides: one of them is the draft of the other.
+        return join(_side(diff.before), show("the file  →  your draft", "dim"), gap="  ")
     return join(_side(diff.before), (Span("→", "dim"),), _side(diff.after), gap="  ")
 
 
