@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 
 from ctxview.files.json_document import JsonDocument, JsonError, join, parse
 from ctxview.formats.snapshot.model import SEPARATOR, Reply, Role, SavedLog, Snapshot
@@ -70,6 +71,10 @@ def read(file: str, data: bytes, enabled: bool = True) -> SnapshotFile:
     if SEPARATOR_BYTES not in data and (tagged := CONTEXT_TAG.search(data)):
         return _read_tagged(file, data, enabled, tagged)
     return _read_reply(file, data, enabled)
+
+
+# An edit asks about the same bytes several times: to make it, to prove it, to review it.
+read_again = lru_cache(maxsize=4)(read)
 
 
 # -- replies -----------------------------------------------------------------------------------------------

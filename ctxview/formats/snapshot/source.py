@@ -24,7 +24,7 @@ from ctxview.formats.snapshot.model import AgentStore, Role, Snapshot, text
 from ctxview.formats.snapshot.order import Placed, Turn, in_order
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.profiles import PROFILES, load_profile
-from ctxview.formats.snapshot.read import Kind, SnapshotFile, read
+from ctxview.formats.snapshot.read import Kind, SnapshotFile, read, read_again
 from ctxview.formats.snapshot.state import FORMAT, Setting, build_state, may_be_written
 from ctxview.formats.snapshot.store_state import build_store_state
 from ctxview.formats.snapshot.timeline import Moment, build_timeline
@@ -151,7 +151,7 @@ class SnapshotSource:
         """The revision's file, or a draft of it, as written in the mode the lens names."""
         enabled = lens.mode != "disabled"
         if data is not None:
-            return read(str(self._files[revision].path), data, enabled)
+            return read_again(str(self._files[revision].path), data, enabled)
         found = self._opened[revision]
         if found.reply is None or found.reply.enabled is enabled:
             return found

@@ -12,7 +12,7 @@ from ctxview.files.json_tree import join, split
 from ctxview.files.json_values import same_value
 from ctxview.formats.snapshot.model import TIERS, MemoryBlock, Snapshot
 from ctxview.formats.snapshot.ownership import LOCKED_BLOCK_FIELDS, WRITABLE_MEMBERS, why_locked
-from ctxview.formats.snapshot.read import SnapshotFile, read
+from ctxview.formats.snapshot.read import SnapshotFile, read_again
 from ctxview.formats.snapshot.state import may_be_written
 from ctxview.state import JsonValue
 
@@ -23,7 +23,7 @@ def tampering(file: str, before: bytes, after: bytes) -> str | None:
     """Why `after` may not replace `before`; None when only writable fields differ."""
     if before == after:
         return None
-    old, new = read(file, before), read(file, after)
+    old, new = read_again(file, before), read_again(file, after)
     if old.snapshot is None or old.document is None or not may_be_written(old):
         return "There is no snapshot in this file that may be changed."
     if new.error is not None:

@@ -15,7 +15,7 @@ from ctxview.files.splice import SpliceError, delete_value, insert_item, move_it
 from ctxview.formats.snapshot.cursor import FIELDS as CURSOR_FIELDS
 from ctxview.formats.snapshot.model import TIERS, Snapshot
 from ctxview.formats.snapshot.ownership import WRITABLE_MEMBERS, why_locked, why_locked_in_block
-from ctxview.formats.snapshot.read import read
+from ctxview.formats.snapshot.read import read_again
 from ctxview.formats.snapshot.state import may_be_written
 from ctxview.formats.snapshot.tampering import tampering
 from ctxview.state import JsonValue
@@ -43,7 +43,7 @@ class SnapshotPolicy:
 
 
 def _writable_snapshot(file: str, data: bytes) -> Snapshot:
-    found = read(file, data)
+    found = read_again(file, data)
     if found.snapshot is None or not may_be_written(found):
         raise Refused("There is no snapshot in this file that may be changed.")
     return found.snapshot
@@ -171,7 +171,7 @@ def _moved(snapshot: Snapshot, document: JsonDocument, pointer: str, to: str) ->
     if tier in snapshot.section("memory"):
         return move_item(document, pointer, to)
     with_tier = set_value(document, snapshot.at("memory", tier), [])
-    again = read(snapshot.file, with_tier).snapshot
+    again = read_again(snapshot.file, with_tier).snapshot
     if again is None:
         raise SpliceError("the tier could not be added")
     return move_item(again.document, pointer, to)
