@@ -9,9 +9,8 @@ import os
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import import_module
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from ctxview.commands.trouble import Trouble, complain
 
@@ -20,8 +19,7 @@ INTERRUPTED = 130
 READER_GONE = 141
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """What `--help` says of a command; the module of the same name does the rest."""
 
     module: str

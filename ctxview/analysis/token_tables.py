@@ -7,23 +7,21 @@ one, so a damaged or replaced file can never produce a wrong count.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tiktoken import Encoding
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedEncoding:
+class PublishedEncoding(NamedTuple):
     """One encoding as OpenAI publishes it."""
 
     name: str
     url: str
     sha256: str
     pattern: str
-    special_tokens: dict[str, int] = field(hash=False)
+    special_tokens: dict[str, int]
 
 
 class TableMissing(Exception):

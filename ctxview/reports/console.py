@@ -9,8 +9,10 @@ import os
 import sys
 from dataclasses import dataclass
 from enum import StrEnum
-from shutil import get_terminal_size
 from typing import TextIO
+
+UNWATCHED = 100
+"""Columns when nobody is looking."""
 
 
 class Style(StrEnum):
@@ -37,9 +39,19 @@ class Console:
 
 
 def console_for(stream: TextIO | None = None) -> Console:
-    """The console behind `stream` (stdout): its width, or 100 columns when nobody is looking."""
+    """The console behind `stream` (stdout)."""
     target = sys.stdout if stream is None else stream
     watched = target.isatty()
     colour = watched and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    columns = get_terminal_size((100, 24)).columns if watched or "COLUMNS" in os.environ else 100
-    return Console(width=max(40, columns), colour=colour)
+    return Console(width=max(40, _columns(target)), colour=colour)
+
+
+def _columns(target: TextIO) -> int:
+    """As `shutil.get_terminal_size` finds them, without its imports: `COLUMNS`, then the terminal itself."""
+    wanted = os.environ.get("COLUMNS", "")
+    if wanted.isdecimal() and int(wanted):
+        return int(wanted)
+    try:
+        return os.get_terminal_size(target.fileno()).columns or UNWATCHED
+    except (OSError, ValueError):
+        return UNWATCHED
