@@ -106,7 +106,7 @@ def _open_beneath(directory: int, relative: str) -> int:
 
 def _walk_beneath(directory: int, relative: str) -> int:
     """Open step by step, refusing links at each; what `openat2` does in one step."""
-    *folders, name = PurePosixPath(relative).parts
+    *folders, name = PurePosixPath(relative).parts or (".",)
     current = os.dup(directory)
     try:
         for folder in folders:

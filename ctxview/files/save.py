@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from ctxview.files import linux_calls, undo_copies
-from ctxview.files.undo_copies import UndoCopies, flush, read_all, write_all
+from ctxview.files.undo_copies import UndoCopies, close, flush, read_all, write_all
 
 _OPEN_OLD: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATE_NEW: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -112,7 +112,7 @@ class _Save:
                 self._discard(ours)
                 raise
         finally:
-            _close(old)
+            close(old)
         return self._after_exchange(ours)
 
     def _take_in_leftover(self) -> None:
@@ -138,7 +138,7 @@ class _Save:
             if reason := self._reason_not_to_write(os.fstat(old)):
                 raise SaveRefused(reason)
         except BaseException:
-            _close(old)
+            close(old)
             raise
         return old
 
@@ -165,7 +165,7 @@ class _Save:
             os.unlink(self._beside, dir_fd=self._directory)
             raise
         finally:
-            _close(new)
+            close(new)
 
     def _copy_owner(self, old: int, new: int) -> None:
         wanted, given = os.fstat(old), os.fstat(new)
@@ -199,7 +199,7 @@ class _Save:
             self._give_back(ours)
             raise
         finally:
-            _close(held)
+            close(held)
         self._give_back(ours)
         raise Conflict(self._current(), self._new)
 
@@ -267,7 +267,7 @@ class _Save:
         try:
             return read_all(current)
         finally:
-            _close(current)
+            close(current)
 
 
 @contextmanager
@@ -276,14 +276,8 @@ def _directory_of(path: Path) -> Iterator[int]:
     try:
         yield directory
     finally:
-        _close(directory)
+        close(directory)
 
 
 def _identity(status: os.stat_result) -> _Identity:
     return status.st_dev, status.st_ino
-
-
-def _close(descriptor: int) -> None:
-    """Closing what was only read, or flushed before, can lose nothing: an error there is no news."""
-    with suppress(OSError):
-        os.close(descriptor)

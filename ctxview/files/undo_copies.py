@@ -39,7 +39,7 @@ def lock() -> Iterator[None]:
         _wait_for(descriptor)
         yield
     finally:
-        os.close(descriptor)
+        close(descriptor)
 
 
 class UndoCopies:
@@ -93,7 +93,7 @@ class UndoCopies:
             self.flush()
             os.unlink(name, dir_fd=directory)
         finally:
-            os.close(descriptor)
+            close(descriptor)
 
     def flush(self) -> None:
         """Wait until the disk knows the names of the copies."""
@@ -101,7 +101,7 @@ class UndoCopies:
         try:
             flush(descriptor)
         finally:
-            os.close(descriptor)
+            close(descriptor)
 
 
 def read_all(descriptor: int) -> bytes:
@@ -128,6 +128,12 @@ def write_new(path: Path, content: bytes) -> None:
         path.unlink()
         raise
     finally:
+        close(descriptor)
+
+
+def close(descriptor: int) -> None:
+    """Closing what was only read, or flushed before, can lose nothing: an error there is no news."""
+    with suppress(OSError):
         os.close(descriptor)
 
 
