@@ -163,7 +163,7 @@ _MARKER = (
     rf"(?P<close>(?:{_GAP}(?:\{{=html\}})?{_CLOSE}){{1,6}})"
 )
 _NEAR_MISS = re.compile(
-    rf"(?P<marker>{_MARKER})[ \t\r\n`]{{0,20}}(?:json[ \t\r\n]{{1,4}})?(?P<brace>\{{)?".encode(),
+    rf"(?P<marker>{_MARKER})[ \t\r\n`*_]{{0,20}}(?:json[ \t\r\n]{{1,4}})?(?P<brace>\{{)?".encode(),
     re.IGNORECASE,
 )
 
