@@ -98,6 +98,15 @@ def test_a_removed_block_is_told_whole_and_its_text_cannot_act() -> None:
     assert drawn(GONE, 70) == [" - working/work-1  removed", "    task", "    - [b]bye[/]^["]
 
 
+def test_what_only_came_is_told_on_one_line() -> None:
+    deltas = (Delta("question", None, "where is it?", "added"), Delta("severity", None, "blocking", "added"))
+    gap = Change(Group.MISSING, Kind.OPENED, "gap-1", deltas=deltas, why="never read")
+    assert drawn(gap, 76) == [
+        " + gap-1  opened  never read",
+        '    question "where is it?" · severity blocking',
+    ]
+
+
 def test_fields_say_what_they_were_and_whose_they_are() -> None:
     assert drawn(CLOCK, 70) == [" ~ round  3 → 4 raised  system field changed"]
     assert drawn(TASK, 70) == [' + task  added  nothing → "build it"']

@@ -78,9 +78,20 @@ class Change:
     why: str = ""
 
     @property
+    def one_sided(self) -> bool:
+        """Whether it only came or only went, so that nothing of it can be compared."""
+        words = {found.word for found in self.deltas}
+        return words in ({"added"}, {"removed"}) and self.kind in (
+            Kind.ADDED,
+            Kind.REMOVED,
+            Kind.OPENED,
+            Kind.CLOSED,
+        )
+
+    @property
     def name(self) -> str:
         if self.group is Group.BUDGET:
-            return f"{self.subject} in {self.place}"
+            return f"{self.subject} ({self.place})"
         return f"{self.place}/{self.subject}" if self.place else self.subject
 
 

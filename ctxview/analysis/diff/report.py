@@ -97,14 +97,15 @@ def _change_text(found: Delta) -> str:
 
 
 def details(change: Change) -> list[str]:
-    """One line a delta; of a block that came or went, its facts on one line and its text on another."""
-    if change.group is not Group.BLOCKS or change.kind not in (Kind.ADDED, Kind.REMOVED):
+    """One line a delta; of what came or went whole, its facts on one line and its text on another."""
+    if not change.one_sided:
         return [delta_text(found) for found in change.deltas]
     values = {
         found.name: shown(found.before if found.after is None else found.after) for found in change.deltas
     }
     text = values.pop("text", "")
-    return [" · ".join(f"{name} {value}" for name, value in values.items()), _cut(text)]
+    facts = " · ".join(f"{name} {value}" for name, value in values.items())
+    return [line for line in (_cut(facts), _cut(text)) if line]
 
 
 def marked(pieces: Sequence[Piece]) -> str:

@@ -77,11 +77,13 @@ def written(shape: Shape, value: JsonValue) -> str:
 
 
 def step(shape: NumberShape, text: str, steps: int) -> str:
-    """The number in `text` moved by so many steps, within its range."""
+    """The number in `text` moved by so many whole steps, within its range."""
     size = 1.0 if shape.integer or shape.maximum is None or shape.maximum > 1 else 0.05
     found = _read_number(shape, text.strip()).value
     start = float(found) if isinstance(found, int | float) else shape.minimum - size * max(steps, 0)
-    moved = max(shape.minimum, start + steps * size)
+    # From between two steps to the next of them, so that 0.04 becomes 0.05 and not 0.09.
+    on_step = math.floor(start / size + 1e-9) if steps > 0 else math.ceil(start / size - 1e-9)
+    moved = max(shape.minimum, (on_step + steps) * size)
     return _number_text(round(moved if shape.maximum is None else min(shape.maximum, moved), 6))
 
 

@@ -62,7 +62,7 @@ def change_lines(change: Change, width: int) -> list[Line]:
         found = change.deltas[0]
         if not _is_prose(found):
             return [fit(join(lines[0], _both(found), *_system(found), gap="  "), width)]
-    if change.group is Group.BLOCKS and change.kind in (Kind.ADDED, Kind.REMOVED):
+    if change.one_sided:
         return lines + _whole_lines(change, width)
     for found in change.deltas:
         lines += _delta_lines(found, width)
@@ -128,13 +128,14 @@ def _delta_lines(found: Delta, width: int) -> list[Line]:
 
 
 def _whole_lines(change: Change, width: int) -> list[Line]:
-    """A block that came or went: its facts, then its text, in the whole width: there is no other side."""
-    side: Side = "added" if change.kind is Kind.ADDED else "removed"
+    """What came or went whole: its facts, then its text, in the whole width: there is no other side."""
+    side: Side = "added" if change.deltas[0].word == "added" else "removed"
     values = {found.name: found.before if side == "removed" else found.after for found in change.deltas}
-    text = values.pop("text", "")
+    text = values.pop("text", None)
     room = width - _INDENT
     facts = join(*(_fact(name, value) for name, value in values.items()), gap=" · ")
-    lines = [*wrap_all([facts], room), *_signed([Piece(side, str(text))], side, room)]
+    prose = _signed([Piece(side, _bounded(text))], side, room) if isinstance(text, str) else []
+    lines = [*wrap_all([facts], room), *prose]
     return [join((Span(" " * _INDENT),), line) for line in lines]
 
 
@@ -170,7 +171,7 @@ def _side(found: Delta, side: Side, room: int) -> list[Line]:
         return []
     value = found.before if side == "removed" else found.after
     if _is_prose(found):
-        return _signed(_pieces(found) or [Piece(side, shown(value))], side, room)
+        return _signed(_pieces(found) or [Piece(side, _bounded(shown(value)))], side, room)
     direction = _direction(found) if side == "added" else []
     return wrap_all([join(show(shown(value), f"diff.{side}"), *direction, gap="  ")], room)
 
@@ -203,6 +204,11 @@ def _pieces(found: Delta) -> tuple[Piece, ...]:
     if isinstance(before, list) and isinstance(after, list):
         return pieces(", ".join(map(shown, before)), ", ".join(map(shown, after)))
     return ()
+
+
+def _bounded(text: str) -> str:
+    """A difference tells what changed; who wants to read a whole book opens it."""
+    return text if len(text) <= _LONG else f"{text[:_LONG]}…"
 
 
 def _is_prose(found: Delta) -> bool:

@@ -106,4 +106,5 @@ def test_tags_come_back_as_they_were_written(tags: list[str]) -> None:
 def test_steps_stay_within_the_range() -> None:
     assert [step(SHARE, "0.4", 1), step(SHARE, "0.4", -1), step(SHARE, "0.98", 1)] == ["0.45", "0.35", "1"]
     assert [step(SHARE, "0.02", -1), step(ROUND, "1", -1), step(ROUND, "4", 1)] == ["0", "1", "5"]
+    assert [step(SHARE, "0.04", 1), step(SHARE, "0.04", -1), step(SHARE, "0.97", -1)] == ["0.05", "0", "0.95"]
     assert [step(SHARE, "", 1), step(TARGET, "", 1), step(ROUND, "x", -1)] == ["0", "1", "1"]

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import json
+
+from ctxview.analysis.diff import Change, Delta, Group, Kind, Side, StateDiff, pieces
+from ctxview.state import Owner
+
+OLD, NEW = "keep the old parser alive for now", "keep the new parser alive for now"
+BLOCK = Change(
+    Group.BLOCKS,
+    Kind.MOVED,
+    "work-7",
+    "longterm",
+    "working",
+    (Delta("decay", 0.4, 0.7, "raised"), Delta("text", OLD, NEW, "changed", pieces=pieces(OLD, NEW))),
+    "hidden",
+    "decay 0.70 > 0.45",
+)
+CLOCK = Change(Group.FIELDS, Kind.CHANGED, "round", deltas=(Delta("round", 3.0, 4, "raised", Owner.SYSTEM),))
+
+
+def difference(*changes: Change) -> StateDiff:
+    return StateDiff(Side("a", "a.json", "1"), Side("b", "b.json", "2"), changes)
+
+
+def test_lines_are_grouped_and_counted() -> None:
+    assert difference(BLOCK, CLOCK).as_lines() == [
+        "Memory: 1 moved · 1 of them newly hidden",
+        "  > longterm/work-7  moved here from working  no longer shown to the model: decay 0.70 > 0.45",
+        "      decay  0.4 → 0.7 (raised)",
+        "      text  keep the [-old-]{+new+} parser alive for now",
+        "Fields: 1 changed",
+        "  ~ round  3 → 4 (raised)   system field changed",
+    ]
+
+
+def test_what_came_whole_is_told_on_two_lines() -> None:
+    deltas = (Delta("type", None, "task", "added"), Delta("text", None, "read it", "added"))
+    new = Change(Group.BLOCKS, Kind.ADDED, "work-8", "working", deltas=deltas, why="too old")
+    assert difference(new).as_lines()[1:] == [
+        "  + working/work-8  added, hidden: too old",
+        "      type task",
+        '      "read it"',
+    ]
+
+
+def test_no_difference_is_one_line() -> None:
+    assert difference().as_lines() == ["No difference in meaning."]
+
+
+def test_lines_are_safe_to_print() -> None:
+    hostile = "\x1b[31m\u202e\n" * 3
+    delta = Delta(hostile, hostile, hostile * 9, "changed", pieces=pieces(hostile, hostile * 9))
+    change = Change(Group.BLOCKS, Kind.CHANGED, hostile, hostile, deltas=(delta,), why=hostile)
+    assert all(line.isprintable() for line in difference(change).as_lines())
+
+
+def test_json_has_stable_keys_for_every_group() -> None:
+    found = difference(BLOCK).as_json()
+    assert list(found) == ["equal", "before", "after", "counts", *(group.value for group in Group)]
+    assert found["equal"] is False
+    assert found["before"] == {"title": "a", "source": "a.json", "revision": "1"}
+    assert found["counts"] == {"moved": 1}
+    assert found["refs"] == []
+    (block,) = found["blocks"] if isinstance(found["blocks"], list) else ()
+    assert isinstance(block, dict)
+    assert {name: value for name, value in block.items() if name != "deltas"} == {
+        "kind": "moved",
+        "subject": "work-7",
+        "place": "longterm",
+        "from": "working",
+        "visibility": "hidden",
+        "why": "decay 0.70 > 0.45",
+    }
+    assert isinstance(block["deltas"], list)
+    assert block["deltas"][0] == {
+        "name": "decay",
+        "before": 0.4,
+        "after": 0.7,
+        "word": "raised",
+        "owner": None,
+        "system": False,
+        "pieces": None,
+    }
+
+
+def test_json_can_always_be_written() -> None:
+    odd = Change(Group.FIELDS, Kind.CHANGED, "x", deltas=(Delta("x", float("inf"), {"a": [3.0]}, "changed"),))
+    assert json.loads(json.dumps(difference(odd).as_json(), allow_nan=False))["equal"] is False
