@@ -6,6 +6,7 @@ What spans several files (an exchange, a succession, the store) is asked for by 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TypeAlias
 
 from ctxview.analysis.json_rules import check_document, check_json
 from ctxview.analysis.text_rules import check_text
@@ -15,6 +16,9 @@ from ctxview.findings import Finding
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.read import Kind, SnapshotFile
 from ctxview.state import JsonValue, Origin
+
+Way: TypeAlias = None | tuple["Way", str | int]
+"""The way down to a value as links upwards: deep nesting costs no more than one link a level."""
 
 
 def check_file(file: SnapshotFile, profile: Profile) -> Iterator[Finding]:
@@ -62,8 +66,8 @@ def _check_strings(file: str, document: JsonDocument, derived: str | None) -> It
     if next(check_text(together, lambda _start, _end: Origin(file)), None) is None:
         return
     told: set[str] = set()
-    for path, string in strings:
-        pointer = join("", *path)
+    for way, string in strings:
+        pointer = _pointer(way)
         if derived is not None and pointer.startswith(f"{derived}/") and string in told:
             continue
         told.add(string)
@@ -75,19 +79,26 @@ def _everywhere(origin: Origin) -> Callable[[int, int], Origin]:
     return lambda _start, _end: origin
 
 
-def _strings(value: JsonValue) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Every key and string with the path to it, in document order, at any depth."""
-    waiting: list[tuple[tuple[str | int, ...], JsonValue]] = [((), value)]
+def _strings(value: JsonValue) -> Iterator[tuple[Way, str]]:
+    """Every key and string with the way to it, in document order, at any depth."""
+    waiting: list[tuple[Way, JsonValue]] = [(None, value)]
     while waiting:
-        path, current = waiting.pop()
+        way, current = waiting.pop()
         if isinstance(current, str):
-            yield path, current
+            yield way, current
         elif isinstance(current, dict):
-            members = [((*path, key), item) for key, item in current.items()]
-            yield from ((member, str(member[-1])) for member, _ in members)
-            waiting.extend(reversed(members))
+            yield from (((way, key), key) for key in current)
+            waiting.extend(reversed([((way, key), item) for key, item in current.items()]))
         elif isinstance(current, list):
-            waiting.extend(reversed([((*path, index), item) for index, item in enumerate(current)]))
+            waiting.extend(reversed([((way, index), item) for index, item in enumerate(current)]))
+
+
+def _pointer(way: Way) -> str:
+    tokens: list[str | int] = []
+    while way is not None:
+        way, token = way
+        tokens.append(token)
+    return join("", *reversed(tokens))
 
 
 def _check_bytes(file: str, data: bytes, end: int) -> Iterator[Finding]:
