@@ -1,0 +1,394 @@
+"""The program as a person or a script meets it: what it prints where, how it ends, never with a traceback."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from ctxview import __version__
+from ctxview.cli import COMMANDS, main
+from ctxview.samples import folder
+
+SAMPLES = folder() / "snapshot"
+CLEAN = SAMPLES / "lighthouse" / "round-02.received.json"
+BROKEN = SAMPLES / "broken" / "bad-blocks.json"
+RECEIVED = SAMPLES / "broken" / "wiped-tier.received.json"
+REPLY = SAMPLES / "broken" / "wiped-tier.reply.txt"
+
+
+class Ran:
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+    @property
+    def json(self) -> list | dict:
+        return json.loads(self.out)
+
+    @property
+    def complaint(self) -> str:
+        """The one line on stderr; fails when there are more or fewer."""
+        (line,) = self.err.splitlines()
+        assert line.startswith("ctxview: ")
+        assert line.isprintable()
+        return line.removeprefix("ctxview: ")
+
+
+@pytest.fixture
+def ctxview(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+
+    def run(*arguments: str | Path) -> Ran:
+        try:
+            code = main([str(argument) for argument in arguments])
+        except SystemExit as end:
+            code = end.code
+        return Ran(code, *capsys.readouterr())
+
+    return run
+
+
+# -- help ------------------------------------------------------------------------------------------------
+
+
+def test_the_version_is_told(ctxview) -> None:
+    assert ctxview("--version").out == f"ctxview {__version__}\n"
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_every_command_has_help_with_two_examples_that_fits_80_columns(ctxview, command: str) -> None:
+    ran = ctxview(*command.split(), "--help")
+
+    assert ran.code == 0
+    assert max(len(line) for line in ran.out.splitlines()) <= 80
+    examples = ran.out.partition("examples:\n")[2]
+    assert len(re.findall(r"^  ctxview", examples, re.MULTILINE)) >= 2
+
+
+def test_the_help_lists_every_command(ctxview) -> None:
+    listed = ctxview("--help").out
+
+    assert all(re.search(rf"^  {name} ", listed, re.MULTILINE) for name in COMMANDS)
+
+
+# -- show ------------------------------------------------------------------------------------------------
+
+
+def test_show_prints_the_state_for_people(ctxview) -> None:
+    ran = ctxview("show", CLEAN)
+
+    assert ran.code == 0
+    assert "round-02.received.json" in ran.out
+    assert "\x1b" not in ran.out
+    assert ran.err == ""
+
+
+def test_show_json_prints_the_state_for_programs(ctxview) -> None:
+    state = ctxview("show", CLEAN, "--json").json
+
+    assert state["format"] == "snapshot"
+    assert [tier["name"] for tier in state["tiers"]] == ["core", "working", "ephemeral", "longterm"]
+    assert state["counts"]["estimator"] == "o200k_base"
+    assert state["counts"]["tokens_exact"] is True
+
+
+def test_show_takes_a_revision_by_round_or_by_name(ctxview) -> None:
+    by_round = ctxview("show", SAMPLES / "lighthouse", "--at", "9", "--json").json
+    by_name = ctxview("show", SAMPLES / "lighthouse", "--at", by_round["revision"], "--json").json
+
+    assert by_round == by_name
+    assert "9" in by_round["revision"]
+
+
+def test_show_names_the_revisions_there_are_when_one_is_unknown(ctxview) -> None:
+    ran = ctxview("show", SAMPLES / "lighthouse", "--at", "round 99")
+
+    assert ran.code == 2
+    assert "no revision is called round 99 (did you mean round 9?)" in ran.complaint
+
+
+def test_show_counts_by_the_estimator_it_is_given(ctxview) -> None:
+    state = ctxview("show", CLEAN, "--json", "--tokens", "bytes/3").json
+
+    assert state["counts"]["estimator"] == "bytes/3"
+    assert state["counts"]["tokens_exact"] is False
+
+
+@pytest.mark.parametrize("sample", sorted((SAMPLES / "broken").iterdir()), ids=lambda path: path.name)
+def test_every_broken_sample_can_be_shown_in_both_ways(ctxview, sample: Path) -> None:
+    assert ctxview("show", sample).code == 0
+    assert ctxview("show", sample, "--json").json["source"] == str(sample)
+
+
+# -- check -----------------------------------------------------------------------------------------------
+
+
+def test_check_is_silent_on_stdout_and_ends_with_0_when_all_is_well(ctxview) -> None:
+    ran = ctxview("check", CLEAN)
+
+    assert (ran.code, ran.out) == (0, "")
+    assert ran.err == "1 file checked, nothing found\n"
+
+
+def test_check_ends_with_1_and_begins_each_line_with_its_place(ctxview) -> None:
+    ran = ctxview("check", BROKEN)
+
+    assert ran.code == 1
+    pattern = rf"{re.escape(str(BROKEN))}:\d+:\d+: (error|warning|info) +[A-Z]{{3}}\d{{3}} \S"
+    assert all(re.match(pattern, line) for line in ran.out.splitlines())
+    assert "→ dropped" in ran.out
+
+
+def test_check_json_is_a_list_of_findings_with_the_documented_keys(ctxview) -> None:
+    ran = ctxview("check", BROKEN, "--format", "json")
+
+    assert ran.code == 1
+    assert ran.err == ""
+    keys = ["rule", "severity", "effect", "message", "file", "line", "column", "pointer"]
+    assert all(list(finding) == keys for finding in ran.json)
+
+
+def test_check_speaks_sarif_and_github(ctxview) -> None:
+    report = ctxview("check", BROKEN, "--format", "sarif").json
+    lines = ctxview("check", BROKEN, "--format", "github").out.splitlines()
+
+    assert len(report["runs"][0]["results"]) == len(lines)
+    assert all(re.match(r"::(error|warning|notice) file=", line) for line in lines)
+    assert all(rule["help"]["text"] for rule in report["runs"][0]["tool"]["driver"]["rules"])
+
+
+def test_check_selects_and_ignores_by_the_beginning_of_rule_ids(ctxview) -> None:
+    def rules(*options: str) -> set[str]:
+        return {finding["rule"] for finding in ctxview("check", BROKEN, "--format", "json", *options).json}
+
+    everything = rules()
+    assert rules("--select", "SNP01") == {rule for rule in everything if rule.startswith("SNP01")}
+    assert rules("--select", "snp016, snp015") == {"SNP015", "SNP016"}
+    assert rules("--ignore", "SNP01") == {rule for rule in everything if not rule.startswith("SNP01")}
+
+
+@pytest.mark.parametrize("option", ["--select", "--ignore"])
+def test_check_complains_about_a_rule_nobody_knows(ctxview, option: str) -> None:
+    ran = ctxview("check", BROKEN, option, "SNP16")
+
+    assert ran.code == 2
+    assert f"{option}: no rule begins with SNP16 (did you mean SNP" in ran.complaint
+
+
+@pytest.mark.parametrize(("level", "code"), [("error", 0), ("warning", 1), ("never", 0)])
+def test_fail_on_decides_what_makes_the_exit_code_1(ctxview, level: str, code: int) -> None:
+    warnings_only = SAMPLES / "broken" / "duplicate-keys.json"
+
+    assert ctxview("check", warnings_only, "--fail-on", level).code == code
+
+
+def test_a_file_that_is_not_there_is_trouble_but_the_rest_is_checked(ctxview) -> None:
+    ran = ctxview("check", "nowhere.json", BROKEN)
+
+    assert ran.code == 2
+    assert "SNP016" in ran.out
+    assert "ctxview: nowhere.json: " in ran.err
+
+
+def test_what_no_format_recognises_is_a_note_and_not_an_error(ctxview, tmp_path: Path) -> None:
+    (tmp_path / "hello.txt").write_text("hello\n")
+
+    ran = ctxview("check", tmp_path / "hello.txt")
+
+    assert ran.code == 0
+    assert "no format was recognised" in ran.out
+
+
+def test_an_empty_folder_is_told_and_clean(ctxview, tmp_path: Path) -> None:
+    ran = ctxview("check", tmp_path)
+
+    assert ran.code == 0
+    assert "note: " in ran.err
+    assert "nothing to check" in ran.err
+
+
+def test_a_tree_is_checked_whole_in_the_same_order_every_time(ctxview) -> None:
+    first = ctxview("check", SAMPLES, "--format", "json")
+    second = ctxview("check", SAMPLES, "--format", "json")
+
+    assert first.out == second.out
+    files = {Path(finding["file"]).parent.name for finding in first.json}
+    assert files >= {"lighthouse", "broken", ".agent"}
+
+
+def test_the_same_path_twice_gives_each_finding_once(ctxview) -> None:
+    assert ctxview("check", BROKEN, BROKEN).out == ctxview("check", BROKEN).out
+
+
+def test_an_unknown_profile_is_trouble_with_the_names_there_are(ctxview) -> None:
+    ran = ctxview("check", CLEAN, "--profile", "atom-0.71")
+
+    assert ran.code == 2
+    assert "atom-0.17" in ran.err.splitlines()[0]
+
+
+# -- rules and formats -----------------------------------------------------------------------------------
+
+
+def test_rules_lists_every_rule_in_a_line(ctxview) -> None:
+    listed = ctxview("rules").out
+    rules = ctxview("rules", "--json").json
+
+    assert len(rules) > 60
+    assert all(re.search(rf"^  {rule['id']} ", listed, re.MULTILINE) for rule in rules)
+
+
+def test_every_rule_is_explained_with_why_bad_good_fix_and_source(ctxview) -> None:
+    for rule in ctxview("rules", "--json").json:
+        for part in ("summary", "why", "bad", "good", "fix", "source"):
+            assert rule[part], f"{rule['id']} says nothing under {part}"
+
+
+def test_one_rule_is_explained_under_headings(ctxview) -> None:
+    explained = ctxview("rules", "snp021").out
+
+    assert explained.startswith("SNP021 ")
+    for heading in ("Why", "Bad", "Good", "Fix", "Source"):
+        assert re.search(rf"^{heading}$", explained, re.MULTILINE)
+
+
+def test_an_unknown_rule_names_the_nearest(ctxview) -> None:
+    ran = ctxview("rules", "SNP21")
+
+    assert ran.code == 2
+    assert "no rule is called SNP21 (did you mean SNP" in ran.complaint
+
+
+def test_formats_says_how_each_is_recognised(ctxview) -> None:
+    listed = ctxview("formats").out
+
+    assert "snapshot" in listed
+    assert "<<<CONTEXT>>>" in listed
+    assert [each["name"] for each in ctxview("formats", "--json").json][:2] == ["snapshot", "raw"]
+
+
+# -- merge and diff --------------------------------------------------------------------------------------
+
+
+def test_merge_says_what_a_reply_would_cost(ctxview) -> None:
+    ran = ctxview("merge", RECEIVED, REPLY)
+
+    assert ran.code == 0
+    assert re.search(r"^wiped 1 .*\n  working ", ran.out, re.MULTILINE)
+    assert re.search(r"^tampered \d", ran.out, re.MULTILINE)
+
+
+def test_merge_json_holds_the_changes_and_the_result(ctxview) -> None:
+    merged = ctxview("merge", RECEIVED, REPLY, "--json").json
+
+    assert merged["accepted"] is True
+    assert {change["kind"] for change in merged["changes"]} >= {"wiped", "tampered"}
+    assert merged["result"]["memory"]["working"] == []
+
+
+def test_a_reply_the_runtime_refuses_changes_nothing(ctxview) -> None:
+    refused = SAMPLES / "broken" / "trailing-comma.txt"
+
+    ran = ctxview("merge", RECEIVED, refused)
+    merged = ctxview("merge", RECEIVED, refused, "--json").json
+
+    assert "rejected" in ran.out
+    assert f"{refused}:" in ran.out
+    assert (merged["accepted"], merged["changes"], merged["result"]) == (False, [], None)
+
+
+def test_a_reply_without_a_snapshot_changes_nothing(ctxview) -> None:
+    assert "nothing changes" in ctxview("merge", RECEIVED, SAMPLES / "broken" / "no-separator.txt").out
+
+
+def test_merging_into_something_that_is_no_snapshot_is_trouble(ctxview, tmp_path: Path) -> None:
+    (tmp_path / "cut.json").write_text('{"version": 3, "memory": ')
+
+    ran = ctxview("merge", tmp_path / "cut.json", REPLY)
+
+    assert ran.code == 2
+    assert f"{tmp_path / 'cut.json'}:1:" in ran.complaint
+
+
+def test_diff_ends_with_0_for_equal_1_for_different_and_2_for_trouble(ctxview) -> None:
+    other = SAMPLES / "lighthouse" / "round-03.received.json"
+
+    assert ctxview("diff", CLEAN, CLEAN).code == 0
+    assert ctxview("diff", CLEAN, other).code == 1
+    assert ctxview("diff", CLEAN, "nowhere.json").code == 2
+
+
+def test_diff_json_says_whether_both_are_equal(ctxview) -> None:
+    assert ctxview("diff", CLEAN, CLEAN, "--json").json["equal"] is True
+
+
+# -- trouble ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("show",),
+        ("show", "nowhere.json"),
+        ("show", CLEAN, "--tokens", "guess"),
+        ("show", CLEAN, "--as", "snapshto"),
+        ("check",),
+        ("check", CLEAN, "--format", "xml"),
+        ("merge", CLEAN),
+        ("diff", CLEAN, "nowhere.json"),
+        ("rules", "--nope"),
+        ("nowhere.json",),
+    ],
+    ids=lambda arguments: " ".join(Path(argument).name for argument in arguments),
+)
+def test_trouble_is_one_line_on_stderr_and_exit_code_2(ctxview, arguments: tuple[str | Path, ...]) -> None:
+    ran = ctxview(*arguments)
+
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.complaint
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("show", "\x1b[31mred\x07"),
+        ("rules", "\x1b]0;x"),
+        ("check", CLEAN, "\x1b--x"),
+        ("--\u202e",),
+        ("\x9b2J",),
+    ],
+    ids=["show", "rules", "check", "option", "path"],
+)
+def test_an_argument_cannot_act_on_the_terminal(ctxview, arguments: tuple[str | Path, ...]) -> None:
+    ran = ctxview(*arguments)
+
+    assert ran.code == 2
+    assert all(line.isprintable() for line in ran.err.splitlines())
+
+
+def test_a_mistyped_command_is_recognised(ctxview) -> None:
+    assert "did you mean check?" in ctxview("chek").complaint
+
+
+def test_the_inspector_without_a_terminal_names_the_way_out(ctxview) -> None:
+    assert "needs a terminal" in ctxview(CLEAN).complaint
+
+
+def test_hostile_content_stays_text_in_every_output(ctxview) -> None:
+    hostile = SAMPLES / "broken" / "escape-sequences.json"
+
+    for arguments in (
+        ("show", hostile),
+        ("show", hostile, "--json"),
+        ("check", hostile),
+        ("check", hostile, "--format", "json"),
+        ("check", hostile, "--format", "sarif"),
+        ("check", hostile, "--format", "github"),
+        ("merge", hostile, REPLY),
+        ("diff", CLEAN, hostile),
+    ):
+        ran = ctxview(*arguments)
+        assert all(line.isprintable() for line in ran.out.split("\n")), arguments
