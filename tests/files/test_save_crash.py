@@ -1,0 +1,224 @@
+"""The save is killed at each of its system calls, and each is made to fail: the file is always old or new."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from ctxview.files.save import save
+from tests.files.save_once import ENDS, NEW, OLD
+
+SCRIPT = Path(__file__).with_name("save_once.py")
+CALL = re.compile(r"(\w+)\(")
+# These touch memory or ask for names, never a file; `read` is the wait for the start.
+HARMLESS = {"read", "mmap", "munmap", "brk", "uname", "getcwd", "mprotect", "getrandom", "futex"}
+CHANGING = {
+    "openat",
+    "write",
+    "fsync",
+    "fchmod",
+    "mkdir",
+    "renameat2",
+    "renameat",
+    "rename",
+    "unlink",
+    "unlinkat",
+}
+NO_EXCHANGE = "renameat2:error=ENOSYS"
+
+
+@dataclass(frozen=True)
+class Call:
+    """The `number`th call of its name since the save began."""
+
+    name: str
+    number: int
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one broken save left behind."""
+
+    call: Call
+    status: int
+    outcome: str
+    injected: bool
+    content: bytes
+    kept: tuple[bytes, ...]
+    beside: tuple[str, ...]
+
+
+class Workshop:
+    """A place where a save can be run under strace again and again."""
+
+    def __init__(self, root: Path, state: Path) -> None:
+        self.root, self.state = root, state
+
+    def calls(self, *injections: str) -> list[Call]:
+        """The calls that a save makes, in order."""
+        self._strace("reference", *injections)
+        found: list[Call] = []
+        counts: Counter[str] = Counter()
+        for line in (self.root / "reference.log").read_text().splitlines():
+            if ENDS in line:
+                break
+            if match := CALL.match(line):
+                counts[match[1]] += 1
+                found.append(Call(match[1], counts[match[1]]))
+        assert {"renameat2", "fsync", "write"} <= {call.name for call in found}
+        return [call for call in found if call.name not in HARMLESS]
+
+    def broken(self, calls: list[Call], damage: str, *injections: str) -> Iterator[Run]:
+        """A run for each of `calls`, broken there by `damage`."""
+        with ThreadPoolExecutor(2) as pool:
+            yield from pool.map(lambda call: self._break(call, damage, *injections), calls)
+
+    def recover(self, run: Run) -> None:
+        """The next save must work as if nothing had happened, and tidy up."""
+        folder = self.root / self._name(run.call)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("XDG_STATE_HOME", str(self.state / folder.name))
+            save(folder / "file", b"next", run.content)
+        assert (folder / "file").read_bytes() == b"next"
+        assert [entry.name for entry in folder.iterdir()] == ["file"]
+
+    def _break(self, call: Call, damage: str, *injections: str) -> Run:
+        name = self._name(call)
+        rule = f"{call.name}:{damage}:when={call.number}"
+        status, outcome = self._strace(name, rule, *injections)
+        folder, state = self.root / name, self.state / name
+        log = (self.root / f"{name}.log").read_text()
+        return Run(
+            call,
+            status,
+            outcome,
+            "killed by SIGKILL" in log if "SIGKILL" in damage else "INJECTED" in log,
+            (folder / "file").read_bytes(),
+            tuple(
+                path.read_bytes() for where in (folder, state) for path in where.rglob("*") if path.is_file()
+            ),
+            tuple(entry.name for entry in folder.iterdir() if entry.name != "file"),
+        )
+
+    def _name(self, call: Call) -> str:
+        return f"{call.name}-{call.number}"
+
+    def _strace(self, name: str, *injections: str) -> tuple[int, str]:
+        folder = self.root / name
+        folder.mkdir()
+        (folder / "file").write_bytes(OLD)
+        rules = [part for rule in injections for part in ("-e", f"inject={rule}")]
+        saver = subprocess.Popen(
+            [sys.executable, "-S", SCRIPT, folder / "file"],
+            env={
+                "PYTHONPATH": os.pathsep.join([str(SCRIPT.parents[2]), *sys.path]),
+                "XDG_STATE_HOME": str(self.state / name),
+            },
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert saver.stdout is not None
+        assert saver.stdout.readline() == b"ready\n"
+        with subprocess.Popen(
+            ["strace", "-o", f"{folder}.log", *rules, "-p", str(saver.pid)], stderr=subprocess.PIPE
+        ) as strace:
+            assert strace.stderr is not None
+            attached = strace.stderr.readline()
+            assert b"attached" in attached, attached
+            outcome, errors = saver.communicate(b"!")
+            strace.communicate()
+        assert b"Traceback" not in errors, errors.decode()
+        return saver.returncode, outcome.decode()
+
+
+def _why_no_strace() -> str | None:
+    if shutil.which("strace") is None:
+        return "strace is not installed"
+    probe = subprocess.run(["strace", "-e", "trace=none", "true"], capture_output=True, check=False)
+    return None if probe.returncode == 0 else f"strace may not trace here: {probe.stderr.decode()[:100]}"
+
+
+@pytest.fixture(scope="module")
+def strace() -> None:
+    if why := _why_no_strace():
+        pytest.skip(why)
+
+
+@pytest.fixture
+def workshop(strace: None, tmp_path: Path) -> Workshop:
+    for name in ("files", "state"):
+        (tmp_path / name).mkdir()
+    return Workshop(tmp_path / "files", tmp_path / "state")
+
+
+def assert_nothing_is_lost(run: Run) -> None:
+    assert run.injected, f"the damage missed {run.call}"
+    assert run.content in (OLD, NEW), f"torn by {run.call}"
+    assert OLD in (run.content, *run.kept), f"the old text is nowhere after {run.call}"
+
+
+def assert_the_outcome_was_told_truly(run: Run) -> None:
+    assert run.status == 0
+    if run.outcome.startswith("saved"):
+        assert run.content == NEW, run
+    elif "half-way" not in run.outcome:
+        assert run.outcome.startswith("refused"), run
+        assert run.content == OLD, run
+
+
+def test_a_kill_at_any_system_call_leaves_the_old_or_the_new_file(workshop: Workshop) -> None:
+    for run in workshop.broken(workshop.calls(), "signal=SIGKILL"):
+        assert run.status != 0
+        assert_nothing_is_lost(run)
+        workshop.recover(run)
+
+
+def test_an_input_output_error_at_any_system_call_is_told_truly(workshop: Workshop) -> None:
+    for run in workshop.broken(workshop.calls(), "error=EIO"):
+        assert_nothing_is_lost(run)
+        assert_the_outcome_was_told_truly(run)
+
+
+def test_a_full_disk_leaves_the_old_file_and_no_litter(workshop: Workshop) -> None:
+    calls = [
+        call for call in workshop.calls() if call.name in {"openat", "write", "fsync", "mkdir", "renameat"}
+    ]
+    for run in workshop.broken(calls, "error=ENOSPC"):
+        assert_nothing_is_lost(run)
+        assert_the_outcome_was_told_truly(run)
+        assert not run.beside, run
+
+
+def test_a_kill_without_exchange_leaves_the_old_or_the_new_file(workshop: Workshop) -> None:
+    calls = [call for call in workshop.calls(NO_EXCHANGE) if call.name in CHANGING - {"renameat2"}]
+    for run in workshop.broken(calls, "signal=SIGKILL", NO_EXCHANGE):
+        assert_nothing_is_lost(run)
+        workshop.recover(run)
+
+
+def test_a_kill_with_the_undo_copies_on_another_file_system_leaves_the_old_or_the_new_file(
+    strace: None, tmp_path: Path
+) -> None:
+    if not Path("/dev/shm").is_dir() or Path("/dev/shm").stat().st_dev == tmp_path.stat().st_dev:
+        pytest.skip("there is no second file system to write to")
+    with TemporaryDirectory(dir="/dev/shm") as state:
+        workshop = Workshop(tmp_path, Path(state))
+        calls = workshop.calls()
+        exchange = next(index for index, call in enumerate(calls) if call.name == "renameat2")
+        for run in workshop.broken(
+            [call for call in calls[exchange:] if call.name in CHANGING], "signal=SIGKILL"
+        ):
+            assert_nothing_is_lost(run)
+            workshop.recover(run)
