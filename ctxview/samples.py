@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+STORY = "lighthouse"
+"""The sample to begin with: a whole night, round by round."""
+
 _PACKAGE = Path(__file__).parent
 
 
@@ -13,5 +16,6 @@ def folder() -> Path:
 
 
 def sample_paths() -> list[Path]:
-    """One path a format, in alphabetical order."""
-    return sorted(path for path in folder().iterdir() if path.is_dir() and not path.name.startswith("."))
+    """Every sample, the story first. `sample_sessions` has a folder a format, and in it a folder a sample."""
+    found = [path for path in folder().glob("*/*") if path.is_dir()]
+    return sorted(found, key=lambda path: (path.name != STORY, path))
