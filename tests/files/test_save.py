@@ -1,0 +1,425 @@
+"""Saving: all or nothing, conflict-aware, with an undo copy and nothing left beside the file."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from ctxview.files import linux_calls, undo_copies
+from ctxview.files.save import Conflict, SaveRefused, save, undo_save
+
+OLD, NEW = b'{"a": 1}\n', b'{"a": 2}\n'
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    return tmp_path / "state"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    folder = tmp_path / "agent"
+    folder.mkdir()
+    path = folder / "snapshot.json"
+    path.write_bytes(OLD)
+    return path
+
+
+@pytest.fixture(params=["exchange", "no exchange", "other file system"])
+def anyhow(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Each way a save can go."""
+    if request.param == "no exchange":
+        monkeypatch.setattr(linux_calls, "exchange", _no_such_call)
+    if request.param != "other file system":
+        yield request.param
+        return
+    shared_memory = Path("/dev/shm")
+    if not shared_memory.is_dir() or shared_memory.stat().st_dev == Path.cwd().stat().st_dev:
+        pytest.skip("there is no second file system to write to")
+    with TemporaryDirectory(dir=shared_memory) as folder:
+        monkeypatch.setenv("XDG_STATE_HOME", folder)
+        yield request.param
+
+
+def _no_such_call(*_: object) -> None:
+    raise OSError(errno.ENOSYS, "not here")
+
+
+def just_before_exchange(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
+    """Let somebody act at the worst moment: after the last look at the file, before the first exchange."""
+    exchange = linux_calls.exchange
+    acts = [act]
+
+    def act_then_exchange(directory: int, one: str, other: str) -> None:
+        if acts:
+            acts.pop()()
+        exchange(directory, one, other)
+
+    monkeypatch.setattr(linux_calls, "exchange", act_then_exchange)
+
+
+def renamed_over(file: Path, content: bytes) -> None:
+    other = file.with_name("agent.tmp")
+    other.write_bytes(content)
+    other.rename(file)
+
+
+def contents(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+# -- a save that works ---------------------------------------------------------------------------------------
+
+
+def test_the_file_is_new_the_undo_copy_is_old_and_nothing_else_is_left(file: Path, anyhow: str) -> None:
+    saved = save(file, NEW, OLD)
+
+    assert file.read_bytes() == NEW
+    assert saved.backup.read_bytes() == OLD
+    assert saved.warning is None
+    assert contents(file.parent) == ["snapshot.json"]
+
+
+def test_undo_puts_the_old_bytes_back(file: Path, anyhow: str) -> None:
+    undone = undo_save(save(file, NEW, OLD))
+
+    assert file.read_bytes() == OLD
+    assert undone.backup.read_bytes() == NEW
+    assert contents(file.parent) == ["snapshot.json"]
+
+
+def test_undo_of_an_undo_is_a_redo(file: Path) -> None:
+    undo_save(undo_save(save(file, NEW, OLD)))
+
+    assert file.read_bytes() == NEW
+
+
+def test_mode_and_attributes_survive(file: Path, anyhow: str) -> None:
+    file.chmod(0o604)
+    attributes = hasattr(os, "setxattr")
+    if attributes:
+        os.setxattr(file, "user.note", b"kept")
+
+    save(file, NEW, OLD)
+
+    assert file.stat().st_mode & 0o7777 == 0o604
+    if attributes:
+        assert os.getxattr(file, "user.note") == b"kept"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_the_owner_survives(file: Path) -> None:
+    os.chown(file, 1234, 4321)
+
+    save(file, NEW, OLD)
+
+    assert (file.stat().st_uid, file.stat().st_gid) == (1234, 4321)
+
+
+def test_a_relative_path_and_a_hostile_name_work(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(file.parent)
+    hostile = Path("-rf \x1b[31m\n\udcff" + "x" * 200)
+    file.rename(hostile)
+
+    assert save(hostile, NEW, OLD).backup.read_bytes() == OLD
+    assert hostile.read_bytes() == NEW
+
+
+def test_a_symbolic_link_in_the_folders_above_is_no_obstacle(file: Path, tmp_path: Path) -> None:
+    (tmp_path / "alias").symlink_to(file.parent)
+
+    save(tmp_path / "alias" / file.name, NEW, OLD)
+
+    assert file.read_bytes() == NEW
+
+
+def test_old_undo_copies_are_let_go_of(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(undo_copies, "KEPT", 3)
+    content = OLD
+    for number in range(6):
+        saved = save(file, b"%d" % number, content)
+        content = b"%d" % number
+
+    assert [path.read_bytes() for path in sorted(saved.backup.parent.iterdir())] == [b"2", b"3", b"4"]
+
+
+def test_the_leftover_of_a_crash_joins_the_undo_copies(file: Path, anyhow: str) -> None:
+    save(file, NEW, OLD)
+    name = leftover_name(file)
+    (file.parent / name).write_bytes(b"perhaps the only copy")
+
+    saved = save(file, OLD, NEW)
+
+    assert contents(file.parent) == ["snapshot.json"]
+    assert b"perhaps the only copy" in [path.read_bytes() for path in saved.backup.parent.iterdir()]
+
+
+def leftover_name(file: Path) -> str:
+    """The hidden name a save works with, as an onlooker sees it."""
+    seen: list[str] = []
+    content = file.read_bytes()
+    with pytest.MonkeyPatch.context() as patch:
+        exchange = linux_calls.exchange
+
+        def look(directory: int, one: str, other: str) -> None:
+            seen.append(one)
+            exchange(directory, one, other)
+
+        patch.setattr(linux_calls, "exchange", look)
+        undo_save(save(file, content + b" ", content))
+    return seen[0]
+
+
+# -- a save that must not happen -----------------------------------------------------------------------------
+
+
+def test_a_file_that_changed_since_it_was_loaded_is_a_conflict(file: Path, anyhow: str) -> None:
+    file.write_bytes(b"agent")
+
+    with pytest.raises(Conflict) as caught:
+        save(file, NEW, OLD)
+
+    assert (caught.value.current, caught.value.wanted) == (b"agent", NEW)
+    assert file.read_bytes() == b"agent"
+    assert contents(file.parent) == ["snapshot.json"]
+
+
+def test_a_rename_at_the_last_moment_is_a_conflict_and_survives(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    just_before_exchange(monkeypatch, lambda: renamed_over(file, b"agent"))
+
+    with pytest.raises(Conflict) as caught:
+        save(file, NEW, OLD)
+
+    assert caught.value.current == file.read_bytes() == b"agent"
+    assert contents(file.parent) == ["snapshot.json"]
+
+
+def test_a_write_in_place_at_the_last_moment_is_a_conflict_and_survives(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    just_before_exchange(monkeypatch, lambda: file.write_bytes(b"agent"))
+
+    with pytest.raises(Conflict):
+        save(file, NEW, OLD)
+
+    assert file.read_bytes() == b"agent"
+
+
+def test_writes_that_keep_coming_while_a_save_is_taken_back_all_survive(
+    file: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exchange = linux_calls.exchange
+    writes = [b"agent 3", b"agent 2", b"agent 1"]
+
+    def write_then_exchange(directory: int, one: str, other: str) -> None:
+        if writes:
+            renamed_over(file, writes.pop())
+        exchange(directory, one, other)
+
+    monkeypatch.setattr(linux_calls, "exchange", write_then_exchange)
+
+    with pytest.raises(Conflict) as caught:
+        save(file, NEW, OLD)
+
+    assert caught.value.current == file.read_bytes() == b"agent 3"
+    kept = [path.read_bytes() for path in state.rglob("*Z")]
+    assert b"agent 2" in kept or b"agent 1" in kept
+    assert contents(file.parent) == ["snapshot.json"]
+
+
+def test_a_link_put_in_place_of_the_file_is_not_written_through(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_bytes(OLD)
+
+    def replace_by_link() -> None:
+        file.unlink()
+        file.symlink_to(secret)
+
+    just_before_exchange(monkeypatch, replace_by_link)
+
+    with pytest.raises(SaveRefused):
+        save(file, NEW, OLD)
+
+    assert secret.read_bytes() == OLD
+    assert file.is_symlink()
+
+
+def test_without_exchange_a_rename_seen_in_time_is_a_conflict(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def rename_and_fail(*_: object) -> None:
+        renamed_over(file, b"agent")
+        _no_such_call()
+
+    monkeypatch.setattr(linux_calls, "exchange", rename_and_fail)
+
+    with pytest.raises(Conflict):
+        save(file, NEW, OLD)
+
+    assert file.read_bytes() == b"agent"
+    assert contents(file.parent) == ["snapshot.json"]
+
+
+def test_undo_after_somebody_wrote_is_a_conflict(file: Path) -> None:
+    saved = save(file, NEW, OLD)
+    file.write_bytes(b"agent")
+
+    with pytest.raises(Conflict):
+        undo_save(saved)
+
+    assert file.read_bytes() == b"agent"
+
+
+def test_a_writer_that_still_has_the_old_file_open_is_noticed(
+    file: Path, anyhow: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read_all = undo_copies.read_all
+    written = []
+    with file.open("r+b", buffering=0) as agent:
+
+        def write_just_before_the_last_look(descriptor: int) -> bytes:
+            if file.read_bytes() == NEW and not leftovers(file):
+                written.append(agent.write(b"agent, late"))
+            return read_all(descriptor)
+
+        monkeypatch.setattr("ctxview.files.save.read_all", write_just_before_the_last_look)
+        saved = save(file, NEW, OLD)
+
+    assert written
+    assert saved.warning is not None
+    assert "another program wrote into the file" in saved.warning
+    assert saved.backup.read_bytes() == b"agent, late"
+    assert file.read_bytes() == NEW
+
+
+def leftovers(file: Path) -> list[str]:
+    return [name for name in contents(file.parent) if name != file.name]
+
+
+def refusal(path: Path, new: bytes = NEW, expected: bytes = OLD) -> str:
+    with pytest.raises(SaveRefused) as caught:
+        save(path, new, expected)
+    return str(caught.value)
+
+
+def test_nothing_is_written_when_nothing_changed(file: Path) -> None:
+    before = file.stat()
+
+    assert "nothing was changed" in refusal(file, OLD, OLD)
+    assert file.stat().st_mtime_ns == before.st_mtime_ns
+
+
+def test_links_are_refused_with_a_reason(file: Path) -> None:
+    (file.parent / "symbolic").symlink_to(file)
+    assert "is a symbolic link" in refusal(file.parent / "symbolic")
+
+    (file.parent / "hard").hardlink_to(file)
+    assert "has 2 names (hard links)" in refusal(file)
+    assert file.read_bytes() == OLD
+
+
+def test_what_is_no_ordinary_file_is_refused(file: Path) -> None:
+    assert "no longer there" in refusal(file.with_name("missing"))
+    assert "not an ordinary file" in refusal(file.parent)
+    os.mkfifo(file.with_name("pipe"))
+    assert "not an ordinary file" in refusal(file.with_name("pipe"))
+    assert "saving failed" in refusal(file / "below")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everything")
+def test_a_write_protected_file_is_refused(file: Path) -> None:
+    file.chmod(0o444)
+
+    assert "write-protected" in refusal(file)
+
+
+def test_a_state_directory_that_cannot_be_made_refuses_before_anything_happens(
+    file: Path, state: Path
+) -> None:
+    state.write_bytes(b"in the way")
+
+    assert "saving failed" in refusal(file)
+    assert file.read_bytes() == OLD
+    assert contents(file.parent) == ["snapshot.json"]
+
+
+def test_something_else_under_the_hidden_name_is_not_touched(file: Path) -> None:
+    (file.parent / leftover_name(file)).mkdir()
+
+    assert "is in the way" in refusal(file)
+
+
+def test_two_ctxviews_save_one_after_the_other(
+    file: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(file, NEW, OLD)
+    monkeypatch.setattr(undo_copies, "_WAIT_SECONDS", 0.05)
+    with (state / "ctxview" / "save.lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert "another ctxview" in refusal(file, OLD, NEW)
+    save(file, OLD, NEW)
+
+
+# -- against an agent that writes all the time ---------------------------------------------------------------
+
+AGENT = """
+import json, os, random, sys, time
+from ctxview.files.linux_calls import exchange
+folder = os.open(sys.argv[1], os.O_RDONLY)
+replaced = []
+while "stop" not in os.listdir(folder):
+    new = os.open("agent.tmp", os.O_CREAT | os.O_EXCL | os.O_WRONLY, dir_fd=folder)
+    os.write(new, b"agent %d" % len(replaced))
+    os.close(new)
+    exchange(folder, "agent.tmp", "snapshot.json")
+    old = os.open("agent.tmp", os.O_RDONLY, dir_fd=folder)
+    replaced.append(os.read(old, 100).decode())
+    os.close(old)
+    os.unlink("agent.tmp", dir_fd=folder)
+    time.sleep(random.random() / 100)
+print(json.dumps(replaced))
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux can exchange names")
+def test_no_write_of_a_renaming_agent_is_ever_lost(file: Path) -> None:
+    """The agent exchanges too, so it can tell what each of its writes replaced.
+
+    A save that succeeded on top of write N must be what write N + 1 replaces: had it destroyed a later write
+    unseen, that one would have come in between.
+    """
+    succeeded: set[str] = set()
+    conflicts = 0
+    with subprocess.Popen([sys.executable, "-c", AGENT, file.parent], stdout=subprocess.PIPE) as agent:
+        while len(succeeded) + conflicts < 150:
+            found = file.read_bytes()
+            if not found.startswith(b"agent") or found.endswith(b"+"):
+                continue
+            try:
+                save(file, found + b"+", found)
+                succeeded.add(found.decode() + "+")
+            except Conflict:
+                conflicts += 1
+        file.with_name("stop").touch()
+        replaced = json.loads(agent.communicate()[0])
+
+    for number, content in enumerate(replaced):
+        if content in succeeded:
+            assert content == f"agent {number - 1}+"
+    assert succeeded
+    assert conflicts
