@@ -22,12 +22,18 @@ HEAD = 64 * 1024
 class Peek:
     """One look at one path; each part is read at the first question."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, inside: Path | None = None) -> None:
         self.path = path
+        self._inside = inside
 
     @cached_property
     def is_folder(self) -> bool:
-        return self.path.is_dir()
+        return self.path.is_dir() and not self._is_link
+
+    @cached_property
+    def _is_link(self) -> bool:
+        """A link is followed when a person names it, not when it merely lies in a folder they named."""
+        return self._inside is not None and self.path.is_symlink()
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -43,7 +49,7 @@ class Peek:
     def data(self) -> bytes | None:
         """All bytes of a file of moderate size; None for a bigger one, a folder, or what cannot be read."""
         try:
-            return None if self.is_folder else read_bytes(self.path, MOST_BYTES)
+            return None if self.is_folder or self._is_link else read_bytes(self.path, MOST_BYTES)
         except Unreadable:
             return None
 
@@ -53,7 +59,7 @@ class Peek:
         if self.data is not None:
             return self.data[:HEAD]
         try:
-            return b"" if self.is_folder else read_ends(self.path, 2 * HEAD).head
+            return b"" if self.is_folder or self._is_link else read_ends(self.path, 2 * HEAD).head
         except Unreadable:
             return b""
 
@@ -68,4 +74,4 @@ class Peek:
             return None
 
     def below(self, name: str) -> Peek:
-        return Peek(self.path / name)
+        return Peek(self.path / name, inside=self.path)

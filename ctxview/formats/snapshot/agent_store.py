@@ -40,6 +40,13 @@ def read_store(folder: Path) -> AgentStore:
     )
 
 
+def _is_there(path: Path, problems: list[tuple[str, str]]) -> bool:
+    if path.is_symlink():
+        problems.append((str(path), "this is a link; what it leads to may lie outside and is not followed"))
+        return False
+    return path.exists()
+
+
 # -- memory.db ---------------------------------------------------------------------------------------------
 
 
@@ -52,7 +59,7 @@ class _Memory:
 
 def _read_memory(path: Path, problems: list[tuple[str, str]]) -> _Memory:
     memory = _Memory()
-    if not path.exists():
+    if not _is_there(path, problems):
         return memory
     try:
         with open_readonly(path) as database:
@@ -128,7 +135,7 @@ def _number(row: Mapping[str, SqlValue], name: str) -> float | None:
 
 
 def _read_queue(path: Path, problems: list[tuple[str, str]]) -> tuple[QueueLine, ...] | None:
-    if not path.exists():
+    if not _is_there(path, problems):
         return None
     try:
         return tuple(_queue_lines(read_bytes(path)))
@@ -157,7 +164,7 @@ def _queue_line(data: bytes, number: int, start: int, end: int) -> QueueLine:
 
 
 def _read_todo(path: Path, problems: list[tuple[str, str]]) -> tuple[TodoRow, ...] | None:
-    if not path.exists():
+    if not _is_there(path, problems):
         return None
     try:
         with open_readonly(path) as database:

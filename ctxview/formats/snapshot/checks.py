@@ -17,7 +17,7 @@ from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.read import Kind, SnapshotFile
 from ctxview.state import JsonValue, Origin
 
-Way: TypeAlias = None | tuple["Way", str | int]
+Way: TypeAlias = "tuple[Way, str | int] | None"
 """The way down to a value as links upwards: deep nesting costs no more than one link a level."""
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ctxview.files.reading import LIMIT, Unreadable, read_bytes
+from ctxview.files.reading import LIMIT, Unreadable, read_beneath, read_bytes
 from ctxview.formats.interface import CannotOpen, Match, Source
 from ctxview.formats.peek import Peek
 from ctxview.state import JsonValue
@@ -136,7 +136,7 @@ def _files_of(path: Path, store: Path | None) -> list[Path]:
 
 def _belongs(path: Path) -> bool:
     """Whether a file of a folder is one of its rounds: by content, or, as a reply may lack all, by name."""
-    peek = Peek(path)
+    peek = Peek(path, inside=path.parent)
     return peek.data is None or FORMAT.recognise(peek) is not None or bool(_REPLY_NAME.search(path.stem))
 
 
@@ -148,7 +148,7 @@ def _load(paths: Sequence[Path]) -> tuple[list[LoadedFile], str | None]:
     total = 0
     for path in paths[:MOST_FILES]:
         try:
-            data = read_bytes(path, min(LIMIT, MOST_BYTES - total))
+            data = read_beneath(path.parent, path.name, min(LIMIT, MOST_BYTES - total))
         except Unreadable as error:
             loaded.append(snapshots.LoadedFile(path, b"", error.reason))
             continue

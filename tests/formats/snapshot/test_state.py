@@ -1,0 +1,346 @@
+"""A snapshot as people see it: blocks with reasons, fields with owners, figures with their source."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ctxview.analysis.tokens import ESTIMATES
+from ctxview.formats.snapshot.model import AgentStore, MemoryEntry, TodoRow
+from ctxview.formats.snapshot.profiles import load_profile
+from ctxview.formats.snapshot.read import read
+from ctxview.formats.snapshot.state import Setting, build_state
+from ctxview.state import (
+    Block,
+    Budget,
+    ChoiceShape,
+    ContextState,
+    Field,
+    JsonShape,
+    NumberShape,
+    Owner,
+    RefStatus,
+    TagsShape,
+    TextShape,
+)
+from tests.formats.snapshot.builders import block, full_log_value, reply_bytes, snapshot_value, to_bytes
+
+COUNTER = ESTIMATES["bytes/4"]
+
+
+def state_of(data: bytes, store: AgentStore | None = None, profile: str | None = None) -> ContextState:
+    setting = Setting("title", "source", "revision", load_profile(profile), COUNTER, store)
+    return build_state(read("file", data), setting)
+
+
+def state(value: Any, store: AgentStore | None = None, profile: str | None = None) -> ContextState:
+    return state_of(to_bytes(value), store, profile)
+
+
+def found(state: ContextState, name: str) -> Block:
+    return next(each for each in state.blocks() if each.id == name)
+
+
+def field(block: Block, name: str) -> Field:
+    assert block.form is not None
+    return next(each for each in block.form.fields if each.name == name)
+
+
+def budget(state: ContextState, target: str) -> Budget:
+    return next(each for each in state.budgets if each.target == target)
+
+
+# -- tiers -------------------------------------------------------------------------------------------------
+
+
+def test_each_block_says_whether_it_is_shown_and_why_not() -> None:
+    shown = state(snapshot_value(core=[block("a")], working=[block("w", decay=0.7, round=18)], round=20))
+    assert (found(shown, "a").visible, found(shown, "a").rank, found(shown, "a").age) == (True, 0, 19)
+    hidden = found(shown, "w")
+    assert (hidden.visible, hidden.rank, hidden.reason) == (False, None, "decay 0.70 > 0.65 (working)")
+    assert hidden.quality == pytest.approx(0.6)
+    assert (shown.counts.blocks, shown.counts.visible, shown.counts.hidden) == (2, 1, 1)
+
+
+def test_all_four_tiers_are_there_even_when_empty() -> None:
+    assert [tier.name for tier in state(snapshot_value()).tiers] == [
+        "core",
+        "working",
+        "ephemeral",
+        "longterm",
+    ]
+
+
+def test_an_old_version_has_only_its_own_tiers() -> None:
+    old = state({"version": "1.2", "round": 2, "memory": {"core": [block("a", confidence=..., content=...)]}})
+    assert [tier.name for tier in old.tiers] == ["core", "working", "ephemeral"]
+    assert found(old, "a").reason == "invalid: no content"
+
+
+def test_nothing_under_memory_is_lost() -> None:
+    odd = snapshot_value(
+        memory={"core": [3, block("a")], "extra": [block("x")], "working": {"not": "a list"}}
+    )
+    shown = state(odd)
+    assert [each.id for each in shown.blocks()] == ["core[0]", "a", "x"]
+    assert found(shown, "x").reason == "nothing reads a tier called extra"
+    assert {(gap.id, gap.severity) for gap in shown.missing} == {
+        ("core[0]", "error"),
+        ("extra", "error"),
+        ("working", "error"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("fields", "word"),
+    [
+        ({}, "open"),
+        ({"status": "done"}, "done"),
+        ({"content_state": "tag_ref", "tag_id": "t"}, "tag_ref"),
+        ({"content_state": "active", "rehydrated_at": 5}, "rehydrated"),
+    ],
+)
+def test_a_block_has_one_word_for_what_became_of_it(fields: dict[str, object], word: str) -> None:
+    assert found(state(snapshot_value(working=[block("a", **fields)])), "a").state == word
+
+
+def test_a_log_is_believed_about_what_was_shown() -> None:
+    value = snapshot_value(core=[block("kept"), block("lost"), block("weak", decay=0.5)])
+    envelope = full_log_value(value)
+    memory = envelope["injectedContext"]["memory"]
+    memory["core"] = [block("weak", decay=0.5), block("kept"), block("ghost")]
+    shown = state(envelope)
+    assert (found(shown, "kept").visible, found(shown, "kept").rank) == (True, 1)
+    assert found(shown, "weak").visible
+    assert found(shown, "weak").reason == "shown, although atom-0.17 hides it: decay 0.50 > 0.35 (core)"
+    assert found(shown, "lost").reason == "not in the injected snapshot, although atom-0.17 would show it"
+    assert found(shown, "ghost").reason == "only in the injected snapshot, not in the stored one"
+
+
+def test_an_injected_view_is_what_the_model_saw() -> None:
+    shown = state({"modelContext": snapshot_value(core=[block("a"), block("b", decay=0.9)]), "meta": {}})
+    assert all(each.visible for each in shown.blocks())
+    assert found(shown, "b").reason == "shown, although atom-0.17 would hide it: decay 0.90 > 0.35 (core)"
+
+
+def test_the_blocks_of_a_refused_reply_are_seen_by_nobody() -> None:
+    shown = state_of(reply_bytes(snapshot_value(core=[block("a")]), after=" and done."))
+    assert found(shown, "a").reason == "the runtime refuses the whole file: it is not strict JSON"
+    assert shown.extra["salvaged"]
+    assert shown.missing[0].severity == "error"
+
+
+def test_a_profile_changes_what_is_shown() -> None:
+    value = snapshot_value(longterm=[block("a", decay=0.5, confidence=0.8)])
+    assert not found(state(value), "a").visible
+    assert found(state(value, profile="atom-context-log-save"), "a").visible
+
+
+def test_the_prose_of_a_reply_stands_beside_its_state() -> None:
+    assert state_of(reply_bytes(snapshot_value(), "The answer.")).text == "The answer.\n"
+
+
+def test_an_unreadable_file_is_still_a_state() -> None:
+    broken = state_of(b'{"version": 3, "memory": {')
+    assert broken.tiers == ()
+    assert (broken.missing[0].status, broken.missing[0].severity) == ("unreadable", "error")
+    assert broken.text == '{"version": 3, "memory": {'
+
+
+# -- forms -------------------------------------------------------------------------------------------------
+
+
+def test_fields_of_the_model_are_typed() -> None:
+    shown = found(state(snapshot_value(working=[block("a")], round=7)), "a")
+    assert field(shown, "decay").shape == NumberShape(0, 1)
+    assert field(shown, "round").shape == NumberShape(1, 7, integer=True)
+    assert field(shown, "tags").shape == TagsShape(8, 32)
+    assert field(shown, "content").shape == TextShape(512, multiline=True)
+    assert isinstance(field(shown, "status").shape, ChoiceShape)
+    assert not field(shown, "status").present
+    assert shown.form is not None
+    assert shown.form.removable
+
+
+def test_a_value_of_the_wrong_kind_is_edited_as_json() -> None:
+    shown = found(state(snapshot_value(core=[block("a", decay="0.1", tags="t", mood=[1])])), "a")
+    assert field(shown, "decay").shape == JsonShape()
+    assert field(shown, "tags").shape == JsonShape()
+    assert field(shown, "mood").shape == JsonShape()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "task_id",
+        "closed_at",
+        "content_state",
+        "tag_id",
+        "tag_summary",
+        "rehydrated_at",
+        "persistent_block_id",
+        "persistent_score",
+    ],
+)
+def test_fields_of_the_system_on_a_block_are_locked_with_a_reason(name: str) -> None:
+    locked = field(found(state(snapshot_value(core=[block("a", **{name: "x"})])), "a"), name)
+    assert (locked.owner, locked.shape) == (Owner.SYSTEM, None)
+    assert locked.why.endswith(".")
+
+
+def test_the_whole_has_its_own_fields_and_every_locked_one_says_why() -> None:
+    value = snapshot_value(
+        active_task="t",
+        active_task_meta={},
+        last_task={},
+        task_checkpoint=None,
+        project=1,
+        capabilities=[],
+    )
+    value["runtime"]["budget"] = {}
+    form = state(value).form
+    assert form is not None
+    editable = {each.name for each in form.fields if each.shape is not None}
+    assert editable == {"active_task", "capabilities"}
+    assert all(each.why for each in form.fields if each.shape is None)
+    names = {each.name for each in form.fields}
+    assert names >= {"version", "runtime.round", "runtime.budget", "todo.summary", "last_task", "project"}
+
+
+def test_a_new_block_starts_with_sound_values() -> None:
+    shown = state(snapshot_value(working=[block("work-003"), block("other")], round=9))
+    new = {tier.name: tier.new for tier in shown.tiers}["working"]
+    assert new is not None
+    values = {each.name: each.value for each in new.fields}
+    assert (values["id"], values["round"]) == ("work-004", 9)
+    assert (new.pointer, new.exists) == ("/memory/working/-", False)
+    for tier in shown.tiers:
+        assert tier.new is not None
+        filled = {each.name: each.value for each in tier.new.fields} | {"content": "words"}
+        again = state(snapshot_value(**{tier.name: [filled]}, round=9))
+        assert found(again, str(filled["id"])).visible
+
+
+def test_the_cursor_has_a_form_even_before_it_exists() -> None:
+    todo = state(snapshot_value()).todo
+    assert todo is not None
+    assert todo.form is not None
+    assert (todo.cursor, todo.form.exists) == (None, False)
+    assert {each.name: each.value for each in todo.form.fields}["v"] == 1
+
+
+def test_a_derived_view_offers_nothing_to_edit() -> None:
+    shown = state({"modelContext": snapshot_value(core=[block("a")]), "meta": {}})
+    assert not any(each.form and (each.form.editable or each.form.removable) for each in shown.blocks())
+    assert all(tier.new is None for tier in shown.tiers)
+    assert shown.form is not None
+    assert not shown.form.editable
+
+
+# -- todo, budget, references ------------------------------------------------------------------------------
+
+
+def test_the_cursor_and_the_items_of_the_store_are_shown() -> None:
+    cursor = {"v": 1, "phase": "doing", "next": "todo_complete", "targetId": 2, "note": "n"}
+    rows = (TodoRow(1, "one", "", "done"), TodoRow(2, "two", "", "open"), TodoRow(3, "three", "", "open"))
+    todo = state(snapshot_value(cursor=cursor), AgentStore("f", todo_database="todo.db", todo_rows=rows)).todo
+    assert todo is not None
+    assert todo.cursor is not None
+    assert (todo.cursor.phase, todo.cursor.next, todo.cursor.target) == ("doing", "todo_complete", 2)
+    assert [(item.title, item.current) for item in todo.items] == [
+        ("one", False),
+        ("two", True),
+        ("three", False),
+    ]
+
+
+def test_tokens_of_a_tier_are_those_of_its_shown_texts() -> None:
+    value = snapshot_value(core=[block("a", content="x" * 40), block("b", content="y" * 400, decay=0.9)])
+    tokens = budget(state(value), "snapshot in the prompt")
+    core = next(segment for segment in tokens.segments if segment.name == "core")
+    assert (core.used, core.estimator, core.exact) == (COUNTER.count("x" * 40), "bytes/4", False)
+    assert tokens.limit == load_profile().budget.input_budget
+    assert tokens.used == sum(segment.used for segment in tokens.segments)
+
+
+def test_recorded_figures_name_their_own_estimator() -> None:
+    value = snapshot_value()
+    value["runtime"]["budget"] = {
+        "estimated_input_tokens": 9000,
+        "input_budget": 8000,
+        "reserve_output_tokens": 500,
+        "safety_margin_tokens": 600,
+    }
+    value["runtime"]["token_usage"] = {
+        "input_tokens": 7,
+        "output_tokens": 3,
+        "total_tokens": 10,
+        "source": "ai-sdk",
+    }
+    shown = state(value)
+    recorded = budget(shown, "recorded by the runtime")
+    assert (recorded.used, recorded.limit, recorded.over, recorded.reserved) == (9000, 8000, 1000, 1100)
+    assert recorded.segments[0].estimator == "UTF-8 bytes / 3"
+    usage = budget(shown, "counted by the provider")
+    assert [(each.name, each.used, each.exact) for each in usage.segments] == [
+        ("input", 7, True),
+        ("output", 3, True),
+    ]
+    assert budget(shown, "snapshot in the prompt").limit == 8000
+
+
+def test_blocks_are_counted_against_what_may_be_shown_and_stored() -> None:
+    shown = state(snapshot_value(core=[block("a"), block("b", decay=0.9)]))
+    assert [(s.name, s.used, s.limit) for s in budget(shown, "shown to the model").segments][:1] == [
+        ("core", 1, 24)
+    ]
+    assert [(s.name, s.used, s.limit) for s in budget(shown, "stored").segments][:1] == [("core", 2, 200)]
+
+
+def entry(name: str, tag: str | None, state: str = "active") -> MemoryEntry:
+    return MemoryEntry(
+        1, name, "core", "note", "", f"text of {name}", state, tag, None, 0.9, 0.1, "", "", 1, 1, 0, None
+    )
+
+
+def test_references_lead_to_payloads_nowhere_or_are_left_alone() -> None:
+    value = snapshot_value(
+        longterm=[
+            block("good", content_state="tag_ref", tag_id="t-good"),
+            block("bad", content_state="tag_ref", tag_id="t-bad"),
+            block("back", content_state="active", tag_id="t-back", rehydrated_at=1),
+        ],
+        ephemeral=[block("persistent:core:x", persistent_block_id="x")],
+    )
+    store = AgentStore(
+        ".agent",
+        database="memory.db",
+        entries=(entry("x", None), entry("cold", "t-cold", "tag_ref")),
+        payloads={"t-good": "all of it", "t-back": "also", "t-left": "nobody's"},
+    )
+    refs = {ref.id: ref for ref in state(value, store).refs}
+    assert {name: (ref.kind, ref.status) for name, ref in refs.items()} == {
+        "t-good": ("tag_ref", RefStatus.RESOLVED),
+        "t-bad": ("tag_ref", RefStatus.DANGLING),
+        "t-back": ("rehydrated", RefStatus.RESOLVED),
+        "t-cold": ("stored tag_ref", RefStatus.DANGLING),
+        "x": ("recall", RefStatus.RESOLVED),
+        "t-left": ("payload", RefStatus.ORPHAN),
+    }
+    assert (refs["t-good"].text, refs["t-good"].bytes, refs["t-good"].used_by) == ("all of it", 9, ("good",))
+    gaps = [gap.id for gap in state(value, store).missing if gap.status == "dangling"]
+    assert gaps == ["t-bad", "t-cold"]
+
+
+def test_without_a_store_nobody_knows_where_a_reference_leads() -> None:
+    value = snapshot_value(longterm=[block("a", content_state="tag_ref", tag_id="t")])
+    (ref,) = state(value).refs
+    assert ref.status is RefStatus.UNKNOWN
+
+
+def test_deep_nesting_and_wild_numbers_do_no_harm() -> None:
+    deep = b"[" * 5000 + b"]" * 5000
+    data = to_bytes(snapshot_value(core=[block("a", decay=0.2)])).replace(b'"round": 1}', b'"round": 1e400}')
+    shown = state_of(data[:-1] + b', "deep": ' + deep + b"}")
+    assert shown.counts.blocks == 1
