@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 from textual.app import App
@@ -283,3 +283,44 @@ async def test_f1_explains_the_keys() -> None:
         assert "Ctrl-s applies" in words(app, ".help")
         await pilot.press("f1")
         assert not words(app, ".help")
+
+
+async def test_nothing_in_a_form_can_act_on_the_terminal() -> None:
+    evil = "\x1b[31m\u202e[@click=app.quit]x[/]\x9b"
+    shapes: tuple[Shape, ...] = (
+        TextShape(),
+        TextShape(multiline=True),
+        JsonShape(),
+        ChoiceShape((evil, "b")),
+    )
+    fields = (
+        *(field(f"{number}{evil}", evil, shape) for number, shape in enumerate(shapes)),
+        field("tags", [evil], TagsShape(8, 4)),
+        field("locked", evil, why=evil),
+    )
+    app = Stage(FormScreen(Form(evil, "/b/0", fields), evil))
+    async with app.run_test(size=(100, 40)) as pilot:
+        await pilot.pause()
+        seen = app.export_screenshot()
+    assert not {"\x1b", "\u202e", "\x9b"} & set(seen)
+    assert "^[" in seen
+
+
+@pytest.mark.parametrize("size", [(120, 36), (80, 24)], ids=["120x36", "80x24"])
+def test_the_form_looks_as_it_did(
+    size: tuple[int, int], snap_compare: Callable[..., bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("NO_COLOR", "TEXTUAL_THEME"):
+        monkeypatch.delenv(name, raising=False)
+    text = (
+        "Pages are cut on updated_at alone; rows of one transaction share it.\n告警群简报用中文，最多三行。"
+    )
+    app = Stage(FormScreen(block(content=text, note="twenty characters and more"), "Edit work-1"))
+
+    async def before(pilot: Pilot[None]) -> None:
+        for editor in app.shown.query(Input):
+            editor.cursor_blink = False
+        await pilot.press("7", "tab", "end", ",", "a")
+        await pilot.pause()
+
+    assert snap_compare(app, terminal_size=size, run_before=before)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -152,3 +153,15 @@ async def test_the_mouse_saves() -> None:
         await pilot.click("#save")
         await pilot.pause()
     assert app.result is True
+
+
+@pytest.mark.parametrize("size", [(120, 36), (80, 24)], ids=["120x36", "80x24"])
+@pytest.mark.parametrize("blocked", [False, True], ids=["open", "blocked"])
+def test_the_preview_looks_as_it_did(
+    size: tuple[int, int], blocked: bool, snap_compare: Callable[..., bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("NO_COLOR", "TEXTUAL_THEME"):
+        monkeypatch.delenv(name, raising=False)
+    why = "the change would bring in an error: no target (SNP030)" if blocked else None
+    app = stage(preview(HIDDEN, *([BROKEN] if blocked else []), blocked=why))
+    assert snap_compare(app, terminal_size=size)

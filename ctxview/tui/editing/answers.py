@@ -11,6 +11,10 @@ from ctxview.state import Field, Form, JsonShape, JsonValue, NumberShape, TextSh
 from ctxview.tui.editing.typed import NOTHING, Problem, Typed, read, written, wrong
 
 
+LONGEST, MOST_LINES = 100_000, 2_000
+"""Beyond this the toolkit's editor needs a noticeable time for every key."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """One editable field, what stands in its editor now, and what that comes to."""
@@ -38,9 +42,10 @@ def first_text(form: Form, field: Field) -> str | None:
     if form.exists and not field.present:
         return ""
     try:
-        return written(field.shape, field.value)
+        text = written(field.shape, field.value)
     except RecursionError:
         return None
+    return text if len(text) <= LONGEST and text.count("\n") <= MOST_LINES else None
 
 
 def answer(form: Form, field: Field, text: str) -> Answer:

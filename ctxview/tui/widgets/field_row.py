@@ -192,7 +192,7 @@ def locked_line(field: Field, label: int) -> Line:
     owner = (Span(f"{OWNER[field.owner]} ", f"owner.{field.owner}"),)
     name = pad(show(field.name, "dim"), label - 1)
     value = preview(shown(field.value) if field.present else "not there", limit=120)
-    why = field.why or ("this value is nested too deeply to edit" if field.shape else "")
+    why = field.why or ("too large or too deeply nested to edit here" if field.shape else "")
     reason = show(f"  {field.owner}{': ' if why else ''}{why}", "dim")
     return join(owner, name, value, reason)
 

@@ -117,6 +117,12 @@ def test_a_value_too_deep_to_write_has_no_text() -> None:
     assert first_text(Form("a.json", "/b/0", (each,)), each) is None
 
 
+def test_a_value_too_long_for_an_editor_has_no_text() -> None:
+    for value in ("x" * 100_001, "\n" * 2_001):
+        each = field("text", value, TextShape(multiline=True))
+        assert first_text(Form("a.json", "/b/0", (each,)), each) is None
+
+
 def test_a_suggestion_for_what_does_not_exist_is_not_shown_as_if_it_did() -> None:
     phase = field("phase", "planning", ChoiceShape(("planning", "doing")), present=False)
     assert first_text(Form("a.json", "/b/0", (phase,)), phase) == ""
