@@ -20,6 +20,7 @@ from ctxview.formats.snapshot.model import (
     utf16_length,
 )
 from ctxview.formats.snapshot.profile import Profile
+from ctxview.formats.snapshot.rules.expected import tier_blocks
 
 RECALL_TYPES = {"ephemeral": "persistent_recall", "longterm": "persistent_longterm_recall"}
 """The type a recalled block has, by the tier it is put into."""
@@ -46,7 +47,7 @@ def status_irregular(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     ## Source
     The protocol document does not name status; the runtime knows these four words in working.
     """
-    for block in snapshot.blocks:
+    for block in tier_blocks(snapshot):
         for field, fault, effect in _status_faults(block):
             origin = snapshot.origin_of(f"{block.pointer}/{field}")
             yield Hit(origin, f"{shown(block.name)}{fault}", effect=effect)
@@ -74,7 +75,7 @@ def cold_content(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     ## Source
     Context Protocol 3.0, structural notes on cold memory. Runtime: not validated, passes through.
     """
-    for block in snapshot.blocks:
+    for block in tier_blocks(snapshot):
         state = block.members.get("content_state", "active")
         if state == "tag_ref":
             yield from _placeholder(snapshot, block, profile)
@@ -105,7 +106,7 @@ def recall_irregular(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     ## Source
     Behaviour of the runtime; the protocol document does not name recalled blocks.
     """
-    for block in snapshot.blocks:
+    for block in tier_blocks(snapshot):
         if not is_recall(block):
             continue
         faults = list(_recall_faults(block))

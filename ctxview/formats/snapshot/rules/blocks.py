@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from ctxview.analysis.wording import listed, quoted, shown, spelled
 from ctxview.findings import Effect, Hit, Severity, rule
 from ctxview.formats.snapshot.javascript import finite_number, trim
-from ctxview.formats.snapshot.model import TIERS, MemoryBlock, Snapshot, number, text, utf16_length
+from ctxview.formats.snapshot.model import MemoryBlock, Snapshot, number, text, utf16_length
 from ctxview.formats.snapshot.normalise import normalise
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.retention import preferred_in_storage
-from ctxview.formats.snapshot.rules.expected import as_written, expected_layout
+from ctxview.formats.snapshot.rules.expected import as_written, expected_layout, tier_blocks
 from ctxview.state import JsonValue
 
 
@@ -35,7 +35,7 @@ def block_incomplete(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     Context Protocol 3.0, rule 11: all seven are mandatory. Runtime: three of them are defaulted.
     """
     required = expected_layout(snapshot).block_fields
-    for block in snapshot.blocks:
+    for block in tier_blocks(snapshot):
         if not isinstance(block.value, dict):
             message = f"{block.name} is {spelled(block.value)}, not a block; it will be dropped"
             yield Hit(snapshot.origin_of(block.pointer), message)
@@ -63,7 +63,7 @@ def block_field_invalid(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     ## Source
     Context Protocol 3.0, rules 11 to 13. Runtime: clamps, converts numeric strings, drops the rest.
     """
-    for block in snapshot.blocks:
+    for block in tier_blocks(snapshot):
         for name in ("id", "type", "content"):
             if name in block.members and not trim(text(block.members[name]) or ""):
                 found = spelled(block.members[name])
@@ -92,7 +92,7 @@ def block_round_invalid(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     Context Protocol 3.0, rule 11 and template. Runtime: defaults and clamps to the current round.
     """
     now = snapshot.round
-    for block in snapshot.blocks:
+    for block in tier_blocks(snapshot):
         if "round" not in block.members:
             continue
         pointer = f"{block.pointer}/round"
@@ -125,7 +125,7 @@ def tags_irregular(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     ## Source
     Context Protocol 3.0, rule 11 (tags are mandatory); limits of the runtime: 8 tags of 32 characters.
     """
-    for block in snapshot.blocks:
+    for block in tier_blocks(snapshot):
         tags = block.members.get("tags")
         if isinstance(tags, list):
             for place, fault, effect in _odd_tags(tags, profile):
@@ -156,7 +156,7 @@ def content_too_long(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     limit = profile.limits.content
     if limit is None:
         return
-    for block in snapshot.blocks:
+    for block in tier_blocks(snapshot):
         length = utf16_length(trim(block.content or ""))
         if length > limit:
             message = f"{shown(block.name)}: content has {length} characters and is cut to {limit}"
@@ -180,8 +180,8 @@ def duplicate_id(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     Context Protocol 3.0, rule 15. Runtime: collapses copies inside a tier only.
     """
     seen: dict[str, list[MemoryBlock]] = {}
-    for block in snapshot.blocks:
-        if block.tier in TIERS and block.id is not None and trim(block.id):
+    for block in tier_blocks(snapshot):
+        if block.id is not None and trim(block.id):
             seen.setdefault(trim(block.id), []).append(block)
     for name, copies in seen.items():
         if len(copies) > 1:

@@ -16,6 +16,7 @@ from ctxview.formats.snapshot.javascript import trim
 from ctxview.formats.snapshot.model import STATUSES, TIERS, MemoryBlock, Snapshot, utf16_length
 from ctxview.formats.snapshot.normalise import normalise, why_invalid
 from ctxview.formats.snapshot.profile import Profile
+from ctxview.formats.snapshot.rules.expected import tier_blocks
 from ctxview.state import JsonValue
 
 
@@ -95,11 +96,11 @@ def id_churn(received: Snapshot, emitted: Snapshot, profile: Profile) -> Iterato
     ## Source
     Context Protocol 3.0, rule 15: prefer updating by stable id. How alike is alike is the profile's.
     """
-    known = {trim(block.id or ""): block for block in received.blocks if block.tier in TIERS}
+    known = {trim(block.id or ""): block for block in tier_blocks(received)}
     texts = Texts({name: block.content for name, block in known.items() if block.content})
-    for block in emitted.blocks:
+    for block in tier_blocks(emitted):
         name = trim(block.id or "")
-        if block.tier not in TIERS or not name or not block.content:
+        if not name or not block.content:
             continue
         old = known.get(name)
         if old is not None:
@@ -237,9 +238,9 @@ def block_normalised(received: Snapshot, emitted: Snapshot, profile: Profile) ->
     ## Source
     Runtime: sanitizer of incoming blocks. Which limit was hit is said by SNP016 to SNP019 and SNP025.
     """
-    for block in emitted.blocks:
+    for block in tier_blocks(emitted):
         normal = normalise(block.value, block.tier, received.round, profile)
-        if block.tier not in TIERS or normal is None:
+        if normal is None:
             continue
         changed = [
             (key, block.members[key], normal.value[key])
@@ -278,8 +279,8 @@ def _wiped(
 def _places(snapshot: Snapshot) -> dict[str, dict[str, MemoryBlock]]:
     """id → tier → block."""
     found: dict[str, dict[str, MemoryBlock]] = {}
-    for block in snapshot.blocks:
-        if block.tier in TIERS and block.id and trim(block.id):
+    for block in tier_blocks(snapshot):
+        if block.id and trim(block.id):
             found.setdefault(trim(block.id), {}).setdefault(block.tier, block)
     return found
 
@@ -287,7 +288,7 @@ def _places(snapshot: Snapshot) -> dict[str, dict[str, MemoryBlock]]:
 def _pairs(received: Snapshot, emitted: Snapshot) -> Iterator[tuple[MemoryBlock, MemoryBlock]]:
     """Every emitted block beside the received one with its id in its tier."""
     before = _places(received)
-    for block in emitted.blocks:
+    for block in tier_blocks(emitted):
         old = before.get(trim(block.id or ""), {}).get(block.tier)
         if old is not None:
             yield old, block

@@ -1,12 +1,13 @@
-"""What the rules ask of a snapshot: the layout of its version, and a value as the file spells it."""
+"""What many rules ask of a snapshot: the layout of its version, its blocks, a value as the file spells it."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 
 from ctxview.analysis.wording import shown, spelled
-from ctxview.formats.snapshot.model import Snapshot
+from ctxview.formats.snapshot.model import TIERS, MemoryBlock, Snapshot
 from ctxview.formats.snapshot.versions import CURRENT, LAYOUTS, Layout, declared_version, layout_of
 from ctxview.state import JsonValue
 
@@ -29,3 +30,8 @@ def as_written(snapshot: Snapshot, pointer: str, value: JsonValue) -> str:
     span = snapshot.document.span(pointer)
     literal = snapshot.document.data[slice(*span)] if span is not None else b""
     return shown(literal.decode(), 24) if _NUMBER.fullmatch(literal) else json.dumps(value)
+
+
+def tier_blocks(snapshot: Snapshot) -> Iterator[MemoryBlock]:
+    """The blocks of the four tiers. What stands under another name nobody reads: SNP014 says so, once."""
+    return (block for block in snapshot.blocks if block.tier in TIERS)

@@ -17,6 +17,7 @@ from ctxview.formats.snapshot.normalise import normalise
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.retention import past_retention
 from ctxview.formats.snapshot.rules.block_state import is_recall
+from ctxview.formats.snapshot.rules.expected import tier_blocks
 from ctxview.formats.snapshot.rules.summary import read_summary
 from ctxview.state import JsonValue
 
@@ -115,9 +116,9 @@ def block_vanished(previous: Snapshot, following: Snapshot, profile: Profile) ->
     if not _same_process(previous, following):
         return
     homes = {(block.tier, trim(block.id or "")) for block in following.blocks}
-    for block in previous.blocks:
+    for block in tier_blocks(previous):
         name = trim(block.id or "")
-        if block.tier not in TIERS or not name or (block.tier, name) in homes:
+        if not name or (block.tier, name) in homes:
             continue
         if _is_explained(block, previous, following, profile):
             continue
@@ -223,8 +224,8 @@ def cold_content_lost(previous: Snapshot, following: Snapshot, profile: Profile)
     ## Source
     Context Protocol 3.0, structural notes on cold memory.
     """
-    before = {(block.tier, trim(block.id or "")): block for block in previous.blocks}
-    for block in following.blocks:
+    before = {(block.tier, trim(block.id or "")): block for block in tier_blocks(previous)}
+    for block in tier_blocks(following):
         old = before.get((block.tier, trim(block.id or "")))
         if old is None or old.content_state != "tag_ref":
             continue

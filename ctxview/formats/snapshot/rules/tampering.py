@@ -12,9 +12,10 @@ from ctxview.analysis.wording import listed, shown, spelled
 from ctxview.files.json_values import same_value
 from ctxview.findings import Effect, Hit, Severity, rule
 from ctxview.formats.snapshot.javascript import trim
-from ctxview.formats.snapshot.model import TIERS, MemoryBlock, Snapshot
+from ctxview.formats.snapshot.model import MemoryBlock, Snapshot
 from ctxview.formats.snapshot.ownership import SYSTEM_FIELDS, UNGUARDED_MEMBERS
 from ctxview.formats.snapshot.profile import Profile
+from ctxview.formats.snapshot.rules.expected import tier_blocks
 from ctxview.state import JsonValue
 
 STORE_FIELDS = ("content_state", "tag_id", "tag_summary", "rehydrated_at")
@@ -107,10 +108,8 @@ def store_link_edited(received: Snapshot, emitted: Snapshot, profile: Profile) -
     ## Source
     Context Protocol 3.0, structural notes on cold memory: these fields describe what the system did.
     """
-    before = {(block.tier, trim(block.id or "")): block for block in received.blocks}
-    for block in emitted.blocks:
-        if block.tier not in TIERS:
-            continue
+    before = {(block.tier, trim(block.id or "")): block for block in tier_blocks(received)}
+    for block in tier_blocks(emitted):
         old = before.get((block.tier, trim(block.id or "")))
         edited = [key for key in block.members if _is_store_field(key) and _differs(old, block, key)]
         if edited:

@@ -16,7 +16,7 @@ from ctxview.formats.snapshot.normalise import NormalBlock, normalise
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.projection import Drop, figure, project
 from ctxview.formats.snapshot.retention import compact, past_retention
-from ctxview.formats.snapshot.rules.expected import as_written
+from ctxview.formats.snapshot.rules.expected import as_written, tier_blocks
 
 
 @rule("SNP021", name="hidden-by-threshold", severity=Severity.WARNING, effect=Effect.HIDDEN)
@@ -166,7 +166,7 @@ _NOISE = 1e-9
 
 def _candidates(snapshot: Snapshot, profile: Profile) -> Iterator[tuple[MemoryBlock, NormalBlock]]:
     """The valid blocks, each as the runtime keeps it."""
-    for block in snapshot.blocks:
+    for block in tier_blocks(snapshot):
         normal = normalise(block.value, block.tier, snapshot.round, profile)
         if normal is not None:
             yield block, normal
