@@ -26,7 +26,7 @@ _MAGIC: Final = b"SQLite format 3\0"
 # A rollback journal that starts like this undoes a write that is not finished.
 _HOT_JOURNAL: Final = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 _STEPS_BETWEEN_LOOKS: Final = 100_000
-_LOOKS: Final = 2_000
+_LOOKS: Final = 200
 
 
 class Database:
