@@ -10,7 +10,6 @@ from ctxview.edits import DeleteValue, Edit, InsertItem, SetValue
 from ctxview.state import Field, Form, JsonShape, JsonValue, NumberShape, TextShape
 from ctxview.tui.editing.typed import NOTHING, Problem, Typed, read, written, wrong
 
-
 LONGEST, MOST_LINES = 100_000, 2_000
 """Beyond this the toolkit's editor needs a noticeable time for every key."""
 
