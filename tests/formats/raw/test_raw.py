@@ -1,0 +1,152 @@
+"""What no format recognises is shown all the same, with what can be said without one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ctxview.analysis.tokens import ESTIMATES
+from ctxview.formats import CannotOpen, Lens, Reading, open_source
+from ctxview.formats.raw import opening, read
+from ctxview.formats.raw.read import Kind, read_raw
+
+LENS = Lens(ESTIMATES["bytes/4"])
+
+
+def reading(tmp_path: Path, data: bytes, name: str = "file.bin") -> Reading:
+    file = tmp_path / name
+    file.write_bytes(data)
+    return open_source(file, "raw").reading(0, LENS)
+
+
+def blocks(found: Reading) -> list[tuple[str, str, str | None]]:
+    return [(block.tier, block.id, block.type) for block in found.state.blocks()]
+
+
+def rules(found: Reading) -> set[str]:
+    return {finding.rule for finding in found.findings}
+
+
+def test_an_object_shows_its_members_and_its_lists(tmp_path: Path) -> None:
+    found = reading(tmp_path, b'{"name": "x", "n": 3, "items": [{"id": "i1"}, 7], "none": null}')
+    assert blocks(found) == [
+        ("members", "name", "string"),
+        ("members", "n", "number"),
+        ("members", "none", "null"),
+        ("items", "i1", "object"),
+        ("items", "[1]", "number"),
+    ]
+    assert found.state.blocks().__next__().origin.pointer == "/name"
+    assert rules(found) == {"RAW001"}
+
+
+def test_a_list_shows_its_elements(tmp_path: Path) -> None:
+    assert blocks(reading(tmp_path, b'[1, "two", [3], true]')) == [
+        ("elements", "[0]", "number"),
+        ("elements", "[1]", "string"),
+        ("elements", "[2]", "array"),
+        ("elements", "[3]", "boolean"),
+    ]
+
+
+def test_lines_of_json_are_rows_and_a_bad_one_is_not_the_end(tmp_path: Path) -> None:
+    found = reading(tmp_path, '{"a": "\u2028"}\n{broken\n\n{"b": 2}\n'.encode())
+    assert found.state.extra["kind"] == "JSON lines"
+    assert [(block.id, block.reason is None) for block in found.state.blocks()] == [
+        ("line 1", True),
+        ("line 2", False),
+        ("line 4", True),
+    ]
+    assert [gap.id for gap in found.state.missing] == ["line 2"]
+
+
+def test_text_is_shown_by_paragraphs_with_their_lines(tmp_path: Path) -> None:
+    found = reading(tmp_path, b"# Title\n\none\ntwo\n\n\nthree")
+    assert [(block.origin.line, block.text) for block in found.state.blocks()] == [
+        (1, "# Title"),
+        (3, "one\ntwo"),
+        (7, "three"),
+    ]
+    assert found.state.text == "# Title\n\none\ntwo\n\n\nthree"
+
+
+def test_a_long_paragraph_is_cut_into_chunks(tmp_path: Path) -> None:
+    found = reading(tmp_path, b"\n".join(b"line" for _ in range(100)))
+    assert [block.origin.line for block in found.state.blocks()] == [1, 41, 81]
+
+
+def test_bytes_are_shown_as_bytes(tmp_path: Path) -> None:
+    found = reading(tmp_path, b"\x00\x1b[2J" + bytes(range(256)))
+    assert found.state.extra["kind"] == "bytes"
+    assert found.state.text is None
+    assert next(found.state.blocks()).text.startswith("00000000  00 1b 5b 32 4a")
+    assert rules(found) == {"RAW001"}
+
+
+def test_broken_json_is_text_with_a_finding(tmp_path: Path) -> None:
+    found = reading(tmp_path, b'{"a": 1,}')
+    assert {"RAW001", "JSN001"} <= rules(found)
+    assert "JSN001" not in rules(reading(tmp_path, b"[section]\nkey = 1\n"))
+
+
+def test_deceiving_text_is_found_with_its_place(tmp_path: Path) -> None:
+    found = reading(tmp_path, "first\nrun \u202egnp.exe".encode())
+    finding = next(finding for finding in found.findings if finding.rule == "TXT002")
+    assert (finding.origin.line, finding.origin.column) == (2, 5)
+
+
+def test_of_a_very_big_file_both_ends_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "LIMIT", 100)
+    found = reading(tmp_path, b"begin\n" + b"x" * 1000 + b"\nend")
+    assert "RAW003" in rules(found)
+    assert found.state.text is not None
+    assert (found.state.text[:5], found.state.text[-3:]) == ("begin", "end")
+    assert found.state.missing[0].status == "left out"
+
+
+def test_too_many_parts_are_bounded_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(read, "MOST_PIECES", 10)
+    found = reading(tmp_path, b"[" + b",".join(b"1" for _ in range(50)) + b"]")
+    assert found.state.counts.blocks == 10
+    assert "RAW003" in rules(found)
+
+
+def test_nothing_raw_can_be_written(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("x")
+    source = open_source(tmp_path / "a.txt")
+    assert source.policy(0) is None
+    assert source.profiles == ()
+    assert [revision.label for revision in source.revisions] == ["a.txt"]
+
+
+def test_a_folder_is_not_raw(tmp_path: Path) -> None:
+    with pytest.raises(CannotOpen, match="name one of its files"):
+        open_source(tmp_path, "raw")
+
+
+def test_a_draft_is_read_instead_of_the_file(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("x")
+    assert open_source(tmp_path / "a.txt").reading(0, LENS, b"[1]").state.extra["kind"] == "a JSON tree"
+
+
+@pytest.mark.parametrize(
+    "data", [b"[" * 3000 + b"]" * 3000, b'{"a": "\\ud800"}', b" " * 1_000_000, b"\n" * 10_000]
+)
+def test_odd_files_do_no_harm(tmp_path: Path, data: bytes) -> None:
+    reading(tmp_path, data)
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.one_of(st.binary(max_size=200), st.text(max_size=200).map(lambda text: text.encode("utf-8"))))
+def test_every_byte_that_is_not_blank_lies_in_a_piece(data: bytes) -> None:
+    raw = read_raw("file", data)
+    if raw.kind is not Kind.TEXT:
+        return
+    covered = bytearray(data)
+    for piece in raw.pieces:
+        start, end = piece.origin.start or 0, piece.origin.end or 0
+        covered[start:end] = b" " * (end - start)
+    assert not bytes(covered).strip()

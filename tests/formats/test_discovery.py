@@ -1,0 +1,75 @@
+"""Everything in a tree that can be recognised is listed, within bounds that are said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ctxview.formats import CannotOpen, discover, discovery
+from tests.formats.snapshot.builders import block, reply_bytes, snapshot_value, to_bytes
+
+SNAPSHOT = to_bytes(snapshot_value(core=[block("a")]))
+
+
+def tree(root: Path, *names: str) -> Path:
+    for name in names:
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(SNAPSHOT if path.suffix == ".json" else b"just text")
+    return root
+
+
+def found(root: Path) -> list[str]:
+    return [str(each.path.relative_to(root)) for each in discover(root).found]
+
+
+def test_sessions_and_single_files_of_a_tree_are_listed(tmp_path: Path) -> None:
+    tree(tmp_path, "a/r1.json", "a/r2.json", "b/notes.md", "b/deep/one.json", "b/deep/x.txt", "b/deep/y.txt")
+    (tmp_path / "w" / ".agent" / "log").mkdir(parents=True)
+    assert found(tmp_path) == ["a", "b/deep/one.json", "w"]
+
+
+def test_what_belongs_to_tools_is_skipped(tmp_path: Path) -> None:
+    tree(tmp_path, ".git/a.json", "node_modules/b.json", ".venv/c.json", "mine/d.json")
+    assert found(tmp_path) == ["mine"]
+
+
+def test_a_file_is_found_as_itself(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(reply_bytes(snapshot_value()))
+    (tmp_path / "b.txt").write_bytes(b"hello")
+    assert [each.format for each in discover(tmp_path / "a.txt").found] == ["snapshot"]
+    assert [each.format for each in discover(tmp_path / "b.txt").found] == ["raw"]
+
+
+def test_nothing_recognised_is_an_empty_list(tmp_path: Path) -> None:
+    tree(tmp_path, "x/notes.md")
+    assert discover(tmp_path).found == ()
+
+
+def test_links_are_not_followed(tmp_path: Path) -> None:
+    tree(tmp_path / "outside", "a.json")
+    tree(tmp_path / "root", "n.md")
+    (tmp_path / "root" / "link").symlink_to(tmp_path / "outside")
+    (tmp_path / "root" / "loop").symlink_to(tmp_path / "root")
+    assert found(tmp_path / "root") == []
+
+
+def test_depth_has_an_end_that_is_said(tmp_path: Path) -> None:
+    tree(tmp_path, "/".join("abcdefghijkl") + "/x.json")
+    result = discover(tmp_path)
+    assert result.found == ()
+    assert any("deeper than 8 folders" in note for note in result.notes)
+
+
+def test_the_number_of_entries_has_an_end_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(discovery, "MOST_ENTRIES", 5)
+    tree(tmp_path, *(f"d{n}/notes.md" for n in range(9)))
+    assert discover(tmp_path).capped == "stopped after looking at 5 files and folders"
+
+
+def test_a_missing_path_cannot_be_looked_through(tmp_path: Path) -> None:
+    with pytest.raises(CannotOpen):
+        discover(tmp_path / "none")

@@ -1,0 +1,201 @@
+"""Formats are recognised by content; what cannot be opened is answered with something helpful."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from ctxview.formats import FORMATS, CannotOpen, Match, Peek, Source, all_rules, detect, open_source
+from ctxview.formats.raw.source import RawSource
+from ctxview.formats.registry import format_named, plugins
+from tests.formats.snapshot.builders import block, full_log_value, reply_bytes, snapshot_value, to_bytes
+
+VALUE = snapshot_value(core=[block("a")])
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (to_bytes(VALUE), "memory and version"),
+        (to_bytes({"ok": True, "data": VALUE}), "memory and version in an API answer"),
+        (to_bytes(full_log_value(VALUE)), "a log envelope"),
+        (to_bytes({"modelContext": VALUE, "meta": {}}), "a log envelope"),
+        (to_bytes({"memory": {"core": []}}), "a snapshot's keys"),
+        (to_bytes({"ok": False, "error": {"code": "X", "message": "y"}}), "an API error"),
+        (reply_bytes(VALUE), "a text with the separator and a payload"),
+        (b"Done.\n<<<CONTEXT>>>\n```json\n{}", "a text with the separator and a payload"),
+        (b"The marker <<<CONTEXT>>> cuts a reply.", "a text with the separator"),
+        (b"Done.\n<<CONTEXT>>\n{}", "a text with something like the separator"),
+        (b'<context>{"version": "1.2", "round": 1}</context>', "a text with a context tag"),
+        (b"<context>\nversion: 3\n</context>", "a text with a context tag"),
+        (
+            b'{"version": 3, "memory": {"core": [',
+            "memory and version or runtime in what is broken or very long JSON",
+        ),
+    ],
+)
+def test_a_snapshot_is_recognised_by_its_content(tmp_path: Path, data: bytes, why: str) -> None:
+    file = tmp_path / "anything.xyz"
+    file.write_bytes(data)
+    assert [(match.format, match.why) for match in detect(file)] == [("snapshot", why)]
+    assert open_source(file).format == "snapshot"
+
+
+@pytest.mark.parametrize("data", [b"", b"hello", b'{"a": 1}', b"[1, 2]", b"\x00\x01\x02", b"# Notes\n\ntext"])
+def test_anything_else_opens_raw(tmp_path: Path, data: bytes) -> None:
+    file = tmp_path / "anything.json"
+    file.write_bytes(data)
+    assert detect(file) == []
+    assert open_source(file).format == "raw"
+
+
+def test_a_very_long_snapshot_is_recognised_by_its_beginning(tmp_path: Path) -> None:
+    file = tmp_path / "long.json"
+    file.write_bytes(to_bytes(snapshot_value(core=[block("a", content="x" * 5_000_000)])))
+    assert detect(file)[0].format == "snapshot"
+
+
+def test_a_format_can_be_insisted_on(tmp_path: Path) -> None:
+    file = tmp_path / "reply.txt"
+    file.write_bytes(b"No separator here.")
+    assert open_source(file).format == "raw"
+    assert open_source(file, "snapshot").format == "snapshot"
+
+
+def test_a_missing_path_is_answered_with_the_nearest_name(tmp_path: Path) -> None:
+    (tmp_path / "snapshot.json").write_bytes(b"{}")
+    with pytest.raises(
+        CannotOpen, match=r"there is no such file or folder \(did you mean snapshot\.json\?\)"
+    ):
+        open_source(tmp_path / "snapshott.json")
+
+
+def test_an_unknown_format_is_answered_with_those_there_are(tmp_path: Path) -> None:
+    with pytest.raises(
+        CannotOpen, match=r"no format is called snapshto \(did you mean snapshot\?\); there are"
+    ):
+        open_source(tmp_path, "snapshto")
+
+
+def test_a_folder_of_strangers_says_what_it_holds(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("hello")
+    with pytest.raises(
+        CannotOpen, match=r"nothing in this folder was recognised; it holds 1 entries, such as notes"
+    ):
+        open_source(tmp_path)
+
+
+def test_a_pipe_is_refused_and_does_not_hang(tmp_path: Path) -> None:
+    import os
+
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(CannotOpen, match="not a regular file"):
+        open_source(tmp_path / "pipe")
+
+
+# -- formats of other packages -----------------------------------------------------------------------------
+
+
+class Diary:
+    """A made-up format of another package."""
+
+    name = "diary"
+    score = 80
+
+    def recognise(self, peek: Peek) -> Match | None:
+        return Match("diary", self.score, "dear diary") if b"Dear diary" in peek.head else None
+
+    def open(self, path: Path) -> Source:
+        return RawSource(path, b"")
+
+
+@dataclass
+class Entry:
+    name: str
+    loads: object
+
+    def load(self) -> object:
+        if isinstance(self.loads, Exception):
+            raise self.loads
+        return self.loads
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Entry]]:
+    entries: list[Entry] = []
+    monkeypatch.setattr(metadata, "entry_points", lambda group: entries)
+    plugins.cache_clear()
+    yield entries
+    plugins.cache_clear()
+
+
+def test_another_packages_format_is_asked_when_nobody_else_knows(
+    tmp_path: Path, installed: list[Entry]
+) -> None:
+    installed.append(Entry("diary", Diary()))
+    (tmp_path / "d.txt").write_text("Dear diary, today")
+    assert [match.format for match in detect(tmp_path / "d.txt")] == ["diary"]
+    (tmp_path / "s.txt").write_bytes(reply_bytes(VALUE, "Dear diary"))
+    assert [match.format for match in detect(tmp_path / "s.txt")] == ["snapshot"]
+    assert format_named("diary").name == "diary"
+
+
+def test_a_format_that_fails_to_load_harms_nobody_until_it_is_named(
+    tmp_path: Path, installed: list[Entry]
+) -> None:
+    installed.append(Entry("broken", ImportError("no module named x")))
+    (tmp_path / "a.txt").write_text("hello")
+    assert open_source(tmp_path / "a.txt").format == "raw"
+    with pytest.raises(
+        CannotOpen, match="the format broken cannot be loaded: ImportError: no module named x; there"
+    ):
+        open_source(tmp_path / "a.txt", "broken")
+
+
+def test_two_formats_that_fit_equally_well_are_put_to_the_person(
+    tmp_path: Path, installed: list[Entry]
+) -> None:
+    class Journal(Diary):
+        name = "journal"
+        score = 78
+
+        def recognise(self, peek: Peek) -> Match | None:
+            return Match("journal", self.score, "a journal")
+
+    installed += [Entry("diary", Diary()), Entry("journal", Journal())]
+    (tmp_path / "d.txt").write_text("Dear diary")
+    with pytest.raises(
+        CannotOpen, match=r"this could be diary \(dear diary\) or journal \(a journal\); say which"
+    ):
+        open_source(tmp_path / "d.txt")
+
+
+# -- rules and imports -------------------------------------------------------------------------------------
+
+
+def test_every_rule_is_known_by_one_call() -> None:
+    rules = all_rules()
+    ids = [rule.id for rule in rules]
+    assert ids == sorted(set(ids))
+    assert {rule.family for rule in rules} >= {"JSN", "PTH", "RAW", "SEC", "SNP", "TXT"}
+    assert all(rule.explanation.summary and rule.explanation.why and rule.explanation.fix for rule in rules)
+
+
+def test_every_format_is_listed_with_how_it_is_recognised() -> None:
+    assert [spec.name for spec in FORMATS] == ["snapshot", "raw"]
+    assert all(spec.title and spec.recognised_by for spec in FORMATS)
+
+
+def test_listing_formats_loads_none_of_them() -> None:
+    code = (
+        "import sys, ctxview.formats; "
+        "heavy = ('pydantic', 'sqlite3', 'tiktoken', 'textual', 'ctxview.formats.snapshot', 'ctxview.formats.raw'); "
+        "print([name for name in heavy if name in sys.modules])"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
