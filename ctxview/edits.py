@@ -63,7 +63,7 @@ class WritePolicy(Protocol):
     """What a format lets a person write into one file."""
 
     def apply(self, data: bytes, edit: Edit) -> bytes:
-        """The file after `edit`; raises `Refused` when the field is not the model's or the edit is senseless."""
+        """The file after `edit`; raises `Refused` when it may not or cannot be made."""
 
     def tampering(self, before: bytes, after: bytes) -> str | None:
         """Why `after` may not replace `before`, however made; None when only writable fields differ."""
@@ -73,8 +73,8 @@ class WritePolicy(Protocol):
 class Preview:
     """What saving a draft would do: the difference in bytes, and in findings.
 
-    `standing` are the errors that were in the file before and still are: they do not stop a save. New ones do,
-    and `blocked` then says so.
+    `standing` are the errors that were in the file before and still are: they do not stop a save. New
+    ones do, and `blocked` then says so.
     """
 
     hunks: tuple[Hunk, ...]

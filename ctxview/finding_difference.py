@@ -33,7 +33,7 @@ def difference(before: Reviewed, after: Reviewed, *, shifted: bool) -> FindingDi
     """What is new in `after` and what of `before` is gone.
 
     Offsets and lines move with every edit, so a finding is the same if it says the same of the same pointer.
-    Where elements may have been `shifted` to other indexes: of the same bytes, or else of a place of its kind.
+    Where elements may have been `shifted` to other indexes: of the same bytes, or else of a like place.
     """
     gone: Iterable[Finding] = before.findings
     new: Iterable[Finding] = after.findings
