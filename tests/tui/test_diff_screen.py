@@ -112,6 +112,12 @@ def test_fields_say_what_they_were_and_whose_they_are() -> None:
     assert drawn(TASK, 70) == [' + task  added  nothing → "build it"']
 
 
+def test_thousands_of_changes_take_a_line_each() -> None:
+    page = diff_page(difference(*[TEXT] * 5000), 110)
+    assert page.lines == 5001
+    assert plain(page.line(5000)).endswith("decay 0.70 > 0.65  decay raised  text changed")
+
+
 @pytest.mark.parametrize("width", [72, 76, 110, 190])
 def test_no_line_is_wider_than_its_room(width: int) -> None:
     page = diff_page(difference(TEXT, GONE, CURSOR, CLOCK, TASK), width)

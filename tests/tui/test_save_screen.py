@@ -98,6 +98,11 @@ def test_the_same_bytes_say_so() -> None:
     assert [plain(line) for line in hunk_lines((), 60)] == ["The bytes are the same."]
 
 
+def test_a_huge_difference_says_how_much_of_it_is_not_shown() -> None:
+    lines = hunk_lines(difference(b"", b"x\n" * 5000), 60)
+    assert plain(lines[-1]) == "… and 3,000 more lines"
+
+
 def test_changed_lines_are_those_of_the_old_file() -> None:
     assert changed_lines(difference(OLD, NEW)) == {2, 3}
     assert changed_lines(difference(b"a\nb\nc\n", b"a\nb\nx\nc\n")) == {3}

@@ -21,6 +21,9 @@ from ctxview.tui.widgets.page import Page
 SPLIT_FROM = 110
 """From so many cells on, before and after stand side by side."""
 
+MANY = 600
+"""With more rows than this each is drawn on one line."""
+
 Side = Literal["removed", "added"]
 
 SIGNS = {
@@ -43,15 +46,19 @@ _LONG = 1200
 
 def diff_page(diff: StateDiff, width: int) -> Page:
     """All changes by group, each group under its title and counts."""
-    rows: list[list[Line]] = []
+    rows: list[Change | Line] = []
     things: list[Thing | None] = []
     for group, changes in diff.groups():
-        rows.append([*([()] if rows else []), _title(group, changes)])
-        things.append(None)
-        for number, change in enumerate(changes):
-            rows.append(change_lines(change, width))
-            things.append(_numbered(thing_of(change), number))
-    return Page(len(rows), lambda row: rows[row], lambda row: things[row], [len(lines) for lines in rows])
+        rows += [_title(group, changes), *changes]
+        things += [None, *(_numbered(thing_of(change), number) for number, change in enumerate(changes))]
+    if len(rows) > MANY:
+        # To know how high a row is one must draw it; so many take one line each, drawn when in sight.
+        return Page(len(rows), lambda row: [_brief(rows[row], width)], lambda row: things[row])
+    drawn = [
+        change_lines(row, width) if isinstance(row, Change) else _headed(row, first=not at)
+        for at, row in enumerate(rows)
+    ]
+    return Page(len(rows), lambda row: drawn[row], lambda row: things[row], [len(lines) for lines in drawn])
 
 
 def change_lines(change: Change, width: int) -> list[Line]:
@@ -89,6 +96,19 @@ def thing_of(change: Change) -> Thing:
 def _numbered(thing: Thing, number: int) -> Thing:
     """Several rows may be about one thing; the cursor has to tell them apart."""
     return Thing(thing.kind, thing.name, thing.within, number)
+
+
+def _headed(title: Line, *, first: bool) -> list[Line]:
+    return [title] if first else [(), title]
+
+
+def _brief(row: Change | Line, width: int) -> Line:
+    """A change on one line: what happened, and which of its values changed."""
+    if not isinstance(row, Change):
+        return row
+    sign, style = SIGNS[row.kind]
+    names = (show(f"{found.name} {found.word}", "dim") for found in row.deltas if not row.one_sided)
+    return fit(join((Span(f" {sign} ", style),), _headline(row), *names, gap="  "), width)
 
 
 def _title(group: Group, changes: Sequence[Change]) -> Line:

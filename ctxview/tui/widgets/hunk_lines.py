@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from ctxview.analysis.diff import Piece, pieces
 from ctxview.files.line_difference import Hunk
 from ctxview.tui.text import TAB, Line, Span, join, show, wrap
 
 NOTHING = "The bytes are the same."
+MOST = 2_000
+"""So many lines are drawn; how many more there are is said."""
 
 _SIGNS = {"removed": "-", "added": "+", "same": " ", "note": " "}
 _ALIKE = 0.3
@@ -16,18 +19,21 @@ _ALIKE = 0.3
 
 
 def hunk_lines(hunks: Sequence[Hunk], width: int) -> list[Line]:
-    """Every stretch under the number of its first line."""
+    """Every stretch with its line numbers, a rule between two of them."""
     if not hunks:
         return [show(NOTHING, "dim")]
     digits = len(str(max(hunk.new_line + len(hunk.lines) for hunk in hunks)))
     lines: list[Line] = []
-    for hunk in hunks:
-        if lines:
+    rows = ((at, row) for at, hunk in enumerate(hunks) for row in _rows(hunk))
+    current = 0
+    for at, (number, kind, text) in islice(rows, MOST):
+        if at != current:
             lines.append((Span("┄" * width, "faint"),))
-        for number, kind, text in _rows(hunk):
-            head = join(show(f"{number or '':>{digits}} ", "faint"), show(f"{_SIGNS[kind]} ", f"diff.{kind}"))
-            lines += wrap(join(head, text), width, " " * (digits + 3))
-    return lines
+            current = at
+        head = join(show(f"{number or '':>{digits}} ", "faint"), show(f"{_SIGNS[kind]} ", f"diff.{kind}"))
+        lines += wrap(join(head, text), width, " " * (digits + 3))
+    more = sum(len(hunk.lines) for hunk in hunks) - MOST
+    return [*lines, show(f"… and {more:,} more lines", "warn")] if more > 0 else lines
 
 
 def changed_lines(hunks: Sequence[Hunk]) -> set[int]:
