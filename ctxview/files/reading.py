@@ -49,24 +49,43 @@ def read_bytes(path: Path, limit: int = LIMIT) -> bytes:
     try:
         return _read(_open(str(path), _FLAGS), path, limit)
     except OSError as error:
-        raise Unreadable(path, _in_words(error)) from None
+        raise Unreadable(path, in_words(error)) from None
 
 
 def read_beneath(root: Path, relative: str, limit: int = LIMIT) -> bytes:
     """All bytes of the file that `relative` names below `root`, if it stays there and crosses no link."""
+    path = root / relative if relative and "\0" not in relative else root
+    try:
+        return _read(open_beneath(root, relative), path, limit)
+    except OSError as error:
+        raise Unreadable(path, in_words(error)) from None
+
+
+def open_beneath(root: Path, relative: str) -> int:
+    """A descriptor, to read and to close, of what `relative` names below `root`; raises `Unreadable`.
+
+    It may turn out to be no regular file: see `require_regular`.
+    """
     path = root / relative if relative and "\0" not in relative else root
     if reason := outside(relative):
         raise Unreadable(path, reason)
     try:
         directory = os.open(root, _DIRECTORY)
     except OSError as error:
-        raise Unreadable(root, _in_words(error)) from None
+        raise Unreadable(root, in_words(error)) from None
     try:
-        return _read(_open_beneath(directory, relative), path, limit)
+        return _open_beneath(directory, relative)
     except OSError as error:
-        raise Unreadable(path, _in_words(error)) from None
+        raise Unreadable(path, in_words(error)) from None
     finally:
         os.close(directory)
+
+
+def require_regular(status: os.stat_result, path: Path) -> None:
+    """Raises `Unreadable` unless `status` is that of a regular file."""
+    if not stat.S_ISREG(status.st_mode):
+        kind = next((name for test, name in _KINDS if test(status.st_mode)), "something else")
+        raise Unreadable(path, f"this is {kind}, not a file")
 
 
 def outside(relative: str) -> str | None:
@@ -80,6 +99,21 @@ def outside(relative: str) -> str | None:
     if ".." in PurePosixPath(relative).parts:
         return "the path goes up with .. and may leave the folder"
     return None
+
+
+def in_words(error: OSError) -> str:
+    """Why the system would not let us read something."""
+    words = {
+        errno.ENOENT: "there is no such file",
+        errno.EACCES: "reading it is not permitted",
+        errno.EPERM: "reading it is not permitted",
+        errno.ELOOP: "a symbolic link stands in the way",
+        errno.EXDEV: "the path leaves the folder",
+        errno.ENOTDIR: "part of the path is not a folder",
+        errno.ENXIO: "this is a socket or a pipe, not a file",
+        errno.ENAMETOOLONG: "the name is too long",
+    }
+    return words.get(error.errno or 0) or f"reading failed: {error.strerror or error}"
 
 
 def _open(name: str, flags: int, directory: int | None = None) -> int:
@@ -124,9 +158,7 @@ def _read(descriptor: int, path: Path, limit: int) -> bytes:
     """All that is behind a descriptor, which is closed in any case."""
     try:
         status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            kind = next((name for test, name in _KINDS if test(status.st_mode)), "something else")
-            raise Unreadable(path, f"this is {kind}, not a file")
+        require_regular(status, path)
         if status.st_size > limit:
             size = f"{_size(status.st_size)}, more than the limit of {_size(limit)}"
             raise Unreadable(path, f"the file has {size}")
@@ -145,17 +177,3 @@ def _read(descriptor: int, path: Path, limit: int) -> bytes:
 
 def _size(count: int) -> str:
     return f"{count / 1024 / 1024:.1f} MiB" if count >= 1024 * 1024 else f"{count:,} bytes"
-
-
-def _in_words(error: OSError) -> str:
-    words = {
-        errno.ENOENT: "there is no such file",
-        errno.EACCES: "reading it is not permitted",
-        errno.EPERM: "reading it is not permitted",
-        errno.ELOOP: "a symbolic link stands in the way",
-        errno.EXDEV: "the path leaves the folder",
-        errno.ENOTDIR: "part of the path is not a folder",
-        errno.ENXIO: "this is a socket or a pipe, not a file",
-        errno.ENAMETOOLONG: "the name is too long",
-    }
-    return words.get(error.errno or 0) or f"reading failed: {error.strerror or error}"
