@@ -1,4 +1,4 @@
-"""Compiled modules in a folder of our own, so that every measurement has them, as an installed program does."""
+"""Compiled modules in a folder of our own: every measurement has them, as an installed program does."""
 
 from __future__ import annotations
 

@@ -124,7 +124,9 @@ def test_a_cache_directory_that_is_not_there_does_no_harm(
 
 
 @pytest.mark.parametrize(
-    "damage", [b"", b"not gzip", gzip.compress(b"other bytes"), b"\x1f\x8b\x08cut short"]
+    "damage",
+    [b"", b"not gzip", gzip.compress(b"other bytes"), b"\x1f\x8b\x08cut short"],
+    ids=["empty", "not gzip", "other bytes", "cut short"],
 )
 def test_without_an_intact_table_the_estimate_says_so(
     damage: bytes, fresh: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
