@@ -16,6 +16,7 @@ from ctxview.files.json_scanner import Nodes
 from ctxview.state import JsonValue
 
 _OPEN_OBJECT, _OPEN_ARRAY, _QUOTE = b'{["'
+_OPENERS: Final = frozenset(b"{[")
 _WORDS: Final[dict[int, JsonValue]] = {ord("t"): True, ord("f"): False, ord("n"): None}
 _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,15}")
 _BAD_ESCAPE: Final = re.compile(r"~(?![01])")
@@ -117,16 +118,22 @@ class JsonTree:
 
     def duplicates(self) -> Iterator[int]:
         """Every member whose key an earlier one of the same object already has, in document order."""
-        found = []
-        for node, start in enumerate(self._starts):
-            if self._data[start] == _OPEN_OBJECT:
-                seen: set[str | None] = set()
-                for child in self._iter_children(node):
-                    key = self.key(child)
-                    if key in seen:
-                        found.append(child)
-                    seen.add(key)
-        yield from sorted(found)
+        data, ends = self._data, self._ends
+        enclosing: list[tuple[int, set[bytes]]] = [(len(data) + 1, set())]
+        for node, (start, key) in enumerate(zip(self._starts, self._keys, strict=True)):
+            while start >= enclosing[-1][0]:
+                enclosing.pop()
+            if key >= 0:
+                # Only a colon and whitespace stand between a key and its value.
+                name = data[key:start].rstrip(b" \t\n\r:")
+                if b"\\" in name:
+                    name = b'"%b"' % _string(name).encode(errors="surrogatepass")
+                seen = enclosing[-1][1]
+                if name in seen:
+                    yield node
+                seen.add(name)
+            if data[start] in _OPENERS:
+                enclosing.append((ends[node], set()))
 
     def pointer(self, node: int) -> str:
         """The pointer that leads to a node (or, for a duplicate, to its namesake that counts)."""
@@ -171,7 +178,7 @@ class JsonTree:
         child = node + 1
         while child < len(self._starts) and self._starts[child] < end:
             yield child
-            opens = self._data[self._starts[child]] in (_OPEN_OBJECT, _OPEN_ARRAY)
+            opens = self._data[self._starts[child]] in _OPENERS
             child = bisect_left(self._starts, self._ends[child], child) if opens else child + 1
 
     def _new_value(self, node: int) -> JsonValue:
