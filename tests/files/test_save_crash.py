@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,9 +15,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from ctxview.files.save import save
-from tests.files.save_once import ENDS, NEW, OLD
+from tests.files.save_server import ENDS, NEW, OLD
 
-SCRIPT = Path(__file__).with_name("save_once.py")
 CALL = re.compile(r"(\w+)\(")
 # These touch memory or ask for names, never a file; `read` is the wait for the start.
 HARMLESS = {"read", "mmap", "munmap", "brk", "uname", "getcwd", "mprotect", "getrandom", "futex"}
@@ -60,17 +57,17 @@ class Run:
 
 
 class Workshop:
-    """A place where a save can be run under strace again and again."""
+    """A place where a save can be broken again and again."""
 
-    def __init__(self, root: Path, state: Path) -> None:
-        self.root, self.state = root, state
+    def __init__(self, server: subprocess.Popen[str], root: Path, state: Path) -> None:
+        self._server, self._root, self._state = server, root, state
 
     def calls(self, *injections: str) -> list[Call]:
         """The calls that a save makes, in order."""
         self._strace("reference", *injections)
         found: list[Call] = []
         counts: Counter[str] = Counter()
-        for line in (self.root / "reference.log").read_text().splitlines():
+        for line in (self._root / "reference.log").read_text().splitlines():
             if ENDS in line:
                 break
             if match := CALL.match(line):
@@ -81,66 +78,57 @@ class Workshop:
 
     def broken(self, calls: list[Call], damage: str, *injections: str) -> Iterator[Run]:
         """A run for each of `calls`, broken there by `damage`."""
-        with ThreadPoolExecutor(2) as pool:
-            yield from pool.map(lambda call: self._break(call, damage, *injections), calls)
+        for call in calls:
+            name = _name(call)
+            status = self._strace(name, f"{call.name}:{damage}:when={call.number}", *injections)
+            folder, outcome = self._root / name, self._root / f"{name}.outcome"
+            log = (self._root / f"{name}.log").read_text()
+            places = (folder, self._state / name)
+            yield Run(
+                call,
+                status,
+                outcome.read_text() if outcome.exists() else "",
+                "killed by SIGKILL" in log if "SIGKILL" in damage else "INJECTED" in log,
+                (folder / "file").read_bytes(),
+                tuple(path.read_bytes() for place in places for path in place.rglob("*") if path.is_file()),
+                tuple(entry.name for entry in folder.iterdir() if entry.name != "file"),
+            )
 
     def recover(self, run: Run) -> None:
         """The next save must work as if nothing had happened, and tidy up."""
-        folder = self.root / self._name(run.call)
+        folder = self._root / _name(run.call)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("XDG_STATE_HOME", str(self.state / folder.name))
+            patch.setenv("XDG_STATE_HOME", str(self._state / folder.name))
             save(folder / "file", b"next", run.content)
         assert (folder / "file").read_bytes() == b"next"
         assert [entry.name for entry in folder.iterdir()] == ["file"]
 
-    def _break(self, call: Call, damage: str, *injections: str) -> Run:
-        name = self._name(call)
-        rule = f"{call.name}:{damage}:when={call.number}"
-        status, outcome = self._strace(name, rule, *injections)
-        folder, state = self.root / name, self.state / name
-        log = (self.root / f"{name}.log").read_text()
-        return Run(
-            call,
-            status,
-            outcome,
-            "killed by SIGKILL" in log if "SIGKILL" in damage else "INJECTED" in log,
-            (folder / "file").read_bytes(),
-            tuple(
-                path.read_bytes() for where in (folder, state) for path in where.rglob("*") if path.is_file()
-            ),
-            tuple(entry.name for entry in folder.iterdir() if entry.name != "file"),
-        )
-
-    def _name(self, call: Call) -> str:
-        return f"{call.name}-{call.number}"
-
-    def _strace(self, name: str, *injections: str) -> tuple[int, str]:
-        folder = self.root / name
+    def _strace(self, name: str, *injections: str) -> int:
+        """One save under strace; returns how its process ended."""
+        folder = self._root / name
         folder.mkdir()
         (folder / "file").write_bytes(OLD)
         rules = [part for rule in injections for part in ("-e", f"inject={rule}")]
-        saver = subprocess.Popen(
-            [sys.executable, "-S", SCRIPT, folder / "file"],
-            env={
-                "PYTHONPATH": os.pathsep.join([str(SCRIPT.parents[2]), *sys.path]),
-                "XDG_STATE_HOME": str(self.state / name),
-            },
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        assert saver.stdout is not None
-        assert saver.stdout.readline() == b"ready\n"
-        with subprocess.Popen(
-            ["strace", "-o", f"{folder}.log", *rules, "-p", str(saver.pid)], stderr=subprocess.PIPE
-        ) as strace:
+        child = self._ask(f"{folder / 'file'}\t{self._state / name}\n")
+        command = ["strace", "-o", f"{folder}.log", *rules, "-p", str(child)]
+        with subprocess.Popen(command, stderr=subprocess.PIPE) as strace:
             assert strace.stderr is not None
             attached = strace.stderr.readline()
             assert b"attached" in attached, attached
-            outcome, errors = saver.communicate(b"!")
+            status = self._ask("!")
             strace.communicate()
-        assert b"Traceback" not in errors, errors.decode()
-        return saver.returncode, outcome.decode()
+        return status
+
+    def _ask(self, words: str) -> int:
+        assert self._server.stdin is not None
+        assert self._server.stdout is not None
+        self._server.stdin.write(words)
+        self._server.stdin.flush()
+        return int(self._server.stdout.readline())
+
+
+def _name(call: Call) -> str:
+    return f"{call.name}-{call.number}"
 
 
 def _why_no_strace() -> str | None:
@@ -151,16 +139,21 @@ def _why_no_strace() -> str | None:
 
 
 @pytest.fixture(scope="module")
-def strace() -> None:
+def server() -> Iterator[subprocess.Popen[str]]:
     if why := _why_no_strace():
         pytest.skip(why)
+    command = [sys.executable, "-m", "tests.files.save_server"]
+    with subprocess.Popen(
+        command, cwd=Path(__file__).parents[2], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        yield process
 
 
 @pytest.fixture
-def workshop(strace: None, tmp_path: Path) -> Workshop:
+def workshop(server: subprocess.Popen[str], tmp_path: Path) -> Workshop:
     for name in ("files", "state"):
         (tmp_path / name).mkdir()
-    return Workshop(tmp_path / "files", tmp_path / "state")
+    return Workshop(server, tmp_path / "files", tmp_path / "state")
 
 
 def assert_nothing_is_lost(run: Run) -> None:
@@ -180,7 +173,7 @@ def assert_the_outcome_was_told_truly(run: Run) -> None:
 
 def test_a_kill_at_any_system_call_leaves_the_old_or_the_new_file(workshop: Workshop) -> None:
     for run in workshop.broken(workshop.calls(), "signal=SIGKILL"):
-        assert run.status != 0
+        assert run.status == -9
         assert_nothing_is_lost(run)
         workshop.recover(run)
 
@@ -209,16 +202,15 @@ def test_a_kill_without_exchange_leaves_the_old_or_the_new_file(workshop: Worksh
 
 
 def test_a_kill_with_the_undo_copies_on_another_file_system_leaves_the_old_or_the_new_file(
-    strace: None, tmp_path: Path
+    server: subprocess.Popen[str], tmp_path: Path
 ) -> None:
     if not Path("/dev/shm").is_dir() or Path("/dev/shm").stat().st_dev == tmp_path.stat().st_dev:
         pytest.skip("there is no second file system to write to")
     with TemporaryDirectory(dir="/dev/shm") as state:
-        workshop = Workshop(tmp_path, Path(state))
+        workshop = Workshop(server, tmp_path, Path(state))
         calls = workshop.calls()
         exchange = next(index for index, call in enumerate(calls) if call.name == "renameat2")
-        for run in workshop.broken(
-            [call for call in calls[exchange:] if call.name in CHANGING], "signal=SIGKILL"
-        ):
+        later = [call for call in calls[exchange:] if call.name in CHANGING]
+        for run in workshop.broken(later, "signal=SIGKILL"):
             assert_nothing_is_lost(run)
             workshop.recover(run)

@@ -1,0 +1,54 @@
+"""Saves a file in a new child for each line of input: the crash tests attach strace to that and break it.
+
+A line holds the file and the state directory. The answer is the child's id, then (once a further byte has let
+it go ahead) how it ended. What came of the save is left in a file beside the folder.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from pathlib import Path
+
+import platformdirs
+
+from ctxview.files.save import Conflict, SaveRefused, save
+
+OLD = b"old " * 2000
+NEW = b"new " * 3000
+ENDS = "/ctxview-save-ends"
+
+_PR_SET_PTRACER = 0x59616D61
+_ANYBODY = -1
+
+
+def main() -> None:
+    platformdirs.user_state_path("ctxview")
+    while line := sys.stdin.readline():
+        file, state = line.rstrip("\n").split("\t")
+        child = os.fork()
+        if child == 0:
+            save_when_told(Path(file), state)
+            os._exit(0)
+        print(child, flush=True)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+
+
+def save_when_told(file: Path, state: str) -> None:
+    os.environ["XDG_STATE_HOME"] = state
+    # Some systems let only a parent trace, and that is not what strace will be.
+    ctypes.CDLL(None).prctl(_PR_SET_PTRACER, ctypes.c_ulong(_ANYBODY), 0, 0, 0)
+    os.read(0, 1)
+    try:
+        outcome = f"saved {save(file, NEW, OLD).warning}"
+    except SaveRefused as error:
+        outcome = f"refused {error}"
+    except Conflict:
+        outcome = "conflict"
+    os.access(ENDS, os.F_OK)
+    file.parent.with_suffix(".outcome").write_text(outcome)
+
+
+if __name__ == "__main__":
+    main()
