@@ -95,7 +95,7 @@ class HeldFile:
         return tuple(found)
 
     def fingerprint(self, size: int) -> bytes:
-        """Samples from all over the first `size` bytes, hashed: other bytes mostly give another fingerprint."""
+        """Samples from all over the first `size` bytes, hashed: it mostly differs when any of them do."""
         starts = {size * number // _SAMPLES for number in range(_SAMPLES)} | {max(size - _SAMPLE, 0)}
         hashed = blake2b(digest_size=16)
         for start in sorted(starts):

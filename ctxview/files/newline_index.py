@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import accumulate
 from threading import Lock
 from typing import Final
 
@@ -28,6 +30,7 @@ class NewlineIndex:
         self._counts = array("Q", [0])  # [k] = newlines before byte k × BLOCK, the last one: before `reached`
         self._buffer = bytearray(SLICE)
         self._stepping = Lock()
+        self._last: tuple[int, Sequence[int]] = (-1, ())
         self.reached = 0
 
     @property
@@ -52,18 +55,27 @@ class NewlineIndex:
     def newline(self, number: int) -> int:
         """Where the newline with this number is, counted from 1; it has to be known already."""
         block = bisect_left(self._counts, number) - 1
-        data = self._held.read(block * BLOCK, (block + 1) * BLOCK)
-        at = -1
-        for _ in range(number - self._counts[block]):
-            at = data.find(b"\n", at + 1)
-            if at < 0:
-                raise Unreadable(self._held.path, "the file was changed while it was read")
-        return block * BLOCK + at
+        positions = self._positions(block)
+        try:
+            return positions[number - self._counts[block] - 1]
+        except IndexError:
+            raise Unreadable(self._held.path, "the file was changed while it was read") from None
 
     def before(self, offset: int) -> int:
         """How many newlines stand before `offset`, which has to be reached already."""
         block = min(offset // BLOCK, len(self._counts) - 1)
-        return self._counts[block] + self._held.read(block * BLOCK, offset).count(b"\n")
+        return self._counts[block] + bisect_left(self._positions(block), offset)
+
+    def _positions(self, block: int) -> Sequence[int]:
+        """Where the newlines of a block are; kept for a while, as neighbours are asked for together."""
+        kept, positions = self._last
+        if kept != block:
+            start, end = block * BLOCK, (block + 1) * BLOCK
+            lengths = map(len, self._held.read(start, end).split(b"\n"))
+            positions = [start + number + length for number, length in enumerate(accumulate(lengths))][:-1]
+            if end <= self.reached:
+                self._last = (block, positions)
+        return positions
 
     def _count_in_block(self, start: int, end: int) -> int:
         """Count to the end of the block that has begun; returns how many bytes that was."""
