@@ -32,7 +32,7 @@ def _shape(rule: str, kind: str, hints: str, pattern: str, flags: re.RegexFlag =
 SHAPES: Final = (
     _shape("SEC005", "private key", "private key",
            r"-----BEGIN (?:[A-Z0-9]{2,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
-           r"(?:[\s\S]{0,20000}?-----END (?:[A-Z0-9]{2,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----)?"),
+           r"(?:(?:[^-]|-(?!----)){0,20000}+-----END (?:[A-Z0-9]{2,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----)?"),
     _shape("SEC005", "age secret key", "age-secret-key-1", r"AGE-SECRET-KEY-1[A-Z0-9]{40,80}"),
     _shape("SEC001", "AWS access key id", "akia", r"AKIA[A-Z2-7]{16}(?![A-Za-z0-9])"),
     _shape("SEC001", "AWS temporary access key id", "asia", r"ASIA[A-Z2-7]{16}(?![A-Za-z0-9])"),
@@ -73,7 +73,7 @@ SHAPES: Final = (
     _shape("SEC004", "Stripe webhook secret", "whsec_", r"whsec_[A-Za-z0-9+/=]{24,128}"),
     _shape("SEC004", "SendGrid key", "sg.", r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,64}"),
     _shape("SEC008", "JSON web token", "eyj",
-           r"eyJ[A-Za-z0-9_-]{8,2048}\.eyJ[A-Za-z0-9_-]{4,4096}\.[A-Za-z0-9_-]{16,1024}"),
+           r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,2048}+\.eyJ[A-Za-z0-9_-]{4,4096}+\.[A-Za-z0-9_-]{16,1024}"),
     _shape("SEC006", "password in a URL", "://",
            r"(?<=[A-Za-z])://[^\s/:@\"'<>]{0,64}:(?P<secret>[^\s/:@\"'<>]{3,128})@[A-Za-z0-9\[]"),
     _shape("SEC007", "Authorization header", "authorization",

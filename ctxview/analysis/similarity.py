@@ -18,6 +18,8 @@ _CANDIDATES = 3
 """So many texts that share the most words are compared in full."""
 _COMMON = 200
 """A word that stands in more texts than this finds nothing."""
+_SHORT = 200
+"""Texts up to this length are compared letter by letter, longer ones word by word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,9 @@ def _words(text: str) -> set[str]:
 
 def _ratio(first: str, second: str, at_least: float) -> float | None:
     """How alike they are; None when that is less than `at_least`. The cheap upper bounds are asked first."""
-    matcher = SequenceMatcher(None, first, second, autojunk=False)
+    short = max(len(first), len(second)) <= _SHORT
+    one, other = (first, second) if short else (_WORD.findall(first), _WORD.findall(second))
+    matcher: SequenceMatcher[str] = SequenceMatcher(None, one, other, autojunk=False)
     if matcher.real_quick_ratio() < at_least or matcher.quick_ratio() < at_least:
         return None
     ratio = matcher.ratio()

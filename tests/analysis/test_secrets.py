@@ -1,0 +1,195 @@
+"""Secrets: SEC001 to 008, spans and masks.
+
+The tokens are put together here, so that no scanner takes them for real.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ctxview.analysis.secrets import find_secrets, mask_secrets, secret_spans
+from ctxview.analysis.text_rules import check_text
+from ctxview.findings import Effect, Severity
+from ctxview.state import Origin
+
+RANDOM = "q3X7vB9mK2tR5wY8nL4cD6fG1hJ0pS9aZxVuTiOePbMnQwErTyUiOpAsDfGhJkLzXcVbNm1234567890"
+
+
+def letters(count: int) -> str:
+    return (RANDOM * 4)[:count]
+
+
+TOKENS = {
+    "SEC001": [
+        "AKIA" + "Q4ZTB7RNMC2VLDWX",
+        "ASIA" + "Q4ZTB7RNMC2VLDWX",
+        "AIza" + letters(35),
+        "ya29." + letters(40),
+        "GOCSPX-" + letters(28),
+        "dop_v1_" + "0a1b2c3d4e5f6789" * 4,
+    ],
+    "SEC002": [
+        "ghp_" + letters(36),
+        "ghs_" + letters(36),
+        "github_pat_" + letters(60),
+        "glpat-" + letters(20),
+        "npm_" + letters(36),
+        "pypi-AgEIcHlwaS5vcmc" + letters(60),
+        "dckr_pat_" + letters(27),
+    ],
+    "SEC003": [
+        "sk-ant-api03-" + letters(80),
+        "sk-proj-" + letters(60),
+        "sk-or-v1-" + "0a1b2c3d" * 8,
+        "sk-" + letters(48),
+        "hf_" + letters(34),
+        "gsk_" + letters(52),
+        "xai-" + letters(80),
+        "r8_" + letters(37),
+        "pplx-" + letters(48),
+    ],
+    "SEC004": [
+        "xoxb-" + "123456789012-" + letters(24),
+        "xapp-1-A0123456789-" + letters(40),
+        "123456789:AA" + letters(33),
+        "sk_live_" + letters(24),
+        "rk_live_" + letters(24),
+        "whsec_" + letters(32),
+        "SG." + letters(22) + "." + letters(43),
+    ],
+    "SEC008": ["eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0." + letters(43)],
+}
+CASES = [(rule, token) for rule, tokens in TOKENS.items() for token in tokens]
+
+
+def rules(text: str) -> list[str]:
+    return [finding.rule for finding in check_text(text, lambda start, end: Origin("f", None, start, end))]
+
+
+@pytest.mark.parametrize(("rule", "token"), CASES)
+def test_a_token_is_found_with_its_exact_place(rule: str, token: str):
+    text = f"use {token} here"
+    (secret,) = find_secrets(text)
+    assert secret.rule == rule
+    assert text[secret.start : secret.end] == token
+    (finding,) = check_text(text, lambda start, end: Origin("f", None, start, end))
+    assert (finding.severity, finding.effect) == (Severity.ERROR, Effect.LEAKED)
+
+
+@pytest.mark.parametrize(("rule", "token"), CASES)
+def test_a_message_never_holds_the_secret(rule: str, token: str):
+    (finding,) = check_text(f'{{"key": "{token}"}}', lambda start, end: Origin("f", None, start, end))
+    assert token not in finding.message
+    assert token[:4] in finding.message
+    assert f"…({len(token)} characters)" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("rule", "text", "secret"),
+    [
+        ("SEC001", f"aws_secret_access_key = {letters(40)}", letters(40)),
+        ("SEC001", f"AccountKey={letters(86)}==;", f"{letters(86)}=="),
+        ("SEC004", f"https://hooks.slack.com/services/{letters(40)}", letters(40)),
+        ("SEC006", "postgres://app:tr0ub4dor&3@db/x", "tr0ub4dor&3"),
+        ("SEC006", "https://:s3cr3tpw@host", "s3cr3tpw"),
+        ("SEC007", f'"Authorization": "Bearer {letters(20)}"', letters(20)),
+        ("SEC007", f"authorization: basic {letters(20)}", letters(20)),
+        ("SEC007", f"X-Api-Key: {letters(20)}", letters(20)),
+    ],
+)
+def test_only_the_secret_part_is_the_secret(rule: str, text: str, secret: str):
+    (found,) = find_secrets(text)
+    assert found.rule == rule
+    assert text[found.start : found.end] == secret
+
+
+def test_a_private_key_is_one_secret_from_begin_to_end():
+    for name in ("", "RSA ", "OPENSSH ", "EC ", "ENCRYPTED "):
+        begin, end = f"-----BEGIN {name}PRIVATE KEY-----", f"-----END {name}PRIVATE KEY-----"
+        text = f"key:\n{begin}\nProc-Type: 4\n{letters(64)}\n{end}\ndone"
+        (found,) = find_secrets(text)
+        assert found.rule == "SEC005"
+        assert text[found.start : found.end].endswith(end)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "AKIAIOSFODNN7EXAMPLE",
+        "ghp_" + "x" * 36,
+        "sk-" + "0" * 48,
+        "sk-your-key-here-" + "abc" * 10,
+        "postgres://user:password@host/db",
+        "postgres://user:${DB_PASSWORD}@host",
+        "postgres://user:****@host",
+        "Authorization: Bearer $TOKEN_FROM_ENV",
+        "Authorization: Bearer <token>",
+        "task-" + letters(40),
+        "desk-" + letters(48),
+        "XAKIAQ4ZTB7RNMC2VLDWX",
+        "-----BEGIN PUBLIC KEY-----",
+        "https://example.org:8080/path@2x.png",
+        "see https://host/a:b@c",
+        "eyJhbGciOiJIUzI1NiJ9 is a header",
+        "the authorization: pending",
+    ],
+)
+def test_placeholders_and_look_alikes_are_quiet(text: str):
+    assert find_secrets(text) == []
+
+
+@pytest.mark.parametrize("gap", ["\u200b", "\u2060", "\ufeff", "\u00ad", "\U000e0041"])
+def test_invisible_characters_do_not_hide_a_secret(gap: str):
+    token = "ghp_" + letters(36)
+    broken = gap.join([token[:2], token[2:9], token[9:]])
+    text = f"长 {broken}."
+    (span,) = secret_spans(text)
+    assert text[slice(*span)] == broken
+    assert token[6:] not in mask_secrets(text)
+    assert "SEC002" in rules(text)
+
+
+def test_a_token_in_a_header_is_told_once_by_the_rule_that_knows_it():
+    assert rules(f"Authorization: Bearer {TOKENS['SEC008'][0]}") == ["SEC008"]
+
+
+def test_a_mask_shows_at_most_a_quarter():
+    assert mask_secrets("postgres://app:abcdefgh@db/x") == "postgres://app:ab…(8 characters)@db/x"
+
+
+def test_masking_keeps_everything_else():
+    tokens = [token for _, token in CASES]
+    text = "\n".join(f"{number}: {token} ." for number, token in enumerate(tokens))
+    masked = mask_secrets(text)
+    assert not any(token in masked for token in tokens)
+    assert masked.count("\n") == text.count("\n")
+    assert find_secrets(masked) == []
+
+
+def test_clean_text_comes_back_as_the_very_same_object():
+    text = "nothing to hide"
+    assert mask_secrets(text) is text
+
+
+def test_hostile_text_is_answered_at_once():
+    for text in (
+        "eyJ" * 100_000,
+        "://" * 100_000,
+        "-----BEGIN PRIVATE KEY-----" * 2000,
+        "Authorization:" * 20_000,
+    ):
+        find_secrets(text)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.sampled_from([token for _, token in CASES]) | st.text(max_size=8), max_size=6))
+def test_spans_are_in_order_and_apart_in_any_text(parts: list[str]):
+    text = " ".join(parts)
+    spans = secret_spans(text)
+    assert spans == sorted(spans)
+    assert all(before[1] <= after[0] for before, after in pairwise(spans))
+    assert all(0 <= start < end <= len(text) for start, end in spans)
