@@ -169,7 +169,7 @@ class _Save:
 
     def _copy_owner(self, old: int, new: int) -> None:
         wanted, given = os.fstat(old), os.fstat(new)
-        if (wanted.st_uid, wanted.st_gid) == (given.st_uid, given.st_gid):
+        if _same_owner(wanted, given):
             return
         try:
             os.fchown(new, wanted.st_uid, wanted.st_gid)
@@ -277,6 +277,10 @@ def _directory_of(path: Path) -> Iterator[int]:
         yield directory
     finally:
         close(directory)
+
+
+def _same_owner(one: os.stat_result, other: os.stat_result) -> bool:
+    return (one.st_uid, one.st_gid) == (other.st_uid, other.st_gid)
 
 
 def _identity(status: os.stat_result) -> _Identity:

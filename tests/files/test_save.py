@@ -341,11 +341,24 @@ def test_what_is_no_ordinary_file_is_refused(file: Path) -> None:
     assert "saving failed" in refusal(file / "below")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everything")
-def test_a_write_protected_file_is_refused(file: Path) -> None:
+def test_a_write_protected_file_is_refused(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file.chmod(0o444)
+    if os.geteuid() == 0:
+        # Root may write everything: let the system answer as it would to anybody else.
+        monkeypatch.setattr(os, "access", lambda *_, **__: False)
 
     assert "write-protected" in refusal(file)
+
+
+def test_a_file_whose_owner_cannot_be_kept_is_refused(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "not yours to give")
+
+    monkeypatch.setattr(os, "fchown", forbidden)
+    monkeypatch.setattr("ctxview.files.save._same_owner", lambda *_: False)
+
+    assert "an owner or a group" in refusal(file)
+    assert contents(file.parent) == ["snapshot.json"]
 
 
 def test_a_state_directory_that_cannot_be_made_refuses_before_anything_happens(
