@@ -1,0 +1,136 @@
+"""Loads profiles of one kind: those that come with a format by name, a person's own from a TOML file.
+
+A profile is a frozen dataclass of tables. A file may say `extends = "NAME"` and then holds only what differs.
+Packaged files are trusted and built directly; a person's file is checked key by key, and what is wrong is told
+with the file, the key and the nearest known one. What the figures mean is the format's business.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any, Generic, TypeVar, get_args, get_type_hints
+
+from ctxview.formats.interface import CannotOpen
+
+P = TypeVar("P")
+Table = dict[str, Any]
+
+
+class ProfileError(CannotOpen):
+    """A profile that cannot be used; the message names the file and the key."""
+
+
+class Shelf(Generic[P]):
+    """The profiles of one format; `package` holds the TOML files, `names` the packaged ones, default first."""
+
+    def __init__(self, kind: type[P], package: str, names: Sequence[str]) -> None:
+        self._kind = kind
+        self._package = package
+        self._names = tuple(names)
+        self._built: dict[str, P] = {}
+
+    def load(self, name_or_path: str | None = None) -> P:
+        """The profile of that name, or of that TOML file; the default for None. Raises `ProfileError`."""
+        wanted = name_or_path or self._names[0]
+        if wanted in self._names:
+            if wanted not in self._built:
+                self._built[wanted] = _build(self._kind, {"name": wanted, **self._packaged(wanted)})
+            return self._built[wanted]
+        if wanted.endswith(".toml") or "/" in wanted or Path(wanted).is_file():
+            return self._load_file(Path(wanted))
+        raise ProfileError(
+            f"no profile is called {wanted!r}{_nearest(wanted, self._names)}; "
+            f"there are {', '.join(self._names)}, or the path of a .toml file"
+        )
+
+    def _packaged(self, name: str) -> Table:
+        text = resources.files(self._package).joinpath(f"{name}.toml").read_text("utf-8")
+        return self._extended(tomllib.loads(text))
+
+    def _extended(self, table: Table) -> Table:
+        parent = table.get("extends")
+        own = {key: value for key, value in table.items() if key != "extends"}
+        return own if parent is None else _overlaid(self._packaged(parent), own)
+
+    def _load_file(self, path: Path) -> P:
+        from pydantic import TypeAdapter, ValidationError
+
+        own = _read_table(path)
+        parent = own.get("extends")
+        if parent is not None and parent not in self._names:
+            hint = _nearest(str(parent), self._names)
+            raise ProfileError(f"{path}: extends: no profile is called {parent!r}{hint}")
+        _refuse_unknown_keys(path, own, self._kind, "")
+        table = {"title": path.stem, **_empty_tables(self._kind), **self._extended(own), "name": path.stem}
+        try:
+            return TypeAdapter(self._kind).validate_python(table)
+        except ValidationError as error:
+            first = error.errors()[0]
+            key = ".".join(str(part) for part in first["loc"])
+            raise ProfileError(f"{path}: {key}: {first['msg'].lower()}, found {first['input']!r}") from None
+
+
+def _build(kind: type[P], table: Table) -> P:
+    """A trusted table as the dataclass it describes; lists become tuples."""
+    hints = get_type_hints(kind)
+    return kind(**{key: _built(hints[key], value) for key, value in table.items()})
+
+
+def _built(hint: object, value: Any) -> Any:
+    inner = _dataclass_in(hint)
+    if inner is not None and isinstance(value, dict):
+        return _build(inner, value)
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _dataclass_in(hint: object) -> type[Any] | None:
+    found = [kind for kind in (hint, *get_args(hint)) if isinstance(kind, type) and is_dataclass(kind)]
+    return found[0] if found else None
+
+
+def _overlaid(below: Table, above: Table) -> Table:
+    merged = dict(below)
+    for key, value in above.items():
+        old = merged.get(key)
+        merged[key] = _overlaid(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+    return merged
+
+
+def _empty_tables(kind: type[Any]) -> Table:
+    """A file may leave out whole tables: they then have no limits."""
+    return {
+        field.name: {}
+        for field in fields(kind)
+        if field.default is MISSING and _dataclass_in(get_type_hints(kind)[field.name]) is not None
+    }
+
+
+def _read_table(path: Path) -> Table:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise ProfileError(f"{path}: {error.strerror or error}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ProfileError(f"{path}: not TOML: {error}") from None
+
+
+def _refuse_unknown_keys(path: Path, table: Table, kind: type[Any], prefix: str) -> None:
+    known = get_type_hints(kind)
+    for key, value in table.items():
+        if not prefix and key == "extends":
+            continue
+        if key not in known:
+            raise ProfileError(f"{path}: {prefix}{key} is not a known key{_nearest(key, known)}")
+        inner = _dataclass_in(known[key])
+        if inner is not None and isinstance(value, dict):
+            _refuse_unknown_keys(path, value, inner, f"{prefix}{key}.")
+
+
+def _nearest(word: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
+    return f" (did you mean {close[0]!r}?)" if close else ""

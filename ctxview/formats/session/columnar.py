@@ -1,0 +1,260 @@
+"""A history kept in `.store/`: Parquet shards, then the lines of a write-ahead log; the visible file is empty.
+
+Shards need the optional package pyarrow; without it their rows are there, but cannot be read. Neither the
+manifest nor the index is believed: what a shard holds is asked of the shard.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from threading import Lock
+
+from ctxview.files.reading import Unreadable, read_beneath
+from ctxview.formats.session.folder import Entry, EntryKind, SessionFolder
+from ctxview.formats.session.history_line import LONGEST_DECODED, HistoryLine
+from ctxview.formats.session.model import JsonPart, whole
+from ctxview.formats.session.names import EVENTS, MESSAGES
+from ctxview.formats.session.records import Record, RecordFile, read_records
+
+WAL = ".store/wal.jsonl"
+DATA = ".store/data"
+MOST_SHARDS = 100_000
+LARGEST_SHARD = 64 * 1024 * 1024
+SHARDS_KEPT = 8
+STREAM_WORDS = {MESSAGES: "messages", EVENTS: "events"}
+NO_PYARROW = "this row is in a Parquet shard; install ctxview[columnar] to read it"
+
+
+@dataclass(frozen=True, slots=True)
+class WalRow:
+    """A line of the write-ahead log that is a row; `payload` is the line of the history."""
+
+    stream: str
+    ordinal: int
+    payload: str
+    record: Record
+
+
+class ColumnarStore:
+    """The store of both histories."""
+
+    def __init__(self, folder: SessionFolder, manifest: JsonPart) -> None:
+        self.folder = folder
+        self.manifest = manifest
+        self._shards: OrderedDict[tuple[int, str], list[tuple[int, bytes]] | str] = OrderedDict()
+        self._lock = Lock()
+
+    def head(self, stream: str, name: str) -> int:
+        """What the manifest says of a stream: `lines`, `bytes` or `index_records`."""
+        found = self.manifest.members.get(STREAM_WORDS[stream])
+        counted = whole(found.get(name)) if isinstance(found, dict) else None
+        return max(0, counted or 0)
+
+    @property
+    def shards(self) -> int:
+        return min(max(0, whole(self.manifest.members.get("next_shard")) or 0), MOST_SHARDS)
+
+    @cached_property
+    def present(self) -> dict[str, Entry]:
+        return {entry.name: entry for entry in self.folder.entries(DATA)}
+
+    @cached_property
+    def wal(self) -> RecordFile:
+        return read_records(self.folder.read(WAL))
+
+    @cached_property
+    def wal_rows(self) -> tuple[WalRow, ...]:
+        return tuple(row for record in self.wal.records if (row := wal_row(record)) is not None)
+
+    @cached_property
+    def readable(self) -> bool:
+        """Whether pyarrow is at hand."""
+        try:
+            import pyarrow.parquet  # noqa: F401 - only whether it is there
+        except ImportError:
+            return False
+        return True
+
+    def shard(self, number: int, stream: str) -> list[tuple[int, bytes]] | str:
+        """Ordinal and payload of a shard's rows of one stream, in order; a reason when it cannot be read."""
+        key = (number, stream)
+        with self._lock:
+            if key in self._shards:
+                self._shards.move_to_end(key)
+                return self._shards[key]
+        rows = self._load(number, stream)
+        with self._lock:
+            self._shards[key] = rows
+            while len(self._shards) > SHARDS_KEPT:
+                self._shards.popitem(last=False)
+        return rows
+
+    def _load(self, number: int, stream: str) -> list[tuple[int, bytes]] | str:
+        if not self.readable:
+            return NO_PYARROW
+        name = f"{DATA}/{shard_name(number)}"
+        try:
+            data = read_beneath(self.folder.root, name, LARGEST_SHARD)
+        except Unreadable as error:
+            return f"the shard {shard_name(number)} cannot be read: {error.reason}"
+        return _rows_in(data, STREAM_WORDS[stream])
+
+
+class ColumnarStream:
+    """One history of a store. Its length is what manifest and log say together; rows that are not there say so."""
+
+    complete = True
+
+    def __init__(self, store: ColumnarStore, name: str) -> None:
+        self.name = name
+        self.store = store
+        self._committed = store.head(name, "lines")
+
+    @property
+    def size(self) -> int:
+        return self.store.head(self.name, "bytes") + sum(len(row.payload) + 1 for row in self._fresh)
+
+    def __len__(self) -> int:
+        return self._committed + len(self._fresh)
+
+    def line(self, number: int, limit: int = LONGEST_DECODED) -> HistoryLine:
+        if not 0 <= number < len(self):
+            raise IndexError(f"line {number} is not known")
+        if number >= self._committed:
+            return self._from_wal(self._fresh[number - self._committed], number)
+        return self._from_shard(number)
+
+    def tail(self, count: int) -> list[HistoryLine]:
+        return [self.line(number) for number in range(max(0, len(self) - count), len(self))]
+
+    def scan(self) -> Iterator[HistoryLine]:
+        for shard in range(self.store.shards) if self._committed else ():
+            rows = self.store.shard(shard, self.name)
+            for ordinal, payload in rows if not isinstance(rows, str) else ():
+                yield self._line(self._shard_file(shard), ordinal, payload)
+        for place, row in enumerate(self._fresh):
+            yield self._from_wal(row, self._committed + place)
+
+    def index(self, cancelled: Callable[[], bool], report: Callable[[int, int], None] | None = None) -> None:
+        return
+
+    def find(self, text: str, start: int, backwards: bool, cancelled: Callable[[], bool]) -> Iterator[int]:
+        numbers = range(min(start, len(self)) - 1, -1, -1) if backwards else range(max(0, start), len(self))
+        wanted = text.lower() if text == text.lower() else text
+        for number in numbers:
+            if cancelled():
+                return
+            content = self.line(number).content.decode("utf-8", "replace")
+            # Escapes hide letters, so a row with any is offered too: who asks looks at the decoded text.
+            if wanted in (content.lower() if wanted == text.lower() else content) or "\\" in content:
+                yield number
+
+    def digests(self, lengths: list[int], cancelled: Callable[[], bool]) -> tuple[str, ...] | None:
+        """Of the lines as the runtime would show them; None when a shard cannot be read."""
+        if self._committed and not self.store.readable:
+            return None
+        running, reached, found = hashlib.sha256(), 0, []
+        wanted = iter(lengths)
+        length = next(wanted, None)
+        for line in self.scan():
+            if cancelled():
+                return None
+            while length is not None and reached == length:
+                found.append(running.hexdigest())
+                length = next(wanted, None)
+            running.update(line.content + b"\n")
+            reached += len(line.content) + 1
+        while length is not None and reached == length:
+            found.append(running.hexdigest())
+            length = next(wanted, None)
+        return tuple(found) if length is None else None
+
+    @cached_property
+    def _fresh(self) -> tuple[WalRow, ...]:
+        """The rows of the log that no shard holds yet."""
+        rows = (row for row in self.store.wal_rows if row.stream == self.name)
+        return tuple(row for row in rows if row.ordinal >= self._committed)
+
+    def _from_wal(self, row: WalRow, number: int) -> HistoryLine:
+        content = row.payload.encode("utf-8", "surrogatepass")
+        line = HistoryLine(self.name, row.record.file, number, row.record.start, 0, content)
+        line.end = line.start + len(content)
+        return line
+
+    def _from_shard(self, number: int) -> HistoryLine:
+        for shard in self._likely_shards(number):
+            rows = self.store.shard(shard, self.name)
+            if isinstance(rows, str):
+                return self._line(self._shard_file(shard), number, b"", rows)
+            at = bisect_right(rows, number, key=lambda row: row[0]) - 1
+            if at >= 0 and rows[at][0] == number:
+                return self._line(self._shard_file(shard), number, rows[at][1])
+        return self._line(self.store.folder.file(DATA), number, b"", "no shard holds this row")
+
+    def _likely_shards(self, number: int) -> Iterator[int]:
+        """The shard the index names, then all others: an index may lie."""
+        told = self._shard_in_index(number)
+        if told is not None:
+            yield told
+        yield from (shard for shard in range(self.store.shards) if shard != told)
+
+    def _shard_in_index(self, number: int) -> int | None:
+        for first, count, shard in self._index_records:
+            if first <= number < first + count and shard < self.store.shards:
+                return shard
+        return None
+
+    @cached_property
+    def _index_records(self) -> list[tuple[int, int, int]]:
+        """First line, number of lines and shard of each record of the index file."""
+        data = self.store.folder.read(f".store/index/{STREAM_WORDS[self.name]}.idx").data or b""
+        records = (data[at : at + 48] for at in range(0, len(data) - 47, 48))
+        fields = ([int.from_bytes(each[k : k + 8], "little") for k in (16, 24, 32)] for each in records)
+        return [(first, count, shard) for first, count, shard in fields]
+
+    def _shard_file(self, shard: int) -> str:
+        return self.store.folder.file(f"{DATA}/{shard_name(shard)}")
+
+    def _line(self, file: str, number: int, content: bytes, problem: str | None = None) -> HistoryLine:
+        return HistoryLine(self.name, file, number, 0, len(content), content, 1, problem)
+
+
+def shard_name(number: int) -> str:
+    return f"part-{number:06}.parquet"
+
+
+def wal_row(record: Record) -> WalRow | None:
+    """A record of the log as a row; None when it is none."""
+    names = {word: stream for stream, word in STREAM_WORDS.items()}
+    stream, ordinal, payload = record.text("stream"), record.number("ordinal"), record.text("payload")
+    if stream not in names or ordinal is None or payload is None:
+        return None
+    return WalRow(names[stream], ordinal, payload, record)
+
+
+def missing_shards(store: ColumnarStore) -> Iterator[str]:
+    """The shards the manifest counts and the folder does not hold."""
+    for number in range(store.shards):
+        entry = store.present.get(shard_name(number))
+        if entry is None or entry.kind is not EntryKind.FILE:
+            yield shard_name(number)
+
+
+def _rows_in(data: bytes, word: str) -> list[tuple[int, bytes]] | str:
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        table = pyarrow.parquet.read_table(
+            pyarrow.BufferReader(data), columns=["stream", "ordinal", "payload_json"]
+        )
+        columns = table.to_pydict()
+        rows = zip(columns["stream"], columns["ordinal"], columns["payload_json"], strict=True)
+        return sorted((int(n), str(payload).encode()) for stream, n, payload in rows if stream == word)
+    except (pyarrow.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
+        return f"the shard is damaged: {str(error).splitlines()[0] if str(error) else type(error).__name__}"

@@ -1,0 +1,163 @@
+"""Looking at one folder of the session format, never above it and through no link; drafts stand in for files.
+
+Every name is relative to the folder. What cannot be read is a part with a reason, never an exception.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+
+from ctxview.files.reading import LIMIT, Unreadable, outside, read_beneath
+
+MOST_ENTRIES = 20_000
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class EntryKind(StrEnum):
+    FILE = "file"
+    FOLDER = "folder"
+    LINK = "symbolic link"
+    OTHER = "neither a file nor a folder"
+    ABSENT = "absent"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What stands under a name, as the folder says it: nothing was opened."""
+
+    name: str
+    kind: EntryKind
+    size: int = 0
+    mode: int = 0
+    modified: float = 0.0
+
+
+@dataclass(frozen=True)
+class Part:
+    """One file of a session: its bytes, or why there are none. `file` is its name in origins and drafts."""
+
+    name: str
+    file: str
+    kind: EntryKind
+    data: bytes | None = None
+    problem: str | None = None
+    modified: float = 0.0
+
+    @property
+    def exists(self) -> bool:
+        return self.kind is not EntryKind.ABSENT
+
+    @property
+    def readable(self) -> bool:
+        return self.data is not None
+
+    @cached_property
+    def text(self) -> str:
+        """The file as text; empty when it cannot be read."""
+        return (self.data or b"").decode("utf-8", "replace")
+
+    @property
+    def is_blank(self) -> bool:
+        return not self.text.strip()
+
+    @property
+    def value(self) -> str | None:
+        """The one word or line of a control file, without its line end; None when there is none."""
+        lines = [line for line in self.text.split("\n") if line.strip()]
+        return lines[0].strip() if lines else None
+
+
+@dataclass(frozen=True)
+class SessionFolder:
+    """A folder and the drafts of its files, by their names in origins."""
+
+    root: Path
+    overlay: Mapping[str, bytes] = field(default_factory=dict)
+
+    def file(self, name: str) -> str:
+        return str(self.root / name)
+
+    def name_of(self, file: str) -> str | None:
+        """The relative name behind a name in an origin; None when it is not of this folder."""
+        prefix = f"{self.root}{os.sep}"
+        return file.removeprefix(prefix) if file.startswith(prefix) else None
+
+    def read(self, name: str, limit: int = LIMIT) -> Part:
+        """The file under that name, or what stands there instead."""
+        file = self.file(name)
+        draft = self.overlay.get(file)
+        if draft is not None:
+            return Part(name, file, EntryKind.FILE, draft)
+        entry = self.entry(name)
+        if entry.kind is EntryKind.ABSENT:
+            return Part(name, file, entry.kind, problem="there is no such file")
+        if entry.kind is not EntryKind.FILE:
+            return Part(
+                name, file, entry.kind, problem=f"this is a {entry.kind.value}", modified=entry.modified
+            )
+        try:
+            data = read_beneath(self.root, name, limit)
+        except Unreadable as error:
+            return Part(name, file, entry.kind, problem=error.reason, modified=entry.modified)
+        return Part(name, file, entry.kind, data, modified=entry.modified)
+
+    def entry(self, name: str) -> Entry:
+        """What stands under a name; a link anywhere on the way makes it a link."""
+        if outside(name) is not None:
+            return Entry(name, EntryKind.ABSENT)
+        parts = PurePosixPath(name).parts
+        try:
+            for length in range(1, len(parts)):
+                status = os.lstat(self.root.joinpath(*parts[:length]))
+                if stat.S_ISLNK(status.st_mode):
+                    return Entry(name, EntryKind.LINK)
+            return _entry(name, os.lstat(self.root / name))
+        except (OSError, ValueError):
+            return Entry(name, EntryKind.ABSENT)
+
+    def entries(self, name: str = "") -> tuple[Entry, ...]:
+        """What a folder holds, by name, at most `MOST_ENTRIES`; nothing when it is none or is a link."""
+        return tuple(sorted(self._scan(name), key=lambda entry: entry.name))
+
+    def _scan(self, name: str) -> Iterator[Entry]:
+        try:
+            descriptor = self._open_folder(name)
+        except OSError:
+            return
+        try:
+            with os.scandir(descriptor) as found:
+                for _, each in zip(range(MOST_ENTRIES), found, strict=False):
+                    try:
+                        yield _entry(each.name, each.stat(follow_symlinks=False))
+                    except OSError:
+                        yield Entry(each.name, EntryKind.OTHER)
+        except OSError:
+            return
+        finally:
+            os.close(descriptor)
+
+    def _open_folder(self, name: str) -> int:
+        current = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        for part in PurePosixPath(name).parts:
+            try:
+                following = os.open(part, _FOLDER, dir_fd=current)
+            finally:
+                os.close(current)
+            current = following
+        return current
+
+
+def _entry(name: str, status: os.stat_result) -> Entry:
+    kinds = (
+        (stat.S_ISLNK, EntryKind.LINK),
+        (stat.S_ISREG, EntryKind.FILE),
+        (stat.S_ISDIR, EntryKind.FOLDER),
+    )
+    kind = next((word for test, word in kinds if test(status.st_mode)), EntryKind.OTHER)
+    return Entry(name, kind, status.st_size, stat.S_IMODE(status.st_mode), status.st_mtime)

@@ -1,0 +1,197 @@
+"""The two histories of a session as rows that are read when seen, however long they are. Never writes.
+
+A history is a file of lines, or (see `columnar`) a store behind an empty file. Numbers count lines from 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from ctxview.files.lines import LineFile, never, open_lines
+from ctxview.files.needles import needle_variants
+from ctxview.files.reading import Unreadable
+from ctxview.formats.session.columnar import ColumnarStore, ColumnarStream
+from ctxview.formats.session.folder import EntryKind, SessionFolder
+from ctxview.formats.session.history_line import LONGEST_DECODED, HistoryLine
+from ctxview.formats.session.model import Session
+from ctxview.formats.session.names import EVENTS, MESSAGES
+
+Cancelled = Callable[[], bool]
+
+
+class Stream(Protocol):
+    """One history. All but `scan` and `index` answer at once, whatever its length."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def size(self) -> int:
+        """In bytes."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every line has its number; before that only `tail` and `scan` see all."""
+
+    def __len__(self) -> int:
+        """The lines known so far."""
+
+    def line(self, number: int, limit: int = LONGEST_DECODED) -> HistoryLine: ...
+    def tail(self, count: int) -> list[HistoryLine]: ...
+    def scan(self) -> Iterator[HistoryLine]:
+        """Every line from the first, in bounded memory."""
+
+    def index(self, cancelled: Cancelled, report: Callable[[int, int], None] | None = None) -> None: ...
+    def find(self, text: str, start: int, backwards: bool, cancelled: Cancelled) -> Iterator[int]:
+        """Numbers of the lines that may hold `text` at or after `start`, or before it, the nearest first."""
+
+    def digests(self, lengths: list[int], cancelled: Cancelled) -> tuple[str, ...] | None:
+        """The SHA-256 of the first bytes for each length, in rising order; None when that cannot be had."""
+
+
+@dataclass(frozen=True)
+class History:
+    messages: Stream
+    events: Stream
+    store: ColumnarStore | None = None
+
+    @property
+    def size(self) -> int:
+        return self.messages.size + self.events.size
+
+    def stream(self, name: str) -> Stream:
+        return self.events if name == EVENTS else self.messages
+
+
+def open_history(session: Session) -> History:
+    """Both histories, opened; a missing or unreadable one is empty."""
+    if session.manifest is not None:
+        store = ColumnarStore(session.folder, session.manifest)
+        return History(ColumnarStream(store, MESSAGES), ColumnarStream(store, EVENTS), store)
+    return History(_open(session.folder, MESSAGES), _open(session.folder, EVENTS))
+
+
+def _open(folder: SessionFolder, name: str) -> Stream:
+    if folder.entry(name).kind is not EntryKind.FILE:
+        return EmptyStream(name)
+    try:
+        return FileStream(open_lines(folder.root, name), name, folder.file(name))
+    except Unreadable as error:
+        return EmptyStream(name, error.reason)
+
+
+class EmptyStream:
+    """A history that is not there, or cannot be read for the reason in `problem`."""
+
+    size = 0
+    complete = True
+
+    def __init__(self, name: str, problem: str | None = None) -> None:
+        self.name = name
+        self.problem = problem
+
+    def __len__(self) -> int:
+        return 0
+
+    def line(self, number: int, limit: int = LONGEST_DECODED) -> HistoryLine:
+        raise IndexError(f"line {number} is not known")
+
+    def tail(self, count: int) -> list[HistoryLine]:
+        return []
+
+    def scan(self) -> Iterator[HistoryLine]:
+        return iter(())
+
+    def index(self, cancelled: Cancelled, report: Callable[[int, int], None] | None = None) -> None:
+        return
+
+    def find(self, text: str, start: int, backwards: bool, cancelled: Cancelled) -> Iterator[int]:
+        return iter(())
+
+    def digests(self, lengths: list[int], cancelled: Cancelled) -> tuple[str, ...] | None:
+        return None
+
+
+class FileStream:
+    """A history in a file of lines."""
+
+    def __init__(self, lines: LineFile, name: str, file: str) -> None:
+        self.name = name
+        self._lines = lines
+        self._file = file
+
+    @property
+    def size(self) -> int:
+        return self._lines.size
+
+    @property
+    def complete(self) -> bool:
+        return self._lines.complete
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def line(self, number: int, limit: int = LONGEST_DECODED) -> HistoryLine:
+        start, end = self._lines.span(number)
+        content = self._lines.read(start, min(end, start + limit))
+        ending = len(self._lines.ending(number))
+        return HistoryLine(self.name, self._file, number, start, end, content, ending)
+
+    def tail(self, count: int) -> list[HistoryLine]:
+        spans = self._lines.tail(count)
+        first = len(self._lines) - len(spans) if self._lines.complete else None
+        found = []
+        for place, (start, end) in enumerate(spans):
+            content = self._lines.read(start, min(end, start + LONGEST_DECODED))
+            following = spans[place + 1][0] if place + 1 < len(spans) else self._lines.size
+            number = None if first is None else first + place
+            found.append(HistoryLine(self.name, self._file, number, start, end, content, following - end))
+        return found
+
+    def scan(self) -> Iterator[HistoryLine]:
+        held: HistoryLine | None = None
+        for line in self._lines.lines(limit=LONGEST_DECODED):
+            if held is not None:
+                held.ending = line.start - held.end
+                yield held
+            held = HistoryLine(self.name, self._file, line.number, line.start, line.end, line.content)
+        if held is not None:
+            held.ending = max(0, self._lines.size - held.end)
+            yield held
+
+    def index(self, cancelled: Cancelled = never, report: Callable[[int, int], None] | None = None) -> None:
+        self._lines.index(cancelled, report)
+
+    def find(self, text: str, start: int, backwards: bool, cancelled: Cancelled) -> Iterator[int]:
+        ignore_case = text == text.lower()
+        needles = needle_variants(text, ignore_case)
+        offset = self._offset_of(start)
+        while not cancelled():
+            found = self._lines.find(
+                needles, offset, backwards=backwards, ignore_case=ignore_case, cancelled=cancelled
+            )
+            if found is None:
+                return
+            number = self._lines.number_at(found)
+            yield number
+            # One hit a line is enough: go on at its start or behind its end.
+            offset = self._offset_of(number if backwards else number + 1)
+
+    def digests(self, lengths: list[int], cancelled: Cancelled = never) -> tuple[str, ...] | None:
+        try:
+            return self._lines.digests(lengths, cancelled)
+        except Unreadable:
+            return None
+
+    def _offset_of(self, number: int) -> int:
+        """Where a line begins; the end of the file for one behind the last."""
+        while number >= len(self._lines) and not self._lines.complete:
+            self._lines.index(_after_one_look())
+        return self._lines.span(number)[0] if 0 <= number < len(self._lines) else self._lines.size
+
+
+def _after_one_look() -> Cancelled:
+    """Lets one step of the index through."""
+    looks = iter((False,))
+    return lambda: next(looks, True)

@@ -1,0 +1,153 @@
+"""One line of a history, decoded when somebody asks: a record, or the reason why it is none."""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+import orjson
+
+from ctxview.files.json_document import JsonDocument, JsonError, join, parse
+from ctxview.state import JsonValue, Origin
+
+LONGEST_DECODED: Final = 16 * 1024 * 1024
+"""A longer line is shown by its beginning and not taken apart."""
+
+
+class HistoryLine:
+    """A line as it stands in its file. `content` may be cut; `number` is None while nobody has counted."""
+
+    __slots__ = (
+        "_decoded",
+        "_problem",
+        "_value",
+        "content",
+        "end",
+        "ending",
+        "file",
+        "number",
+        "start",
+        "stream",
+    )
+
+    def __init__(
+        self,
+        stream: str,
+        file: str,
+        number: int | None,
+        start: int,
+        end: int,
+        content: bytes,
+        ending: int = 1,
+        problem: str | None = None,
+    ) -> None:
+        self.stream = stream
+        self.file = file
+        self.number = number
+        self.start = start
+        self.end = end
+        self.content = content
+        self.ending = ending
+        """How many bytes end the line: 1 for a newline, 2 with a carriage return, 0 for none at all."""
+        self._problem = problem
+        self._value: JsonValue = None
+        self._decoded = problem is not None
+
+    @property
+    def size(self) -> int:
+        return self.end - self.start
+
+    @property
+    def cut(self) -> bool:
+        return len(self.content) < self.size
+
+    @property
+    def is_blank(self) -> bool:
+        # The whitespace of text, and no NUL: a tail of NULs is damage, not an empty line.
+        return not self.content.strip() and self._problem is None
+
+    @property
+    def problem(self) -> str | None:
+        """Why this is no record; None for a good line."""
+        self._decode()
+        return self._problem
+
+    @property
+    def value(self) -> dict[str, JsonValue] | None:
+        """The record; None when the line is blank, broken, too long or JSON of another kind."""
+        self._decode()
+        return self._value if isinstance(self._value, dict) else None
+
+    def has_duplicates(self) -> bool:
+        """Whether any object in the record holds a key twice."""
+        if self.value is None or _is_canonical(self.content, self._value):
+            return False
+        return _repeats_a_key(self.content)
+
+    def document(self) -> JsonDocument | None:
+        """The record with the places of all its values, counted from the start of the line."""
+        try:
+            return parse(self.content) if self.value is not None else None
+        except JsonError:
+            return None
+
+    def origin(self, *path: str | int) -> Origin:
+        """The line, or a value in it."""
+        line = None if self.number is None else self.number + 1
+        pointer = None if self.number is None else join("", self.number)
+        document = self.document() if path else None
+        if document is None:
+            return Origin(self.file, pointer, self.start, self.end, line, 1)
+        found = document.origin(self.file, join("", *path))
+        inner = None if pointer is None else f"{pointer}{found.pointer or ''}"
+        start, end = (found.start or 0) + self.start, (found.end or 0) + self.start
+        return Origin(self.file, inner, start, end, line, found.column)
+
+    def _decode(self) -> None:
+        if self._decoded:
+            return
+        self._decoded = True
+        if self.cut:
+            self._problem = f"the line has {self.size:,} bytes, too many to be taken apart"
+            return
+        try:
+            self._value = orjson.loads(self.content)
+        except orjson.JSONDecodeError:
+            self._value, self._problem = _exactly(self.content)
+        if self._problem is None and not isinstance(self._value, dict):
+            self._problem = "the line is JSON, but no object"
+
+
+def _exactly(content: bytes) -> tuple[JsonValue, str | None]:
+    """What the exact reader makes of a line the fast one refuses."""
+    if not content.strip():
+        return None, "the line is blank"
+    if not content.strip(b"\0"):
+        return None, f"{len(content):,} NUL bytes: the file was not written to its end"
+    try:
+        return parse(content).value, None
+    except JsonError as error:
+        return None, f"not JSON: column {error.place.column}: {error.reason}"
+
+
+def _is_canonical(content: bytes, value: JsonValue) -> bool:
+    """Whether writing the value again gives the very bytes: then no key can have been lost."""
+    try:
+        return orjson.dumps(value) == content
+    except (TypeError, ValueError, RecursionError):
+        return False
+
+
+def _repeats_a_key(content: bytes) -> bool:
+    repeated = False
+
+    def look(pairs: list[tuple[str, object]]) -> None:
+        nonlocal repeated
+        repeated = repeated or len({key for key, _ in pairs}) < len(pairs)
+
+    try:
+        json.loads(content, object_pairs_hook=look)
+    except (ValueError, RecursionError):
+        # Too deep or too odd for the standard reader: the exact one is slow and always right.
+        return bool(parse(content).duplicates)
+    return repeated
