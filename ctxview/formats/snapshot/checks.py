@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from ctxview.analysis.json_rules import check_document, check_json
 from ctxview.analysis.text_rules import check_text
-from ctxview.files.json_document import JsonDocument, join
+from ctxview.files.json_document import JsonDocument, JsonError, join, parse
 from ctxview.files.places import Places
 from ctxview.findings import Finding
 from ctxview.formats.snapshot.profile import Profile
@@ -27,7 +27,7 @@ def check_file(file: SnapshotFile, profile: Profile) -> Iterator[Finding]:
 
     if file.reply is not None:
         yield from rules.check_reply(file.reply, profile)
-    elif file.kind is not Kind.PROMPT:
+    elif file.kind is not Kind.PROMPT or _whole_json(file) is not None:
         yield from _check_strict_json(file)
     if file.log is not None:
         yield from rules.check_log(file.log, profile)
@@ -37,17 +37,26 @@ def check_file(file: SnapshotFile, profile: Profile) -> Iterator[Finding]:
 
 
 def check_texts(file: SnapshotFile) -> Iterator[Finding]:
-    """What may deceive or leak in any string of the file, and in the prose of a reply."""
-    if file.document is not None:
-        yield from _check_strings(file.file, file.document, _derived_part(file))
-    if file.reply is not None:
-        yield from _check_bytes(file.file, file.data, file.reply.prose_end)
-    elif file.document is None:
-        yield from _check_bytes(file.file, file.data, len(file.data))
+    """What may deceive or leak in any string of the file, and in all text around its JSON."""
+    document = _whole_json(file) if file.kind is Kind.PROMPT else file.document
+    if document is None:
+        yield from _check_bytes(file.file, file.data, 0, len(file.data))
+        return
+    yield from _check_strings(file.file, document, _derived_part(file))
+    yield from _check_bytes(file.file, file.data, 0, document.start)
+    yield from _check_bytes(file.file, file.data, document.end, len(file.data))
+
+
+def _whole_json(file: SnapshotFile) -> JsonDocument | None:
+    """The JSON a prompt was found in; None when it stands in plain text."""
+    try:
+        return parse(file.data)
+    except JsonError:
+        return None
 
 
 def _check_strict_json(file: SnapshotFile) -> Iterator[Finding]:
-    if file.document is not None:
+    if file.document is not None and file.kind is not Kind.PROMPT:
         yield from check_document(file.file, file.document)
     else:
         yield from check_json(file.file, file.data)
@@ -101,13 +110,13 @@ def _pointer(way: Way) -> str:
     return join("", *reversed(tokens))
 
 
-def _check_bytes(file: str, data: bytes, end: int) -> Iterator[Finding]:
-    """Plain text: the first `end` bytes, with the place of every finding."""
-    text = data[:end].decode("utf-8", "replace")
+def _check_bytes(file: str, data: bytes, begin: int, end: int) -> Iterator[Finding]:
+    """A stretch of plain text, with the place of every finding."""
+    text = data[begin:end].decode("utf-8", "replace")
     places = Places(data)
 
     def origin_at(first: int, last: int) -> Origin:
-        start = len(text[:first].encode("utf-8", "replace"))
+        start = begin + len(text[:first].encode("utf-8", "replace"))
         place = places.at(start)
         stop = start + len(text[first:last].encode("utf-8", "replace"))
         return Origin(file, start=start, end=stop, line=place.line, column=place.column)

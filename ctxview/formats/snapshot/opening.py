@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 NAME = "snapshot"
 STORE_FILES = frozenset(("memory.db", "memory-queue.wal", "todo.db"))
+STORE_PARTS = STORE_FILES | {"log"}
 SUFFIXES = frozenset((".json", ".txt", ".log", ".md"))
 SURE = 90
 LIKELY = 75
@@ -45,7 +46,7 @@ class SnapshotFormat:
         from ctxview.formats.snapshot import source as snapshots
 
         if not path.is_dir():
-            if path.name in STORE_FILES:
+            if path.name in STORE_FILES and _is_store(Peek(path.parent)):
                 return snapshots.SnapshotSource(path, [], path.parent)
             try:
                 return snapshots.SnapshotSource(path, [snapshots.LoadedFile(path, read_bytes(path))])
@@ -63,19 +64,26 @@ FORMAT = SnapshotFormat()
 
 def agent_folder(peek: Peek) -> Path | None:
     """The `.agent` folder that `peek` is, holds, or keeps its logs in; None when there is none."""
-    if ".agent" in peek.names and peek.below(".agent").is_folder:
+    if ".agent" in peek.names and _is_store(peek.below(".agent")):
         return peek.path / ".agent"
-    if peek.path.name == ".agent" or STORE_FILES & set(peek.names):
+    if _is_store(peek):
         return peek.path
     parent = Peek(peek.path.resolve().parent)
-    is_log_folder = peek.path.resolve().name == "log" and parent.path.name == ".agent"
-    return parent.path if is_log_folder and STORE_FILES & set(parent.names) else None
+    return parent.path if peek.path.resolve().name == "log" and _is_store(parent) else None
+
+
+def _is_store(peek: Peek) -> bool:
+    """Any part of a store in a folder called `.agent`; the database and another part under another name."""
+    parts = STORE_PARTS & set(peek.names)
+    if peek.path.name == ".agent":
+        return peek.is_folder and bool(parts)
+    return "memory.db" in parts and len(parts) > 1
 
 
 def recognise_bytes(peek: Peek) -> tuple[int, str] | None:
     """Score and reason for a file, by its shape."""
     data = peek.data if peek.data is not None else peek.head
-    if peek.path.name in STORE_FILES:
+    if peek.path.name in STORE_FILES and _is_store(Peek(peek.path.parent)):
         return LIKELY, "a part of an agent's store"
     if isinstance(peek.json, dict):
         return _recognise_json(peek.json)

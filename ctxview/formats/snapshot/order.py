@@ -76,13 +76,14 @@ def _answered(turns: Sequence[Turn], names: Sequence[Name]) -> dict[int, int]:
 
 
 def _likeness(given: Snapshot | None, sent: Snapshot) -> int:
-    """How many system fields agree; 0 when the two are of different processes."""
+    """How many system fields agree, the fuller view counting more; 0 for different processes."""
     if given is None:
         return 0
     starts = (given.startup_at, sent.startup_at)
     if None not in starts and starts[0] != starts[1]:
         return 0
-    return 1 + sum(_agrees(given.value, sent.value, path) for path in SYSTEM_FIELDS)
+    agreeing = sum(_agrees(given.value, sent.value, path) for path in SYSTEM_FIELDS)
+    return 1 + 2 * agreeing + (given.role is Role.STORED)
 
 
 def _agrees(first: JsonValue, second: JsonValue, path: tuple[str, ...]) -> bool:

@@ -5,10 +5,6 @@ The one table behind locked fields in the editor, refused edits, tampering and t
 
 from __future__ import annotations
 
-from ctxview.files.json_values import same_value
-
-same = same_value
-
 SYSTEM_FIELDS: tuple[tuple[str, ...], ...] = (
     ("version",),
     ("runtime", "round"),
