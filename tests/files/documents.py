@@ -160,6 +160,10 @@ def spell(value: JsonValue, random: Random) -> bytes:
 
 
 texts = st.builds(spell, values, st.randoms(use_true_random=False))
+array_texts = st.builds(spell, st.lists(values, min_size=1, max_size=4), st.randoms(use_true_random=False))
+object_texts = st.builds(
+    spell, st.dictionaries(keys, values, min_size=1, max_size=4), st.randoms(use_true_random=False)
+)
 
 
 def pointers(value: JsonValue, pointer: str = "") -> list[str]:
