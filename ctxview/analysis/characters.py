@@ -88,6 +88,8 @@ def is_innocent(text: str, index: int) -> bool:
     char = text[index]
     before = text[index - 1] if index else ""
     after = text[index + 1] if index + 1 < len(text) else ""
+    if char == "\ufeff" and index == 0:
+        return True
     if char in "\u200c\u200d" and _joins(before, after):
         return True
     if char in "\ufe0e\ufe0f":

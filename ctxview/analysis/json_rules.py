@@ -127,7 +127,7 @@ def number_out_of_range(text: JsonText) -> Iterator[Hit]:
 
 @rule("JSN004", name="not-utf8", severity=Severity.ERROR, effect=Effect.REJECTED)
 def not_utf8(text: JsonText) -> Iterator[Hit]:
-    r"""The file is not plain UTF-8: it starts with a byte order mark or is in another encoding.
+    r"""The file is not plain UTF-8: it has a byte order mark or another encoding.
 
     ## Why
     JSON between programs is UTF-8 without a mark. `JSON.parse` refuses a mark, and bytes of another

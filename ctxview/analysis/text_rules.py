@@ -84,18 +84,20 @@ def direction_override(text: str, origin_at: OriginAt) -> Iterator[Hit]:
         name = characters.name_of(found[0][0])
         if found[0] in "\u061c\u200e\u200f":
             yield Hit(origin, f"{name}, an invisible direction mark", Severity.INFO)
+        elif not found[0].strip("\u202c\u2069"):
+            yield Hit(origin, f"{name} ends a change of the reading direction", Severity.INFO)
         else:
             yield Hit(origin, f"{name} makes the text after it read in another order than it is stored")
 
 
 @rule("TXT003", name="invisible-characters", severity=Severity.WARNING)
 def invisible_characters(text: str, origin_at: OriginAt) -> Iterator[Hit]:
-    r"""A text holds characters nobody can see: zero-width spaces, joiners, fillers, stray selectors.
+    r"""A text holds characters that nobody can see, such as zero-width spaces.
 
     ## Why
     They split words so that search and comparison fail, make two ids look the same, and mark texts for
-    tracking. Joiners inside emoji and inside scripts that need them, and selectors behind a symbol, are
-    left alone. A soft hyphen is only mentioned.
+    tracking. A byte order mark at the very start is left to other rules. Joiners inside emoji and inside
+    scripts that need them, and selectors behind a symbol, are left alone. A soft hyphen is only mentioned.
     ## Bad
     pass\u200bword
     ## Good

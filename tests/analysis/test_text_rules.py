@@ -33,6 +33,7 @@ def rules(text: str) -> list[str]:
         "USB-кабель, Привет, мир; Αθήνα",
         "5 µs, TNFα, 3 μm, hν",
         "⠃⠗⠁⠊⠇⠇⠑⠀⠃",
+        "\ufeffa file with a byte order mark",
         "葛\U000e0100城市",
         "",
     ],
@@ -93,7 +94,7 @@ def test_direction_marks_are_only_mentioned(char: str):
     [
         "pass\u200bword",
         "a\u2060b",
-        "\ufeffstart",
+        "a\ufeffb",
         "a\u3164b",
         "x\u200dy",
         "a\ufe0fb",

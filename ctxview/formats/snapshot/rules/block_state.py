@@ -88,7 +88,7 @@ def cold_content(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
 
 @rule("SNP027", name="recall-irregular", severity=Severity.WARNING, effect=Effect.STORED)
 def recall_irregular(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
-    """A block recalled from the memory store has the wrong type, tier, id or no link back.
+    """A recalled block has the wrong type, tier or id, or no link back.
 
     ## Why
     Before a task the system copies stored memories into ephemeral and longterm, under ids that begin with

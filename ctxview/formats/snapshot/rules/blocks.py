@@ -48,7 +48,7 @@ def block_incomplete(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
 
 @rule("SNP016", name="block-field-invalid", severity=Severity.ERROR, effect=Effect.DROPPED)
 def block_field_invalid(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
-    """id, type or content is blank, or decay or confidence is not a number from 0 to 1.
+    """A block's text is blank, or its decay or confidence is no number from 0 to 1.
 
     ## Why
     A blank text or something that is no number costs the block: the runtime drops it. A number outside 0 to
@@ -66,8 +66,9 @@ def block_field_invalid(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     for block in tier_blocks(snapshot):
         for name in ("id", "type", "content"):
             if name in block.members and not trim(text(block.members[name]) or ""):
-                found = spelled(block.members[name])
-                message = f"{shown(block.name)}: {name} is {found}, it must be a text; the block is dropped"
+                value = block.members[name]
+                found = "blank" if isinstance(value, str) else f"{spelled(value)}, not a text"
+                message = f"{shown(block.name)}: {name} is {found}; the block is dropped"
                 yield Hit(snapshot.origin_of(f"{block.pointer}/{name}"), message)
         for name in ("decay", "confidence"):
             if name in block.members:

@@ -59,6 +59,7 @@ def origin_in(reply: Reply, start: int, end: int) -> Origin:
 
 
 _SPACES = b" \t\r\n"
+_MARKER = re.compile(re.escape(MARKER))
 _FENCE = re.compile(rb"(?:```|~~~)[^\n]{0,200}")
 _COMMENT = re.compile(rb"(?://|#)[^\n]{0,200}|/\*[\s\S]{0,2000}?\*/|/\*|<!--[\s\S]{0,2000}?-->|<!--")
 _TAG = re.compile(rb"</?[A-Za-z!?][^<>\n]{0,200}>")
@@ -83,12 +84,11 @@ def _around(data: bytes, start: int, error: int) -> _Guilty | None:
 
 
 def _separators(data: bytes, start: int) -> _Guilty | None:
-    later = [found.start() for found in re.finditer(re.escape(MARKER), data[start:])][:_MOST_SEPARATORS]
-    for offset in later:
-        if _is_json(data, start + offset + len(MARKER), len(data)):
-            return Cause.QUOTED_SEPARATOR, start - len(MARKER), start
-    if later and _is_json(data, start, start + later[0]):
-        return Cause.SECOND_SEPARATOR, start + later[0], start + later[0] + len(MARKER)
+    later = [found.start() for found in _MARKER.finditer(data, start)][:_MOST_SEPARATORS]
+    if later and _is_json(data, start, later[0]):
+        return Cause.SECOND_SEPARATOR, later[0], later[0] + len(MARKER)
+    if any(_is_json(data, offset + len(MARKER), len(data)) for offset in later):
+        return Cause.QUOTED_SEPARATOR, start - len(MARKER), start
     return None
 
 

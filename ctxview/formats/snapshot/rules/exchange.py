@@ -80,7 +80,7 @@ def block_omitted(received: Snapshot, emitted: Snapshot, profile: Profile) -> It
 
 @rule("SNP045", name="id-churn", severity=Severity.WARNING, effect=Effect.STORED)
 def id_churn(received: Snapshot, emitted: Snapshot, profile: Profile) -> Iterator[Hit]:
-    """A known content comes back under a new id, or a known id with quite another content.
+    """A known content comes back under a new id, or a known id with another content.
 
     ## Why
     Under a new id the runtime stores a second copy, and the old one stays. Under a reused id the old memory
@@ -175,18 +175,16 @@ def silently_reopened(received: Snapshot, emitted: Snapshot, profile: Profile) -
     for block in emitted.tier("working"):
         name = trim(block.id or "")
         if name in finished and trim(block.status or "") not in STATUSES:
-            said = (
-                f"with status {spelled(block.members['status'])}"
-                if "status" in block.members
-                else "without one"
+            said = spelled(block.members["status"]) if "status" in block.members else "missing"
+            message = (
+                f"{shown(name)} was {finished[name]}, its status comes back {said}: it will be open again"
             )
-            message = f"{shown(name)} was {finished[name]} and comes back {said}: it will be open again"
             yield Hit(emitted.origin_of(block.pointer), message)
 
 
 @rule("SNP050", name="self-refresh", severity=Severity.INFO, effect=Effect.STORED)
 def self_refresh(received: Snapshot, emitted: Snapshot, profile: Profile) -> Iterator[Hit]:
-    """A block's numbers were improved although its content is the same, or its round was lowered.
+    """A block's numbers got better without a new content, or its round was lowered.
 
     ## Why
     Decay and confidence are the model's to set, and raising its own confidence in an unchanged memory is
@@ -222,7 +220,7 @@ def self_refresh(received: Snapshot, emitted: Snapshot, profile: Profile) -> Ite
 
 @rule("SNP051", name="block-normalised", severity=Severity.INFO, effect=Effect.REPAIRED)
 def block_normalised(received: Snapshot, emitted: Snapshot, profile: Profile) -> Iterator[Hit]:
-    """The runtime will not store a block as it was sent: fields are cut, clamped or tidied.
+    """The runtime will not store a block as it was sent: it cuts, clamps or tidies.
 
     ## Why
     What the model reads in the next turn differs from what it wrote. The message shows each field before

@@ -96,7 +96,7 @@ def debug_drops(log: SavedLog, profile: Profile) -> Iterator[Hit]:
 
 @rule("SNP039", name="projection-differs", severity=Severity.WARNING)
 def projection_differs(log: SavedLog, profile: Profile) -> Iterator[Hit]:
-    """What the model was shown is not what the profile's rules make of the stored snapshot.
+    """What the model was shown does not follow from the stored snapshot.
 
     ## Why
     The projection follows fixed rules, so it can be computed again. A difference means that another version

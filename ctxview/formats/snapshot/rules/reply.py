@@ -19,7 +19,7 @@ from ctxview.formats.snapshot.rules.diagnosis import MARKER, Cause, diagnose, or
 
 @rule("SNP001", name="separator-presence", severity=Severity.ERROR, effect=Effect.IGNORED)
 def separator_presence(reply: Reply, profile: Profile) -> Iterator[Hit]:
-    """The separator is missing although context is enabled, or present although it is disabled.
+    """The separator is missing in enabled mode, or present in disabled mode.
 
     ## Why
     The runtime finds the snapshot only behind the separator. Without it the reply counts as an empty patch:
@@ -95,7 +95,7 @@ def separator_twice(reply: Reply, profile: Profile) -> Iterator[Hit]:
 
 @rule("SNP007", name="near-miss-separator", severity=Severity.WARNING, effect=Effect.LEAKED)
 def near_miss_separator(reply: Reply, profile: Profile) -> Iterator[Hit]:
-    """Something looks like the separator but is not: other brackets, case, spaces or escapes.
+    """Something looks like the separator, but is not spelled like it.
 
     ## Why
     The runtime knows one spelling only. With any other it finds no snapshot, shows the whole JSON to the

@@ -152,7 +152,7 @@ def runtime_implausible(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
 
 @rule("SNP014", name="memory-shape", severity=Severity.ERROR, effect=Effect.IGNORED)
 def memory_shape(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
-    """`memory` is missing or not an object, or a tier has an unknown name, is not an array, or is absent.
+    """`memory` is missing or no object, or a tier is unknown, no array, or absent.
 
     ## Why
     The runtime knows four tiers and reads arrays only. Blocks under any other name are ignored without a

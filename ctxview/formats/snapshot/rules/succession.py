@@ -7,6 +7,7 @@ the template.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import PurePath
 
 from ctxview.analysis.wording import listed, quoted, shown, spelled
 from ctxview.files.json_values import same_value
@@ -87,9 +88,8 @@ def new_process(previous: Snapshot, following: Snapshot, profile: Profile) -> It
     if own := [block.name for block in following.tier("core") if not is_recall(block)]:
         odd.append(f"core already holds {listed(own)}")
     unexpected = f", although {' and '.join(odd)}" if odd else ""
-    message = (
-        f"a new process since {quoted(previous.file)}: everything not in the memory store is gone{unexpected}"
-    )
+    since = quoted(PurePath(previous.file).name)
+    message = f"a new process since {since}: what is not in the memory store is gone{unexpected}"
     yield Hit(following.origin("runtime", "startup_at"), message)
 
 
@@ -124,7 +124,7 @@ def block_vanished(previous: Snapshot, following: Snapshot, profile: Profile) ->
             continue
         elsewhere = [tier for tier in TIERS if (tier, name) in homes]
         moved = f"; it now stands in {listed(elsewhere)}" if elsewhere else ""
-        gone = f"{shown(name)} is gone from {block.tier} since {quoted(previous.file)}"
+        gone = f"{shown(name)} is gone from {block.tier} since {quoted(PurePath(previous.file).name)}"
         yield Hit(following.origin("memory", block.tier), f"{gone}, for no known reason{moved}")
 
 
@@ -200,7 +200,7 @@ def task_left_open(previous: Snapshot, following: Snapshot, profile: Profile) ->
 
 @rule("SNP057", name="cold-content-lost", severity=Severity.WARNING)
 def cold_content_lost(previous: Snapshot, following: Snapshot, profile: Profile) -> Iterator[Hit]:
-    """A placeholder became active without a trace of being restored, or changed its payload.
+    """A placeholder became active without being restored, or changed its payload.
 
     ## Why
     Restoring sets `rehydrated_at` and keeps the tag id; a new tag id comes only from tagging an active

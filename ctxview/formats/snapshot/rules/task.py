@@ -63,7 +63,7 @@ def task_records_disagree(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]
 
 @rule("SNP033", name="task-records-misplaced", severity=Severity.WARNING)
 def task_records_misplaced(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
-    """A record that only storage should have reached the model's copy, or a checkpoint is incomplete.
+    """A record of storage reached the model's copy, or a checkpoint is incomplete.
 
     ## Why
     `task_checkpoint` and `last_task` are taken out before the snapshot is shown to a model: they cost room
@@ -82,9 +82,7 @@ def task_records_misplaced(snapshot: Snapshot, profile: Profile) -> Iterator[Hit
     if snapshot.role is Role.INJECTED:
         for name in STORAGE_ONLY:
             if name in snapshot.value:
-                yield Hit(
-                    snapshot.origin(name), f"{name} belongs into storage, not into what the model is shown"
-                )
+                yield Hit(snapshot.origin(name), f"{name} belongs in storage, not in what the model is shown")
     checkpoint = snapshot.value.get("task_checkpoint")
     if checkpoint is None:
         return

@@ -77,7 +77,7 @@ def todo_numbers(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
 
 @rule("SNP029", name="todo-summary", severity=Severity.WARNING)
 def todo_summary(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
-    """`todo.summary` is not worded as the system words it, or its numbers contradict total and step.
+    """`todo.summary` is not the system's wording, or contradicts total and step.
 
     ## Why
     The summary is computed, always in the same few sentences. Another wording, or a count that cannot go

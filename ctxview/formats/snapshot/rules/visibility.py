@@ -16,7 +16,7 @@ from ctxview.formats.snapshot.normalise import NormalBlock, normalise
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.projection import Drop, figure, project
 from ctxview.formats.snapshot.retention import compact, past_retention
-from ctxview.formats.snapshot.rules.expected import as_written, tier_blocks
+from ctxview.formats.snapshot.rules.expected import as_written, expected_layout, tier_blocks
 
 
 @rule("SNP021", name="hidden-by-threshold", severity=Severity.WARNING, effect=Effect.HIDDEN)
@@ -25,7 +25,8 @@ def hidden_by_threshold(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
 
     ## Why
     The runtime keeps the block in storage but leaves it out of the prompt: to the model it does not exist.
-    Equality passes. Finished working blocks are hidden anyway and not reported.
+    Equality passes. Finished working blocks are hidden anyway and not reported, nor is the confidence that
+    versions before 2.3 did not have.
     ## Bad
     memory.working[0].decay = 0.70
     ## Good
@@ -36,6 +37,7 @@ def hidden_by_threshold(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     ## Source
     Context Protocol 3.0, rule 14 (too high, too low); the numbers are the profile's tier table.
     """
+    required = expected_layout(snapshot).block_fields
     for block, normal in _candidates(snapshot, profile):
         policy = profile.tier(block.tier)
         if policy.hides_terminal and normal.terminal:
@@ -46,6 +48,8 @@ def hidden_by_threshold(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
             limit = f"above {figure(policy.max_decay)}, the most {block.tier} may have"
             message = f"{shown(block.name)}: decay {found} is {limit}; the model will not see it"
             yield Hit(snapshot.origin_of(pointer), message)
+        if "confidence" not in {*block.members, *required}:
+            continue
         if policy.min_confidence is not None and normal.confidence < policy.min_confidence:
             pointer = f"{block.pointer}/confidence"
             found = as_written(snapshot, pointer, block.members.get("confidence", normal.confidence))

@@ -50,6 +50,13 @@ def test_a_second_separator_after_the_json_is_the_only_finding():
     assert of_reply(4, text)[0].origin.line == 4
 
 
+def test_two_snapshots_are_told_as_two_and_not_as_prose():
+    text = f"Done.\n<<<CONTEXT>>>\n{PAYLOAD}\n<<<CONTEXT>>>\n{PAYLOAD}"
+    (finding,) = of_reply(4, text)
+    assert "a second" in finding.message
+    assert finding.origin.line == 4
+
+
 def test_a_separator_inside_a_json_string_is_harmless():
     assert rules_of_reply('Hi\n<<<CONTEXT>>>\n{"memory": {}, "active_task": "<<<CONTEXT>>>"}') == []
 

@@ -7,7 +7,7 @@ import pytest
 from ctxview.files.json_document import parse
 from ctxview.findings import Effect, Severity
 from ctxview.formats.snapshot.model import Role, Snapshot
-from tests.formats.snapshot.builders import block, snapshot
+from tests.formats.snapshot.builders import block, snapshot, snapshot_of
 from tests.formats.snapshot.rules.asking import ATOM, BARE, of_snapshot
 
 LIMITS = [("core", 0.35, 0.70), ("working", 0.65, 0.55), ("ephemeral", 0.80, 0.40), ("longterm", 0.45, 0.60)]
@@ -39,6 +39,16 @@ def test_the_message_spells_the_number_as_the_file_does():
 
 def test_a_block_may_fail_both_thresholds():
     assert len(of_snapshot(21, snapshot(core=[block(decay=0.9, confidence=0.1)]))) == 2
+
+
+def test_a_missing_confidence_counts_as_the_runtime_fills_it_in():
+    (finding,) = of_snapshot(21, snapshot(core=[block(confidence=...)]))
+    assert "confidence 0.5 is below 0.70" in finding.message
+
+
+def test_a_version_without_confidence_is_not_blamed_for_it():
+    old = {"version": "2.1", "runtime": {"round": 1}, "memory": {"core": [block(confidence=...)]}}
+    assert of_snapshot(21, snapshot_of(old)) == []
 
 
 def test_a_finished_block_is_hidden_anyway_and_not_reported():
