@@ -70,12 +70,11 @@ def _derived_part(file: SnapshotFile) -> str | None:
 
 
 def _check_strings(file: str, document: JsonDocument, derived: str | None) -> Iterator[Finding]:
-    strings = list(_strings(document.value))
-    together = "\n".join(string for _, string in strings)
+    together = "\n".join(_plain_strings(document.value))
     if next(check_text(together, lambda _start, _end: Origin(file)), None) is None:
         return
     told: set[str] = set()
-    for way, string in strings:
+    for way, string in _strings(document.value):
         pointer = _pointer(way)
         if derived is not None and pointer.startswith(f"{derived}/") and string in told:
             continue
@@ -86,6 +85,20 @@ def _check_strings(file: str, document: JsonDocument, derived: str | None) -> It
 def _everywhere(origin: Origin) -> Callable[[int, int], Origin]:
     """A string inside JSON is one place: its escapes keep characters from having a place of their own."""
     return lambda _start, _end: origin
+
+
+def _plain_strings(value: JsonValue) -> Iterator[str]:
+    """Every key and string, in no order: most files hold nothing worth a place."""
+    waiting = [value]
+    while waiting:
+        current = waiting.pop()
+        if isinstance(current, str):
+            yield current
+        elif isinstance(current, dict):
+            yield from current
+            waiting.extend(current.values())
+        elif isinstance(current, list):
+            waiting.extend(current)
 
 
 def _strings(value: JsonValue) -> Iterator[tuple[Way, str]]:

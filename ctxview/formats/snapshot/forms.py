@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ctxview.files.json_document import join
 from ctxview.formats.snapshot.cursor import ACTIONS
 from ctxview.formats.snapshot.model import PHASES, STATUSES, TIERS, MemoryBlock, Snapshot, integer
 from ctxview.formats.snapshot.ownership import (
@@ -37,10 +38,43 @@ MANY = 1000
 DERIVED_VIEW = "This is what the runtime derived from its stored snapshot; change the stored one instead."
 
 
-def block_form(snapshot: Snapshot, block: MemoryBlock, profile: Profile, writable: bool) -> Form:
-    """The fields of one block; only removable when it stands in a tier nothing reads."""
-    fields = tuple(_block_fields(snapshot, block, profile, writable and block.tier in TIERS))
-    return Form(snapshot.file, block.pointer, fields, removable=writable)
+class BlockForms:
+    """Makes the form of each block of one snapshot."""
+
+    def __init__(self, snapshot: Snapshot, profile: Profile, writable: bool) -> None:
+        self._file = snapshot.file
+        self._writable = writable
+        self._shapes = _shapes(snapshot, profile)
+        self._fields_by_tier = {
+            tier: [name for name in self._shapes if name != "status" or tier == "working"] for tier in TIERS
+        }
+
+    def form(self, block: MemoryBlock) -> Form:
+        """The fields of one block; only removable when it stands in a tier nothing reads."""
+        members = block.value if isinstance(block.value, dict) else None
+        fields = tuple(self._fields(block, members)) if members is not None else ()
+        return Form(self._file, block.pointer, fields, removable=self._writable)
+
+    def _fields(self, block: MemoryBlock, members: dict[str, JsonValue]) -> Iterator[Field]:
+        expected = self._fields_by_tier.get(block.tier, ())
+        writable = self._writable and block.tier in TIERS
+        why = "" if writable else DERIVED_VIEW
+        for name in expected:
+            present = name in members
+            value = members.get(name)
+            shape = _fitting(self._shapes[name], value, present) if writable else None
+            yield Field(name, value, Owner.MODEL, f"{block.pointer}/{name}", shape, why, present)
+        for name, value in members.items():
+            if name not in expected:
+                yield self._other_field(name, value, block.pointer, writable)
+
+    def _other_field(self, name: str, value: JsonValue, pointer: str, writable: bool) -> Field:
+        place = join(pointer, name)
+        if (why := why_locked_in_block(name)) is not None:
+            return Field(name, value, Owner.SYSTEM, place, why=why)
+        if not writable:
+            return Field(name, value, Owner.MODEL, place, why=DERIVED_VIEW)
+        return Field(name, value, Owner.MODEL, place, self._shapes.get(name, JsonShape()))
 
 
 def new_block_form(snapshot: Snapshot, tier: str, profile: Profile) -> Form:
@@ -106,32 +140,12 @@ def unused_id(snapshot: Snapshot, tier: str) -> str:
     prefix = PREFIXES.get(tier, tier)
     taken = {block.id for block in snapshot.blocks}
     pattern = re.compile(rf"{re.escape(prefix)}-(\d{{1,9}})")
-    numbers = [int(found[1]) for name in taken if name and (found := pattern.fullmatch(name))]
+    alike = (name for name in taken if name is not None and name.startswith(prefix))
+    numbers = [int(found[1]) for name in alike if (found := pattern.fullmatch(name))]
     return f"{prefix}-{max(numbers, default=0) + 1:03d}"
 
 
 # -- fields ------------------------------------------------------------------------------------------------
-
-
-def _block_fields(
-    snapshot: Snapshot, block: MemoryBlock, profile: Profile, writable: bool
-) -> Iterator[Field]:
-    shapes = _shapes(snapshot, profile)
-    expected = [name for name in shapes if name != "status" or block.tier == "working"]
-    others = [name for name in block.members if name not in expected]
-    for name in (*expected, *others):
-        pointer = f"{block.pointer}/{_escaped(name)}"
-        value, present = block.members.get(name), name in block.members
-        why = why_locked_in_block(name)
-        if why is not None:
-            yield Field(name, value, Owner.SYSTEM, pointer, why=why, present=present)
-        elif not isinstance(block.value, dict):
-            return
-        elif writable:
-            shape = shapes.get(name, JsonShape())
-            yield Field(name, value, Owner.MODEL, pointer, _fitting(shape, value, present), present=present)
-        else:
-            yield Field(name, value, Owner.MODEL, pointer, why=DERIVED_VIEW, present=present)
 
 
 def _snapshot_fields(snapshot: Snapshot, writable: bool) -> Iterator[Field]:
@@ -207,7 +221,3 @@ def _sound_decay(policy: TierPolicy) -> float:
 
 def _sound_confidence(policy: TierPolicy) -> float:
     return 0.8 if policy.min_confidence is None else round(max(0.8, policy.min_confidence), 2)
-
-
-def _escaped(key: str) -> str:
-    return key.replace("~", "~0").replace("/", "~1")

@@ -36,36 +36,35 @@ def finite_number(value: JsonValue) -> float | None:
 
 def cut(text: str, units: int | None) -> str:
     """The first `units` UTF-16 units, as String.prototype.slice gives them (half a pair included)."""
-    if units is None or len(text) * 2 <= units:
+    if units is None or len(text) * 2 <= units or (len(text) <= units and text.isascii()):
         return text
     return text.encode("utf-16-le", "surrogatepass")[: units * 2].decode("utf-16-le", "surrogatepass")
 
 
-def collation_key(text: str) -> tuple[list[tuple[int, int]], list[int], list[bool]]:
+def collation_key(text: str) -> tuple[str, str, str]:
     """Sorts nearly as localeCompare does.
 
     An approximation of the root collation: punctuation before digits before letters, then accents, then lower
     before upper case. Letters outside ASCII follow in code point order, so mixed scripts may differ from ICU.
     """
-    decomposed = unicodedata.normalize("NFD", text)
-    accents = [ord(char) for char in decomposed if unicodedata.combining(char)]
-    bare = [
-        char for char in decomposed if not unicodedata.combining(char) and unicodedata.category(char) != "Cc"
-    ]
-    return [_weight(char) for char in bare], accents, [char != char.lower() for char in bare]
+    if text.isascii():
+        return text.translate(_ORDER), "", text.swapcase()
+    parts = unicodedata.normalize("NFD", text)
+    bare = "".join(char for char in parts if not unicodedata.combining(char))
+    accents = "".join(char for char in parts if unicodedata.combining(char))
+    return bare.lower().translate(_ORDER), accents, bare.swapcase()
 
 
-_ASCII_ORDER = {char: rank for rank, char in enumerate("_-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789")}
+_SIGNS = "\t\n\v\f\r _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789"
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_ORDER: dict[int, int | None] = {
+    **dict.fromkeys((*range(32), 127)),
+    **{ord(char): rank for rank, char in enumerate(_SIGNS + _LETTERS)},
+    **{ord(char.upper()): rank for rank, char in enumerate(_LETTERS, len(_SIGNS))},
+}
+"""ASCII in the order of the root collation, both cases alike; control characters do not count."""
 _RADIX = re.compile(r"0([xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)")
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-
-
-def _weight(char: str) -> tuple[int, int]:
-    if char.isspace():
-        return (0, ord(char))
-    if char in _ASCII_ORDER:
-        return (1, _ASCII_ORDER[char])
-    return (2, ord(char.lower()[0]))
 
 
 def _number_in(text: str) -> float | None:

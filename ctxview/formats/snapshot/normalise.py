@@ -13,6 +13,8 @@ from ctxview.formats.snapshot.model import STATUSES, TERMINAL_STATUSES
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.state import JsonValue
 
+MOST_REMEMBERED = 10_000
+
 
 @dataclass(frozen=True)
 class NormalBlock:
@@ -37,6 +39,9 @@ class NormalBlock:
         return self.status in TERMINAL_STATUSES
 
 
+_recent: dict[tuple[int, str, int | None, int], tuple[JsonValue, Profile, NormalBlock | None]] = {}
+
+
 def quality(decay: float, confidence: float) -> float:
     """Half of (1 - decay) plus half of confidence."""
     return 0.5 * (1 - decay) + 0.5 * confidence
@@ -44,6 +49,22 @@ def quality(decay: float, confidence: float) -> float:
 
 def normalise(value: JsonValue, tier: str, current_round: int | None, profile: Profile) -> NormalBlock | None:
     """The block as stored; None when it is dropped (`why_invalid` then says why)."""
+    # A dozen rules ask about the same blocks one after the other. The value itself is kept beside the answer,
+    # so that its id cannot come to mean another one.
+    key = (id(value), tier, current_round, id(profile))
+    known = _recent.get(key)
+    if known is not None:
+        return known[2]
+    if len(_recent) > MOST_REMEMBERED:
+        _recent.clear()
+    normal = _normalise(value, tier, current_round, profile)
+    _recent[key] = (value, profile, normal)
+    return normal
+
+
+def _normalise(
+    value: JsonValue, tier: str, current_round: int | None, profile: Profile
+) -> NormalBlock | None:
     if not isinstance(value, dict) or why_invalid(value, profile) is not None:
         return None
     block = NormalBlock(

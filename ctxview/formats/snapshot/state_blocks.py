@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from dataclasses import dataclass
 
 from ctxview.analysis.tokens import TokenCounter
-from ctxview.formats.snapshot.forms import block_form, new_block_form
+from ctxview.formats.snapshot.forms import BlockForms, new_block_form
 from ctxview.formats.snapshot.javascript import finite_number
 from ctxview.formats.snapshot.model import TIERS, MemoryBlock, Snapshot
 from ctxview.formats.snapshot.normalise import quality
@@ -16,6 +16,7 @@ from ctxview.formats.snapshot.visibility import Sight, Visibility
 from ctxview.state import Block, JsonValue, Tier
 
 NOT_SEEN = Sight(False, None, None)
+ONLY_INJECTED = Sight(True, None, "only in the injected snapshot, not in the stored one")
 LONGEST_ODD_VALUE = 2000
 
 
@@ -27,10 +28,15 @@ def build_tiers(
     memory = snapshot.section("memory")
     known = [tier for tier in TIERS if tier in memory or tier in layout_of(snapshot).tiers]
     names = [*known, *(name for name in memory if name not in TIERS)]
+    stored = _Blocks(snapshot, BlockForms(snapshot, profile, writable), counter)
+    blocks = [stored.block(block, visibility.sights.get(block.pointer)) for block in snapshot.blocks]
+    if injected is not None:
+        derived = _Blocks(injected, BlockForms(injected, profile, writable=False), counter)
+        blocks += [derived.block(block, ONLY_INJECTED) for block in visibility.only_injected]
     return tuple(
         Tier(
             name,
-            tuple(_tier_blocks(name, visibility, injected, profile, counter, writable)),
+            tuple(block for block in blocks if block.tier == name),
             new_block_form(snapshot, name, profile) if writable and name in TIERS else None,
         )
         for name in names
@@ -46,53 +52,38 @@ def odd_text(value: JsonValue) -> str:
     return text if len(text) <= LONGEST_ODD_VALUE else text[:LONGEST_ODD_VALUE] + "…"
 
 
-def _tier_blocks(
-    name: str,
-    visibility: Visibility,
-    injected: Snapshot | None,
-    profile: Profile,
-    counter: TokenCounter,
-    writable: bool,
-) -> Iterator[Block]:
-    for block in visibility.snapshot.tier(name):
-        sight = visibility.sights.get(block.pointer, NOT_SEEN)
-        yield _block(visibility.snapshot, block, sight, profile, counter, writable)
-    for block in visibility.only_injected:
-        if block.tier == name and injected is not None:
-            sight = Sight(True, None, "only in the injected snapshot, not in the stored one")
-            yield _block(injected, block, sight, profile, counter, writable=False)
+@dataclass(frozen=True, slots=True)
+class _Blocks:
+    """Turns the blocks of one snapshot into neutral ones."""
 
+    snapshot: Snapshot
+    forms: BlockForms
+    counter: TokenCounter
 
-def _block(
-    snapshot: Snapshot,
-    block: MemoryBlock,
-    sight: Sight,
-    profile: Profile,
-    counter: TokenCounter,
-    writable: bool,
-) -> Block:
-    text = block.content if block.content is not None else odd_text(block.value)
-    decay, confidence = finite_number(block.decay), finite_number(block.confidence)
-    age = snapshot.round - block.round if snapshot.round is not None and block.round is not None else None
-    return Block(
-        id=block.name,
-        tier=block.tier,
-        type=block.type,
-        text=text,
-        decay=decay,
-        confidence=confidence,
-        quality=quality(decay, confidence) if decay is not None and confidence is not None else None,
-        round=block.round,
-        age=age,
-        tags=block.tags,
-        tokens=counter.count(text),
-        visible=sight.visible,
-        reason=sight.reason,
-        state=_state(block),
-        origin=snapshot.origin_of(block.pointer),
-        form=block_form(snapshot, block, profile, writable),
-        rank=sight.rank,
-    )
+    def block(self, block: MemoryBlock, sight: Sight | None) -> Block:
+        text = block.content if block.content is not None else odd_text(block.value)
+        decay, confidence = finite_number(block.decay), finite_number(block.confidence)
+        born, now = block.round, self.snapshot.round
+        sight = sight or NOT_SEEN
+        return Block(
+            id=block.name,
+            tier=block.tier,
+            type=block.type,
+            text=text,
+            decay=decay,
+            confidence=confidence,
+            quality=quality(decay, confidence) if decay is not None and confidence is not None else None,
+            round=born,
+            age=now - born if now is not None and born is not None else None,
+            tags=block.tags,
+            tokens=self.counter.count(text),
+            visible=sight.visible,
+            reason=sight.reason,
+            state=_state(block),
+            origin=self.snapshot.origin_of(block.pointer),
+            form=self.forms.form(block),
+            rank=sight.rank,
+        )
 
 
 def _state(block: MemoryBlock) -> str | None:

@@ -26,7 +26,7 @@ class Cause(Enum):
     TAG = auto()
     COMMENT = auto()
     QUOTED_SEPARATOR = auto()
-    """The first separator stands in prose; JSON follows a later one."""
+    """The first separator stands in prose; a later one is meant."""
     SECOND_SEPARATOR = auto()
     """JSON, then another separator."""
 
@@ -50,6 +50,14 @@ def diagnose(reply: Reply) -> Diagnosis | None:
         return Diagnosis(Cause.GRAMMAR, offset, offset, reason)
     found = _around(reply.data, reply.payload_start, offset) or (Cause.GRAMMAR, offset, offset)
     return Diagnosis(*found, reason)
+
+
+def is_json(data: bytes, start: int, end: int | None = None) -> bool:
+    try:
+        parse(data, start, end)
+    except JsonError:
+        return False
+    return True
 
 
 def origin_in(reply: Reply, start: int, end: int) -> Origin:
@@ -85,9 +93,10 @@ def _around(data: bytes, start: int, error: int) -> _Guilty | None:
 
 def _separators(data: bytes, start: int) -> _Guilty | None:
     later = [found.start() for found in _MARKER.finditer(data, start)][:_MOST_SEPARATORS]
-    if later and _is_json(data, start, later[0]):
+    if later and is_json(data, start, later[0]):
         return Cause.SECOND_SEPARATOR, later[0], later[0] + len(MARKER)
-    if any(_is_json(data, offset + len(MARKER), len(data)) for offset in later):
+    looks_like_prose = data[start:].lstrip(_SPACES)[:1] not in (b"{", b"[")
+    if later and (looks_like_prose or any(is_json(data, offset + len(MARKER)) for offset in later)):
         return Cause.QUOTED_SEPARATOR, start - len(MARKER), start
     return None
 
@@ -102,7 +111,7 @@ def _formatting(data: bytes, offset: int) -> _Guilty | None:
 
 def _after(data: bytes, start: int, error: int, end: int) -> _Guilty | None:
     """The JSON is over where the parser stopped: all that follows is too much."""
-    if not _is_json(data, start, error):
+    if not is_json(data, start, error):
         return None
     return _formatting(data, error) or (Cause.AFTER, error, end)
 
@@ -115,14 +124,6 @@ def _before(data: bytes, first: int) -> _Guilty | None:
     try:
         parse(data, brace)
     except JsonError as error:
-        if not _is_json(data, brace, error.place.offset):
+        if not is_json(data, brace, error.place.offset):
             return None
     return Cause.BEFORE, first, brace
-
-
-def _is_json(data: bytes, start: int, end: int) -> bool:
-    try:
-        parse(data, start, end)
-    except JsonError:
-        return False
-    return True

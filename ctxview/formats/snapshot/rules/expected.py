@@ -1,4 +1,4 @@
-"""What many rules ask of a snapshot: the layout of its version, its blocks, a value as the file spells it."""
+"""What several rules ask of a snapshot: its layout and blocks, a value as it is spelled, a trim."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 
 from ctxview.analysis.wording import shown, spelled
-from ctxview.formats.snapshot.model import TIERS, MemoryBlock, Snapshot
+from ctxview.formats.snapshot.model import TIERS, MemoryBlock, Snapshot, text
+from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.versions import CURRENT, LAYOUTS, Layout, declared_version, layout_of
 from ctxview.state import JsonValue
 
@@ -35,3 +36,11 @@ def as_written(snapshot: Snapshot, pointer: str, value: JsonValue) -> str:
 def tier_blocks(snapshot: Snapshot) -> Iterator[MemoryBlock]:
     """The blocks of the four tiers. What stands under another name nobody reads: SNP014 says so, once."""
     return (block for block in snapshot.blocks if block.tier in TIERS)
+
+
+def was_trimmed(snapshot: Snapshot, tier: str, profile: Profile) -> bool:
+    """Whether the budget of that turn had come to trimming this tier, or further."""
+    budget, stages = snapshot.runtime.get("budget"), profile.budget.stages
+    stage = text(budget.get("degrade_stage")) if isinstance(budget, dict) else None
+    trimming = f"trim_memory_{tier}"
+    return stage in stages and trimming in stages and stages.index(stage) >= stages.index(trimming)

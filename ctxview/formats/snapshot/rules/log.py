@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from ctxview.analysis.wording import counted, listed, quoted, shown
 from ctxview.files.json_values import same_value
 from ctxview.findings import Hit, Severity, rule
+from ctxview.formats.snapshot.javascript import trim
 from ctxview.formats.snapshot.model import TIERS, SavedLog, Snapshot, integer
 from ctxview.formats.snapshot.normalise import NormalBlock
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.projection import COUNTED_DROPS, project
 from ctxview.formats.snapshot.rules.compact_json import compact_size
+from ctxview.formats.snapshot.rules.expected import was_trimmed
 from ctxview.state import JsonValue
 
 
@@ -100,8 +102,9 @@ def projection_differs(log: SavedLog, profile: Profile) -> Iterator[Hit]:
 
     ## Why
     The projection follows fixed rules, so it can be computed again. A difference means that another version
-    or configuration of the runtime made it, that the budget trimmed it, or that the file was edited. In a
-    lite log, which has no stored snapshot, the model's copy must survive its own rules unchanged.
+    or configuration of the runtime made it, or that the file was edited. Blocks that the recorded budget
+    stage trimmed are not missed. In a lite log, which has no stored snapshot, the model's copy must survive
+    its own rules unchanged.
     ## Bad
     injectedContext.memory.core[0].content = "something else"
     ## Good
@@ -117,6 +120,9 @@ def projection_differs(log: SavedLog, profile: Profile) -> Iterator[Hit]:
     projection = project(source, profile)
     for tier in TIERS:
         wanted = [shown.normal for shown in projection.tier(tier).shown]
+        if was_trimmed(source, tier, profile):
+            left = {trim(block.id or "") for block in log.injected.tier(tier)}
+            wanted = [normal for normal in wanted if normal.id in left]
         difference = _difference(wanted, log.injected, tier)
         if difference is not None:
             origin = log.origin(log.injected_key, "memory", tier)

@@ -14,7 +14,7 @@ from ctxview.findings import Effect, Hit, Severity, rule
 from ctxview.formats.snapshot.javascript import trim
 from ctxview.formats.snapshot.model import SEPARATOR, Reply
 from ctxview.formats.snapshot.profile import Profile
-from ctxview.formats.snapshot.rules.diagnosis import MARKER, Cause, diagnose, origin_in
+from ctxview.formats.snapshot.rules.diagnosis import MARKER, Cause, diagnose, is_json, origin_in
 
 
 @rule("SNP001", name="separator-presence", severity=Severity.ERROR, effect=Effect.IGNORED)
@@ -86,9 +86,15 @@ def separator_twice(reply: Reply, profile: Profile) -> Iterator[Hit]:
         return
     origin = origin_in(reply, found.start, found.end)
     if found.cause is Cause.QUOTED_SEPARATOR:
-        real = Places(reply.data).at(reply.data.rindex(MARKER))
-        message = f"{SEPARATOR} already stands here, in the prose, and the runtime cuts here"
-        yield Hit(origin, f"{message}; the reply would parse from the one at line {real.line}")
+        last = reply.data.rindex(MARKER)
+        line = Places(reply.data).at(last).line
+        sound = is_json(reply.data, last + len(MARKER))
+        hint = (
+            f"the reply would parse from the one at line {line}"
+            if sound
+            else f"another one is at line {line}"
+        )
+        yield Hit(origin, f"{SEPARATOR} already stands here, in the prose, and the runtime cuts here; {hint}")
     elif found.cause is Cause.SECOND_SEPARATOR:
         yield Hit(origin, f"a second {SEPARATOR} follows the JSON; the runtime rejects the whole reply")
 

@@ -18,7 +18,7 @@ from ctxview.formats.snapshot.normalise import normalise
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.retention import past_retention
 from ctxview.formats.snapshot.rules.block_state import is_recall
-from ctxview.formats.snapshot.rules.expected import tier_blocks
+from ctxview.formats.snapshot.rules.expected import tier_blocks, was_trimmed
 from ctxview.formats.snapshot.rules.summary import read_summary
 from ctxview.state import JsonValue
 
@@ -314,12 +314,4 @@ def _is_explained(block: MemoryBlock, previous: Snapshot, following: Snapshot, p
         return True
     if policy.raw_cap is not None and len(left) >= policy.raw_cap:
         return True
-    return any(_trimmed(snapshot, block.tier, profile) for snapshot in (previous, following))
-
-
-def _trimmed(snapshot: Snapshot, tier: str, profile: Profile) -> bool:
-    """Whether the budget of that turn had come to trimming this tier, or further."""
-    stages = profile.budget.stages
-    stage = text(_object(snapshot.runtime.get("budget")).get("degrade_stage"))
-    trim_stage = f"trim_memory_{tier}"
-    return stage in stages and trim_stage in stages and stages.index(stage) >= stages.index(trim_stage)
+    return any(was_trimmed(snapshot, block.tier, profile) for snapshot in (previous, following))
