@@ -18,6 +18,8 @@ _CANDIDATES = 3
 """So many texts that share the most words are compared in full."""
 _COMMON = 200
 """A word that stands in more texts than this finds nothing."""
+_COMPARISONS = 200
+"""So many pairs that may be alike are looked at closely: honest data has a few, hostile data thousands."""
 _SHORT = 200
 """Texts up to this length are compared letter by letter, longer ones word by word."""
 
@@ -37,19 +39,21 @@ class Texts:
         for key, text in self._texts.items():
             for word in _words(text):
                 self._holders.setdefault(word, []).append(key)
+        self._comparisons_left = _COMPARISONS
         self._same: dict[str, str] = {text: key for key, text in reversed(self._texts.items())}
 
     def closest(self, text: str, at_least: float) -> Neighbour | None:
-        """The text most like `text`, when it is like it enough."""
+        """A text like `text` enough: the very same, or of those that share most words the first such one."""
         wanted = _plain(text)
         if wanted in self._same:
             return Neighbour(self._same[wanted], 1.0)
-        best: Neighbour | None = None
-        for key in self._candidates(wanted):
-            ratio = _ratio(self._texts[key], wanted, best.ratio if best else at_least)
-            if ratio is not None:
-                best = Neighbour(key, ratio)
-        return best
+        for key in self._candidates(wanted) if self._comparisons_left else ():
+            matcher = _matcher(self._texts[key], wanted)
+            if _may_reach(matcher, at_least):
+                self._comparisons_left -= 1
+                if (ratio := matcher.ratio()) >= at_least:
+                    return Neighbour(key, ratio)
+        return None
 
     def _candidates(self, text: str) -> list[str]:
         shared: Counter[str] = Counter()
@@ -76,12 +80,12 @@ def _words(text: str) -> set[str]:
     return set(_WORD.findall(text))
 
 
-def _ratio(first: str, second: str, at_least: float) -> float | None:
-    """How alike they are; None when that is less than `at_least`. The cheap upper bounds are asked first."""
+def _matcher(first: str, second: str) -> SequenceMatcher[str]:
     short = max(len(first), len(second)) <= _SHORT
     one, other = (first, second) if short else (_WORD.findall(first), _WORD.findall(second))
-    matcher: SequenceMatcher[str] = SequenceMatcher(None, one, other, autojunk=False)
-    if matcher.real_quick_ratio() < at_least or matcher.quick_ratio() < at_least:
-        return None
-    ratio = matcher.ratio()
-    return ratio if ratio >= at_least else None
+    return SequenceMatcher(None, one, other, autojunk=False)
+
+
+def _may_reach(matcher: SequenceMatcher[str], ratio: float) -> bool:
+    """Two upper bounds, the cheap one first."""
+    return matcher.real_quick_ratio() >= ratio and matcher.quick_ratio() >= ratio

@@ -77,6 +77,16 @@ def test_a_projection_in_another_order_or_with_another_content_differs():
     assert "content" in of_log(39, log_of(envelope))[0].message
 
 
+def test_blocks_that_the_budget_trimmed_are_not_missed():
+    value = snapshot_value(working=[block("a"), block("b")])
+    value["runtime"]["budget"] = {"degrade_stage": "trim_memory_working"}
+    envelope = full_log_value(value)
+    del envelope["injectedContext"]["memory"]["working"][1]
+    assert of_log(39, log_of(envelope)) == []
+    value["runtime"]["budget"] = {"degrade_stage": "trim_memory_ephemeral"}
+    assert len(of_log(39, log_of({**envelope, "context": value}))) == 1
+
+
 def test_a_lite_log_must_survive_its_own_projection():
     envelope = lite_log()
     envelope["modelContext"]["memory"]["core"][0]["decay"] = 0.9

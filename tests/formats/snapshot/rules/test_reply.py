@@ -50,6 +50,12 @@ def test_a_second_separator_after_the_json_is_the_only_finding():
     assert of_reply(4, text)[0].origin.line == 4
 
 
+def test_a_separator_quoted_in_the_prose_is_found_even_before_broken_json():
+    text = "I use <<<CONTEXT>>> here.\n<<<CONTEXT>>>\n{broken,}"
+    assert rules_of_reply(text) == ["SNP004"]
+    assert "another one is at line 2" in of_reply(4, text)[0].message
+
+
 def test_two_snapshots_are_told_as_two_and_not_as_prose():
     text = f"Done.\n<<<CONTEXT>>>\n{PAYLOAD}\n<<<CONTEXT>>>\n{PAYLOAD}"
     (finding,) = of_reply(4, text)
