@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from ctxview.analysis.characters import SUSPECT
 from ctxview.analysis.text_rules import check_text
 from ctxview.files.visible import is_safe
-from ctxview.findings import Finding, Severity
+from ctxview.findings import Finding, Severity, rules_in, run
 from ctxview.state import Origin
+
+TEXT_RULES = rules_in("ctxview.analysis.text_rules")
 
 
 def check(text: str) -> list[Finding]:
@@ -174,12 +176,9 @@ def test_any_text_can_be_checked_and_messages_are_safe(text: str):
 
 
 def test_the_fast_look_misses_no_character_that_a_rule_would_name():
-    from ctxview.analysis import text_rules
-    from ctxview.findings import run
-
     codes = [*range(0x3200), *range(0xF900, 0x10000), *range(0xE0000, 0xE1000)]
     place = Origin("file")
     for code in codes:
         text = f"a{chr(code)}b"
         if not SUSPECT.search(text):
-            assert next(run(text_rules._RULES, text, lambda _start, _end: place), None) is None, hex(code)
+            assert next(run(TEXT_RULES, text, lambda _start, _end: place), None) is None, hex(code)

@@ -105,11 +105,12 @@ def id_churn(received: Snapshot, emitted: Snapshot, profile: Profile) -> Iterato
         old = known.get(name)
         if old is not None:
             if _is_reused(old, block, profile):
-                was = f"{quoted(old.type or '')}, {quoted(old.content or '', 24)}"
-                message = (
-                    f"{shown(name)} was {was}, now it is {quoted(block.type or '')} about something else"
+                was, now = (
+                    f"{quoted(each.type or '')} {quoted(each.content or '', 24)}" for each in (old, block)
                 )
-                yield Hit(emitted.origin_of(f"{block.pointer}/id"), message)
+                yield Hit(
+                    emitted.origin_of(f"{block.pointer}/id"), f"{shown(name)} was {was}, now it is {now}"
+                )
             continue
         near = texts.closest(block.content, profile.near_duplicate)
         if near is not None:
@@ -127,7 +128,7 @@ def block_moved(received: Snapshot, emitted: Snapshot, profile: Profile) -> Iter
     twice and the two drift apart.
     ## Bad
     ---
-    memory.working = []
+    memory.working = (absent)
     memory.core += {"id": "work-001"}
     ## Good
     ---
@@ -175,10 +176,9 @@ def silently_reopened(received: Snapshot, emitted: Snapshot, profile: Profile) -
     for block in emitted.tier("working"):
         name = trim(block.id or "")
         if name in finished and trim(block.status or "") not in STATUSES:
-            said = spelled(block.members["status"]) if "status" in block.members else "missing"
-            message = (
-                f"{shown(name)} was {finished[name]}, its status comes back {said}: it will be open again"
-            )
+            status = block.members.get("status")
+            said = f"with status {spelled(status)}" if "status" in block.members else "without a status"
+            message = f"{shown(name)} was {finished[name]} and comes back {said}: it will be open again"
             yield Hit(emitted.origin_of(block.pointer), message)
 
 

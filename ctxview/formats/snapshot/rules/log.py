@@ -119,7 +119,7 @@ def projection_differs(log: SavedLog, profile: Profile) -> Iterator[Hit]:
         return
     projection = project(source, profile)
     for tier in TIERS:
-        wanted = [shown.normal for shown in projection.tier(tier).shown]
+        wanted = [each.normal for each in projection.tier(tier).shown]
         if was_trimmed(source, tier, profile):
             left = {trim(block.id or "") for block in log.injected.tier(tier)}
             wanted = [normal for normal in wanted if normal.id in left]

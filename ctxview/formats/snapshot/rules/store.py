@@ -10,9 +10,11 @@ import hashlib
 from collections.abc import Iterator
 
 from ctxview.analysis.wording import counted, listed, quoted, shown, spelled
+from ctxview.files.json_document import join
+from ctxview.files.json_values import same_value
 from ctxview.findings import Effect, Hit, Severity, rule
 from ctxview.formats.snapshot.javascript import trim
-from ctxview.formats.snapshot.model import AgentStore, MemoryEntry, QueueLine, Snapshot, number, text
+from ctxview.formats.snapshot.model import AgentStore, MemoryEntry, Snapshot, number, text
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.rules.block_state import RECALL_PREFIX, RECALL_TYPES, doubled_prefix
 from ctxview.formats.snapshot.rules.todo_rows import cursor_fault_in, progress
@@ -191,7 +193,7 @@ def queue_line(store: AgentStore, latest: Snapshot | None, profile: Profile) -> 
         elif mismatch := _job_mismatch(line.job):
             yield Hit(origin, f"line {line.line}: {mismatch}")
     if waiting:
-        first: QueueLine = waiting[0]
+        first = waiting[0]
         origin = Origin(store.queue or store.folder, None, first.start, first.end, first.line, 1)
         names = listed(text(line.job.get("blockId")) or "" for line in waiting if line.job)
         wait = "waits" if len(waiting) == 1 else "wait"
@@ -220,7 +222,7 @@ def todo_out_of_date(store: AgentStore, latest: Snapshot | None, profile: Profil
     now = progress(store.todo_rows, profile.todo)
     for name, value in (("total", now.total), ("step", now.step), ("summary", now.summary)):
         found = latest.todo.get(name)
-        if value is not None and found is not None and found != value:
+        if value is not None and found is not None and not same_value(found, value):
             message = f"todo.{name} is {spelled(found)}, but todo.db makes it {spelled(value)}"
             yield Hit(latest.origin("todo", name), message)
     if fault := cursor_fault_in(latest.todo.get("cursor"), store.todo_rows):
@@ -228,7 +230,8 @@ def todo_out_of_date(store: AgentStore, latest: Snapshot | None, profile: Profil
 
 
 def _origin(store: AgentStore, table: str, row: str | int | None = None) -> Origin:
-    return Origin(store.database or store.folder, f"/{table}" if row is None else f"/{table}/{row}")
+    path = (table,) if row is None else (table, row)
+    return Origin(store.database or store.folder, join("", *path))
 
 
 def _entry_origin(store: AgentStore, entry: MemoryEntry) -> Origin:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from ctxview.findings import Effect, Severity
@@ -71,12 +73,10 @@ def test_a_different_content_under_a_new_id_is_a_new_memory():
 
 
 def test_the_threshold_of_likeness_is_the_profile_s():
-    import dataclasses
-
     old, new = "The deploy script needs Node 22", "The deploy script needs Node 20, not 22"
     received, emitted = snapshot(core=[block("a", content=old)]), sent(core=[block("b", content=new)])
-    assert of_exchange(45, received, emitted, dataclasses.replace(BARE, near_duplicate=0.5))
-    assert of_exchange(45, received, emitted, dataclasses.replace(BARE, near_duplicate=0.99)) == []
+    assert of_exchange(45, received, emitted, replace(BARE, near_duplicate=0.5))
+    assert of_exchange(45, received, emitted, replace(BARE, near_duplicate=0.99)) == []
 
 
 def test_an_id_with_another_type_and_content_is_reused():
