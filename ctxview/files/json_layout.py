@@ -9,15 +9,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ctxview.files.json_document import JsonDocument
-from ctxview.files.json_tree import JsonTree
 from ctxview.files.visible import is_safe
 from ctxview.state import JsonValue
 
-_LINE_END: Final = re.compile(rb"\r?\n")
 _INDENT: Final = re.compile(rb"[ \t]*")
 _SHORT_ESCAPES: Final = {8: "\\b", 9: "\\t", 10: "\\n", 12: "\\f", 13: "\\r", 34: '\\"', 92: "\\\\"}
 _EXACT_AS_INTEGER: Final = 1e15
@@ -39,30 +37,54 @@ class Layout:
     spread: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How one new value is to be written.
+
+    `model` is the node it takes after. `indent` is that of the line it stands on; None keeps it on one line.
+    """
+
+    document: JsonDocument
+    layout: Layout
+    model: int | None
+    indent: bytes | None
+
+    @property
+    def old_spelling(self) -> bytes:
+        return b"" if self.model is None else self.document.data[slice(*self.document.tree.span(self.model))]
+
+    def model_that_starts_with(self, opener: bytes) -> int | None:
+        """The model, if it is a container of that kind with something in it."""
+        if self.model is None or not self.document.tree.children(self.model):
+            return None
+        return (
+            self.model
+            if self.document.data.startswith(opener, self.document.tree.span(self.model)[0])
+            else None
+        )
+
+
 def layout_at(document: JsonDocument, path: list[int]) -> Layout:
     """The layout around the last node of `path`, which starts at the root."""
-    data, tree = document.data, document.tree
+    tree = document.tree
     samples = [node for node in reversed(path) if tree.children(node)]
-    spread = next((node for node in samples if b"\n" in lead(data, tree, node)), None)
+    spread = next((node for node in samples if b"\n" in lead(document, node)), None)
     line_end, step = b"\n", b"  "
     if spread is not None:
-        line_end = line_end_in(lead(data, tree, spread))
-        outer, inner = line_indent(document, tree.span(spread)[0]), indent_after(lead(data, tree, spread))
+        space = lead(document, spread)
+        line_end = b"\r\n" if b"\r\n" in space else b"\n"
+        outer, inner = line_indent(document, tree.span(spread)[0]), indent_after(space)
         if inner.startswith(outer) and inner != outer:
             step = inner[len(outer) :]
-    colon = next(_colons(data, tree, samples), b": ")
-    comma = next(_inline_commas(data, tree, samples), b", " if colon.endswith(b" ") else b",")
+    colon = next(_colons(document, samples), b": ")
+    comma = next(_inline_commas(document, samples), b", " if colon.endswith(b" ") else b",")
     return Layout(line_end, step, colon, comma, spread is not None)
 
 
-def lead(data: bytes, tree: JsonTree, node: int) -> bytes:
-    """The whitespace between the bracket of a container and its first item."""
-    return data[tree.span(node)[0] + 1 : tree.item_start(tree.children(node)[0])]
-
-
-def line_end_in(space: bytes) -> bytes:
-    found = _LINE_END.search(space)
-    return found[0] if found else b"\n"
+def lead(document: JsonDocument, node: int) -> bytes:
+    """The whitespace between the bracket of a container and its first item, which must exist."""
+    tree = document.tree
+    return document.data[tree.span(node)[0] + 1 : tree.item_start(tree.children(node)[0])]
 
 
 def indent_after(space: bytes) -> bytes:
@@ -78,19 +100,16 @@ def line_indent(document: JsonDocument, offset: int) -> bytes:
     return found[0] if found else b""
 
 
-def write_value(
-    value: JsonValue, layout: Layout, document: JsonDocument, model: int | None, indent: bytes | None
-) -> bytes:
-    """`value` spelled after `model`. `indent` is that of the line it stands on; None keeps it on one line."""
+def write_value(value: JsonValue, manner: Manner) -> bytes:
+    """`value` spelled in that manner."""
     out: list[bytes] = []
     unfinished: list[_Container] = []
     while True:
         if isinstance(value, dict | list) and value:
-            unfinished.append(_container(value, layout, document, model, indent))
+            unfinished.append(_container(value, manner))
             out.append(unfinished[-1].opener)
         else:
-            old = document.data[slice(*document.tree.span(model))] if model is not None else b""
-            out.append(write_scalar(value, old))
+            out.append(write_scalar(value, manner.old_spelling))
         while unfinished:
             item = next(unfinished[-1].items, None)
             if item is not None:
@@ -98,8 +117,8 @@ def write_value(
             out.append(unfinished.pop().closer)
         else:
             return b"".join(out)
-        out.append(item.prefix)
-        value, model, indent = item.value, item.model, item.indent
+        prefix, value, manner = item
+        out.append(prefix)
 
 
 def write_scalar(value: JsonValue, old: bytes = b"") -> bytes:
@@ -121,69 +140,63 @@ def write_string(text: str) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class _Item:
-    """What stands before a value inside its container, and how that value is to be written."""
-
-    prefix: bytes
-    value: JsonValue
-    model: int | None
-    indent: bytes | None
-
-
-@dataclass(frozen=True, slots=True)
 class _Container:
+    """What opens and closes it, and its items: what stands before each, the value, and the manner of that."""
+
     opener: bytes
-    items: Iterator[_Item]
+    items: Iterator[tuple[bytes, JsonValue, Manner]]
     closer: bytes
 
 
-def _container(
-    value: dict[str, JsonValue] | list[JsonValue],
-    layout: Layout,
-    document: JsonDocument,
-    model: int | None,
-    indent: bytes | None,
-) -> _Container:
-    tree = document.tree
-    is_object = isinstance(value, dict)
-    if model is not None and not (tree.is_object(model) if is_object else tree.is_array(model)):
-        model = None
-    if model is not None and not tree.children(model):
-        model = None
+def _container(value: dict[str, JsonValue] | list[JsonValue], manner: Manner) -> _Container:
+    opener, closer = (b"{", b"}") if isinstance(value, dict) else (b"[", b"]")
+    model = manner.model_that_starts_with(opener)
+    space = None if model is None else lead(manner.document, model)
+    spread = manner.layout.spread if space is None else b"\n" in space
+    if manner.indent is None or not spread:
+        pad = b"" if space is None or b"\n" in space else space
+        return _Container(opener, _inline_items(value, manner, model, pad), pad + closer)
+    end = manner.layout.line_end + manner.indent
+    return _Container(opener, _spread_items(value, manner, model, end + manner.layout.step), end + closer)
+
+
+def _inline_items(
+    value: dict[str, JsonValue] | list[JsonValue], manner: Manner, model: int | None, pad: bytes
+) -> Iterator[tuple[bytes, JsonValue, Manner]]:
     samples = [] if model is None else [model]
-    colon = next(_colons(document.data, tree, samples), layout.colon)
-    comma = next(_inline_commas(document.data, tree, samples), layout.comma)
-    space = None if model is None else lead(document.data, tree, model)
-    spread = indent is not None and (layout.spread if space is None else b"\n" in space)
-    inner = indent + layout.step if spread and indent is not None else None
-    pad = b"" if space is None or b"\n" in space else space
-
-    def items() -> Iterator[_Item]:
-        pairs = value.items() if isinstance(value, dict) else ((None, item) for item in value)
-        before = layout.line_end + inner if inner is not None else pad
-        for key, item in pairs:
-            like = _model_within(tree, model, key)
-            name = b"" if key is None else write_string(key) + colon
-            yield _Item(before + name, item, like, inner)
-            before = b"," + layout.line_end + inner if inner is not None else comma
-
-    after = layout.line_end + indent if inner is not None and indent is not None else pad
-    opener, closer = (b"{", b"}") if is_object else (b"[", b"]")
-    return _Container(opener, items(), after + closer)
+    comma = next(_inline_commas(manner.document, samples), manner.layout.comma)
+    before = pad
+    for name, item, like in _named_items(value, manner, model):
+        yield before + name, item, replace(manner, model=like, indent=None)
+        before = comma
 
 
-def _model_within(tree: JsonTree, model: int | None, key: str | None) -> int | None:
-    """What an item of a container takes after: the member of that name, or any element."""
-    if model is None:
-        return None
-    if key is not None:
-        return tree.members(model).get(key)
-    children = tree.children(model)
-    return children[0] if children else None
+def _spread_items(
+    value: dict[str, JsonValue] | list[JsonValue], manner: Manner, model: int | None, line: bytes
+) -> Iterator[tuple[bytes, JsonValue, Manner]]:
+    before = line
+    for name, item, like in _named_items(value, manner, model):
+        yield before + name, item, replace(manner, model=like, indent=indent_after(line))
+        before = b"," + line
 
 
-def _colons(data: bytes, tree: JsonTree, nodes: list[int]) -> Iterator[bytes]:
-    """What stands between the keys and values near a place, the nearest first, if on one line."""
+def _named_items(
+    value: dict[str, JsonValue] | list[JsonValue], manner: Manner, model: int | None
+) -> Iterator[tuple[bytes, JsonValue, int | None]]:
+    """Each item with its key as it is written (nothing for elements), and what it takes after."""
+    tree = manner.document.tree
+    if isinstance(value, list):
+        like = None if model is None else tree.children(model)[0]
+        yield from ((b"", item, like) for item in value)
+        return
+    colon = next(_colons(manner.document, [] if model is None else [model]), manner.layout.colon)
+    members = {} if model is None else tree.members(model)
+    yield from ((write_string(key) + colon, item, members.get(key)) for key, item in value.items())
+
+
+def _colons(document: JsonDocument, nodes: list[int]) -> Iterator[bytes]:
+    """What stands between the keys and values of these containers, if on one line."""
+    data, tree = document.data, document.tree
     for node in nodes:
         child = tree.children(node)[-1]
         key = tree.key_span(child)
@@ -191,7 +204,8 @@ def _colons(data: bytes, tree: JsonTree, nodes: list[int]) -> Iterator[bytes]:
             yield colon
 
 
-def _inline_commas(data: bytes, tree: JsonTree, nodes: list[int]) -> Iterator[bytes]:
+def _inline_commas(document: JsonDocument, nodes: list[int]) -> Iterator[bytes]:
+    data, tree = document.data, document.tree
     for node in nodes:
         children = tree.children(node)
         if len(children) > 1:

@@ -6,11 +6,12 @@ result is parsed again and proven: its value must be the old one with exactly th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ctxview.files.json_document import JsonDocument, JsonError, parse
 from ctxview.files.json_layout import (
     Layout,
+    Manner,
     indent_after,
     layout_at,
     lead,
@@ -39,7 +40,7 @@ def set_value(document: JsonDocument, pointer: str, value: JsonValue) -> bytes:
     start, end = document.tree.span(path[-1])
     on_lines = len(path) == 1 or _is_spread(document, path[-2]) or b"\n" in document.data[start:end]
     indent = line_indent(document, start) if on_lines else None
-    new = _written(value, layout_at(document, path), document, path[-1], indent)
+    new = _written(value, Manner(document, layout_at(document, path), path[-1], indent))
     return _proven(document, [_Change(start, end, new)], with_value(document.value, tokens, value))
 
 
@@ -47,7 +48,7 @@ def insert_item(document: JsonDocument, pointer: str, value: JsonValue) -> bytes
     """Add an element to an array: before the element at `pointer`, or at the end when it ends in `/-`."""
     path, index = _array_place(document, pointer)
     spot = _spot(document, path, index)
-    new = spot.prefix + _written(value, spot.layout, document, spot.model, spot.indent) + spot.suffix
+    new = spot.prefix + _written(value, spot.manner) + spot.suffix
     expected = with_item(document.value, (split(pointer) or [])[:-1], index, value)
     return _proven(document, [_Change(spot.start, spot.end, new)], expected)
 
@@ -104,9 +105,7 @@ class _Spot:
     end: int
     prefix: bytes
     suffix: bytes
-    layout: Layout
-    model: int | None
-    indent: bytes | None
+    manner: Manner
 
 
 def _add_member(document: JsonDocument, pointer: str, value: JsonValue) -> bytes:
@@ -116,9 +115,9 @@ def _add_member(document: JsonDocument, pointer: str, value: JsonValue) -> bytes
         raise SpliceError(f"there is no object that could take {pointer}")
     _demand_unambiguous(document, path)
     spot = _spot(document, path, len(document.tree.children(path[-1])))
-    model = _namesake(document, path[-1], tokens[-1])
-    name = write_string(tokens[-1]) + spot.layout.colon
-    new = spot.prefix + name + _written(value, spot.layout, document, model, spot.indent) + spot.suffix
+    manner = replace(spot.manner, model=_namesake(document, path[-1], tokens[-1]))
+    name = write_string(tokens[-1]) + manner.layout.colon
+    new = spot.prefix + name + _written(value, manner) + spot.suffix
     expected = with_value(document.value, tokens, value)
     return _proven(document, [_Change(spot.start, spot.end, new)], expected)
 
@@ -153,9 +152,9 @@ def _spot(document: JsonDocument, path: list[int], index: int) -> _Spot:
     elif b"\n" in document.data[start:end]:
         indent = line_indent(document, start)
     if index == len(children):
-        return _Spot(end, end, separator, b"", layout, neighbour, indent)
+        return _Spot(end, end, separator, b"", Manner(document, layout, neighbour, indent))
     start = tree.item_start(neighbour)
-    return _Spot(start, start, b"", separator, layout, neighbour, indent)
+    return _Spot(start, start, b"", separator, Manner(document, layout, neighbour, indent))
 
 
 def _spot_in_empty(document: JsonDocument, path: list[int]) -> _Spot:
@@ -173,10 +172,10 @@ def _spot_in_empty(document: JsonDocument, path: list[int]) -> _Spot:
         spread = b"\n" in document.data[start:end]
     model = tree.children(like)[0] if like is not None else None
     if not spread:
-        return _Spot(start + 1, end - 1, b"", b"", layout, model, None)
-    outer = line_indent(document, start)
-    inner = outer + layout.step
-    return _Spot(start + 1, end - 1, layout.line_end + inner, layout.line_end + outer, layout, model, inner)
+        return _Spot(start + 1, end - 1, b"", b"", Manner(document, layout, model, None))
+    after = layout.line_end + line_indent(document, start)
+    before = after + layout.step
+    return _Spot(start + 1, end - 1, before, after, Manner(document, layout, model, indent_after(before)))
 
 
 def _separator(document: JsonDocument, container: int, index: int, layout: Layout) -> bytes:
@@ -186,7 +185,7 @@ def _separator(document: JsonDocument, container: int, index: int, layout: Layou
     if len(children) > 1:
         second = min(max(index, 1), len(children) - 1)
         return document.data[tree.span(children[second - 1])[1] : tree.item_start(children[second])]
-    space = lead(document.data, tree, container)
+    space = lead(document, container)
     return b"," + space if b"\n" in space else layout.comma
 
 
@@ -213,7 +212,7 @@ def _namesake(document: JsonDocument, near: int, key: str | None) -> int | None:
 
 
 def _is_spread(document: JsonDocument, container: int) -> bool:
-    return bool(document.tree.children(container)) and b"\n" in lead(document.data, document.tree, container)
+    return bool(document.tree.children(container)) and b"\n" in lead(document, container)
 
 
 def _demand_unambiguous(document: JsonDocument, path: list[int]) -> None:
@@ -225,11 +224,9 @@ def _demand_unambiguous(document: JsonDocument, path: list[int]) -> None:
             )
 
 
-def _written(
-    value: JsonValue, layout: Layout, document: JsonDocument, model: int | None, indent: bytes | None
-) -> bytes:
+def _written(value: JsonValue, manner: Manner) -> bytes:
     try:
-        written = write_value(value, layout, document, model, indent)
+        written = write_value(value, manner)
         if same_value(parse(written).value, value):
             return written
     except ValueError as error:
