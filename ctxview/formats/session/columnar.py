@@ -1,4 +1,4 @@
-"""A history kept in `.store/`: Parquet shards, then the lines of a write-ahead log; the visible file is empty.
+"""A history kept in `.store/`: Parquet shards, then the lines of a write-ahead log behind an empty file.
 
 Shards need the optional package pyarrow; without it their rows are there, but cannot be read. Neither the
 manifest nor the index is believed: what a shard holds is asked of the shard.
@@ -16,7 +16,7 @@ from threading import Lock
 
 from ctxview.files.reading import Unreadable, read_beneath
 from ctxview.formats.session.folder import Entry, EntryKind, SessionFolder
-from ctxview.formats.session.history_line import LONGEST_DECODED, HistoryLine
+from ctxview.formats.session.history_line import HistoryLine
 from ctxview.formats.session.model import JsonPart, whole
 from ctxview.formats.session.names import EVENTS, MESSAGES
 from ctxview.formats.session.records import Record, RecordFile, read_records
@@ -106,7 +106,7 @@ class ColumnarStore:
 
 
 class ColumnarStream:
-    """One history of a store. Its length is what manifest and log say together; rows that are not there say so."""
+    """One history of a store, as long as manifest and log say together; rows that are not there say so."""
 
     complete = True
 
@@ -122,14 +122,14 @@ class ColumnarStream:
     def __len__(self) -> int:
         return self._committed + len(self._fresh)
 
-    def line(self, number: int, limit: int = LONGEST_DECODED) -> HistoryLine:
+    def line(self, number: int, /) -> HistoryLine:
         if not 0 <= number < len(self):
             raise IndexError(f"line {number} is not known")
         if number >= self._committed:
             return self._from_wal(self._fresh[number - self._committed], number)
         return self._from_shard(number)
 
-    def tail(self, count: int) -> list[HistoryLine]:
+    def tail(self, count: int, /) -> list[HistoryLine]:
         return [self.line(number) for number in range(max(0, len(self) - count), len(self))]
 
     def scan(self) -> Iterator[HistoryLine]:
@@ -140,10 +140,12 @@ class ColumnarStream:
         for place, row in enumerate(self._fresh):
             yield self._from_wal(row, self._committed + place)
 
-    def index(self, cancelled: Callable[[], bool], report: Callable[[int, int], None] | None = None) -> None:
-        return
+    def index(
+        self, _cancelled: Callable[[], bool], _report: Callable[[int, int], None] | None = None, /
+    ) -> None:
+        """Nothing to do: rows have their numbers in the store."""
 
-    def find(self, text: str, start: int, backwards: bool, cancelled: Callable[[], bool]) -> Iterator[int]:
+    def find(self, text: str, start: int, backwards: bool, cancelled: Callable[[], bool], /) -> Iterator[int]:
         numbers = range(min(start, len(self)) - 1, -1, -1) if backwards else range(max(0, start), len(self))
         wanted = text.lower() if text == text.lower() else text
         for number in numbers:
@@ -154,7 +156,7 @@ class ColumnarStream:
             if wanted in (content.lower() if wanted == text.lower() else content) or "\\" in content:
                 yield number
 
-    def digests(self, lengths: list[int], cancelled: Callable[[], bool]) -> tuple[str, ...] | None:
+    def digests(self, lengths: list[int], cancelled: Callable[[], bool], /) -> tuple[str, ...] | None:
         """Of the lines as the runtime would show them; None when a shard cannot be read."""
         if self._committed and not self.store.readable:
             return None

@@ -19,6 +19,8 @@ from ctxview.formats.session.model import Session
 from ctxview.formats.session.names import EVENTS, MESSAGES
 
 Cancelled = Callable[[], bool]
+Report = Callable[[int, int], None]
+"""Is told how many bytes are done and how many there are."""
 
 
 class Stream(Protocol):
@@ -37,16 +39,18 @@ class Stream(Protocol):
     def __len__(self) -> int:
         """The lines known so far."""
 
-    def line(self, number: int, limit: int = LONGEST_DECODED) -> HistoryLine: ...
-    def tail(self, count: int) -> list[HistoryLine]: ...
+    def line(self, number: int, /) -> HistoryLine: ...
+    def tail(self, count: int, /) -> list[HistoryLine]: ...
     def scan(self) -> Iterator[HistoryLine]:
         """Every line from the first, in bounded memory."""
 
-    def index(self, cancelled: Cancelled, report: Callable[[int, int], None] | None = None) -> None: ...
-    def find(self, text: str, start: int, backwards: bool, cancelled: Cancelled) -> Iterator[int]:
+    def index(self, cancelled: Cancelled, report: Report | None = None, /) -> None:
+        """Find the numbers of all lines; goes on where it was left."""
+
+    def find(self, text: str, start: int, backwards: bool, cancelled: Cancelled, /) -> Iterator[int]:
         """Numbers of the lines that may hold `text` at or after `start`, or before it, the nearest first."""
 
-    def digests(self, lengths: list[int], cancelled: Cancelled) -> tuple[str, ...] | None:
+    def digests(self, lengths: list[int], cancelled: Cancelled, /) -> tuple[str, ...] | None:
         """The SHA-256 of the first bytes for each length, in rising order; None when that cannot be had."""
 
 
@@ -94,22 +98,22 @@ class EmptyStream:
     def __len__(self) -> int:
         return 0
 
-    def line(self, number: int, limit: int = LONGEST_DECODED) -> HistoryLine:
+    def line(self, number: int, /) -> HistoryLine:
         raise IndexError(f"line {number} is not known")
 
-    def tail(self, count: int) -> list[HistoryLine]:
+    def tail(self, _count: int, /) -> list[HistoryLine]:
         return []
 
     def scan(self) -> Iterator[HistoryLine]:
         return iter(())
 
-    def index(self, cancelled: Cancelled, report: Callable[[int, int], None] | None = None) -> None:
-        return
+    def index(self, _cancelled: Cancelled, _report: Report | None = None, /) -> None:
+        """There is nothing to count."""
 
-    def find(self, text: str, start: int, backwards: bool, cancelled: Cancelled) -> Iterator[int]:
+    def find(self, _text: str, _start: int, _backwards: bool, _cancelled: Cancelled, /) -> Iterator[int]:
         return iter(())
 
-    def digests(self, lengths: list[int], cancelled: Cancelled) -> tuple[str, ...] | None:
+    def digests(self, _lengths: list[int], _cancelled: Cancelled, /) -> tuple[str, ...] | None:
         return None
 
 
@@ -132,13 +136,13 @@ class FileStream:
     def __len__(self) -> int:
         return len(self._lines)
 
-    def line(self, number: int, limit: int = LONGEST_DECODED) -> HistoryLine:
+    def line(self, number: int, /) -> HistoryLine:
         start, end = self._lines.span(number)
-        content = self._lines.read(start, min(end, start + limit))
+        content = self._lines.read(start, min(end, start + LONGEST_DECODED))
         ending = len(self._lines.ending(number))
         return HistoryLine(self.name, self._file, number, start, end, content, ending)
 
-    def tail(self, count: int) -> list[HistoryLine]:
+    def tail(self, count: int, /) -> list[HistoryLine]:
         spans = self._lines.tail(count)
         first = len(self._lines) - len(spans) if self._lines.complete else None
         found = []
@@ -160,10 +164,10 @@ class FileStream:
             held.ending = max(0, self._lines.size - held.end)
             yield held
 
-    def index(self, cancelled: Cancelled = never, report: Callable[[int, int], None] | None = None) -> None:
+    def index(self, cancelled: Cancelled = never, report: Report | None = None, /) -> None:
         self._lines.index(cancelled, report)
 
-    def find(self, text: str, start: int, backwards: bool, cancelled: Cancelled) -> Iterator[int]:
+    def find(self, text: str, start: int, backwards: bool, cancelled: Cancelled, /) -> Iterator[int]:
         ignore_case = text == text.lower()
         needles = needle_variants(text, ignore_case)
         offset = self._offset_of(start)
@@ -178,7 +182,7 @@ class FileStream:
             # One hit a line is enough: go on at its start or behind its end.
             offset = self._offset_of(number if backwards else number + 1)
 
-    def digests(self, lengths: list[int], cancelled: Cancelled = never) -> tuple[str, ...] | None:
+    def digests(self, lengths: list[int], cancelled: Cancelled = never, /) -> tuple[str, ...] | None:
         try:
             return self._lines.digests(lengths, cancelled)
         except Unreadable:

@@ -1,4 +1,4 @@
-"""What a session folder holds beside its two histories, as it was written: nothing is repaired or judged here.
+"""What a session folder holds beside its two histories, as it was written: nothing is repaired or judged.
 
 Readers build these values, rules look at them, `state` turns them into what a person sees. A value of the
 wrong type stays what it is: the accessors answer None, and the rules say why.
@@ -241,7 +241,7 @@ class GcPolicy:
 
 @dataclass(frozen=True)
 class Session:
-    """One session folder. `parts` are its known files by relative name, the two histories without their bytes."""
+    """One session folder; `parts` are its known files by relative name, the histories without their bytes."""
 
     folder: SessionFolder
     name: str

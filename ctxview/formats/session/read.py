@@ -1,4 +1,4 @@
-"""Reads a session folder with any of its parts missing or broken; only the small files, never the histories."""
+"""Reads a session folder with any of its parts missing or broken: the small files, never the histories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small files of JSON lines, such as facts and indexes: each line a record with its place, or with its problem.
+"""Small files of JSON lines, such as facts and indexes: each line a record with its place or its problem.
 
 For the derived files of a session, which fit into memory; the histories are read by `history`.
 """

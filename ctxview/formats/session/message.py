@@ -1,0 +1,112 @@
+"""What a line of the messages says: who speaks, the text, which tool calls it answers. Judges nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ctxview.formats.session.history_line import HistoryLine
+from ctxview.state import JsonValue
+
+DEEPEST = 8
+"""How far parts may be nested in parts before they are left alone."""
+
+LONGEST_SHOWN = 64 * 1024
+"""How much of a broken or over-long line is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """`kind` is one word for what the line holds: text, image, tool result, broken, blank or too long."""
+
+    role: str | None
+    kind: str
+    text: str
+    run: str | None = None
+    name: str | None = None
+    answers: tuple[str, ...] = ()
+    """The ids of the tool calls whose results it holds."""
+
+
+def message_in(line: HistoryLine) -> Message:
+    """The message on a line, whatever the line is."""
+    value = line.value
+    if value is None:
+        return _no_message(line)
+    content = value.get("content")
+    parts = list(parts_of(content))
+    answers = tuple(
+        call
+        for part in parts
+        if part.get("type") == "tool_result" and isinstance(call := part.get("tool_call_id"), str)
+    )
+    kinds = {part.get("type") for part in parts}
+    kind = "tool result" if "tool_result" in kinds else "image" if kinds == {"image"} else "text"
+    return Message(
+        role=_string(value.get("role")),
+        kind=kind,
+        text=content_text(content),
+        run=_string(value.get("run")),
+        name=_string(value.get("name")),
+        answers=answers,
+    )
+
+
+def content_text(content: JsonValue, depth: int = 0) -> str:
+    """The text of a content: a string, or the texts of its parts, a line each."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list) or depth > DEEPEST:
+        return ""
+    return "\n".join(filter(None, (_part_text(part, depth) for part in content)))
+
+
+def prompt_text(value: dict[str, JsonValue]) -> str:
+    """The text as the prompt takes it: of each part its text or its content, if that is a string."""
+    content = value.get("content")
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    texts = (part.get("text", part.get("content")) for part in content if isinstance(part, dict))
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def parts_of(content: JsonValue) -> Iterator[dict[str, JsonValue]]:
+    if isinstance(content, list):
+        yield from (part for part in content if isinstance(part, dict))
+
+
+def large_texts(content: JsonValue, least: int) -> Iterator[str]:
+    """The strings of a content that are worth keeping only once: of that many bytes at least."""
+    texts = [content] if isinstance(content, str) else []
+    for part in parts_of(content):
+        inner = part.get("content", part.get("text"))
+        texts += [inner] if isinstance(inner, str) else []
+    # No text has more bytes than four for each character.
+    yield from (text for text in texts if len(text) * 4 >= least and size_of(text) >= least)
+
+
+def size_of(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def _part_text(part: JsonValue, depth: int) -> str:
+    if not isinstance(part, dict):
+        return ""
+    for name in ("text", "content"):
+        if name in part:
+            return content_text(part[name], depth + 1)
+    path = part.get("path")
+    return f"[image {path}]" if isinstance(path, str) else ""
+
+
+def _no_message(line: HistoryLine) -> Message:
+    if line.is_blank:
+        return Message(None, "blank", "")
+    text = line.content[:LONGEST_SHOWN].decode("utf-8", "replace")
+    return Message(None, "too long" if line.cut else "broken", text)
+
+
+def _string(value: JsonValue) -> str | None:
+    return value if isinstance(value, str) else None

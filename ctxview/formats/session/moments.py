@@ -1,0 +1,57 @@
+"""Which events are worth a mark on the timeline, and what it says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ctxview.formats.session.history_line import HistoryLine
+from ctxview.state import JsonValue, Origin
+
+LONGEST_LABEL = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    kind: str
+    label: str
+    run: str | None
+    origin: Origin
+
+
+def moment_in(line: HistoryLine, value: dict[str, JsonValue]) -> Moment | None:
+    """The mark for an event; None for the many that only carry text or figures."""
+    kind = value.get("type")
+    if not isinstance(kind, str):
+        return None
+    made = _label(kind, value)
+    if made is None:
+        return None
+    word, label = made
+    run = value.get("run")
+    return Moment(word, label[:LONGEST_LABEL], run if isinstance(run, str) else None, line.origin())
+
+
+def _label(kind: str, value: dict[str, JsonValue]) -> tuple[str, str] | None:
+    def word(name: str) -> str:
+        found = value.get(name)
+        return found if isinstance(found, str) else "?"
+
+    match kind:
+        case "start":
+            return "run", f"run {word('run')} starts"
+        case "done":
+            return "done", f"run {word('run')} ends: {word('status')}"
+        case "tool_call":
+            return "tool call", f"calls {word('name')}"
+        case "error":
+            tool = f" in {word('tool')}" if isinstance(value.get("tool"), str) else ""
+            return "error", f"{word('code')}{tool}: {word('message')}"
+        case "approval_request":
+            return "approval", f"asks to run {word('name')}"
+        case "approval_result":
+            return "approval", f"{word('decision')}: {word('reason')}"
+        case "agent.child.cancel":
+            return "child", f"child {word('child')} is cancelled: {word('reason')}"
+        case "agent.stop":
+            return "stop", f"agent {word('agent')} stops: {word('status')}"
+    return None
