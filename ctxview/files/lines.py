@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from ctxview.files.held_file import HeldFile, hold_beneath
 from ctxview.files.needles import search
-from ctxview.files.newline_index import NewlineIndex
+from ctxview.files.newline_index import NewlineIndex, split_at_newlines
 from ctxview.files.reading import Unreadable
 
-_RUN: Final = 1024 * 1024
+_RUN: Final = 512 * 1024
 _REPORT_EVERY: Final = 4 * 1024 * 1024
 _INDEX_AT_ONCE: Final = 4 * 1024 * 1024
 
@@ -37,8 +37,7 @@ class Growth(StrEnum):
     """Nothing readable has its name now; the file as it was stays open."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One line: its number from 0, its place without the line ending, its bytes or the head of them."""
 
     number: int
@@ -110,6 +109,28 @@ class LineFile:
     def __len__(self) -> int:
         """The number of lines known so far."""
         return self._view.lines
+
+    @property
+    def blanks(self) -> Sequence[int]:
+        """The numbers of the lines known so far that hold nothing but white space, a torn one left out."""
+        return self._view.index.blanks
+
+    @property
+    def filled(self) -> int:
+        """The number of lines known so far that are not blank."""
+        view = self._view
+        torn = view.unterminated and view.complete and view.index.unfinished_is_blank
+        return view.lines - len(view.index.blanks) - torn
+
+    def filled_line(self, ordinal: int) -> int:
+        """The number of a line by its place, from 0, among those that are not blank; raises `IndexError`."""
+        if not 0 <= ordinal < self.filled:
+            raise IndexError(f"there is no filled line {ordinal}")
+        return self._view.index.line_of_filled(ordinal)
+
+    def filled_before(self, number: int) -> int:
+        """How many of the lines before this one are not blank."""
+        return number - self._view.index.blanks_before(number)
 
     def span(self, number: int) -> tuple[int, int]:
         """Where a line is, without its ending; raises `IndexError` for a line that is not known."""
@@ -272,9 +293,8 @@ def _walk(view: _View, start: int, number: int, limit: int | None) -> Iterator[L
     """Each line from `start` on, where the line of that number begins."""
     while start < view.size:
         run = view.held.read(start, min(start + _RUN, view.size))
-        last = run.rfind(b"\n")
-        if last >= 0:
-            for content in run[:last].split(b"\n"):
+        if b"\n" in run:
+            for content in split_at_newlines(run)[:-1]:
                 following = start + len(content) + 1
                 content = content.removesuffix(b"\r")
                 yield Line(number, start, start + len(content), content[:limit])

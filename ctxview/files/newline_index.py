@@ -1,13 +1,13 @@
-"""Where the lines of a file are: the number of newlines up to each block, and no more.
+"""Where the lines of a file are: how many newlines stand before each block, and which lines are blank.
 
-So a gigabyte costs 128 KB of memory, whatever the length of its lines. One thread may build the index while
+So a gigabyte costs 64 KB of memory, whatever the length of its lines. One thread may build the index while
 others ask it.
 """
 
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
 from threading import Lock
@@ -16,10 +16,9 @@ from typing import Final
 from ctxview.files.held_file import SLICE, HeldFile
 from ctxview.files.reading import Unreadable
 
-BLOCK: Final = 64 * 1024
+BLOCK: Final = 128 * 1024
 
-# From so many newlines in a block on, counting byte by byte beats leaping from one to the next.
-_DENSE: Final = 512
+_MANY: Final = 256
 
 
 class NewlineIndex:
@@ -28,9 +27,11 @@ class NewlineIndex:
     def __init__(self, held: HeldFile) -> None:
         self._held = held
         self._counts = array("Q", [0])  # [k] = newlines before byte k × BLOCK, the last one: before `reached`
+        self._blanks = array("Q")
+        self.unfinished_is_blank = True
+        self._positions_of_last: tuple[int, Sequence[int]] = (-1, ())
         self._buffer = bytearray(SLICE)
         self._stepping = Lock()
-        self._last: tuple[int, Sequence[int]] = (-1, ())
         self.reached = 0
 
     @property
@@ -38,19 +39,27 @@ class NewlineIndex:
         """How many are known so far."""
         return self._counts[-1]
 
+    @property
+    def blanks(self) -> Sequence[int]:
+        """The numbers, from 0, of the finished lines known so far that hold nothing but white space."""
+        return self._blanks
+
     def step(self, size: int) -> bool:
         """Count a slice further, up to `size`; False when there is nothing left to count."""
         with self._stepping:
-            # Slices end where a block does, except at the end of the file.
             end = min(size, (self.reached // SLICE + 1) * SLICE)
-            wanted = end - self.reached
-            if wanted <= 0:
-                return False
-            read = self._held.read_into(memoryview(self._buffer)[:wanted], self.reached)
+            wanted = max(end - self.reached, 0)
+            read = self._held.read_into(memoryview(self._buffer)[:wanted], self.reached) if wanted else 0
             at = 0
             while at < read:
-                at += self._count_in_block(at, read)
-            return read == wanted
+                rest_of_block = BLOCK - self.reached % BLOCK
+                if rest_of_block == BLOCK:
+                    self._counts.append(self._counts[-1])
+                following = min(at + rest_of_block, read)
+                self._count(at, following)
+                self.reached += following - at
+                at = following
+            return 0 < read == wanted
 
     def newline(self, number: int) -> int:
         """Where the newline with this number is, counted from 1; it has to be known already."""
@@ -66,31 +75,54 @@ class NewlineIndex:
         block = min(offset // BLOCK, len(self._counts) - 1)
         return self._counts[block] + bisect_left(self._positions(block), offset)
 
+    def blanks_before(self, number: int) -> int:
+        """How many of the lines before this one are blank."""
+        return bisect_left(self._blanks, number)
+
+    def line_of_filled(self, ordinal: int) -> int:
+        """The number of a line by its place, from 0, among those that are not blank."""
+        blanks = self._blanks
+        return ordinal + bisect_right(range(len(blanks)), ordinal, key=lambda place: blanks[place] - place)
+
+    def _count(self, start: int, end: int) -> None:
+        """Take in a part of the buffer that lies in one block."""
+        buffer, blank, first = self._buffer, self.unfinished_is_blank, self._counts[-1]
+        number = first
+        while (newline := buffer.find(b"\n", start, end)) >= 0:
+            # No JSON begins with a byte below 33, so mostly the first one tells.
+            if blank and (start == newline or (buffer[start] < 33 and buffer[start:newline].isspace())):
+                self._blanks.append(number)
+            blank, start, number = True, newline + 1, number + 1
+            if number - first == _MANY:
+                # Leaping from newline to newline pays for long lines only.
+                *lines, rest = bytes(memoryview(buffer)[start:end]).split(b"\n")
+                self._blanks.extend(number + place for place, line in enumerate(lines) if not line.strip())
+                number, start = number + len(lines), end - len(rest)
+                break
+        rest_is_blank = start == end or (buffer[start] < 33 and buffer[start:end].isspace())
+        self.unfinished_is_blank = blank and rest_is_blank
+        self._counts[-1] += number - first
+
     def _positions(self, block: int) -> Sequence[int]:
         """Where the newlines of a block are; kept for a while, as neighbours are asked for together."""
-        kept, positions = self._last
+        kept, positions = self._positions_of_last
         if kept != block:
             start, end = block * BLOCK, (block + 1) * BLOCK
-            lengths = map(len, self._held.read(start, end).split(b"\n"))
+            lengths = map(len, split_at_newlines(self._held.read(start, end)))
             positions = [start + number + length for number, length in enumerate(accumulate(lengths))][:-1]
             if end <= self.reached:
-                self._last = (block, positions)
+                self._positions_of_last = (block, positions)
         return positions
 
-    def _count_in_block(self, start: int, end: int) -> int:
-        """Count to the end of the block that has begun; returns how many bytes that was."""
-        inside = self.reached % BLOCK
-        if not inside:
-            self._counts.append(self._counts[-1])
-        end = min(end, start + BLOCK - inside)
-        dense = len(self._counts) > 2 and self._counts[-2] - self._counts[-3] > _DENSE
-        found = self._buffer.count(b"\n", start, end) if dense else self._leap(start, end)
-        self._counts[-1] += found
-        self.reached += end - start
-        return end - start
 
-    def _leap(self, start: int, end: int) -> int:
-        find, found, at = self._buffer.find, 0, start - 1
-        while (at := find(b"\n", at + 1, end)) >= 0:
-            found += 1
-        return found
+def split_at_newlines(data: bytes) -> list[bytes]:
+    """What `data.split` gives, but leaping from newline to newline as long as they are far apart."""
+    pieces = []
+    start = 0
+    while (end := data.find(b"\n", start)) >= 0:
+        pieces.append(data[start:end])
+        start = end + 1
+        if len(pieces) == _MANY:
+            return pieces + data[start:].split(b"\n")
+    pieces.append(data[start:])
+    return pieces

@@ -1,31 +1,30 @@
-"""A file of lines: the same lines, places and finds as in memory, whatever the bytes and however it grows."""
+"""A file of lines: the same lines, places and finds as in memory, whatever becomes of the file."""
 
 from __future__ import annotations
 
+import errno
+import gc
+import hashlib
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxview.files import held_file, newline_index
+from ctxview.files import held_file, linux_calls, needles, newline_index
+from ctxview.files import lines as lines_module
 from ctxview.files.lines import Growth, Line, LineFile, open_lines
+from ctxview.files.needles import needle_variants
 from ctxview.files.reading import Unreadable
 
-SMALL = st.sampled_from([b"", b"a", b"\r", b"\n", b"\r\n", b"\n\n", b"\0", b"ab", "é本".encode()])
-PIECES = st.lists(SMALL | st.binary(max_size=40) | st.integers(1, 300).map(lambda n: b"x" * n), max_size=30)
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Callable[[bytes], LineFile]:
-    def writing(content: bytes) -> LineFile:
-        (tmp_path / "file").write_bytes(content)
-        return open_lines(tmp_path, "file")
-
-    return writing
+SMALL = st.sampled_from([b"", b"a", b"\r", b"\n", b"\r\n", b"\n\n", b" \n", b" ", b"\0", "é本".encode()])
+PIECES = st.lists(SMALL | st.binary(max_size=40) | st.integers(1, 90).map(lambda n: b"x" * n), max_size=20)
+LETTERS = st.text("abAB\n", max_size=120).map(str.encode)
 
 
 class Model:
@@ -45,51 +44,517 @@ class Model:
             self.endings.append(ending)
             start = end + max(len(ending), 1)
         self.lines = [content[start:end] for start, end in self.spans]
+        self.filled = [number for number, line in enumerate(self.lines) if line.strip()]
 
 
-@given(st.lists(PIECES.map(b"".join), min_size=1, max_size=4), st.data())
-@settings(max_examples=150, deadline=None)
-def test_lines_are_those_of_the_bytes_while_the_file_grows(contents: list[bytes], data: st.DataObject) -> None:
-    with tempfile.TemporaryDirectory() as folder, small_blocks():
+@contextmanager
+def small_slices() -> Iterator[None]:
+    """Blocks, slices and samples so small that a few bytes cross their borders."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(newline_index, "BLOCK", 16)
+        patch.setattr(newline_index, "SLICE", 64)
+        patch.setattr(newline_index, "_MANY", 3)
+        patch.setattr(held_file, "SLICE", 32)
+        patch.setattr(lines_module, "_RUN", 32)
+        patch.setattr(needles, "SLICE", 16)
+        patch.setattr(needles, "_SAMPLE", 4)
+        patch.setattr(needles, "_FALSE_STARTS", 8)
+        patch.setattr(needles, "_PLAIN_SLICES", 2)
+        yield
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "messages.jsonl"
+    path.write_bytes(b"one\ntwo\nthree\n")
+    return path
+
+
+@pytest.fixture
+def lines(file: Path) -> LineFile:
+    opened = opening(file)
+    opened.index()
+    return opened
+
+
+def opening(file: Path) -> LineFile:
+    return open_lines(file.parent, file.name)
+
+
+def indexed(file: Path, content: bytes) -> LineFile:
+    file.write_bytes(content)
+    opened = opening(file)
+    opened.index()
+    return opened
+
+
+def append(file: Path, content: bytes) -> None:
+    with file.open("ab") as stream:
+        stream.write(content)
+
+
+def all_of(lines: LineFile) -> list[bytes]:
+    return [lines.line(number) for number in range(len(lines))]
+
+
+# -- what the lines are ------------------------------------------------------------------------------------
+
+
+@given(st.lists(PIECES.map(b"".join), min_size=1, max_size=4))
+@settings(max_examples=120, deadline=None)
+def test_lines_are_those_of_the_bytes_however_the_file_grows(contents: list[bytes]) -> None:
+    with tempfile.TemporaryDirectory() as folder, small_slices():
         path = Path(folder) / "file"
-        path.write_bytes(b"")
-        lines = open_lines(Path(folder), "file")
+        path.touch()
+        lines = opening(path)
         written = b""
         for content in contents:
-            with path.open("ab") as file:
-                file.write(content)
+            append(path, content)
             written += content
             assert lines.refresh() is (Growth.GROWN if content else Growth.SAME)
             lines.index()
             agree(lines, written)
-            assert all(lines.number_at(at) == written[:at].count(b"\n") for at in range(len(written)))
-            count = data.draw(st.integers(0, len(lines) + 1))
-            assert lines.tail(count) == Model(written).spans[-count or len(written) + 1 :]
-
-
-class small_blocks:  # noqa: N801 - reads as the statement it is used in
-    """Blocks and slices so small that a few bytes cross them."""
-
-    def __enter__(self) -> None:
-        self._patch = pytest.MonkeyPatch()
-        self._patch.setattr(newline_index, "BLOCK", 16)
-        self._patch.setattr(newline_index, "SLICE", 64)
-        self._patch.setattr(newline_index, "_DENSE", 3)
-        self._patch.setattr(held_file, "SLICE", 32)
-
-    def __exit__(self, *_: object) -> None:
-        self._patch.undo()
 
 
 def agree(lines: LineFile, content: bytes) -> None:
     model = Model(content)
     numbers = range(len(model.lines))
     assert lines.complete
-    assert len(lines) == len(model.lines)
+    assert lines.size == len(content)
     assert lines.unterminated == (bool(content) and not content.endswith(b"\n"))
-    assert [lines.line(number) for number in numbers] == model.lines
+    assert all_of(lines) == model.lines
     assert [lines.span(number) for number in numbers] == model.spans
     assert [lines.ending(number) for number in numbers] == model.endings
     assert list(lines.lines()) == [
         Line(number, *model.spans[number], model.lines[number]) for number in numbers
     ]
+    assert [lines.tail(count) for count in range(4)] == [
+        model.spans[max(len(model.spans) - count, 0) :] for count in range(4)
+    ]
+    assert [lines.number_at(at) for at in range(len(content))] == [
+        content[:at].count(b"\n") for at in range(len(content))
+    ]
+    assert lines.filled == len(model.filled)
+    assert [lines.filled_line(ordinal) for ordinal in range(lines.filled)] == model.filled
+    assert [lines.filled_before(number) for number in model.filled] == list(range(lines.filled))
+
+
+def test_an_empty_file_has_no_lines(file: Path) -> None:
+    lines = indexed(file, b"")
+
+    assert (len(lines), lines.complete, lines.unterminated, lines.filled) == (0, True, False, 0)
+    assert lines.tail(5) == []
+    assert lines.number_at(0) == 0
+    assert list(lines.lines()) == []
+    with pytest.raises(IndexError):
+        lines.line(0)
+    with pytest.raises(IndexError):
+        lines.filled_line(0)
+
+
+def test_only_newline_bytes_end_a_line(file: Path) -> None:
+    content = "a\u2028b\u0085c\x0b\x1c\rd\ne".encode()
+
+    assert all_of(indexed(file, content)) == content.split(b"\n")
+
+
+def test_a_torn_last_line_counts_and_is_marked(file: Path) -> None:
+    lines = indexed(file, b'{"a":1}\n{"b"')
+
+    assert all_of(lines) == [b'{"a":1}', b'{"b"']
+    assert lines.unterminated
+    assert (lines.ending(0), lines.ending(1)) == (b"\n", b"")
+
+
+def test_a_carriage_return_belongs_to_the_ending_only_before_a_newline(file: Path) -> None:
+    lines = indexed(file, b"a\r\n\r\nb\rc\nd\r")
+
+    assert all_of(lines) == [b"a", b"", b"b\rc", b"d\r"]
+    assert [lines.ending(number) for number in range(4)] == [b"\r\n", b"\r\n", b"\n", b""]
+
+
+def test_a_tail_of_nuls_is_a_torn_line(file: Path) -> None:
+    lines = indexed(file, b"{}\n" + b"\0" * 5000)
+
+    assert len(lines) == 2
+    assert lines.line(1, limit=3) == b"\0\0\0"
+    assert lines.unterminated
+
+
+def test_blank_lines_are_told_apart_across_blocks(file: Path) -> None:
+    block = newline_index.BLOCK
+    spaces = b" " * (block + 10)
+    lines = indexed(file, b"x" * (block - 1) + b"\n\n" + spaces + b"\n{}\n" + spaces + b".\n\t\n")
+
+    assert list(lines.blanks) == [1, 2, 5]
+    assert [lines.filled_line(ordinal) for ordinal in range(lines.filled)] == [0, 3, 4]
+
+
+def test_of_a_giant_line_only_the_head_needs_to_be_read(file: Path) -> None:
+    with file.open("wb") as stream:
+        stream.write(b"{}\n")
+        stream.truncate(100_000_000)
+        stream.seek(0, os.SEEK_END)
+        stream.write(b"\r\nend\n")
+    lines = opening(file)
+    lines.index()
+
+    assert len(lines) == 3
+    assert lines.span(1) == (3, 100_000_000)
+    assert lines.line(1, limit=10) == b"\0" * 10
+    heads = list(lines.lines(limit=4))
+    assert [(line.content, line.cut) for line in heads] == [
+        (b"{}", False),
+        (b"\0" * 4, True),
+        (b"end", False),
+    ]
+    assert lines.tail(2) == [(3, 100_000_000), (100_000_002, 100_000_005)]
+
+
+def test_a_million_tiny_lines_take_little_memory(file: Path) -> None:
+    lines = indexed(file, b"{}\n" * 1_000_000)
+
+    assert len(lines) == 1_000_000
+    assert lines.span(999_999) == (2_999_997, 2_999_999)
+    assert lines.number_at(1_500_000) == 500_000
+    assert len(lines.tail(3)) == 3
+
+
+def test_lines_can_be_had_from_any_to_any(file: Path) -> None:
+    lines = indexed(file, b"a\nb\nc\nd\n")
+
+    assert [line.content for line in lines.lines(1, 3)] == [b"b", b"c"]
+    assert [line.number for line in lines.lines(3)] == [3]
+    assert list(lines.lines(4)) == []
+    assert list(lines.lines(2, 2)) == []
+
+
+# -- indexing ----------------------------------------------------------------------------------------------
+
+
+def test_an_index_goes_on_where_it_was_cancelled(file: Path) -> None:
+    content = b"line\n" * 300_000
+    file.write_bytes(content)
+    lines = opening(file)
+    looks = iter([False, False, True])
+    reports: list[tuple[int, int]] = []
+
+    assert (len(lines), lines.complete) == (0, False)
+    lines.index(lambda: next(looks))
+    assert 0 < len(lines) < 300_000
+    assert not lines.complete
+    assert lines.line(len(lines) - 1) == b"line"
+    with pytest.raises(IndexError):
+        lines.line(len(lines))
+    lines.index(report=lambda done, total: reports.append((done, total)))
+
+    assert (len(lines), lines.complete) == (300_000, True)
+    assert reports[-1] == (len(content), len(content))
+
+
+def test_the_line_of_an_offset_is_found_before_the_index_is_there(file: Path) -> None:
+    file.write_bytes(b"line\n" * 300_000)
+
+    assert opening(file).number_at(5 * 200_000) == 200_000
+
+
+def test_lines_can_be_read_while_another_thread_indexes(file: Path) -> None:
+    file.write_bytes(b"".join(b'{"n":%d}\n' % number for number in range(200_000)))
+    lines = opening(file)
+    workers = [Thread(target=lines.index) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    while not lines.complete:
+        if known := len(lines):
+            assert lines.line(known - 1) == b'{"n":%d}' % (known - 1)
+    for worker in workers:
+        worker.join()
+
+    assert len(lines) == 200_000
+
+
+# -- searching ---------------------------------------------------------------------------------------------
+
+
+@given(
+    LETTERS,
+    st.lists(st.text("abAB\n", min_size=1, max_size=40).map(str.encode), min_size=1, max_size=3),
+    st.integers(0, 130),
+    st.booleans(),
+    st.booleans(),
+)
+@settings(max_examples=300, deadline=None)
+def test_the_nearest_of_the_needles_is_found(
+    content: bytes, wanted: list[bytes], start: int, backwards: bool, ignore_case: bool
+) -> None:
+    with tempfile.TemporaryDirectory() as folder, small_slices():
+        path = Path(folder) / "file"
+        path.write_bytes(content)
+        text = content.lower() if ignore_case else content
+        places = [
+            at
+            for at in range(len(text))
+            for needle in wanted
+            if text.startswith(needle.lower() if ignore_case else needle, at)
+        ]
+        before, after = [at for at in places if at < start], [at for at in places if at >= start]
+        nearest = max(before, default=None) if backwards else min(after, default=None)
+
+        found = opening(path).find(wanted, start, backwards=backwards, ignore_case=ignore_case)
+
+        assert found == nearest
+
+
+@pytest.mark.parametrize("ignore_case", [False, True])
+@pytest.mark.parametrize("backwards", [False, True])
+def test_a_needle_across_slices_is_found_in_plain_and_in_busy_text(
+    file: Path, backwards: bool, ignore_case: bool
+) -> None:
+    needle = b"aNEEDLEb"
+    for filler in (b"x", b"needl", b"ABCDELN"):
+        for border in (held_file.SLICE - 3, 2 * held_file.SLICE - 1, 4 * held_file.SLICE):
+            size = 5 * held_file.SLICE
+            content = (filler * (size // len(filler) + 1))[:size]
+            content = content[:border] + needle + content[border + len(needle) :]
+            file.write_bytes(content)
+            start = len(content) if backwards else 0
+
+            assert opening(file).find(needle, start, backwards=backwards, ignore_case=ignore_case) == border
+
+
+def test_a_search_ends_when_cancelled_and_finds_no_nothing(file: Path, lines: LineFile) -> None:
+    looks = iter([False, True])
+
+    assert lines.find(b"three", 0) == 8
+    assert lines.find(b"THREE", 0, ignore_case=True) == 8
+    assert lines.find(b"", 0) is None
+    assert lines.find([], 0) is None
+    assert lines.find(b"three", 0, cancelled=lambda: True) is None
+    assert indexed(file, b"x" * 1_000_000 + b"y").find(b"y", 0, cancelled=lambda: next(looks)) is None
+
+
+def test_a_needle_longer_than_a_slice_is_found(file: Path) -> None:
+    needle = b"n" * 300_000
+
+    assert indexed(file, b"x" * 500_000 + needle + b"x").find(needle, 0) == 500_000
+    assert indexed(file, b"x" * 500_000 + needle + b"x").find(needle, 10**9, backwards=True) == 500_000
+
+
+@pytest.mark.parametrize(
+    ("typed", "spelled"),
+    [
+        ('say "hi"', rb"say \"hi\""),
+        ("a\\b", rb"a\\b"),
+        ("two\nlines", rb"two\nlines"),
+        ("上下文", rb"\u4e0a\u4e0b\u6587"),
+        ("上下文", "上下文".encode()),
+        ("é", rb"\u00E9"),
+        ("😀 é", rb"\ud83d\ude00 \u00e9"),
+        ("\\u00e9", rb"\u00e9"),
+    ],
+)
+def test_what_a_person_types_is_found_as_json_spells_it(file: Path, typed: str, spelled: bytes) -> None:
+    lines = indexed(file, b'{"content":"' + spelled + b'"}\n')
+
+    assert lines.find(needle_variants(typed), 0) == 12
+    assert len(needle_variants("plain")) == 1
+
+
+def test_case_is_ignored_beyond_ascii_for_the_usual_ways_to_write_a_word(file: Path) -> None:
+    for spelled in ("ПРИВЕТ", "привет", "Привет", r"\u041f\u0440\u0438\u0432\u0435\u0442"):
+        lines = indexed(file, b"--" + spelled.encode())
+        assert lines.find(needle_variants("пРивет", ignore_case=True), 0, ignore_case=True) == 2
+        assert lines.find(needle_variants("пРивет"), 0) is None
+
+
+# -- what becomes of a file --------------------------------------------------------------------------------
+
+
+def test_nothing_new_is_the_same(lines: LineFile, file: Path) -> None:
+    assert lines.refresh() is Growth.SAME
+    os.utime(file, ns=(1, 1))
+    assert lines.refresh() is Growth.SAME
+
+
+def test_a_grown_file_shows_its_new_lines_and_finishes_torn_ones(lines: LineFile, file: Path) -> None:
+    append(file, b"fo")
+    assert (lines.refresh(), lines.line(3), lines.unterminated) == (Growth.GROWN, b"fo", True)
+    append(file, b"ur\nfive")
+    assert lines.refresh() is Growth.GROWN
+    assert all_of(lines) == [b"one", b"two", b"three", b"four", b"five"]
+
+
+def test_much_growth_waits_for_the_index(lines: LineFile, file: Path) -> None:
+    append(file, b"x\n" * 5_000_000)
+
+    assert lines.refresh() is Growth.GROWN
+    assert (len(lines), lines.complete) == (3, False)
+    lines.index()
+    assert len(lines) == 5_000_003
+
+
+def test_a_truncated_file_is_told_and_read_anew(lines: LineFile, file: Path) -> None:
+    os.truncate(file, 5)
+    assert lines.refresh() is Growth.TRUNCATED
+    lines.index()
+    assert all_of(lines) == [b"one", b"t"]
+
+
+def test_a_replaced_file_is_told_and_read_anew(lines: LineFile, file: Path) -> None:
+    (file.parent / "new").write_bytes(b"one\ntwo\nthree\nfour\n")
+    (file.parent / "new").replace(file)
+
+    assert lines.refresh() is Growth.REPLACED
+    lines.index()
+    assert len(lines) == 4
+    assert lines.refresh() is Growth.SAME
+
+
+@pytest.mark.parametrize("content", [b"ONE\ntwo\nthree\n", b"ONE\ntwo\nthree\nfour\n"])
+def test_other_bytes_where_known_ones_stood_are_told(lines: LineFile, file: Path, content: bytes) -> None:
+    with file.open("r+b") as stream:
+        stream.write(content)
+    os.utime(file, ns=(1, 1))
+
+    assert lines.refresh() is Growth.REWRITTEN
+    lines.index()
+    assert lines.line(0) == b"ONE"
+
+
+@pytest.mark.parametrize("instead", ["nothing", "a link", "a pipe", "a folder"])
+def test_a_file_that_went_away_stays_readable_until_another_comes(
+    lines: LineFile, file: Path, instead: str
+) -> None:
+    kept = file.rename(file.parent / "kept")
+    match instead:
+        case "a link":
+            file.symlink_to(kept)
+        case "a pipe":
+            os.mkfifo(file)
+        case "a folder":
+            file.mkdir()
+
+    assert lines.refresh() is Growth.GONE
+    assert lines.line(0) == b"one"
+    if instead == "a folder":
+        file.rmdir()
+    kept.replace(file)
+    assert lines.refresh() is Growth.SAME
+
+
+def test_a_file_cut_short_without_notice_gives_less_but_no_crash(file: Path) -> None:
+    lines = indexed(file, b"line\n" * 500_000)
+    os.truncate(file, 7)
+
+    asked: list[Callable[[], object]] = [
+        lambda: lines.line(1),
+        lambda: lines.line(499_999),
+        lambda: lines.span(400_000),
+        lambda: lines.number_at(2_000_000),
+        lambda: lines.find(b"nothing", 0),
+        lambda: lines.find(b"nothing", 10**9, backwards=True),
+        lambda: lines.tail(3),
+        lambda: list(lines.lines()),
+        lambda: lines.digest(),
+    ]
+    for ask in asked:
+        with suppress(Unreadable):
+            ask()
+    with pytest.raises(Unreadable, match="the file was changed while it was read"):
+        lines.line(499_999)
+    assert lines.line(0) == b"line"
+    assert lines.find(b"nothing", 0) is None
+    assert lines.digest() is None
+    assert lines.refresh() is Growth.TRUNCATED
+
+
+def test_an_index_of_a_file_cut_short_ends(file: Path) -> None:
+    file.write_bytes(b"line\n" * 500_000)
+    lines = opening(file)
+    os.truncate(file, 1_000_000)
+    lines.index()
+
+    assert not lines.complete
+    assert len(lines) == 200_000
+    lines.refresh()
+    lines.index()
+    assert (len(lines), lines.complete) == (200_000, True)
+
+
+# -- digests -----------------------------------------------------------------------------------------------
+
+
+def test_digests_prove_that_the_start_is_what_it_was(lines: LineFile, file: Path) -> None:
+    content = file.read_bytes()
+
+    def sha(data: bytes) -> str:
+        return hashlib.sha256(data).hexdigest()
+
+    assert lines.digest() == sha(content)
+    assert lines.digest(4) == sha(b"one\n")
+    assert lines.digests([0, 4, 4, len(content)]) == (sha(b""), sha(b"one\n"), sha(b"one\n"), sha(content))
+    assert lines.digest(len(content) + 1) is None
+    assert lines.digest(cancelled=lambda: True) is None
+
+
+# -- what may be opened ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("prepare", "reason"),
+    [
+        (lambda path: path.symlink_to("/etc/passwd"), "a symbolic link stands in the way"),
+        (os.mkfifo, "this is a pipe, not a file"),
+        (Path.mkdir, "this is a folder, not a file"),
+        (lambda path: None, "there is no such file"),
+    ],
+)
+def test_only_regular_files_are_opened(
+    tmp_path: Path, prepare: Callable[[Path], object], reason: str
+) -> None:
+    prepare(tmp_path / "stream")
+
+    with pytest.raises(Unreadable) as caught:
+        open_lines(tmp_path, "stream")
+    assert caught.value.reason == reason
+
+
+@pytest.mark.parametrize("relative", ["../messages.jsonl", "/etc/passwd", "", "a\0b"])
+def test_nothing_outside_the_folder_is_opened(tmp_path: Path, relative: str) -> None:
+    (tmp_path / "messages.jsonl").touch()
+    (tmp_path / "session").mkdir()
+
+    with pytest.raises(Unreadable):
+        open_lines(tmp_path / "session", relative)
+
+
+def test_a_file_that_may_not_be_read_says_so(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Whoever runs the tests may be allowed everything.
+    monkeypatch.setattr(linux_calls, "openat2", refuse)
+
+    with pytest.raises(Unreadable, match="reading it is not permitted"):
+        opening(file)
+
+
+def refuse(*_: object) -> int:
+    raise PermissionError(errno.EACCES, "Permission denied")
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="no /proc here")
+def test_files_are_closed_when_nobody_uses_them(file: Path) -> None:
+    def open_files() -> int:
+        return len(list(Path("/proc/self/fd").iterdir()))
+
+    gc.collect()
+    before = open_files()
+    lines = [opening(file) for _ in range(20)]
+    for number, each in enumerate(lines):
+        (file.parent / "new").write_bytes(b"%d" % number)
+        (file.parent / "new").replace(file)
+        assert each.refresh() is Growth.REPLACED
+    with pytest.raises(Unreadable):
+        open_lines(file.parent.parent, file.parent.name)
+    del lines, each
+    gc.collect()
+
+    assert open_files() == before
