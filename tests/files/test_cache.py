@@ -1,0 +1,144 @@
+"""The cache of numbers: it helps when it can, and never harms."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ctxview.files.cache import NumberCache, content_key
+
+NUMBERS = {content_key("test", b"%d" % number): number for number in range(2000)}
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> NumberCache:
+    return NumberCache(tmp_path / "cache")
+
+
+@pytest.fixture
+def kept(cache: NumberCache, tmp_path: Path) -> Iterator[Path]:
+    """The file of a cache that holds the numbers and is closed."""
+    cache.put(NUMBERS)
+    cache.close()
+    (file,) = (tmp_path / "cache").iterdir()
+    yield file
+
+
+def test_a_number_is_known_the_next_time(cache: NumberCache, tmp_path: Path) -> None:
+    assert cache.get(NUMBERS) == {}
+    cache.put(NUMBERS)
+
+    assert cache.get(NUMBERS) == NUMBERS
+    assert NumberCache(tmp_path / "cache").get([*NUMBERS, b"unknown"]) == NUMBERS
+
+
+def test_the_cache_lies_in_the_users_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    NumberCache().put(NUMBERS)
+
+    assert [path.name for path in (tmp_path / "home" / "ctxview").iterdir()] == ["numbers-1.sqlite"]
+    assert (tmp_path / "home" / "ctxview").stat().st_mode & 0o077 == 0
+
+
+def test_content_and_kind_make_the_key() -> None:
+    keys = {content_key(kind, content) for kind in ("a", "b", "ab") for content in (b"", b"a", b"ab")}
+
+    assert len(keys) == 9
+    assert content_key("a", b"x") == content_key("a", b"x")
+
+
+def test_numbers_that_do_not_fit_are_left_out(cache: NumberCache) -> None:
+    cache.put({b"low": -1, b"high": 1 << 31, b"least": 0, b"most": (1 << 31) - 1})
+
+    assert cache.get([b"low", b"high", b"least", b"most"]) == {b"least": 0, b"most": (1 << 31) - 1}
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"no database at all" * 1000, b"SQLite format 3\0" + b"\xff" * 9000]
+)
+def test_a_file_that_is_no_cache_is_thrown_away(kept: Path, content: bytes) -> None:
+    kept.write_bytes(content)
+    cache = NumberCache(kept.parent)
+
+    assert cache.get(NUMBERS) == {}
+    cache.put(NUMBERS)
+    assert cache.get(NUMBERS) == NUMBERS
+
+
+def test_bytes_that_went_bad_never_make_a_wrong_number(kept: Path) -> None:
+    sound = kept.read_bytes()
+    chance = random.Random(7)
+    for _ in range(60):
+        damaged = bytearray(sound)
+        for _ in range(20):
+            damaged[chance.randrange(len(damaged))] = chance.randrange(256)
+        kept.write_bytes(damaged)
+        found = NumberCache(kept.parent).get(NUMBERS)
+        assert found.items() <= NUMBERS.items()
+
+
+def test_another_layout_is_thrown_away(kept: Path) -> None:
+    with sqlite3.connect(kept) as other:
+        other.execute("DROP TABLE numbers")
+        other.execute("CREATE TABLE numbers (something TEXT)")
+    other.close()
+    cache = NumberCache(kept.parent)
+    cache.put(NUMBERS)
+
+    assert cache.get(NUMBERS) == NUMBERS
+
+
+def test_a_cache_has_a_greatest_size(tmp_path: Path) -> None:
+    cache = NumberCache(tmp_path, limit=256 * 1024)
+    for start in range(0, 60_000, 2000):
+        cache.put({content_key("test", b"%d" % number): number for number in range(start, start + 2000)})
+    (file,) = tmp_path.iterdir()
+    newest = {content_key("test", b"%d" % number): number for number in range(58_000, 60_000)}
+
+    assert file.stat().st_size <= 256 * 1024
+    assert cache.get(newest) == newest
+
+
+def test_without_a_place_on_disk_the_numbers_last_as_long_as_the_program(tmp_path: Path) -> None:
+    (tmp_path / "cache").write_bytes(b"a file where the folder should be")
+    cache = NumberCache(tmp_path / "cache")
+    cache.put(NUMBERS)
+
+    assert cache.get(NUMBERS) == NUMBERS
+    assert (tmp_path / "cache").read_bytes() == b"a file where the folder should be"
+
+
+def test_a_busy_cache_is_left_alone(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ctxview.files.cache._WAIT_SECONDS", 0.01)
+    other = sqlite3.connect(kept)
+    other.execute("BEGIN EXCLUSIVE")
+    cache = NumberCache(kept.parent)
+
+    assert cache.get(NUMBERS) == {}
+    cache.put({b"new": 1})
+    other.rollback()
+    other.close()
+    assert NumberCache(kept.parent).get(NUMBERS) == NUMBERS
+
+
+def test_several_processes_share_a_cache(tmp_path: Path) -> None:
+    program = """
+import sys
+from pathlib import Path
+from ctxview.files.cache import NumberCache, content_key
+cache = NumberCache(Path(sys.argv[1]))
+for start in range(0, 2000, 100):
+    numbers = {content_key("test", b"%d" % number): number for number in range(start, start + 100)}
+    cache.put(numbers)
+    assert cache.get(numbers) == numbers
+"""
+    running = [subprocess.Popen([sys.executable, "-c", program, str(tmp_path)]) for _ in range(3)]
+
+    assert [process.wait() for process in running] == [0, 0, 0]
+    assert NumberCache(tmp_path).get(NUMBERS) == NUMBERS
