@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from ctxview.analysis.tokens import TokenCounter
-from ctxview.formats.snapshot.model import TIERS, Snapshot, integer
+from ctxview.formats.snapshot.model import TIERS, Role, Snapshot, integer
 from ctxview.formats.snapshot.profile import BudgetPolicy, Profile
 from ctxview.state import Budget, JsonValue, Segment, Tier
 
@@ -26,7 +26,7 @@ def build_budgets(
         *_recorded(snapshot, profile.budget),
         *_usage(snapshot),
         _shown_blocks(tiers, profile),
-        _stored_blocks(snapshot, profile),
+        *([_stored_blocks(snapshot, profile)] if snapshot.role is Role.STORED else ()),
     )
 
 
