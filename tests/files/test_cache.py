@@ -6,7 +6,6 @@ import random
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,12 +21,12 @@ def cache(tmp_path: Path) -> NumberCache:
 
 
 @pytest.fixture
-def kept(cache: NumberCache, tmp_path: Path) -> Iterator[Path]:
+def kept(cache: NumberCache, tmp_path: Path) -> Path:
     """The file of a cache that holds the numbers and is closed."""
     cache.put(NUMBERS)
     cache.close()
     (file,) = (tmp_path / "cache").iterdir()
-    yield file
+    return file
 
 
 def test_a_number_is_known_the_next_time(cache: NumberCache, tmp_path: Path) -> None:
