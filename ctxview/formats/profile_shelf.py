@@ -1,19 +1,19 @@
 """Loads profiles of one kind: those that come with a format by name, a person's own from a TOML file.
 
 A profile is a frozen dataclass of tables. A file may say `extends = "NAME"` and then holds only what differs.
-Packaged files are trusted and built directly; a person's file is checked key by key, and what is wrong is told
-with the file, the key and the nearest known one. What the figures mean is the format's business.
+Packaged files are trusted and built directly; a person's file is checked key by key, and what is wrong is
+told with the file, the key and the nearest known one. What the figures mean is the format's business.
 """
 
 from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Iterable, Sequence
-from dataclasses import MISSING, fields, is_dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import MISSING, Field, fields, is_dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any, Generic, TypeVar, get_args, get_type_hints
+from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from ctxview.formats.interface import CannotOpen
 
@@ -26,7 +26,7 @@ class ProfileError(CannotOpen):
 
 
 class Shelf(Generic[P]):
-    """The profiles of one format; `package` holds the TOML files, `names` the packaged ones, default first."""
+    """The profiles of one format: TOML files in `package`, of which `names` lists the default first."""
 
     def __init__(self, kind: type[P], package: str, names: Sequence[str]) -> None:
         self._kind = kind
@@ -83,14 +83,21 @@ def _build(kind: type[P], table: Table) -> P:
 
 def _built(hint: object, value: Any) -> Any:
     inner = _dataclass_in(hint)
-    if inner is not None and isinstance(value, dict):
-        return _build(inner, value)
-    return tuple(value) if isinstance(value, list) else value
+    if inner is None or not isinstance(value, dict):
+        return tuple(value) if isinstance(value, list) else value
+    if _is_mapping(hint):
+        return {name: _build(inner, table) for name, table in value.items()}
+    return _build(inner, value)
 
 
 def _dataclass_in(hint: object) -> type[Any] | None:
     found = [kind for kind in (hint, *get_args(hint)) if isinstance(kind, type) and is_dataclass(kind)]
     return found[0] if found else None
+
+
+def _is_mapping(hint: object) -> bool:
+    """Whether names of a person's choosing stand between a key and its tables."""
+    return get_origin(hint) is Mapping
 
 
 def _overlaid(below: Table, above: Table) -> Table:
@@ -106,8 +113,12 @@ def _empty_tables(kind: type[Any]) -> Table:
     return {
         field.name: {}
         for field in fields(kind)
-        if field.default is MISSING and _dataclass_in(get_type_hints(kind)[field.name]) is not None
+        if _is_required(field) and _dataclass_in(get_type_hints(kind)[field.name]) is not None
     }
+
+
+def _is_required(field: Field[Any]) -> bool:
+    return field.default is MISSING and field.default_factory is MISSING
 
 
 def _read_table(path: Path) -> Table:
@@ -127,8 +138,12 @@ def _refuse_unknown_keys(path: Path, table: Table, kind: type[Any], prefix: str)
         if key not in known:
             raise ProfileError(f"{path}: {prefix}{key} is not a known key{_nearest(key, known)}")
         inner = _dataclass_in(known[key])
-        if inner is not None and isinstance(value, dict):
-            _refuse_unknown_keys(path, value, inner, f"{prefix}{key}.")
+        if inner is None or not isinstance(value, dict):
+            continue
+        tables = value if _is_mapping(known[key]) else {"": value}
+        for name, table in tables.items():
+            if isinstance(table, dict):
+                _refuse_unknown_keys(path, table, inner, f"{prefix}{key}.{name}{'.' if name else ''}")
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:

@@ -6,7 +6,7 @@ Only the shape of the data stands here; `profiles/__init__.py` loads it. None al
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 
@@ -83,10 +83,10 @@ class TodoGrammar:
 class Profile:
     name: str
     title: str
-    tiers: Mapping[str, TierPolicy]
-    limits: Limits
-    budget: BudgetPolicy
-    todo: TodoGrammar | None
+    tiers: Mapping[str, TierPolicy] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+    budget: BudgetPolicy = field(default_factory=BudgetPolicy)
+    todo: TodoGrammar | None = None
     """None when the profile knows no fixed wording."""
     default_confidence: float | None = None
     """What a block without `confidence` counts as; None when such a block is invalid."""
