@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ctxview.formats.interface import CannotOpen, Match
 from ctxview.formats.peek import Peek
-from ctxview.formats.registry import RAW, detect_peek, plugins
+from ctxview.formats.registry import RAW, detect_peek, plugin_problems
 
 SKIPPED = frozenset(
     (".git", ".hg", ".svn", "node_modules", ".venv", "venv", "__pycache__", ".tox", ".mypy_cache")
@@ -53,8 +53,8 @@ def discover(path: Path) -> Discovery:
         return Discovery(path, (_recognised(path) or Found(path, RAW, "no format recognised it"),), 1)
     search = _Search()
     found = tuple(search.through(path))
-    notes = (*search.notes, *(f"the format {name} cannot be loaded: {why}" for name, why in _failed(search)))
-    return Discovery(path, found, search.looked_at, search.capped, notes)
+    failed = (f"the format {name} cannot be used: {why}" for name, why in plugin_problems().items())
+    return Discovery(path, found, search.looked_at, search.capped, (*search.notes, *failed))
 
 
 class _Search:
@@ -101,9 +101,3 @@ class _Search:
 def _recognised(path: Path) -> Found | None:
     matches = tuple(detect_peek(Peek(path)))
     return Found(path, matches[0].format, matches[0].why, matches) if matches else None
-
-
-def _failed(search: _Search) -> Iterator[tuple[str, str]]:
-    """Plug-ins are only loaded, and so can only fail, when something was not recognised without them."""
-    if search.looked_at:
-        yield from plugins().problems.items()

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ctxview.findings import REGISTRY, Finding, Hit, Severity, rule, run
 from ctxview.state import Origin
 
 
-def report_unrecognised(file: str, tried: str) -> Iterator[Finding]:
-    yield from run([REGISTRY["RAW001"]], file, tried)
+def report_unrecognised(file: str, shown_as: str, failed: Mapping[str, str]) -> Iterator[Finding]:
+    """`failed` are formats that could not be asked, and why."""
+    yield from run([REGISTRY["RAW001"]], file, shown_as, failed)
 
 
 def report_unreadable(file: str, reason: str) -> Iterator[Finding]:
@@ -21,7 +22,7 @@ def report_partly_read(file: str, left_out: str) -> Iterator[Finding]:
 
 
 @rule("RAW001", name="no-format-recognised", severity=Severity.INFO)
-def no_format_recognised(file: str, tried: str) -> Iterator[Hit]:
+def no_format_recognised(file: str, shown_as: str, failed: Mapping[str, str]) -> Iterator[Hit]:
     """The file has the shape of no format that ctxview knows, so it is shown as it is.
 
     ## Why
@@ -36,7 +37,9 @@ def no_format_recognised(file: str, tried: str) -> Iterator[Hit]:
     ## Source
     ctxview's own: formats are recognised by content, and nothing is refused without a look.
     """
-    yield Hit(Origin(file, start=0, line=1, column=1), f"no format was recognised; shown as {tried}")
+    unasked = "".join(f"; the format {name} could not be asked: {why}" for name, why in failed.items())
+    message = f"no format was recognised; shown as {shown_as}{unasked}"
+    yield Hit(Origin(file, start=0, line=1, column=1), message)
 
 
 @rule("RAW002", name="unreadable-file", severity=Severity.ERROR)

@@ -104,9 +104,10 @@ class Format(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FormatSpec:
-    """A format as it is listed, without its code: `module` holds its `FORMAT` object."""
+    """A format as it is listed, without its code: `module` holds its `FORMAT` object, `rules` its rules."""
 
     name: str
     title: str
     recognised_by: str
     module: str
+    rules: str

@@ -27,25 +27,25 @@ FORMATS: tuple[FormatSpec, ...] = (
         "an .agent folder or its logs; JSON with memory and version; a log envelope or {ok, data} around "
         "one; a text with the <<<CONTEXT>>> separator; a folder of such files, as rounds",
         "ctxview.formats.snapshot.opening",
+        "ctxview.formats.snapshot.rules",
     ),
     FormatSpec(
         "raw",
         "anything else, as a JSON tree, JSON lines or plain text",
         "every file that no other format recognises",
         "ctxview.formats.raw.opening",
+        "ctxview.formats.file_rules",
     ),
 )
 RAW = "raw"
 CLOSE_CALL = 5
 """Two scores nearer than this are no decision."""
 
-RULE_MODULES = (
+GENERAL_RULES = (
     "ctxview.analysis.json_rules",
     "ctxview.analysis.text_rules",
     "ctxview.analysis.secrets",
     "ctxview.analysis.path_rules",
-    "ctxview.formats.file_rules",
-    "ctxview.formats.snapshot.rules",
 )
 
 
@@ -64,7 +64,7 @@ def detect(path: Path) -> list[Match]:
 
 def detect_peek(peek: Peek) -> list[Match]:
     built_in = _matches(peek, (_built_in(spec) for spec in FORMATS if spec.name != RAW))
-    return built_in or _matches(peek, plugins().formats.values())
+    return built_in or _matches(peek, map(_Guarded, plugins().formats.values()))
 
 
 def open_source(path: Path, as_format: str | None = None) -> Source:
@@ -92,7 +92,7 @@ def format_named(name: str) -> Format:
     if name in found.formats:
         return found.formats[name]
     if name in found.problems:
-        raise CannotOpen(f"the format {name} cannot be loaded: {found.problems[name]}; {_installed(found)}")
+        raise CannotOpen(f"the format {name} cannot be used: {found.problems[name]}; {_installed(found)}")
     raise CannotOpen(f"no format is called {name}{_nearest(name, _names(found))}; {_installed(found)}")
 
 
@@ -100,9 +100,14 @@ def all_rules() -> tuple[Rule, ...]:
     """Every rule there is, by id."""
     from ctxview.findings import REGISTRY
 
-    for module in RULE_MODULES:
+    for module in (*GENERAL_RULES, *(spec.rules for spec in FORMATS)):
         import_module(module)
     return tuple(REGISTRY[name] for name in sorted(REGISTRY))
+
+
+def plugin_problems() -> dict[str, str]:
+    """Why formats of other packages could not be used so far; nothing is loaded to find out."""
+    return plugins().problems if plugins.cache_info().currsize else {}
 
 
 @cache
@@ -120,6 +125,27 @@ def plugins() -> Plugins:
     return Plugins(formats, problems)
 
 
+@dataclass(frozen=True, slots=True)
+class _Guarded:
+    """A format of another package, whose failure to recognise something is noted and stops nobody."""
+
+    format: Format
+
+    @property
+    def name(self) -> str:
+        return self.format.name
+
+    def recognise(self, peek: Peek) -> Match | None:
+        try:
+            return self.format.recognise(peek)
+        except Exception as error:  # noqa: BLE001 - somebody else's code may fail in any way
+            plugins().problems[self.name] = f"{type(error).__name__}: {error}"
+            return None
+
+    def open(self, path: Path) -> Source:
+        return self.format.open(path)
+
+
 def _matches(peek: Peek, formats: Iterable[Format]) -> list[Match]:
     found = (each.recognise(peek) for each in formats)
     return sorted((match for match in found if match is not None), key=lambda match: -match.score)
@@ -133,9 +159,7 @@ def _built_in(spec: FormatSpec) -> Format:
 def _open_raw(peek: Peek) -> Source:
     if not peek.is_folder:
         return format_named(RAW).open(peek.path)
-    failed = "".join(
-        f"; the format {name} cannot be loaded: {why}" for name, why in plugins().problems.items()
-    )
+    failed = "".join(f"; the format {name} cannot be used: {why}" for name, why in plugin_problems().items())
     files = [name for name in peek.names if not name.startswith(".")]
     holds = f"it holds {len(files)} entries, such as {', '.join(files[:3])}" if files else "it is empty"
     raise CannotOpen(f"{peek.path}: nothing in this folder was recognised; {holds}{failed}")

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ctxview.formats import FORMATS, CannotOpen, Match, Peek, Source, all_rules, detect, open_source
+from ctxview.analysis.tokens import ESTIMATES
+from ctxview.formats import FORMATS, CannotOpen, Lens, Match, Peek, Source, all_rules, detect, open_source
 from ctxview.formats.raw.source import RawSource
 from ctxview.formats.registry import format_named, plugins
 from tests.formats.snapshot.builders import block, full_log_value, reply_bytes, snapshot_value, to_bytes
@@ -151,11 +152,26 @@ def test_a_format_that_fails_to_load_harms_nobody_until_it_is_named(
 ) -> None:
     installed.append(Entry("broken", ImportError("no module named x")))
     (tmp_path / "a.txt").write_text("hello")
-    assert open_source(tmp_path / "a.txt").format == "raw"
+    source = open_source(tmp_path / "a.txt")
+    (note,) = source.findings(Lens(ESTIMATES["bytes/4"]))
+    assert "the format broken could not be asked: ImportError" in note.message
     with pytest.raises(
-        CannotOpen, match="the format broken cannot be loaded: ImportError: no module named x; there"
+        CannotOpen, match="the format broken cannot be used: ImportError: no module named x; there"
     ):
         open_source(tmp_path / "a.txt", "broken")
+
+
+def test_a_format_that_fails_at_recognising_harms_nobody(tmp_path: Path, installed: list[Entry]) -> None:
+    class Careless(Diary):
+        name = "careless"
+
+        def recognise(self, peek: Peek) -> Match | None:
+            raise KeyError("oops")
+
+    installed += [Entry("careless", Careless()), Entry("diary", Diary())]
+    (tmp_path / "d.txt").write_text("Dear diary")
+    assert [match.format for match in detect(tmp_path / "d.txt")] == ["diary"]
+    assert "careless" in plugins().problems
 
 
 def test_two_formats_that_fit_equally_well_are_put_to_the_person(

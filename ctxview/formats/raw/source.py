@@ -15,6 +15,7 @@ from ctxview.findings import Finding
 from ctxview.formats.file_rules import report_partly_read, report_unrecognised
 from ctxview.formats.interface import Lens, Reading, Revision
 from ctxview.formats.raw.read import Kind, Piece, RawFile, looks_like_json, read_raw
+from ctxview.formats.registry import plugin_problems
 from ctxview.state import Block, ContextState, Counts, Gap, Origin, Tier
 
 FORMAT = "raw"
@@ -68,7 +69,7 @@ class RawSource:
 
 
 def _findings(raw: RawFile) -> Iterator[Finding]:
-    yield from report_unrecognised(raw.file, raw.kind.value)
+    yield from report_unrecognised(raw.file, raw.kind.value, plugin_problems())
     if raw.left_out is not None:
         yield from report_partly_read(raw.file, raw.left_out)
     if raw.kind is Kind.BINARY:
