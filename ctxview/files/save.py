@@ -30,6 +30,7 @@ from ctxview.files.undo_copies import UndoCopies, close, flush, read_all, write_
 
 _OPEN_OLD: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATE_NEW: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_PIN: Final = getattr(os, "O_PATH", os.O_RDONLY) | os.O_NOFOLLOW | os.O_CLOEXEC
 _CANNOT_EXCHANGE: Final = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)
 _LATE_WRITE: Final = (
     "another program wrote into the file while it was saved; what it wrote is in the undo copy"
@@ -95,8 +96,18 @@ class _Save:
         self._expected = expected
         self._copies = UndoCopies(path)
         self._warnings: list[str] = []
+        # Files are told apart by their inode, whose number another file may get as soon as the last name and
+        # descriptor of this one are gone. So whatever is to be recognised later stays open until the end.
+        self._pinned: list[int] = []
 
     def run(self) -> Saved:
+        try:
+            return self._run()
+        finally:
+            for descriptor in self._pinned:
+                close(descriptor)
+
+    def _run(self) -> Saved:
         self._take_in_leftover()
         old = self._open_ordinary_file()
         try:
@@ -154,6 +165,7 @@ class _Save:
     def _write_beside(self, old: int) -> _Identity:
         """The new file under the hidden name, on disk, with the mode, owner and attributes of `old`."""
         new = os.open(self._beside, _CREATE_NEW, 0o600, dir_fd=self._directory)
+        self._pinned.append(new)
         try:
             write_all(new, self._new)
             self._copy_owner(old, new)
@@ -164,8 +176,6 @@ class _Save:
         except BaseException:
             os.unlink(self._beside, dir_fd=self._directory)
             raise
-        finally:
-            close(new)
 
     def _copy_owner(self, old: int, new: int) -> None:
         wanted, given = os.fstat(old), os.fstat(new)
@@ -208,7 +218,7 @@ class _Save:
         placed = ours
         try:
             while True:
-                placed_next = self._identity_beside()
+                placed_next = self._pin_beside()
                 linux_calls.exchange(self._directory, self._beside, self._name)
                 if self._identity_beside() == placed:
                     break
@@ -258,6 +268,11 @@ class _Save:
         with suppress(OSError):
             if self._identity_beside() == ours:
                 os.unlink(self._beside, dir_fd=self._directory)
+
+    def _pin_beside(self) -> _Identity:
+        descriptor = os.open(self._beside, _PIN, dir_fd=self._directory)
+        self._pinned.append(descriptor)
+        return _identity(os.fstat(descriptor))
 
     def _identity_beside(self) -> _Identity:
         return _identity(os.stat(self._beside, dir_fd=self._directory, follow_symlinks=False))

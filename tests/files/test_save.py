@@ -240,6 +240,39 @@ def test_writes_that_keep_coming_while_a_save_is_taken_back_all_survive(
     assert contents(file.parent) == ["snapshot.json"]
 
 
+def test_a_write_that_gets_the_inode_number_of_our_own_file_is_not_mistaken_for_it(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exchange = linux_calls.exchange
+    writes = [b"agent 2", b"agent 1"]
+
+    def write_anew_then_exchange(directory: int, one: str, other: str) -> None:
+        if writes:
+            recreated(file, writes.pop())
+        exchange(directory, one, other)
+
+    monkeypatch.setattr(linux_calls, "exchange", write_anew_then_exchange)
+
+    with pytest.raises(Conflict) as caught:
+        save(file, NEW, OLD)
+
+    assert caught.value.current == file.read_bytes() == b"agent 2"
+
+
+def recreated(file: Path, content: bytes) -> None:
+    """Remove the file and write it anew, with the same inode number if the file system gives it out again."""
+    number = file.stat().st_ino
+    file.unlink()
+    tries = [file.with_name(f"try-{count}") for count in range(50)]
+    for path in tries:
+        path.write_bytes(content)
+        if path.stat().st_ino == number:
+            break
+    path.rename(file)
+    for path in tries:
+        path.unlink(missing_ok=True)
+
+
 def test_a_link_put_in_place_of_the_file_is_not_written_through(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
