@@ -54,6 +54,14 @@ class Peek:
             return None
 
     @cached_property
+    def size(self) -> int:
+        """How many bytes a file has; 0 when nobody can tell."""
+        try:
+            return 0 if self._is_link else self.path.stat().st_size
+        except OSError:
+            return 0
+
+    @cached_property
     def head(self) -> bytes:
         """The first bytes of a file of any size; empty when there are none to be had."""
         if self.data is not None:

@@ -62,6 +62,14 @@ def test_a_very_long_snapshot_is_recognised_by_its_beginning(tmp_path: Path) -> 
     assert detect(file)[0].format == "snapshot"
 
 
+def test_a_snapshot_too_big_to_read_whole_is_still_looked_at(tmp_path: Path) -> None:
+    file = tmp_path / "huge.json"
+    with file.open("wb") as out:
+        out.write(b'{"version": 3, "runtime": {}, "memory": {"core": [')
+        out.truncate(65 * 1024 * 1024)
+    assert open_source(file).format == "raw"
+
+
 def test_a_format_can_be_insisted_on(tmp_path: Path) -> None:
     file = tmp_path / "reply.txt"
     file.write_bytes(b"No separator here.")

@@ -83,6 +83,8 @@ def _is_store(peek: Peek) -> bool:
 def recognise_bytes(peek: Peek) -> tuple[int, str] | None:
     """Score and reason for a file, by its shape."""
     data = peek.data if peek.data is not None else peek.head
+    if peek.size > LIMIT:
+        return None
     if peek.path.name in STORE_FILES and _is_store(Peek(peek.path.parent)):
         return LIKELY, "a part of an agent's store"
     if isinstance(peek.json, dict):
