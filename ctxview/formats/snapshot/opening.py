@@ -75,7 +75,7 @@ def agent_folder(peek: Peek) -> Path | None:
 def _is_store(peek: Peek) -> bool:
     """Any part of a store in a folder called `.agent`; the database and another part under another name."""
     parts = STORE_PARTS & set(peek.names)
-    if peek.path.name == ".agent":
+    if peek.path.absolute().name == ".agent":
         return peek.is_folder and bool(parts)
     return "memory.db" in parts and len(parts) > 1
 
