@@ -138,7 +138,7 @@ def _recognise_folder(peek: Peek) -> tuple[int, str] | None:
 
 
 def _files_of(path: Path, store: Path | None) -> list[Path]:
-    folder = store / "log" if store is not None and store != path.parent and path.name != "log" else path
+    folder = path if store is None else store / "log"
     names = [name for name in Peek(folder).names if not name.startswith(".")]
     paths = [folder / name for name in names if Path(name).suffix in SUFFIXES]
     return [each for each in paths if not each.is_dir() and (store is not None or _belongs(each))]

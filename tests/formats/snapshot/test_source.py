@@ -249,6 +249,12 @@ def test_an_agent_folder_opens_with_its_logs_and_its_store(tmp_path: Path, where
     assert "SNP060" in rules(source)
 
 
+def test_an_agent_folder_opens_from_inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(agent(tmp_path, context_1_log=to_bytes(full_log_value(at(2)))))
+    source = open_source(Path())
+    assert (source.title, labels(source)) == ("work", ["round 2 log"])
+
+
 def test_an_agent_folder_without_logs_shows_its_store(tmp_path: Path) -> None:
     folder = agent(tmp_path)
     source = open_source(folder)
