@@ -36,19 +36,19 @@ def level(share: float) -> str:
 
 def step(share: float) -> int:
     """A value from 0 to 1 as one of eight steps; what is out of range is the nearest end."""
-    return min(7, max(0, int(share * 8))) if share == share else 0
+    return min(7, int(_inside(share) * 8))
 
 
 def rail(share: float, cells: int) -> tuple[str, str]:
     """A value from 0 to 1 as a thin line: the heavy part in halves of a cell, and the light rest."""
-    halves = round(min(1.0, max(0.0, share)) * cells * 2) if share == share else 0
+    halves = round(_inside(share) * cells * 2)
     heavy = "━" * (halves // 2) + ("╸" if halves % 2 else "")
     return heavy, "─" * (cells - len(heavy))
 
 
 def bar(share: float, cells: int) -> tuple[str, str]:
     """A value from 0 to 1 as a bar: the filled part in eighths of a cell, and the empty rest."""
-    share = min(1.0, max(0.0, share)) if share == share else 0.0
+    share = _inside(share)
     eighths = round(share * cells * 8)
     if share > 0 and eighths == 0:
         eighths = 1
@@ -83,3 +83,8 @@ def short_count(number: int | None) -> str:
             value = number / divisor
             return f"{value:.0f}{unit}" if value >= 100 else f"{value:.1f}{unit}"
     return str(number)
+
+
+def _inside(share: float) -> float:
+    """The nearest value from 0 to 1; 0 for what is no number."""
+    return min(1.0, max(0.0, share)) if share == share else 0.0

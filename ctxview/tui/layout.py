@@ -98,9 +98,9 @@ def _columns(width: int, height: int, wishes: Wishes, zoomed: Pane | None) -> li
         tabs = [pane for pane in Pane if pane is not Pane.TEXT or wishes.holds(pane)]
         return [_Column(width, [_Row(height, [tabs])])]
     several = wishes.sources > 1
-    tree = (30 if width >= WIDE else 22) if several else 0
-    side = 60 if width >= 190 else 50 if width >= WIDE else 36 if several else 42
-    columns = [_Column(tree, [_Row(height, [[Pane.SOURCES]])])] if several else []
+    tree = 30 if several and width >= WIDE else 0
+    side = 60 if width >= 190 else 50 if width >= WIDE else 42
+    columns = [_Column(tree, [_Row(height, [[Pane.SOURCES]])])] if tree else []
     middle = width - side - tree
     main = Pane.TEXT if wishes.holds(Pane.TEXT) and not wishes.holds(Pane.MEMORY) else Pane.MEMORY
     rest = [Pane.FINDINGS, Pane.REFERENCES, Pane.MISSING]
@@ -111,22 +111,38 @@ def _columns(width: int, height: int, wishes: Wishes, zoomed: Pane | None) -> li
     if not several:
         rest.append(Pane.SOURCES)
     if height < LOW:
-        others = [Pane.DETAIL, Pane.BUDGET, Pane.TODO, *rest]
+        others = [
+            Pane.DETAIL,
+            Pane.BUDGET,
+            Pane.TODO,
+            *rest,
+            *([Pane.SOURCES] if several and not tree else []),
+        ]
         return [*columns, _Column(middle, [_Row(height, [[main]])]), _Column(side, [_Row(height, [others])])]
-    return [*columns, _middle(middle, height, wishes, main, rest), _side(side, height, wishes)]
+    above = (
+        [_Row(wishes.height(Pane.SOURCES, 4, height // 4), [[Pane.SOURCES]])] if several and not tree else []
+    )
+    return [*columns, _middle(middle, height, wishes, main, rest, above), _side(side, height, wishes)]
 
 
-def _middle(width: int, height: int, wishes: Wishes, main: Pane, rest: Sequence[Pane]) -> _Column:
+def _middle(
+    width: int, height: int, wishes: Wishes, main: Pane, rest: Sequence[Pane], top: Sequence[_Row]
+) -> _Column:
     """The main pane takes what it needs, up to two thirds; below it stands what else there is."""
+    height -= sum(row.height for row in top)
     groups = _side_by_side(rest, wishes, width)
     needed = max(wishes.height(pane, 6, height // 2) for group in groups for pane in group)
     above = max(height - needed, wishes.height(main, 8, height * 2 // 3))
     below = max(height // 4, height - above)
-    return _Column(width, [_Row(height - below, [[main]]), _Row(below, groups)])
+    return _Column(width, [*top, _Row(height - below, [[main]]), _Row(below, groups)])
 
 
 def _side(width: int, height: int, wishes: Wishes) -> _Column:
     """Budget and todo as high as they need to be, the rest for the detail, which is read most."""
+    if not wishes.holds(Pane.BUDGET) or not wishes.holds(Pane.TODO):
+        pair = [Pane.TODO, Pane.BUDGET] if wishes.holds(Pane.TODO) else [Pane.BUDGET, Pane.TODO]
+        top = wishes.height(pair[0], 5, height * 3 // 8)
+        return _Column(width, [_Row(top, [pair]), _Row(height - top, [[Pane.DETAIL]])])
     budget = wishes.height(Pane.BUDGET, 4, height * 3 // 8)
     todo = wishes.height(Pane.TODO, 4, height // 3 if height > 40 else height // 4)
     rows = [

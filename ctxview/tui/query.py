@@ -130,6 +130,11 @@ def _positive(piece: str, start: int, end: int) -> Test:
         return _one_of(key, value.split(","))
     if comparison := _COMPARISON.fullmatch(piece):
         return _compare(*comparison.groups(), start=start, end=end)
+    if piece in WORDS or SHORT.get(piece, piece) in NUMBERS:
+        example = f"{piece}:word" if piece in WORDS else f"{piece}>0.5"
+        raise QueryError(
+            f'{piece} wants more, as in {example}; "{piece}" looks for the word itself', start, end
+        )
     if colon and key.isalpha() and (near := get_close_matches(key, [*WORDS, *NUMBERS], n=1)):
         raise QueryError(f"there is no {key}: (did you mean {near[0]}?)", start, end)
     return _contains(piece)

@@ -54,7 +54,7 @@ class Problem:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Shown:
     """Everything the panes draw."""
 

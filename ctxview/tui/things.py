@@ -59,10 +59,11 @@ class Index:
         self._about: dict[Thing, list[Thing]] = defaultdict(list)
         self._subject: dict[Thing, Thing] = {}
         for thing in self.findings:
-            subject = self._places.thing_at(self.finding(thing).origin)
-            if subject is not None:
-                self._subject[thing] = subject
-                self._about[subject].append(thing)
+            around = self._places.things_at(self.finding(thing).origin)
+            if around:
+                self._subject[thing] = around[0]
+            for each in dict.fromkeys(around):
+                self._about[each].append(thing)
 
     def value(self, thing: Thing | None) -> Value | None:
         return self.things.get(thing) if thing is not None else None
@@ -87,7 +88,7 @@ class Index:
         return self._about.get(thing, [])
 
     def subject(self, finding: Thing) -> Thing | None:
-        """What a finding is about; None when it is about no one thing that is shown."""
+        """The innermost thing a finding is about; None when it is about no one thing that is shown."""
         return self._subject.get(finding)
 
     def origin(self, thing: Thing) -> Origin | None:
@@ -118,7 +119,7 @@ def words_of(value: Value) -> str:
 
 
 class _Places:
-    """Finds the thing that stands at, or around, a place in a file."""
+    """Finds the things that stand at, or around, a place in a file."""
 
     def __init__(self, things: Mapping[Thing, Value]) -> None:
         self._pointers: dict[tuple[str, str], Thing] = {}
@@ -131,13 +132,17 @@ class _Places:
                     spans[file].append((start, end, thing))
         self._spans = {file: sorted(each, key=lambda item: item[0]) for file, each in spans.items()}
 
-    def thing_at(self, origin: Origin) -> Thing | None:
+    def things_at(self, origin: Origin) -> list[Thing]:
+        """The innermost first."""
+        found: list[Thing] = []
         pointer = origin.pointer
         while pointer is not None:
             if thing := self._pointers.get((origin.file, pointer)):
-                return thing
+                found.append(thing)
             pointer = pointer.rpartition("/")[0] if pointer else None
-        return self._around(origin)
+        if not found and (thing := self._around(origin)):
+            found.append(thing)
+        return found
 
     def _around(self, origin: Origin) -> Thing | None:
         if origin.start is None:

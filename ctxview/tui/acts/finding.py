@@ -16,8 +16,7 @@ async def search(screen: CommandScreen[object]) -> None:
     lines = screen.lines
 
     def done(text: str | None) -> None:
-        if lines is not None:
-            lines.focus()
+        screen.set_focus(lines)
         if text is None:
             screen.look_for("")
         elif text.strip():
@@ -51,8 +50,7 @@ async def filter(screen: Inspector) -> None:  # noqa: A001 - the name of the com
     def done(text: str | None) -> None:
         if text is None:
             _apply(screen, before)
-        if lines is not None:
-            lines.focus()
+        screen.set_focus(lines)
 
     await screen.ask(
         Prompt(show(" filter: ", "key"), before.text, changed, done, complete=partial(_completed, screen))

@@ -34,12 +34,12 @@ def profile(screen: Inspector) -> None:
 
 def sort(screen: Inspector) -> None:
     screen.view.next_sort()
-    screen.rearrange()
+    screen.reordered()
 
 
 def reverse(screen: Inspector) -> None:
     screen.view.reverse = not screen.view.reverse
-    screen.rearrange()
+    screen.reordered()
 
 
 def origin(screen: Inspector) -> None:

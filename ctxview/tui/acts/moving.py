@@ -65,7 +65,10 @@ def previous_pane(screen: Inspector) -> None:
 
 
 def _choose(pane: Pane, screen: Inspector) -> None:
-    screen.deck.choose(pane)
+    if any(pane in slot.panes for slot in screen.deck.slots):
+        screen.deck.choose(pane)
+    else:
+        screen.say("There is no text beside the state.")
 
 
 pane_1, pane_2, pane_3, pane_4, pane_5, pane_6, pane_7, pane_8, pane_9 = (
@@ -76,13 +79,15 @@ pane_1, pane_2, pane_3, pane_4, pane_5, pane_6, pane_7, pane_8, pane_9 = (
 def enter(screen: Inspector) -> None:
     """Into a source or revision, from a finding to its subject, from anything else to its detail."""
     thing = screen.lines.thing if screen.lines is not None and screen.lines.has_cursor else screen.selected
-    if thing is None or screen.shown is None:
+    if thing is None:
         return
     if thing.kind is Kind.SOURCE:
         _open_source(screen, int(thing.name))
     elif thing.kind is Kind.REVISION:
         _open_source(screen, int(thing.within))
         screen.action_go_to_revision(int(thing.name))
+    elif screen.shown is None:
+        return
     elif thing.kind is Kind.FINDING and (subject := screen.shown.index.subject(thing)) is not None:
         screen.go_to(subject)
     else:
@@ -144,4 +149,5 @@ def _turn(screen: Inspector, step: int) -> None:
 def _open_source(screen: Inspector, number: int) -> None:
     if screen.view.go_to_source(number):
         screen.jumps.clear()
+        screen.clear()
         screen.look_again()

@@ -42,7 +42,7 @@ class BudgetPane(PaneLines):
 
 def budget_lines(budget: Budget, cells: int, tiers: set[str], *, brief: bool = False) -> list[Line]:
     """The sum, the bar and the parts of one budget; `brief` tells the parts one after the other."""
-    lines = [fit(_sum(budget, cells), cells)]
+    lines = _sum(budget, cells)
     styles = {segment.name: _style(segment.name, at, tiers) for at, segment in enumerate(budget.segments)}
     bar = _bar(budget, cells, styles)
     if bar:
@@ -52,43 +52,44 @@ def budget_lines(budget: Budget, cells: int, tiers: set[str], *, brief: bool = F
         return [*lines, *wrap(join(*parts, gap="  "), cells)]
     if legend := _legend(budget):
         lines.append(fit(legend, cells))
-    name = min(max((len(segment.name) for segment in budget.segments), default=0), max(8, cells // 3))
+    name = min(max((len(segment.name) for segment in budget.segments), default=0), max(8, cells * 2 // 5))
     most = max((segment.used for segment in budget.segments), default=0)
     lines += [_segment(each, cells, name, most, styles[each.name]) for each in budget.segments]
     return lines
 
 
-def _sum(budget: Budget, cells: int) -> Line:
+def _sum(budget: Budget, cells: int) -> list[Line]:
+    """The figures with the target beside them, or above them where it does not fit."""
     used = glyphs.count(budget.used) if budget.used is not None else "?"
     approximate = "≈" if budget.segments and not all(segment.exact for segment in budget.segments) else ""
     limit = f" / {glyphs.count(budget.limit)}" if budget.limit is not None else ""
     figures = show(f"{approximate}{used}{limit} {budget.unit}", "strong")
-    percent = show(_percent(budget), "budget.over" if budget.over else "accent")
-    head = join(figures, percent, gap="  ")
-    target = show(shorten(budget.target, max(8, cells - width(head) - 2)), "dim")
-    return join(head, pad(target, cells - width(head) - 2, right=True), gap="  ")
+    head = join(figures, show(_percent(budget), "budget.over" if budget.over else "accent"), gap="  ")
+    target = show(budget.target, "dim")
+    room = cells - width(head) - 2
+    if width(target) <= room:
+        return [join(head, pad(target, room, right=True), gap="  ")]
+    return [fit(target, cells), fit(head, cells)]
 
 
 def _bar(budget: Budget, cells: int, styles: dict[str, str]) -> Line:
     """Used parts, what is free and what is kept back, in proportion; too much is drawn as full and red."""
     if budget.limit is None or budget.used is None or budget.limit <= 0:
         return ()
-    whole = max(budget.limit + (budget.reserved or 0), budget.used)
     known = sum(max(0, segment.used) for segment in budget.segments)
-    parts = [
-        (max(0, segment.used), styles[segment.name], "█")
-        for segment in budget.segments
-        if known <= budget.used
-    ]
-    parts.append((max(0, budget.used - known) if known <= budget.used else budget.used, "budget.used", "█"))
+    parts = [(budget.used, "budget.used", "█")]
     if budget.over:
         parts = [(budget.limit, "budget.used", "█"), (budget.over, "budget.over", "▓")]
-    parts.append((max(0, budget.limit - budget.used), "budget.free", "░"))
-    parts.append((min(budget.reserved or 0, whole), "budget.reserved", "▒"))
+    elif known <= budget.used:
+        parts = [(segment.used, styles[segment.name], "█") for segment in budget.segments]
+        parts.append((budget.used - known, "budget.used", "█"))
+    parts.append((budget.limit - budget.used, "budget.free", "░"))
+    parts.append((budget.reserved or 0, "budget.reserved", "▒"))
+    whole = sum(max(0, amount) for amount, _, _ in parts)
     spans: list[Span] = []
     done = at = 0
     for amount, style, glyph in parts:
-        done += amount
+        done += max(0, amount)
         end = round(done * cells / whole)
         if end > at:
             spans.append(Span(glyph * (end - at), style))

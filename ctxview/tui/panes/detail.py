@@ -24,7 +24,7 @@ class DetailPane(PaneLines):
             return
         self._about = thing
         self.reset()
-        self.scroll_home(animate=False)
+        self.show_line(0)
 
     def holds(self, _: Shown) -> bool:
         return True

@@ -28,6 +28,9 @@ class MemoryPane(PaneLines):
         self.sort: Sort = Sort.FILE
         self.reverse = False
 
+    def differs(self, before: Shown, after: Shown) -> bool:
+        return before is not after
+
     def draw(self, shown: Shown, width: int) -> Page:
         if not shown.blocks:
             return _empty(shown, width)

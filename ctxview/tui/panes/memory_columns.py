@@ -67,7 +67,7 @@ def plan(width: int, blocks: Sequence[Block]) -> Columns:
     roomy = width >= ROOMY
     full = Columns(
         tier=_widest((block.tier for block in blocks), 4, 10 if not roomy else 14),
-        id=_widest((block.id for block in blocks), 4, 28 if width >= 130 else 20 if roomy else 12),
+        id=_widest((block.id for block in blocks), 4, 24 if width >= 150 else 18 if roomy else 14),
         type=_widest((block.type or "" for block in blocks), 4, 16 if roomy else 9),
         bar=8 if width >= 130 else 4 if roomy else 1,
         quality=4,

@@ -22,10 +22,13 @@ class PaneLines(VirtualLines):
         self.status: list[Line] = [show("Opening…", "dim")]
 
     def take(self, shown: Shown | None, status: list[Line]) -> None:
-        if shown is self.shown and shown is not None:
-            return
-        self.shown, self.status = shown, status
-        self.reset()
+        before, self.shown, self.status = self.shown, shown, status
+        if before is None or shown is None or self.differs(before, shown):
+            self.reset()
+
+    def differs(self, before: Shown, after: Shown) -> bool:
+        """Whether there is anything else to draw than before."""
+        return before.index is not after.index
 
     def make_page(self, width: int) -> Page:
         if self.shown is None:
@@ -38,7 +41,7 @@ class PaneLines(VirtualLines):
     @property
     def room(self) -> int:
         """Lines in sight."""
-        return self.scrollable_content_region.height
+        return self.content_size.height
 
     def count(self, _: Shown) -> str:
         """What the tab says after the name: how much there is."""

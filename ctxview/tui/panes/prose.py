@@ -33,11 +33,12 @@ class TextPane(PaneLines):
     def go_to_line(self, number: int) -> None:
         """Brings a line of the text itself into sight."""
         row = self._first_lines[number] if number < len(self._first_lines) else number
-        self.scroll_to(y=max(0, row - 2), animate=False)
+        self.show_line(max(0, row - 2))
 
     def holds(self, shown: Shown) -> bool:
         return shown.index.reading.state.text is not None
 
     def count(self, shown: Shown) -> str:
         text = shown.index.reading.state.text
-        return f"{text.count(chr(10)) + 1} lines" if text else ""
+        lines = text.count("\n") + 1 if text else 0
+        return f"{lines:,} lines" if lines > 1 else ""

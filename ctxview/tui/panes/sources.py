@@ -11,6 +11,8 @@ from ctxview.tui.text import Line, Span, fit, join, pad, shorten, show, width, w
 from ctxview.tui.things import Kind, Thing
 from ctxview.tui.widgets.page import Page
 
+ROOMY = 50
+
 
 class SourcesPane(PaneLines):
     pane = Pane.SOURCES
@@ -70,7 +72,10 @@ class SourcesPane(PaneLines):
         if totals is not None and not counts:
             counts = (Span("✓", "ok"),)
         room = cells - width(counts) - 3
-        name = pad(show(shorten(source.title, room), "bold accent" if current else ""), room)
+        revisions = f"{len(source.revisions)} revisions" if len(source.revisions) > 1 else "1 revision"
+        about = show(f"  {source.format} · {revisions}", "dim") if cells >= ROOMY else ()
+        title = show(shorten(source.title, room - width(about)), "bold accent" if current else "")
+        name = pad(join(title, about), room)
         return fit(join((Span(f"{fold} ", "dim"),), name, (Span(" "),), counts), cells)
 
     def _revision_line(self, number: int, at: int, source: Source, cells: int) -> Line:

@@ -12,6 +12,7 @@ from textual.timer import Timer
 
 from ctxview.tui.commands import BY_ID, MODULES, Brackets
 from ctxview.tui.text import Line, content, show
+from ctxview.tui.widgets.key_bar import KeyBar
 from ctxview.tui.widgets.virtual_lines import VirtualLines
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ Result = TypeVar("Result")
 
 class CommandScreen(Screen[Result]):
     """Runs commands by their id. A screen that does not know one says so and nothing happens."""
+
+    DEFAULT_CSS = "CommandScreen.-asking KeyBar { display: none; }"
 
     known: frozenset[str] = frozenset(BY_ID)
 
@@ -49,7 +52,7 @@ class CommandScreen(Screen[Result]):
     async def _run(self, names: Iterable[str]) -> None:
         for name in names:
             if name in self.known:
-                done = _act(name)(self)
+                done = find_act(name)(self)
                 if isawaitable(done):
                     await done
 
@@ -89,11 +92,11 @@ class CommandScreen(Screen[Result]):
         """Shows a prompt line at the bottom; only one at a time."""
         if self.prompt is not None:
             await self.prompt.remove()
-        await self.mount(prompt)
+        await self.mount(prompt, before=self.query_one(KeyBar))
         prompt.input.focus()
 
 
-def _act(name: str) -> Callable[[Screen[Result]], object]:
+def find_act(name: str) -> Callable[[Screen[Result]], object]:
     act: Callable[[Screen[Result]], object] = getattr(
         import_module(f"ctxview.tui.acts.{MODULES[name]}"), name
     )

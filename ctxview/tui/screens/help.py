@@ -57,7 +57,7 @@ class HelpScreen(CommandScreen[None]):
             self.say("Nothing was found.")
             return
         self._found = self._found[-1:] + self._found[:-1] if back else self._found[1:] + self._found[:1]
-        self._lines.scroll_to(y=max(0, self._found[-1] - 2), animate=False)
+        self._lines.show_line(max(0, self._found[-1] - 2))
 
 
 class HelpLines(VirtualLines):

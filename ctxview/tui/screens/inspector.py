@@ -31,7 +31,7 @@ from ctxview.tui.screens.command_screen import CommandScreen
 from ctxview.tui.search import Hits, pattern
 from ctxview.tui.session_view import SessionView, Shown, Sort
 from ctxview.tui.text import Line, Span, content, join, show
-from ctxview.tui.things import TEXT, WHOLE, Kind, Thing, words_of
+from ctxview.tui.things import TEXT, WHOLE, Index, Kind, Thing, words_of
 from ctxview.tui.widgets.deck import Deck
 from ctxview.tui.widgets.header import Header
 from ctxview.tui.widgets.key_bar import KeyBar
@@ -71,6 +71,8 @@ class Inspector(CommandScreen[None]):
         self.finding: Thing | None = None
         """The finding that was stepped to last."""
         self._awaited: Thing | None = None
+        self._told: Line = ()
+        self._placed: Index | None = None
         self._opener = opener
         self._manner = manner
         self._problem: str | None = None
@@ -121,6 +123,8 @@ class Inspector(CommandScreen[None]):
             return
         self._problem = None
         self.header.status = "reading…"
+        if self.shown is None:
+            self.watch_shown(None)
         self._refresh_bars()
         data = self.drafts.data(look)
         self._reading = self.run_worker(
@@ -176,8 +180,7 @@ class Inspector(CommandScreen[None]):
         ):
             self._problem = f"This could not be read: {reason}"
             self.header.status = ""
-            self.view.forget()
-            self.shown = None
+            self.clear()
             self.watch_shown(None)
         else:
             self.say(reason, severity="error", title=f"{event.worker.name} went wrong")
@@ -197,12 +200,13 @@ class Inspector(CommandScreen[None]):
             for pane in self.panes.values():
                 pane.take(shown, status)
             self._keep_selection(shown)
-            self.deck.place(len(self.view.sources) + len(self.view.problems))
+            if shown is None or shown.index is not self._placed:
+                self._placed = shown.index if shown is not None else None
+                self.deck.place(len(self.view.sources) + len(self.view.problems))
             self._refresh_bars()
 
     def watch_selected(self, selected: Thing | None) -> None:
         self.detail.select(selected)
-        self._refresh_bars()
 
     def on_virtual_lines_moved(self, event: VirtualLines.Moved) -> None:
         if event.widget.has_focus and event.widget is not self.detail:
@@ -223,6 +227,11 @@ class Inspector(CommandScreen[None]):
         """After another filter or order: the same reading, other rows."""
         self.shown = self.view.rearranged()
 
+    def reordered(self) -> None:
+        """After another order: one wants to see what comes first now."""
+        self.rearrange()
+        self.memory.move_end(last=False)
+
     def go_to(self, thing: Thing, *, remember: bool = True) -> None:
         """Brings a thing into sight in its own pane."""
         if remember and self.selected is not None and self.selected != thing:
@@ -231,6 +240,12 @@ class Inspector(CommandScreen[None]):
         self.deck.choose(pane)
         self.panes[pane].go_to(thing)
         self.selected = thing
+
+    def clear(self) -> None:
+        """What was shown belongs to another source, or cannot be read any more."""
+        self.view.forget()
+        self.finding = None
+        self.shown = None
 
     def drafted(self, steps: int) -> None:
         """The draft took a step, or was saved: what is shown is to be read again."""
@@ -283,7 +298,7 @@ class Inspector(CommandScreen[None]):
 
     def action_sort_by(self, name: str) -> None:
         self.view.sort_by(Sort[name])
-        self.rearrange()
+        self.reordered()
 
     def action_go_to_revision(self, number: int) -> None:
         if self.view.go_to_revision(number):
@@ -306,7 +321,12 @@ class Inspector(CommandScreen[None]):
         if self._awaited is not None and shown.index.value(self._awaited) is not None:
             awaited, self._awaited = self._awaited, None
             self.call_after_refresh(self.go_to, awaited, remember=False)
-        if self.selected is None or shown.index.value(self.selected) is None:
+        filtered = (
+            self.selected is not None
+            and self.selected.kind is Kind.BLOCK
+            and self.selected not in shown.blocks
+        )
+        if self.selected is None or filtered or shown.index.value(self.selected) is None:
             pane = self.deck.front
             first = pane.thing if pane.has_cursor else None
             self.selected = first or next(
@@ -321,7 +341,10 @@ class Inspector(CommandScreen[None]):
         self.header.refresh()
         self.timeline.refresh()
         self.deck.retitle()
-        self.memory.border_subtitle = content(self._subtitle())
+        subtitle = self._subtitle()
+        if subtitle != self._told:
+            self._told = subtitle
+            self.memory.border_subtitle = content(subtitle)
         self.keys.offer(self._offers())
 
     def _subtitle(self) -> Line:

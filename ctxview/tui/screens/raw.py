@@ -154,7 +154,7 @@ class RawLines(VirtualLines):
     def go_to_character(self, character: int) -> None:
         page = self.page
         if isinstance(page, RawPage):
-            self.scroll_to(y=max(0, page.row_of(character) - self.size.height // 3), animate=False)
+            self.show_line(max(0, page.row_of(character) - self.size.height // 3))
 
     @property
     def marked_text(self) -> str:

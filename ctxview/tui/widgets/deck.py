@@ -12,7 +12,7 @@ from textual.widget import Widget
 
 from ctxview.tui.layout import Pane, Slot, Wishes, arrange
 from ctxview.tui.panes.pane import PaneLines
-from ctxview.tui.text import Line, Span, join, width
+from ctxview.tui.text import Line, Span, fit, join, width
 from ctxview.tui.themes import load
 
 
@@ -21,7 +21,7 @@ class Deck(Widget):
 
     DEFAULT_CSS = """
     Deck { height: 1fr; }
-    Deck PaneLines { border: round $secondary; background: $surface; }
+    Deck PaneLines { border: round $secondary; background: $surface; border-subtitle-color: $accent; }
     Deck PaneLines:focus { border: round $primary; }
     Deck.-single PaneLines { border: none; border-top: solid $secondary; }
     Deck.-single PaneLines:focus { border-top: solid $primary; }
@@ -34,6 +34,7 @@ class Deck(Widget):
         self.zoomed: Pane | None = None
         self._fronts: list[Pane] = [Pane.MEMORY]
         self._sources = 1
+        self._titles: dict[Pane, tuple[Line, str]] = {}
         self._slot_layout = _SlotLayout(self._regions)
 
     def compose(self) -> Iterator[PaneLines]:
@@ -54,7 +55,7 @@ class Deck(Widget):
         if self.zoomed is not None:
             self.zoomed = pane
         self.place()
-        self.panes[pane].focus(scroll_visible=False)
+        self.screen.set_focus(self.panes[pane], scroll_visible=False)
 
     def zoom(self, pane: Pane | None) -> None:
         self.zoomed = pane
@@ -68,16 +69,16 @@ class Deck(Widget):
         if not size:
             return
         wanted = {name: pane.lines_wanted(40) for name, pane in self.panes.items()}
-        self.slots = arrange(
-            size.width, size.height, Wishes(wanted, self._sources), self._fronts, self.zoomed
-        )
-        shown = {slot.shown for slot in self.slots}
-        self.set_class(len(self.slots) == 1, "-single")
-        for name, pane in self.panes.items():
-            pane.display = name in shown
-        for slot in self.slots:
-            self._title(slot)
-        self.refresh(layout=True)
+        wishes = Wishes(wanted, self._sources)
+        slots = arrange(size.width, size.height, wishes, self._fronts, self.zoomed)
+        if slots != self.slots:
+            self.slots = slots
+            shown = {slot.shown for slot in slots}
+            self.set_class(len(slots) == 1, "-single")
+            for name, pane in self.panes.items():
+                pane.display = name in shown
+            self.refresh(layout=True)
+        self.retitle()
 
     def retitle(self) -> None:
         for slot in self.slots:
@@ -115,7 +116,10 @@ class Deck(Widget):
         counts = {
             name: self.panes[name].count(shown) for name in slot.panes if (shown := self.panes[name].shown)
         }
-        pane.border_title = self._text(tabs(slot, counts))
+        line = tabs(slot, counts)
+        if self._titles.get(slot.shown) != (line, self.app.theme):
+            self._titles[slot.shown] = (line, self.app.theme)
+            pane.border_title = self._text(line)
 
     def _text(self, line: Line) -> Text:
         """A title for the toolkit. Its spans are printable already, and a Text knows no markup."""
@@ -174,7 +178,7 @@ def tabs(slot: Slot, counts: Mapping[Pane, str]) -> Line:
         line = _tabs(slot, told, short, gap)
         if width(line) <= slot.width - 4:
             return line
-    return _tabs(slot, bare, dict.fromkeys(Pane, ""), " ")
+    return fit(_tabs(slot, bare, dict.fromkeys(Pane, ""), " "), slot.width - 4)
 
 
 def _tabs(slot: Slot, counts: Mapping[Pane, str], short: Mapping[Pane, str], gap: str) -> Line:

@@ -28,7 +28,7 @@ def header_line(view: SessionView, status: str, cells: int) -> Line:
     while True:
         right = join(*(line for _, line in facts), gap="  ")
         room = cells - width(brand) - width(right) - 3
-        if room >= 24 or len(facts) <= 2:
+        if room >= 24 or len(facts) <= 1:
             break
         facts.remove(min(facts, key=lambda fact: fact[0]))
     left = fit(_title(view, max(room, 8)), max(room, 8))

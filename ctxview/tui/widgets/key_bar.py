@@ -11,6 +11,8 @@ from ctxview.tui.widgets.drawing import OneLine
 LAST = ("palette", "help", "quit")
 """Always there, at the right end."""
 
+LAST_WHEN_READING = ("help", "back")
+
 
 class KeyBar(OneLine):
     DEFAULT_CSS = "KeyBar { background: $panel; }"
@@ -31,7 +33,8 @@ class KeyBar(OneLine):
 
 def key_line(offers: Collection[Need], cells: int, known: Container[str] = BY_ID) -> Line:
     """Commands in the order of the table, those of low rank left out where there is no room."""
-    last = join(*(_key(BY_ID[name]) for name in LAST), gap="  ")
+    ends = LAST if "enter" in known else LAST_WHEN_READING
+    last = join(*(_key(BY_ID[name]) for name in ends), gap="  ")
     fitting = [
         command
         for command in COMMANDS

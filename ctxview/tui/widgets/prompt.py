@@ -25,7 +25,9 @@ class Prompt(Horizontal):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "give_up", "give up", show=False),
+        # With priority, so that what is typed right after them goes to the screen and not into the prompt.
+        Binding("enter", "submit", "go", show=False, priority=True),
+        Binding("escape", "give_up", "give up", show=False, priority=True),
         Binding("tab", "complete", "complete", show=False, priority=True),
     ]
 
@@ -50,13 +52,18 @@ class Prompt(Horizontal):
         yield self.input
         yield self._hint
 
+    def on_mount(self) -> None:
+        self.screen.add_class("-asking")
+
+    def on_unmount(self) -> None:
+        self.screen.remove_class("-asking")
+
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
         self._hint.say(self._changed(event.value))
 
-    async def on_input_submitted(self, event: Input.Submitted) -> None:
-        event.stop()
-        await self._close(event.value)
+    async def action_submit(self) -> None:
+        await self._close(self.input.value)
 
     async def action_give_up(self) -> None:
         await self._close(None)
@@ -73,8 +80,9 @@ class Prompt(Horizontal):
 
     async def _close(self, value: str | None) -> None:
         done, self._done = self._done, lambda _: None
-        await self.remove()
+        # First the answer, which moves the focus on: else the toolkit would choose where it goes.
         done(value)
+        await self.remove()
 
 
 class PromptName(OneLine):

@@ -70,5 +70,6 @@ def _caption(view: SessionView) -> Line:
         here = [
             event for event in view.shown.index.reading.state.timeline if event.revision == view.look.revision
         ]
-        facts += [show(event.label, "rule") for event in here[:3] if event.label != revision.label]
+        told = (event.label.removeprefix(revision.label).strip(" ·:,") for event in here[:3])
+        facts += [show(label, "rule") for label in told if label]
     return join(*facts, gap=" · ")

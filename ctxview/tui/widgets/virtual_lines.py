@@ -1,6 +1,7 @@
 """The one scrolling list: draws a `Page` line by line, with cursor, mouse, search marks and text selection.
 
-Only what is in sight is drawn, so that a million rows cost as much as forty. What they say is the page's.
+Only what is in sight is drawn, so that a million rows cost as much as forty. What they say is the page's. It
+draws its own scroll rail: the toolkit's would lay out the whole screen anew whenever a page gets longer.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
+from rich.style import Style
 from textual import events
 from textual.geometry import Region, Size
 from textual.message import Message
@@ -15,25 +17,24 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
+from textual.widget import Widget
 
-from ctxview.tui.text import Line, plain
+from ctxview.tui.text import Line, Span, plain
 from ctxview.tui.themes import Palette, load
 from ctxview.tui.things import Thing
 from ctxview.tui.widgets.drawing import draw, restyle
 from ctxview.tui.widgets.page import Page
 
 CACHED = 2_000
+RAIL = 1
+"""Cells kept free at the right for the scroll rail."""
+WHEEL = 3
 
 
-class VirtualLines(ScrollView, can_focus=True):
+class VirtualLines(ScrollView, can_focus=True, inherit_bindings=False):
     """Subclasses say what is on the page; the cursor stays on the same thing when the page changes."""
 
-    DEFAULT_CSS = """
-    VirtualLines { overflow-x: hidden; overflow-y: auto; scrollbar-gutter: stable; scrollbar-size-vertical: 1;
-        scrollbar-background: $surface; scrollbar-background-hover: $surface;
-        scrollbar-background-active: $surface; scrollbar-color: $secondary; scrollbar-color-hover: $primary;
-        scrollbar-color-active: $primary; }
-    """
+    DEFAULT_CSS = "VirtualLines { overflow: hidden hidden; scrollbar-size: 0 0; }"
 
     has_cursor: ClassVar[bool] = True
 
@@ -62,6 +63,8 @@ class VirtualLines(ScrollView, can_focus=True):
         self._page_width = -1
         self._strips: dict[tuple[int, bool, bool], Strip] = {}
         self._matches: re.Pattern[str] | None = None
+        self._base_style: Style | None = None
+        self._dragging = False
 
     # -- for subclasses and screens --------------------------------------------------------------------------
 
@@ -70,11 +73,12 @@ class VirtualLines(ScrollView, can_focus=True):
 
     @property
     def page(self) -> Page:
-        width = self.scrollable_content_region.width
+        width = max(0, self.content_size.width - RAIL)
         if self._page is None or self._page_width != width:
             self._page, self._page_width = self.make_page(width), width
             self._strips.clear()
-            self.virtual_size = Size(width, self._page.lines + len(self._page.header))
+            self.set_reactive(Widget.virtual_size, Size(width, self._page.lines + len(self._page.header)))
+            self.scroll_y = self.validate_scroll_y(self.scroll_y)
         return self._page
 
     @property
@@ -86,16 +90,15 @@ class VirtualLines(ScrollView, can_focus=True):
         """The page is to be made anew; the cursor follows its thing."""
         thing = self._page.thing(self.cursor) if self._page is not None else None
         self._page = None
-        self._strips.clear()
         row = self.page.find(thing) if thing is not None else None
         self.set_reactive(VirtualLines.cursor, self._bounded(self.cursor if row is None else row))
         self.refresh()
 
     def mark(self, matches: re.Pattern[str] | None) -> None:
         """What a search looks for is marked wherever it is drawn."""
-        self._matches = matches
-        self._strips.clear()
-        self.refresh()
+        if matches != self._matches:
+            self._matches = matches
+            self._redraw()
 
     def go_to(self, thing: Thing) -> bool:
         row = self.page.find(thing)
@@ -112,7 +115,7 @@ class VirtualLines(ScrollView, can_focus=True):
         if self.has_cursor:
             self.move_to(self.cursor + rows)
         else:
-            self.scroll_relative(y=rows, animate=False)
+            self.show_line(round(self.scroll_y) + rows)
 
     def move_page(self, pages: float) -> None:
         lines = max(1, int(self._sight * abs(pages)))
@@ -121,10 +124,12 @@ class VirtualLines(ScrollView, can_focus=True):
     def move_end(self, *, last: bool) -> None:
         if self.has_cursor:
             self.move_to(self.page.rows - 1 if last else 0)
-        elif last:
-            self.scroll_end(animate=False)
         else:
-            self.scroll_home(animate=False)
+            self.show_line(self.page.lines if last else 0)
+
+    def show_line(self, line: int) -> None:
+        """Scrolls so that a line is the first in sight, as far as there are lines below it."""
+        self.scroll_to(y=line, animate=False, force=True)
 
     # -- drawing ---------------------------------------------------------------------------------------------
 
@@ -133,32 +138,48 @@ class VirtualLines(ScrollView, can_focus=True):
         return load(self.app.theme)
 
     def render_line(self, y: int) -> Strip:
-        page = self.page
-        width = self.scrollable_content_region.width
+        page, width = self.page, self._page_width
         if y < len(page.header):
             return self._strip(page.header[y], width, "")
-        number = round(self.scroll_y) + y - len(page.header)
+        strip = self._line_strip(page, round(self.scroll_y) + y - len(page.header), width)
+        thumb = self._thumb(page)
+        if thumb is None:
+            return strip
+        rail = (Span("▐", "rail" if y - len(page.header) in thumb else "track"),)
+        return Strip.join([strip, self._strip(rail, RAIL, "")])
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 - the toolkit's
+        page = self.make_page(max(0, width - RAIL))
+        return page.lines + len(page.header)
+
+    def _line_strip(self, page: Page, number: int, width: int) -> Strip:
         if number >= page.lines:
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, self._base)
         row = page.row_at(number)
-        key = (number, self._is_current(row), row == self.hovered)
+        current = self.has_cursor and row == self.cursor and page.thing(row) is not None
+        key = (number, current, row == self.hovered)
         strip = self._strips.get(key)
         if strip is None:
             if len(self._strips) > CACHED:
                 self._strips.clear()
-            strip = self._strips[key] = self._strip(page.line(number), width, self._ground(*key[1:]))
-        return self._selected(strip, number).apply_offsets(0, number)
+            drawn = self._strip(page.line(number), width, self._ground(*key[1:]))
+            strip = self._strips[key] = drawn.apply_offsets(0, number)
+        return self._selected(strip, number)
 
     def _strip(self, line: Line, width: int, ground: str) -> Strip:
-        return draw(line, width, self.palette, self.rich_style, ground, self._matches)
+        return draw(line, width, self.palette, self._base, ground, self._matches)
+
+    @property
+    def _base(self) -> Style:
+        """What everything is drawn on; working it out costs more than a line does."""
+        if self._base_style is None:
+            self._base_style = self.rich_style
+        return self._base_style
 
     def _ground(self, current: bool, hovered: bool) -> str:
         if current:
             return "cursor" if self.has_focus else "cursor.blur"
         return "hover" if hovered else ""
-
-    def _is_current(self, row: int) -> bool:
-        return self.has_cursor and row == self.cursor and self.page.thing(row) is not None
 
     def _selected(self, strip: Strip, number: int) -> Strip:
         span = self.text_selection.get_span(number) if self.text_selection is not None else None
@@ -166,10 +187,28 @@ class VirtualLines(ScrollView, can_focus=True):
             return strip
         return restyle(strip, span, self.screen.get_component_rich_style("screen--selection"))
 
+    def _thumb(self, page: Page) -> range | None:
+        """Which lines of the sight the thumb of the rail covers; None when everything is in sight."""
+        lines, sight = page.lines, max(1, self.size.height - len(page.header))
+        if lines <= sight:
+            return None
+        length = max(1, sight * sight // lines)
+        start = round(self.scroll_y) * (sight - length) // max(1, lines - sight)
+        return range(start, start + length)
+
+    def _redraw(self) -> None:
+        self._strips.clear()
+        self.refresh()
+
     # -- what the toolkit calls ------------------------------------------------------------------------------
+
+    @property
+    def allow_vertical_scroll(self) -> bool:
+        return True
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
+        self._base_style = None
         self._strips.clear()
 
     def on_resize(self) -> None:
@@ -177,12 +216,10 @@ class VirtualLines(ScrollView, can_focus=True):
         self._bring_into_sight()
 
     def on_focus(self) -> None:
-        self._strips.clear()
-        self.refresh()
+        self._redraw()
 
     def on_blur(self) -> None:
-        self._strips.clear()
-        self.refresh()
+        self._redraw()
 
     def watch_cursor(self, old: int, new: int) -> None:
         self._refresh_row(old)
@@ -194,8 +231,34 @@ class VirtualLines(ScrollView, can_focus=True):
             if row is not None:
                 self._refresh_row(row)
 
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        event.stop()
+        event.prevent_default()
+        self.show_line(round(self.scroll_y) + WHEEL)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        event.stop()
+        event.prevent_default()
+        self.show_line(round(self.scroll_y) - WHEEL)
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        offset = event.get_content_offset(self)
+        if offset is not None and offset.x >= self._page_width and self._thumb(self.page) is not None:
+            event.stop()
+            self._dragging = True
+            self.capture_mouse()
+            self._drag(offset.y)
+
+    def on_mouse_up(self) -> None:
+        if self._dragging:
+            self._dragging = False
+            self.release_mouse()
+
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        self.hovered = self._row_under(event)
+        if self._dragging:
+            self._drag(event.y - self.gutter.top)
+        else:
+            self.hovered = self._row_under(event)
 
     def on_leave(self) -> None:
         self.hovered = None
@@ -220,14 +283,19 @@ class VirtualLines(ScrollView, can_focus=True):
 
     @property
     def _sight(self) -> int:
-        return max(1, self.scrollable_content_region.height - len(self.page.header))
+        return max(1, self.content_size.height - len(self.page.header))
 
     def _bounded(self, row: int) -> int:
         return min(max(row, 0), max(0, self.page.rows - 1))
 
+    def _drag(self, y: int) -> None:
+        """Puts the thumb where the mouse is."""
+        share = (y - len(self.page.header)) / max(1, self._sight - 1)
+        self.show_line(round(share * (self.page.lines - self._sight)))
+
     def _row_under(self, event: events.MouseEvent) -> int | None:
         offset = event.get_content_offset(self)
-        if offset is None or offset.y < len(self.page.header):
+        if offset is None or offset.y < len(self.page.header) or offset.x >= self._page_width:
             return None
         line = round(self.scroll_y) + offset.y - len(self.page.header)
         return self.page.row_at(line) if line < self.page.lines else None
@@ -243,6 +311,6 @@ class VirtualLines(ScrollView, can_focus=True):
             return
         lines, top = self.page.lines_of(self.cursor), round(self.scroll_y)
         if lines.start < top:
-            self.scroll_to(y=lines.start, animate=False)
+            self.show_line(lines.start)
         elif lines.stop > top + self._sight:
-            self.scroll_to(y=max(0, lines.stop - self._sight), animate=False)
+            self.show_line(max(0, lines.stop - self._sight))

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ctxview.tui.commands import PANES
+from ctxview.tui.layout import Pane, Slot, Wishes, arrange
+
+FULL = Wishes(dict.fromkeys(Pane, 12))
+PLAIN = Wishes(
+    {Pane.MEMORY: 30, Pane.BUDGET: 8, Pane.TODO: 6, Pane.FINDINGS: 5, Pane.DETAIL: 20, Pane.SOURCES: 1}
+)
+
+
+def cells(slots: tuple[Slot, ...]) -> list[tuple[int, int]]:
+    return [
+        (x, y)
+        for slot in slots
+        for x in range(slot.x, slot.x + slot.width)
+        for y in range(slot.y, slot.y + slot.height)
+    ]
+
+
+@given(
+    st.integers(20, 240),
+    st.integers(6, 80),
+    st.dictionaries(st.sampled_from(list(Pane)), st.integers(0, 5_000)),
+    st.integers(1, 9),
+    st.one_of(st.none(), st.sampled_from(list(Pane)[:-1])),
+)
+def test_slots_cover_the_screen_once_and_every_pane_has_one(
+    width: int, height: int, lines: dict[Pane, int], sources: int, zoomed: Pane | None
+) -> None:
+    wishes = Wishes(lines, sources)
+    slots = arrange(width, height, wishes, (), zoomed)
+    covered = cells(slots)
+    assert len(covered) == len(set(covered)) == width * height
+    panes = [pane for slot in slots for pane in slot.panes]
+    expected = [pane for pane in Pane if pane is not Pane.TEXT or wishes.holds(Pane.TEXT)]
+    assert sorted(panes) == sorted(expected)
+    assert all(slot.shown in slot.panes for slot in slots)
+
+
+def test_a_small_screen_has_one_slot() -> None:
+    (slot,) = arrange(80, 20, PLAIN, [Pane.BUDGET])
+    assert slot.shown is Pane.BUDGET
+    assert Pane.TEXT not in slot.panes
+
+
+def test_a_usual_screen_shows_the_important_panes_at_once() -> None:
+    shown = {slot.shown for slot in arrange(120, 33, PLAIN)}
+    assert shown == {Pane.MEMORY, Pane.FINDINGS, Pane.BUDGET, Pane.TODO, Pane.DETAIL}
+
+
+def test_several_sources_are_always_in_sight() -> None:
+    for width in (120, 200):
+        shown = {slot.shown for slot in arrange(width, 57, Wishes(PLAIN.lines, sources=4))}
+        assert Pane.SOURCES in shown
+
+
+def test_a_large_screen_shows_everything_that_holds_something() -> None:
+    shown = {slot.shown for slot in arrange(200, 57, FULL)}
+    assert shown == set(Pane) - {Pane.SOURCES, Pane.TEXT}
+
+
+def test_a_source_without_memory_gives_its_place_to_the_text() -> None:
+    slots = arrange(120, 33, Wishes({Pane.TEXT: 400}))
+    assert max(slots, key=lambda slot: slot.width * slot.height).shown is Pane.TEXT
+
+
+def test_budget_and_todo_share_a_slot_when_one_is_empty() -> None:
+    slots = arrange(120, 33, Wishes({Pane.MEMORY: 9, Pane.BUDGET: 6}))
+    assert any({Pane.BUDGET, Pane.TODO} <= set(slot.panes) for slot in slots)
+
+
+def test_a_zoomed_pane_is_alone() -> None:
+    (slot,) = arrange(200, 57, FULL, [Pane.TODO], zoomed=Pane.TODO)
+    assert (slot.width, slot.height, slot.shown) == (200, 57, Pane.TODO)
+
+
+@pytest.mark.parametrize("pane", list(Pane))
+def test_the_digits_of_panes_and_commands_agree(pane: Pane) -> None:
+    assert PANES[pane.digit - 1] == pane
