@@ -98,6 +98,8 @@ class Survey:
     """The SHA-256 of every large content in the messages."""
     event_lines: dict[str, int]
     """The lines of the events that somebody asked for by id."""
+    answer_lines: dict[str, int]
+    """The lines of the results of tool calls that somebody asked for by id."""
     cancels: tuple[tuple[str, Origin], ...]
     """Children that were cancelled because their parent died."""
 
@@ -126,6 +128,7 @@ class Surveyor:
         self._spoken: dict[str, Spoken] = {}
         self._contents: dict[bytes, _Content] = {}
         self._event_lines: dict[str, int] = {}
+        self._answer_lines: dict[str, int] = {}
         self._cancels: list[tuple[str, Origin]] = []
 
     @property
@@ -168,9 +171,8 @@ class Surveyor:
 
     def _event(self, line: HistoryLine, value: dict[str, JsonValue]) -> None:
         self._book.event(line, value)
-        name = value.get("id")
-        if isinstance(name, str) and name in self._wanted and line.number is not None:
-            self._event_lines.setdefault(name, line.number)
+        if self._wanted:
+            self._look_for_wanted(line, value)
         child = value.get("child")
         cancels = value.get("type") == "agent.child.cancel" and len(self._cancels) < MOST_CANCELS
         if cancels and isinstance(child, str):
@@ -179,6 +181,14 @@ class Surveyor:
         if moment is not None:
             self._moments.append(moment)
             self._moment_count += 1
+
+    def _look_for_wanted(self, line: HistoryLine, value: dict[str, JsonValue]) -> None:
+        number, name = line.number or 0, value.get("id")
+        if isinstance(name, str) and name in self._wanted:
+            self._event_lines.setdefault(name, number)
+        for call in message_in(line).answers if value.get("type") == "message" else ():
+            if call in self._wanted:
+                self._answer_lines.setdefault(call, number)
 
     def _message(self, line: HistoryLine) -> None:
         limit = self._profile.limits.prompt_line
@@ -230,6 +240,7 @@ class Surveyor:
             repeated=tuple(sorted(repeated, key=lambda each: -each.size * each.times)),
             contents=frozenset(digest.hex() for digest in self._contents),
             event_lines=self._event_lines,
+            answer_lines=self._answer_lines,
             cancels=tuple(self._cancels),
         )
 

@@ -1,0 +1,103 @@
+"""What the files of the swap and the dedup store really hold: their hash, their cost, where they point."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import orjson
+
+from ctxview.files.reading import Unreadable, read_beneath
+from ctxview.formats.session.candidates import estimate
+from ctxview.formats.session.folder import EntryKind, SessionFolder
+from ctxview.formats.session.model import Blob, Session
+from ctxview.formats.session.profile import Profile
+from ctxview.state import JsonValue
+
+LARGEST_REFERENCE = 64 * 1024
+LONGEST_SHOWN = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkReference:
+    """A chunk that holds no content but says where the content is."""
+
+    source: str | None
+    start: str | None
+    end: str | None
+    hash: str | None
+    range: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class BlobFacts:
+    """One look into a blob; `problem` says why there was none."""
+
+    digest: str | None
+    size: int
+    tokens: int | None = None
+    head: str = ""
+    """The beginning of its text."""
+    reference: ChunkReference | None = None
+    problem: str | None = None
+
+
+def examine(folder: SessionFolder, blob: Blob, profile: Profile) -> BlobFacts:
+    """Read a blob whole and say what it is."""
+    if blob.entry.kind is not EntryKind.FILE:
+        return BlobFacts(None, 0, problem=f"this is a {blob.entry.kind.value}")
+    try:
+        data = read_beneath(folder.root, blob.name)
+    except Unreadable as error:
+        return BlobFacts(None, blob.entry.size, problem=error.reason)
+    text = data.decode("utf-8", "replace")
+    return BlobFacts(
+        digest=hashlib.sha256(data).hexdigest(),
+        size=len(data),
+        tokens=estimate(text, profile),
+        head=text[:LONGEST_SHOWN],
+        reference=_reference(data),
+    )
+
+
+def all_blobs(session: Session) -> list[Blob]:
+    return [*session.swap.blobs, *session.dedup.blobs]
+
+
+def blob_bytes(session: Session) -> int:
+    """How much there is to read for all of them."""
+    return sum(blob.entry.size for blob in all_blobs(session))
+
+
+def text_of(folder: SessionFolder, blob: Blob) -> str | None:
+    """The whole text of a blob, for those who must compare it."""
+    try:
+        return read_beneath(folder.root, blob.name).decode("utf-8", "replace")
+    except Unreadable:
+        return None
+
+
+BlobLook = Mapping[str, BlobFacts]
+"""What is known of blobs, by relative name; one that nobody has looked into yet is not in it."""
+
+
+def _reference(data: bytes) -> ChunkReference | None:
+    if len(data) > LARGEST_REFERENCE or not data.lstrip().startswith(b"{"):
+        return None
+    try:
+        value: JsonValue = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return None
+    if (
+        not isinstance(value, dict)
+        or "source" not in value
+        or not value.keys() & {"start_event", "hash", "range"}
+    ):
+        return None
+
+    def word(name: str) -> str | None:
+        found = value.get(name) if isinstance(value, dict) else None
+        return found if isinstance(found, str) else None
+
+    return ChunkReference(word("source"), word("start_event"), word("end_event"), word("hash"), word("range"))

@@ -1,0 +1,87 @@
+"""The rules about sessions, ABI001 to ABI061, and the five questions they answer.
+
+A rule's docstring is its explanation, and the examples in it are run by the tests: `Bad` must make the rule
+speak and `Good` must not. Each module says how its examples are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from types import ModuleType
+
+from ctxview.findings import REGISTRY, Finding, Rule, rules_in, run
+from ctxview.formats.session.history_line import HistoryLine
+from ctxview.formats.session.look import Look
+from ctxview.formats.session.observing import Comparison
+from ctxview.formats.session.profile import Profile
+from ctxview.formats.session.root import SessionRoot
+from ctxview.formats.session.rules import (
+    children,
+    collecting,
+    consistency,
+    dedup,
+    events,
+    layout,
+    lines,
+    pack,
+    pack_build,
+    plan,
+    records,
+    root,
+    runs,
+    sources,
+    store,
+    succession,
+    swap,
+)
+
+
+def check_line(line: HistoryLine, profile: Profile) -> Iterator[Finding]:
+    """What is wrong with one line of a history taken by itself."""
+    yield from run(LINE_RULES, line, profile)
+
+
+def check_session(look: Look) -> Iterator[Finding]:
+    """What is wrong with a session; what needs a whole pass over the histories is said after one."""
+    yield from run(SESSION_RULES, look)
+
+
+def check_root(sessions: SessionRoot, profile: Profile) -> Iterator[Finding]:
+    """What is wrong with a folder of sessions and its index."""
+    yield from run(ROOT_RULES, sessions, profile)
+
+
+def check_succession(look: Look, both: Comparison) -> Iterator[Finding]:
+    """What does not follow from the last look at a session to this one."""
+    yield from run(SUCCESSION_RULES, look, both)
+
+
+def check_gc_plan(look: Look, deletions: Sequence[str]) -> Iterator[Finding]:
+    """What a collection must not delete, of the names it wants to."""
+    yield from run(GC_RULES, look, deletions)
+
+
+def _rules_of(*modules: ModuleType) -> tuple[Rule, ...]:
+    found = (each for module in modules for each in rules_in(module.__name__) if each.id != "ABI048")
+    return tuple(sorted(found, key=lambda each: each.id))
+
+
+LINE_RULES = _rules_of(lines, events)
+SESSION_RULES = _rules_of(
+    layout,
+    consistency,
+    store,
+    runs,
+    records,
+    sources,
+    pack,
+    pack_build,
+    swap,
+    dedup,
+    collecting,
+    children,
+    plan,
+)
+ROOT_RULES = _rules_of(root)
+SUCCESSION_RULES = _rules_of(succession)
+GC_RULES = (REGISTRY["ABI048"],)

@@ -1,0 +1,248 @@
+"""The rules about the files of a session and their one-line controls (ABI001 to 007).
+
+Examples change a sound session, line by line: `FILE = TEXT` writes a file, `FILE += LINE` adds a line to it,
+`FILE (absent)`, `FILE (empty)`, `FILE (link)` and `FILE (mode 644)` say what stands there instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ctxview.analysis.wording import counted, listed, quoted, spelled
+from ctxview.findings import Effect, Hit, Severity, rule
+from ctxview.formats.session.folder import EntryKind, Part
+from ctxview.formats.session.look import Look
+from ctxview.formats.session.names import EVENTS, MESSAGES, is_clean_path, is_name
+from ctxview.state import Origin
+
+SINGLE_VALUES = ("state", "cwd", "created_at", "updated_at", "current_run")
+LARGEST_BUDGET = 2**64 - 1
+
+
+@rule("ABI001", name="history-missing", severity=Severity.ERROR, effect=Effect.REJECTED)
+def history_missing(look: Look) -> Iterator[Hit]:
+    """One of the two histories is missing, or is not a plain file.
+
+    ## Why
+    messages.jsonl and events.jsonl are the truth of a session; everything else can be rebuilt from them. The
+    runtime takes a session without them, or with a link in their place, for no session at all.
+    ## Bad
+    messages.jsonl (absent)
+    ## Good
+    messages.jsonl (empty)
+    ## Fix
+    Bring the file back from where it went; an empty one is right only for a session nobody has used.
+    ## Source
+    Source document, Session Layout: messages.jsonl is truth. Runtime: durable session files are plain files.
+    """
+    for name in (MESSAGES, EVENTS):
+        part = look.session.part(name)
+        if part.kind is EntryKind.ABSENT:
+            yield Hit(look.session.origin(name), f"there is no {name}")
+        elif part.kind is not EntryKind.FILE:
+            yield Hit(look.session.origin(name), f"{name} is a {part.kind.value}, not a file; it is not read")
+
+
+@rule("ABI002", name="part-missing", severity=Severity.WARNING, effect=Effect.REJECTED)
+def part_missing(look: Look) -> Iterator[Hit]:
+    """Files or folders that the runtime expects in every session are not there.
+
+    ## Why
+    By the document a session may lack them, because they can be rebuilt. The runtime's inspector demands all
+    of them, and its pack builder refuses to work without.
+    ## Bad
+    context/facts.jsonl (absent)
+    ## Good
+    context/facts.jsonl (empty)
+    ## Fix
+    Create them empty, or let the runtime open the session once.
+    ## Source
+    Source document, Session Layout ("may contain"); runtime: required files and folders.
+    """
+    session, required = look.session, look.profile.required
+    here = {entry.name: entry.kind for entry in session.entries}
+    missing = [name for name in required.session if name not in here]
+    if missing:
+        yield Hit(session.origin(), f"the session lacks {listed(missing, 6)}")
+    inside = {entry.name: entry.kind for entry in session.context_entries}
+    absent = [name for name in required.context if name not in inside]
+    absent += [f"{name}/" for name in required.context_folders if inside.get(name) is not EntryKind.FOLDER]
+    if absent:
+        yield Hit(session.origin("context"), f"context lacks {listed(absent, 6)}; it can be rebuilt")
+
+
+@rule("ABI003", name="invalid-name", severity=Severity.ERROR, effect=Effect.REJECTED)
+def invalid_name(look: Look) -> Iterator[Hit]:
+    """The session's folder, or that of a child channel, has a name the runtime does not take.
+
+    ## Why
+    Names are 1 to 64 letters, digits and `. _ + -`, begin with a letter or a digit and do not end in `.sock`
+    or `.d`. A session with another name is not found; one child with another name stops every pack.
+    ## Bad
+    context/child/rev 1/status = done
+    ## Good
+    context/child/rev-2/status = done
+    ## Fix
+    Rename the folder, and whatever refers to it.
+    ## Source
+    Runtime: object names; its pack builder refuses the whole rebuild for one bad child name.
+    """
+    session = look.session
+    if not is_name(session.name):
+        yield Hit(session.origin(), f"a session cannot be called {quoted(session.name)}")
+    for child in session.children:
+        if not is_name(child.name):
+            origin = session.origin(f"context/child/{child.name}")
+            yield Hit(origin, f"a child cannot be called {quoted(child.name)}: no pack can be built")
+    for entry in session.odd_children:
+        origin = session.origin(f"context/child/{entry.name}")
+        if not is_name(entry.name):
+            yield Hit(origin, f"a child cannot be called {quoted(entry.name)}: no pack can be built")
+
+
+@rule("ABI004", name="control-word", severity=Severity.ERROR)
+def control_word(look: Look) -> Iterator[Hit]:
+    """A file of one word holds another word than the runtime knows, or more than one.
+
+    ## Why
+    The state is active, idle, done, error or cancelled. A budget that is no single number, or has spaces
+    around it, stops the pack builder. Spaces and further lines in the other files are only warned about:
+    most readers trim them.
+    ## Bad
+    state = sleeping
+    ## Good
+    state = idle
+    ## Fix
+    Write the one word and a line feed.
+    ## Source
+    Runtime: session state words; the budget is blank or one unsigned number.
+    """
+    session, words = look.session, look.profile.words
+    state = session.part("state")
+    if words.states and state.readable and state.value not in words.states:
+        known = ", ".join(words.states)
+        yield Hit(_first_line(state), f"the state is {quoted(state.value or '')}; it can be {known}")
+    for name in SINGLE_VALUES:
+        part = session.part(name)
+        if part.value is not None and part.text.removesuffix("\n") != part.value:
+            message = f"{name} holds more than one word and a line feed"
+            yield Hit(_first_line(part), message, Severity.WARNING)
+    yield from _budget_fault(session.part("context/budget"))
+
+
+@rule("ABI005", name="cwd-or-meta", severity=Severity.ERROR, effect=Effect.REJECTED)
+def cwd_or_meta(look: Look) -> Iterator[Hit]:
+    """The working directory or the meta data of the session cannot be used.
+
+    ## Why
+    cwd is one absolute path without `.` and `..`; meta.json is an object whose `scope`, `model` and `client`
+    are strings. A temporary session should not be on disk at all, which is only warned about.
+    ## Bad
+    cwd = ../elsewhere
+    ## Good
+    cwd = /workspace/project
+    ## Fix
+    Write a clean path; mend the named member of meta.json.
+    ## Source
+    Runtime: chroot paths, session meta data.
+    """
+    session = look.session
+    cwd = session.part("cwd")
+    if cwd.value is not None and not is_clean_path(cwd.value):
+        yield Hit(_first_line(cwd), f"{quoted(cwd.value, 60)} is not a clean absolute path")
+    meta = session.meta
+    if meta.error is not None:
+        yield Hit(meta.origin(), f"meta.json is not JSON: {meta.error.reason}")
+    elif meta.document is not None and not meta.is_object:
+        yield Hit(meta.origin(), "meta.json is not an object")
+    for name in ("client", "model", "scope"):
+        value = meta.members.get(name, "")
+        if not isinstance(value, str):
+            yield Hit(meta.origin(name), f"{name} is {spelled(value)}, not a string")
+    scopes = look.profile.words.scopes
+    if session.scope is not None and scopes and session.scope not in scopes:
+        message = f"the scope is {quoted(session.scope)}; it can be {', '.join(scopes)}"
+        yield Hit(meta.origin("scope"), message)
+    if session.scope == "temp":
+        message = "a temporary session is not meant to be kept, but this one is on disk"
+        yield Hit(meta.origin("scope"), message, Severity.WARNING, Effect.NONE)
+
+
+@rule("ABI006", name="times", severity=Severity.WARNING)
+def times(look: Look) -> Iterator[Hit]:
+    """The times of creation and of the last change are no seconds, or in the wrong order.
+
+    ## Why
+    Both are whole seconds since 1970. Tools that sort or collect sessions by age go wrong with anything
+    else, and with a session that was changed before it was made.
+    ## Bad
+    updated_at = 2026-03-01T10:00:00Z
+    ## Good
+    updated_at = 1790000700
+    ## Fix
+    Write the seconds.
+    ## Source
+    Runtime: created_at and updated_at are unsigned Unix seconds.
+    """
+    found = {}
+    for name in ("created_at", "updated_at"):
+        part = look.session.part(name)
+        value = part.value
+        if value is None:
+            continue
+        if value.isascii() and value.isdigit() and len(value) <= 20:
+            found[name] = int(value)
+        else:
+            yield Hit(_first_line(part), f"{name} is {quoted(value)}, not a number of seconds")
+    if len(found) == 2 and found["updated_at"] < found["created_at"]:
+        seconds = found["created_at"] - found["updated_at"]
+        message = f"the session was changed {counted(seconds, 'second')} before it was created"
+        yield Hit(_first_line(look.session.part("updated_at")), message)
+
+
+@rule("ABI007", name="links-and-modes", severity=Severity.WARNING)
+def links_and_modes(look: Look) -> Iterator[Hit]:
+    """A symbolic link stands in the session, or others may read a private one.
+
+    ## Why
+    The runtime follows no links inside a session: what is behind one is missing for it, and this program does
+    not look there either. A session whose meta data call it private should be the owner's alone.
+    ## Bad
+    context/pinned/rules.md (link)
+    ## Good
+    context/pinned/rules.md = Be brief.
+    ## Fix
+    Put the file itself in place of the link; `chmod -R go= SESSION`.
+    ## Source
+    Runtime: session paths are plain files and folders, modes 0600 and 0700.
+    """
+    session = look.session
+    for name in session.links:
+        yield Hit(session.origin(name), f"{quoted(name, 60)} is a symbolic link; nobody follows it")
+    if session.scope == "private" and session.wide_open:
+        open_to_others = listed(session.wide_open, 3)
+        message = f"the session is private, but others may use {open_to_others}"
+        yield Hit(session.origin(session.wide_open[0]), message)
+
+
+def _first_line(part: Part) -> Origin:
+    end = (part.data or b"").find(b"\n")
+    return Origin(part.file, None, 0, end if end >= 0 else len(part.data or b""), 1, 1)
+
+
+def _budget_fault(part: Part) -> Iterator[Hit]:
+    lines = [line for line in part.text.split("\n") if line.strip()]
+    if not lines:
+        return
+    origin = _first_line(part)
+    if len(lines) > 1:
+        message = "the budget holds more than one value: no pack can be built"
+    elif lines[0] != lines[0].strip():
+        message = "the budget has white space around it: no pack can be built"
+    elif not lines[0].isascii() or not lines[0].isdigit() or len(lines[0]) > 20:
+        message = f"the budget is {quoted(lines[0])}, not an unsigned number: no pack can be built"
+    elif int(lines[0]) > LARGEST_BUDGET:
+        message = "the budget is too great for a number of 64 bits: no pack can be built"
+    else:
+        return
+    yield Hit(origin, message, effect=Effect.REJECTED)

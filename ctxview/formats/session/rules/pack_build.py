@@ -1,0 +1,173 @@
+"""The rules about a pack as the builder would build it now (ABI035 to 038).
+
+Examples change a sound session, as in `layout`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from ctxview.analysis.wording import counted, listed, quoted, shown
+from ctxview.findings import Hit, Severity, rule
+from ctxview.formats.session.candidates import FENCE, candidates, first_fit
+from ctxview.formats.session.look import Look
+from ctxview.formats.session.model import PackItem
+from ctxview.formats.session.names import MESSAGES, tail_count
+from ctxview.formats.session.pack_sources import is_child_history
+from ctxview.formats.session.packed import packed_sections, sections_in, source_text
+from ctxview.state import Origin
+
+
+@rule("ABI035", name="pack-incomplete", severity=Severity.WARNING)
+def pack_incomplete(look: Look) -> Iterator[Hit]:
+    """The items stand in another order than the builder's, or a source that fits was left out.
+
+    ## Why
+    The builder offers its sources in a fixed order and takes whatever still fits. A pack that differs was
+    built by something else, or before a source got its content: the model does not see that source.
+    ## Bad
+    context/pack.json = {"items": [{"kind": "summary", "source": "context/summary.md", "tokens": 10}]}
+    ## Good
+    context/todo.md (empty)
+    ## Fix
+    Build the pack anew.
+    ## Source
+    Runtime: the candidates of the pack builder and its first fit.
+    """
+    pack, order = look.session.pack, look.profile.pack.order
+    if not pack.items or not order:
+        return
+    recent = next((tail_count(item.range or "") for item in pack.items if item.source == MESSAGES), None)
+    offered = candidates(look.session, look.history.messages, look.profile, recent)
+    chosen = [each.candidate for each in first_fit(offered, look.session.budget) if each.taken]
+    packed = [item.source for item in pack.items]
+    left_out = [each.source for each in chosen if each.source not in packed]
+    if left_out:
+        message = f"{listed(left_out)} would fit, but {'is' if len(left_out) == 1 else 'are'} not in the pack"
+        yield Hit(pack.json.origin("items"), message)
+    places = {each.source: place for place, each in enumerate(offered)}
+    known = [places[source] for source in packed if source in places]
+    if known != sorted(known):
+        first = next(place for place, pair in enumerate(pairwise(known)) if pair[0] > pair[1])
+        source = [source for source in packed if source in places][first + 1]
+        yield Hit(
+            pack.json.origin("items"), f"{shown(source or '', 60)} stands later than the builder puts it"
+        )
+
+
+@rule("ABI036", name="pack-child", severity=Severity.ERROR)
+def pack_child(look: Look) -> Iterator[Hit]:
+    """The pack takes in a child's history, or the result of a child that has not finished.
+
+    ## Why
+    A child's messages are its own: the parent sees its result, its references and its artifacts. The result
+    of a child that is still at work is not final, which is warned about.
+    ## Bad
+    context/pack.json = {"items": [{"kind": "child", "source": "context/child/rev-1/messages.jsonl"}]}
+    ## Good
+    context/pack.json = {"items": [{"kind": "child_result", "source": "context/child/rev-1/result.md"}]}
+    ## Fix
+    Take the result instead of the history; wait for the child.
+    ## Source
+    Source document, Dedup: child results are merged as refs, summaries and artifacts.
+    """
+    terminal = look.profile.words.terminal_statuses
+    for item in look.session.pack.items:
+        origin = look.session.pack.origin(item, "source")
+        if item.source is not None and is_child_history(item.source):
+            yield Hit(origin, f"{quoted(item.source, 60)} is a history of its own")
+            continue
+        status = _status(look, item) if item.kind == "child_result" else None
+        if status is not None and terminal and status not in terminal:
+            message = f"the child has not finished, its status is {shown(status)}"
+            yield Hit(origin, message, Severity.WARNING)
+
+
+@rule("ABI037", name="pack-text-stale", severity=Severity.WARNING)
+def pack_text_stale(look: Look) -> Iterator[Hit]:
+    """pack.md does not show what pack.json lists, or shows it as it was before.
+
+    ## Why
+    pack.md is what a person reads to see what the model was sent. When a section is missing, stands elsewhere
+    or has another text than its source, it misleads. A source with a line of three backquotes ends its
+    section early, so that whatever follows looks like part of the pack.
+    ## Bad
+    context/summary.md = Ten other words which the pack has not seen yet.
+    ## Good
+    context/pack.md (absent)
+    ## Fix
+    Build the pack anew; indent fences inside sources.
+    ## Source
+    Source document, Context Pack: what was sent can be inspected by reading the pack.
+    """
+    markdown = look.session.pack.markdown
+    if markdown.readable and not markdown.is_blank and look.profile.pack.title is not None:
+        yield from _section_hits(look)
+    for item in look.session.pack.items:
+        content = source_text(look, item)
+        if content is not None and any(line.startswith(FENCE) for line in content.split("\n")):
+            origin = look.session.pack.origin(item, "source")
+            yield Hit(origin, f"{shown(item.name, 60)} has a line that ends the text fence of pack.md early")
+
+
+@rule("ABI038", name="pack-item-reference", severity=Severity.INFO)
+def pack_item_reference(look: Look) -> Iterator[Hit]:
+    """An item of the pack carries hashes or references that are expanded only when it is selected.
+
+    ## Why
+    Items may do so. What the model sees then depends on whether they were expanded: with the content in
+    pack.md they were.
+    ## Bad
+    context/pack.json = {"items": [{"kind": "facts", "source": "context/facts.jsonl", "refs": ["swap:old"]}]}
+    ## Good
+    context/pack.json = {"items": [{"kind": "facts", "source": "context/facts.jsonl"}]}
+    ## Fix
+    Nothing to mend.
+    ## Source
+    Source document, Dedup: pack items may reference hashes and refs that are expanded only when selected.
+    """
+    sections = packed_sections(look)
+    for item in look.session.pack.items:
+        carried = [name for name in ("hash", "hashes", "refs", "ref") if name in item.members]
+        if carried:
+            expanded = "expanded in pack.md" if item.source in sections else "not expanded in pack.md"
+            message = f"{shown(item.name, 60)} carries {' and '.join(carried)}, {expanded}"
+            yield Hit(look.session.pack.origin(item, carried[0]), message)
+
+
+def _status(look: Look, item: PackItem) -> str | None:
+    parts = (item.source or "").split("/")
+    child = look.session.child(parts[2]) if len(parts) > 3 and parts[:2] == ["context", "child"] else None
+    return child.status if child is not None else None
+
+
+def _ended(content: str) -> str:
+    return content if content.endswith("\n") else f"{content}\n"
+
+
+def _section_hits(look: Look) -> Iterator[Hit]:
+    markdown = look.session.pack.markdown
+    sections = sections_in(markdown.text)
+    shown_sources = [section.source for section in sections]
+    listed_sources = [item.source for item in look.session.pack.items if item.source is not None]
+    missing = [source for source in listed_sources if source not in shown_sources]
+    if missing:
+        yield Hit(
+            Origin(markdown.file, start=0, line=1, column=1), f"pack.md does not show {listed(missing)}"
+        )
+    elif [source for source in shown_sources if source in listed_sources] != listed_sources:
+        yield Hit(
+            Origin(markdown.file, start=0, line=1, column=1), "pack.md shows the items in another order"
+        )
+    items = {item.source: item for item in look.session.pack.items}
+    for section in sections:
+        item = items.get(section.source)
+        content = source_text(look, item) if item is not None else None
+        if content is not None and section.body != _ended(content):
+            start = len(markdown.text[: section.start].encode())
+            line = markdown.text.count("\n", 0, section.start) + 1
+            origin = Origin(markdown.file, None, start, start + len(section.body.encode()), line, 1)
+            changed = counted(abs(len(content) - len(section.body)), "character")
+            message = f"{shown(section.source, 60)} is not what pack.md shows ({changed} of difference)"
+            yield Hit(origin, message)

@@ -1,0 +1,94 @@
+"""The rules about a folder of sessions and its index (ABI008 and 011).
+
+Examples change what lies around a sound session called default, as in `layout`; `../` is the folder it is in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import PurePosixPath
+
+from ctxview.analysis.wording import quoted, shown
+from ctxview.findings import Hit, Severity, rule
+from ctxview.formats.session.names import cwd_key
+from ctxview.formats.session.profile import Profile
+from ctxview.formats.session.root import SessionRoot
+from ctxview.state import Origin
+
+
+@rule("ABI008", name="context-outside-session", severity=Severity.WARNING)
+def context_outside_session(root: SessionRoot, profile: Profile) -> Iterator[Hit]:
+    """A folder of context lies beside the sessions instead of in one.
+
+    ## Why
+    Context belongs to the session that owns it. Folders such as history, memory or swap further up are read
+    by nobody, and their content is lost when sessions are moved or archived.
+    ## Bad
+    ../memory/notes.md = remember this
+    ## Good
+    context/pinned/notes.md = remember this
+    ## Fix
+    Move the content into the session it belongs to.
+    ## Source
+    Source document, Summary Rules: context files stay under the owning session, not the root ABI.
+    """
+    for place in root.outside:
+        name = PurePosixPath(place).name
+        yield Hit(Origin(place), f"{quoted(name)} lies outside of any session; nothing reads it")
+
+
+@rule("ABI011", name="session-index", severity=Severity.ERROR)
+def session_index(root: SessionRoot, profile: Profile) -> Iterator[Hit]:
+    """The index names a session that is not there, or is out of date.
+
+    ## Why
+    Clients find the session to go on with through the index. A name that leads nowhere starts an empty
+    session instead. A list that is not newest first, a current session that is not listed, or a working
+    directory under the wrong key is warned about. Links are not followed.
+    ## Bad
+    ../index/current = gone
+    ../index/list = default
+    ## Good
+    ../index/current = default
+    ../index/list = default
+    ## Fix
+    Let the runtime send one message to each session: it writes the index anew.
+    ## Source
+    Runtime: session index files, by-cwd keys are the FNV-1a hash of the path.
+    """
+    for name in root.links:
+        yield Hit(Origin(root.folder.file(name)), f"{quoted(name)} is a symbolic link; it is not followed")
+    for each in root.listed:
+        if root.session(each.name) is None:
+            yield Hit(each.origin, f"the list names {quoted(each.name)}, but there is no such session")
+    current = root.current.value
+    if current is not None and root.session(current) is None:
+        yield Hit(root.origin(root.current), f"the current session {quoted(current)} is not there")
+    elif current is not None and current not in {each.name for each in root.listed} and root.list.exists:
+        message = f"the current session {quoted(current)} is not in the list"
+        yield Hit(root.origin(root.current), message, Severity.WARNING)
+    yield from _order(root)
+    yield from _pointers(root)
+
+
+def _order(root: SessionRoot) -> Iterator[Hit]:
+    times = [(each, session.updated_at) for each in root.listed if (session := root.session(each.name))]
+    known = [(each, time) for each, time in times if time is not None]
+    for (first, earlier), (second, later) in pairwise(known):
+        if later > earlier:
+            message = f"{shown(second.name)} is newer than {shown(first.name)}, which is listed before it"
+            yield Hit(second.origin, message, Severity.WARNING)
+            return
+
+
+def _pointers(root: SessionRoot) -> Iterator[Hit]:
+    for part in root.pointers:
+        folder, key = PurePosixPath(part.name).parts[-2:]
+        session = root.session(part.value or "")
+        origin = root.origin(part)
+        if part.value is not None and session is None:
+            yield Hit(origin, f"{folder} leads to {quoted(part.value)}, but there is no such session")
+        elif folder == "by-cwd" and session is not None and key != cwd_key(session.cwd or ""):
+            message = f"{shown(key)} leads to {shown(session.name)}, whose directory has another key"
+            yield Hit(origin, f"{message}: {cwd_key(session.cwd or '')}", Severity.WARNING)

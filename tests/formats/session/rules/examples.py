@@ -1,0 +1,95 @@
+"""Runs the `Bad` and `Good` examples of a session rule: changes to a sound session, line by line.
+
+`FILE = TEXT` writes a file and `FILE += LINE` adds a line; `FILE.a[0].b = JSON` or `FILE[0].b = JSON` changes
+one value of a JSON file or of a record; `(absent)`, `(empty)`, `(link)` and `(blank)` stand for what they say,
+`(x * 20000)` for so many letters and `(hash)` in a name for the hash of the text. `---` stands between two
+looks, `delete NAME` is a step of a plan.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from ctxview.findings import Finding
+from ctxview.formats.session import rules
+from ctxview.formats.session.root import read_root
+from tests.formats.session.builders import Build, lines, sha256, sound
+from tests.formats.session.looking import CORTEXFS, compared, look_at, seen
+
+_REPEATED = re.compile(r"\((.) \* (\d+)\)")
+_MEMBER = re.compile(r"(?P<file>\S+?\.jsonl?)(?P<path>(?:\[\d+\]|\.\w+)+) = (?P<value>.*)")
+_FIRST_LOOK, _SECOND_LOOK = 57, 61
+
+
+def findings_of(number: int, example: str, base: Path) -> list[Finding]:
+    """Everything the family of rule `number` says about an example."""
+    if number in (8, 11):
+        root = changed(sound(base), example).write()
+        return list(rules.check_root(read_root(root.parent), CORTEXFS))
+    if number == 48:
+        deletions = re.findall(r"^delete (.+)$", example, re.MULTILINE)
+        return list(rules.check_gc_plan(look_at(sound(base).write()), deletions))
+    if _FIRST_LOOK <= number <= _SECOND_LOOK:
+        above, _, below = f"\n{example}\n".partition("\n---\n")
+        before = seen(look_at(changed(sound(base), above).write()))
+        look = look_at(changed(sound(base), below).write())
+        return list(rules.check_succession(look, compared(look, before)))
+    build = changed(sound(base), example)
+    root = build.write()
+    for name in re.findall(r"^(\S+) \(link\)$", example, re.MULTILINE):
+        (root / name).unlink(missing_ok=True)
+        (root / name).symlink_to("/dev/null")
+    look = look_at(root)
+    assert look.survey is not None
+    return [*rules.check_session(look), *look.survey.findings]
+
+
+def changed(build: Build, example: str) -> Build:
+    for line in filter(None, map(str.strip, example.splitlines())):
+        _change(build, _REPEATED.sub(lambda found: found[1] * int(found[2]), line))
+    return build
+
+
+def _change(build: Build, line: str) -> None:
+    if line.endswith("(link)"):
+        return
+    if found := re.fullmatch(r"(.+) \((absent|empty)\)", line):
+        name = found[1]
+        build.remove(name) if found[2] == "absent" else build.set(name, "")
+    elif found := re.fullmatch(r"(.+?) \+= (.*)", line):
+        build.set(found[1], build.files.get(found[1], b"") + _line(found[2]))
+    elif member := _MEMBER.fullmatch(line):
+        _set_member(build, member["file"], member["path"], json.loads(member["value"]))
+    else:
+        name, equals, text = line.partition(" = ")
+        assert equals, line
+        _put(build, name.replace("(hash)", sha256(f"{text}\n")), f"{text}\n")
+
+
+def _line(written: str) -> bytes:
+    return b"\n" if written == "(blank)" else f"{written}\n".encode()
+
+
+def _put(build: Build, name: str, text: str) -> None:
+    if name.startswith("../"):
+        place = (build.root / name).resolve() if build.root.exists() else Path(f"{build.root}/{name}")
+        parts: list[str] = []
+        for part in place.relative_to(build.base).parts:
+            parts = parts[:-1] if part == ".." else [*parts, part]
+        build.around["/".join(parts)] = text.encode()
+    else:
+        build.set(name, text)
+
+
+def _set_member(build: Build, name: str, path: str, value: Any) -> None:
+    keys = [int(number) if number else word for number, word in re.findall(r"\[(\d+)\]|\.(\w+)", path)]
+    text = build.text(name)
+    whole = [json.loads(each) for each in text.splitlines()] if name.endswith("l") else json.loads(text)
+    holder: Any = whole
+    for key in keys[:-1]:
+        holder = holder[key]
+    holder[keys[-1]] = value
+    build.set(name, lines(whole) if name.endswith("l") else whole)
