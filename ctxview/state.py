@@ -213,6 +213,13 @@ class RefStatus(StrEnum):
     ORPHAN = "orphan"
     EXTERNAL = "external"
     MISMATCH = "mismatch"
+    """It leads to something else than it promises, such as another hash."""
+    STALE = "stale"
+    """What it leads to has changed since."""
+    REBUILDABLE = "rebuildable"
+    """It is gone, but can be had again from what it was made of."""
+    PLACEHOLDER = "placeholder"
+    """It names no content that could be verified."""
     UNKNOWN = "unknown"
 
 

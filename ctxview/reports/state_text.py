@@ -199,6 +199,9 @@ REF_STYLES = {
     RefStatus.MISMATCH: Style.BAD,
     RefStatus.ORPHAN: Style.WARNING,
     RefStatus.EXTERNAL: Style.WARNING,
+    RefStatus.STALE: Style.WARNING,
+    RefStatus.REBUILDABLE: Style.WARNING,
+    RefStatus.PLACEHOLDER: Style.WARNING,
 }
 REF_COLUMNS = (
     Column(most=10),

@@ -19,6 +19,9 @@ REF = {
     RefStatus.ORPHAN: "○",
     RefStatus.EXTERNAL: "↗",
     RefStatus.MISMATCH: "≠",
+    RefStatus.STALE: "±",
+    RefStatus.REBUILDABLE: "↺",
+    RefStatus.PLACEHOLDER: "◌",
     RefStatus.UNKNOWN: "?",
 }
 

@@ -17,6 +17,9 @@ STYLE = {
     RefStatus.ORPHAN: "warn",
     RefStatus.EXTERNAL: "warn",
     RefStatus.MISMATCH: "bad",
+    RefStatus.STALE: "warn",
+    RefStatus.REBUILDABLE: "warn",
+    RefStatus.PLACEHOLDER: "warn",
     RefStatus.UNKNOWN: "dim",
 }
 
