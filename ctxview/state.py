@@ -6,10 +6,10 @@ Nothing here knows a format, a file system or a screen. Values are immutable: a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypeAlias, Union
+from typing import Protocol, TypeAlias, Union
 
 # What JSON.parse can return, as Python holds it.
 JsonValue: TypeAlias = Union[None, bool, int, float, str, list["JsonValue"], dict[str, "JsonValue"]]
@@ -263,6 +263,41 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a transcript: who speaks, what kind of line it is, and what it says. `size` is in bytes."""
+
+    index: int
+    role: str | None
+    kind: str
+    text: str
+    run: str | None
+    origin: Origin
+    size: int
+    problem: str | None = None
+    """Why the line could not be read; None for a good one."""
+
+
+class Transcript(Protocol):
+    """The messages of a source, however many: rows are read when asked for. Any thread may ask."""
+
+    def __len__(self) -> int:
+        """The rows known so far."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether all rows are known."""
+
+    def row(self, index: int) -> Row:
+        """One row; raises `IndexError` for one that is not known."""
+
+    def find(self, needle: str, start: int, backwards: bool, cancelled: Callable[[], bool]) -> int | None:
+        """The first row at or after `start` whose text holds `needle`, or the last one before it.
+
+        A needle without capitals is found in any case. None when there is none, or when cancelled.
+        """
+
+
+@dataclass(frozen=True, slots=True)
 class Counts:
     """Totals, with the name of the estimator behind the tokens."""
 
@@ -295,6 +330,8 @@ class ContextState:
     """Prose that stands beside the state: a reply's answer, or the whole of a raw file."""
     extra: Mapping[str, str] = field(default_factory=dict)
     """Small facts worth a line in the header: profile, version, kind of file."""
+    transcript: Transcript | None = None
+    """The messages themselves, where there are any."""
 
     def blocks(self) -> Iterator[Block]:
         for tier in self.tiers:
