@@ -1,11 +1,10 @@
 """Rules and what they find. A rule is one function whose docstring is its explanation.
 
-The registry knows every rule by id; it does not know when a rule applies: each family runs its own (see `run`).
+The registry knows every rule by id, not when it applies: each family runs its own (see `run`).
 """
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -46,7 +45,7 @@ class Effect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """What a rule yields: a place and a sentence. Severity and effect only where they differ from the rule's own."""
+    """What a rule yields: a place and a sentence; severity and effect where they differ from the rule's own."""
 
     origin: Origin
     message: str
@@ -93,8 +92,11 @@ class Rule:
 
     @property
     def explanation(self) -> Explanation:
-        summary, sections = _sections(inspect.getdoc(self.check) or "")
-        return Explanation(summary, *(sections.get(name, "") for name in ("Why", "Bad", "Good", "Fix", "Source")))
+        from inspect import cleandoc
+
+        summary, sections = _sections(cleandoc(self.check.__doc__ or ""))
+        headings = ("Why", "Bad", "Good", "Fix", "Source")
+        return Explanation(summary, *(sections.get(name, "") for name in headings))
 
 
 REGISTRY: dict[str, Rule] = {}
@@ -118,7 +120,8 @@ def run(rules: Sequence[Rule], *subject: Any) -> Iterator[Finding]:
     """Every finding of `rules` about `subject`, in the order of the rules."""
     for each in rules:
         for hit in each.check(*subject):
-            yield Finding(each.id, hit.severity or each.severity, hit.effect or each.effect, hit.message, hit.origin)
+            severity, effect = hit.severity or each.severity, hit.effect or each.effect
+            yield Finding(each.id, severity, effect, hit.message, hit.origin)
 
 
 def rules_in(module_name: str) -> tuple[Rule, ...]:

@@ -1,7 +1,7 @@
 """The neutral vocabulary: what any agent left on disk, in words every pane, report and command shares.
 
-Nothing here knows a format, a file system or a screen. Values are immutable: a new look at the same thing is a new
-`ContextState`. What a format does not have is `None`, never invented.
+Nothing here knows a format, a file system or a screen. Values are immutable: a new look at the same thing is
+a new `ContextState`. What a format does not have is `None`, never invented.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol, TypeAlias, Union
+from typing import Protocol, TypeAlias
 
 # What JSON.parse can return, as Python holds it.
-JsonValue: TypeAlias = Union[None, bool, int, float, str, list["JsonValue"], dict[str, "JsonValue"]]
+JsonValue: TypeAlias = bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Owner(StrEnum):
     APPEND_ONLY = "append-only"
 
 
-# -- typed fields: what an editor needs to know about a value ----------------------------------------------------
+# -- typed fields: what an editor needs to know about a value --------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class Form:
         return any(item.shape is not None for item in self.fields)
 
 
-# -- the parts ---------------------------------------------------------------------------------------------------
+# -- the parts -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ class Todo:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One part of a budget. `estimator` names how `used` was found; `exact` says whether it is the true count."""
+    """One part of a budget. `estimator` names how `used` was found, `exact` whether it is the true count."""
 
     name: str
     used: int
