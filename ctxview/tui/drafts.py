@@ -1,84 +1,17 @@
 """The drafts of this session: at most one a revision's file, made when somebody first changes something.
 
-Knows sources and the editing rules behind `Draft`, not the screen. What reads or judges runs in a thread.
+Knows which there are, not the screen; what a draft can do is in `work`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from ctxview.edits import Draft, Edit, Refused, WritePolicy
-from ctxview.findings import Finding
-from ctxview.formats import Source
-from ctxview.tui.loading import Manner
-from ctxview.tui.session_view import Look
-
-
-class Work:
-    """A draft and the edits that led to it: they can be made again on a file that changed meanwhile."""
-
-    def __init__(self, source: Source, look: Look, manner: Manner, policy: WritePolicy) -> None:
-        self._policy = policy
-        self._review = _reviewer(source, look, manner)
-        self._edits: list[tuple[Edit, ...]] = []
-        self._position = 0
-        self.steps = 0
-        """Counts every change, there and back, so that each has a look of its own."""
-        self.draft = Draft(
-            source.revisions[look.revision].file, source.bytes_of(look.revision), policy, self._review
-        )
-
-    def apply(self, *edits: Edit) -> bool:
-        """False when the edits change nothing; raises `Refused`."""
-        before = self.draft.data
-        self.draft.apply(*edits)
-        if self.draft.data == before:
-            return False
-        self._edits[self._position :] = [edits]
-        self._position += 1
-        self.steps += 1
-        return True
-
-    def undo(self) -> None:
-        self.draft.undo()
-        self._position -= 1
-        self.steps += 1
-
-    def redo(self) -> None:
-        self.draft.redo()
-        self._position += 1
-        self.steps += 1
-
-    def would_add(self, edits: tuple[Edit, ...]) -> Sequence[Finding]:
-        """The findings that edits would bring; raises `Refused`."""
-        trial = Draft(self.draft.file, self.draft.data, self._policy, self._review)
-        trial.apply(*edits)
-        return trial.preview().added
-
-    def cannot_reapply(self, data: bytes) -> str | None:
-        """Why the edits no longer fit on other bytes; None when they do."""
-        try:
-            self._again(data)
-        except Refused as refusal:
-            return str(refusal)
-        return None
-
-    def reapply(self, data: bytes) -> None:
-        """Makes the same edits on what the file holds now; raises `Refused`."""
-        self.draft = self._again(data)
-        self.steps += 1
-
-    def reload(self, data: bytes) -> None:
-        """Drops the edits and takes the file as it is now."""
-        self.draft = Draft(self.draft.file, data, self._policy, self._review)
-        self._edits, self._position = [], 0
-        self.steps += 1
-
-    def _again(self, data: bytes) -> Draft:
-        draft = Draft(self.draft.file, data, self._policy, self._review)
-        for edits in self._edits[: self._position]:
-            draft.apply(*edits)
-        return draft
+if TYPE_CHECKING:
+    from ctxview.formats import Source
+    from ctxview.tui.loading import Manner
+    from ctxview.tui.session_view import Look
+    from ctxview.tui.work import Work
 
 
 class Drafts:
@@ -93,10 +26,9 @@ class Drafts:
         """The draft of what is looked at; raises `Refused` where nothing may be written."""
         work = self.get(look)
         if work is None:
-            policy = source.policy(look.revision)
-            if policy is None:
-                raise Refused("nothing may be written in this file; it is only shown")
-            work = Work(source, look, self._manner, policy)
+            from ctxview.tui.work import Work
+
+            work = Work(source, look, self._manner)
             self._works[look.source, look.revision] = work
         return work
 
@@ -105,10 +37,6 @@ class Drafts:
         work = self.get(look)
         return work.draft.data if work is not None else None
 
-    def steps(self, source: int, revision: int) -> int:
-        work = self._works.get((source, revision))
-        return work.steps if work is not None else 0
-
     def dirty(self, look: Look) -> bool:
         work = self.get(look)
         return work is not None and work.draft.dirty
@@ -116,16 +44,3 @@ class Drafts:
     @property
     def unsaved(self) -> list[str]:
         return [work.draft.file.name for work in self._works.values() if work.draft.dirty]
-
-
-def _reviewer(source: Source, look: Look, manner: Manner) -> Callable[[bytes], Sequence[Finding]]:
-    """What is wrong with bytes, by the rules of their source."""
-
-    def review(data: bytes) -> Sequence[Finding]:
-        from ctxview.analysis.tokens import ESTIMATES
-        from ctxview.formats import Lens
-
-        lens = Lens(ESTIMATES["bytes/4"], look.profile, manner.mode)
-        return source.reading(look.revision, lens, data).findings
-
-    return review

@@ -8,21 +8,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from time import monotonic
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from textual.message import Message
 
 from ctxview.findings import Severity
-from ctxview.formats import Source
 from ctxview.tui.session_view import Look, Problem, count_severities
 from ctxview.tui.things import Index
 
-Opener: TypeAlias = Callable[[], Iterable[Source | Problem]]
+if TYPE_CHECKING:
+    from ctxview.formats import Source
+
+Opener: TypeAlias = "Callable[[], Iterable[Source | Problem]]"
 Post: TypeAlias = Callable[[Message], object]
 Cancelled: TypeAlias = Callable[[], bool]
 
 BATCH = 0.15
-"""Seconds between two messages about sources that were found."""
+"""Seconds between two messages about many sources."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +56,10 @@ class Ready(Message):
 
 
 class Totalled(Message):
-    """How many findings one whole source has."""
+    """How many findings some whole sources have."""
 
-    def __init__(self, number: int, totals: dict[Severity, int]) -> None:
+    def __init__(self, totals: dict[int, dict[Severity, int]]) -> None:
         super().__init__()
-        self.number = number
         self.totals = totals
 
 
@@ -104,9 +105,15 @@ def total(
     from ctxview.analysis.tokens import ESTIMATES
     from ctxview.formats import Lens
 
+    totals: dict[int, dict[Severity, int]] = {}
+    posted = monotonic()
     for number, source in sources:
         if cancelled():
             return
         chosen = profile if profile in source.profiles else None
         found = source.findings(Lens(ESTIMATES["bytes/4"], chosen, manner.mode))
-        post(Totalled(number, count_severities(found)))
+        totals[number] = count_severities(found)
+        if monotonic() - posted > BATCH:
+            post(Totalled(totals))
+            totals, posted = {}, monotonic()
+    post(Totalled(totals))

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ctxview.formats import Source
 from ctxview.tui.session_view import Problem
+
+if TYPE_CHECKING:
+    from ctxview.formats import Source
 
 
 def opener(paths: Sequence[Path], as_format: str | None) -> Iterator[Source | Problem]:

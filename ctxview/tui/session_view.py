@@ -9,13 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ctxview.findings import Finding, Severity
-from ctxview.formats import Source
 from ctxview.state import Block
 from ctxview.tui.query import Facts, Query
 from ctxview.tui.search import Hit, Hits, search
 from ctxview.tui.things import Index, Kind, Thing
+
+if TYPE_CHECKING:
+    from ctxview.formats import Source
 
 
 class Sort(StrEnum):

@@ -10,11 +10,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from ctxview.findings import Finding
-from ctxview.formats import Reading
 from ctxview.state import Block, Budget, ContextState, Gap, Origin, Ref, Todo, TodoItem
+
+if TYPE_CHECKING:
+    from ctxview.formats import Reading
 
 
 class Kind(StrEnum):

@@ -221,6 +221,17 @@ async def test_filter_narrows_while_typing_and_tells_mistakes() -> None:
         assert not drive.inspector.view.query
 
 
+async def test_going_to_what_a_filter_hides_clears_the_filter() -> None:
+    async with driving(night()) as drive:
+        await drive.press("f")
+        await drive.type("tier:core")
+        await drive.press("enter", "slash")
+        await drive.type("kettle")
+        await drive.press("enter")
+        assert drive.selected == block("temp-003", "ephemeral")
+        assert not drive.inspector.view.query
+
+
 async def test_a_filter_that_is_given_up_is_undone() -> None:
     async with driving(night()) as drive:
         await drive.press("f")

@@ -114,6 +114,10 @@ async def test_several_sources_are_a_tree_with_revisions() -> None:
         assert drive.inspector.view.look.revision == 1
         await drive.press("h")
         assert "round 2" not in drive.text(Pane.SOURCES)
+        await drive.press("j")
+        assert "Enter opens it." in drive.text(Pane.DETAIL)
+        await drive.press("k")
+        assert "version: the system writes it" in drive.text(Pane.DETAIL)
 
 
 async def test_hostile_text_is_only_shown() -> None:

@@ -13,9 +13,9 @@ from typing import Any
 from ctxview.edits import DeleteValue, Edit, MoveItem, Refused
 from ctxview.files.save import Conflict, SaveRefused
 from ctxview.state import Block, ContextState, Form, Tier, Todo, TodoItem
-from ctxview.tui.drafts import Work
 from ctxview.tui.screens.inspector import Inspector
 from ctxview.tui.things import WHOLE, Kind, Thing
+from ctxview.tui.work import Work
 
 
 def edit(screen: Inspector) -> None:

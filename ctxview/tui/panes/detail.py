@@ -5,8 +5,9 @@ from __future__ import annotations
 from ctxview.tui.layout import Pane
 from ctxview.tui.panes.describe import describe
 from ctxview.tui.panes.pane import PaneLines, nothing
-from ctxview.tui.session_view import Shown
-from ctxview.tui.things import Thing
+from ctxview.tui.session_view import SessionView, Shown
+from ctxview.tui.text import show, wrap_all
+from ctxview.tui.things import WHOLE, Kind, Thing
 from ctxview.tui.widgets.page import Page
 
 
@@ -14,8 +15,9 @@ class DetailPane(PaneLines):
     pane = Pane.DETAIL
     has_cursor = False
 
-    def __init__(self) -> None:
+    def __init__(self, view: SessionView) -> None:
         super().__init__()
+        self._view = view
         self._about: Thing | None = None
 
     def select(self, thing: Thing | None) -> None:
@@ -30,9 +32,27 @@ class DetailPane(PaneLines):
         return True
 
     def draw(self, shown: Shown, width: int) -> Page:
-        value = shown.index.value(self._about)
-        if self._about is None or value is None:
+        thing = self._about
+        if thing is not None and thing.kind in {Kind.SOURCE, Kind.REVISION}:
+            return self._source(thing, shown, width)
+        if thing is None or shown.index.value(thing) is None:
             return nothing(
-                width, "Nothing is selected.", "Move to a row with j and k; everything about it is said here."
+                width, "Nothing is selected.", "Move to a row with j and k; all about it is said here."
             )
-        return Page.of(describe(self._about, shown, width))
+        return Page.of(describe(thing, shown, width))
+
+    def _source(self, thing: Thing, shown: Shown, width: int) -> Page:
+        """The source that is open is told whole; of another one where it is and how to open it."""
+        number = int(thing.name if thing.kind is Kind.SOURCE else thing.within)
+        if thing.kind is Kind.SOURCE and number == self._view.look.source:
+            return Page.of(describe(WHOLE, shown, width))
+        source = self._view.sources[number]
+        lines = [show(source.title, "strong"), show(source.format, "dim"), show(str(source.path), "code")]
+        if thing.kind is Kind.REVISION:
+            revision = source.revisions[int(thing.name)]
+            lines += [
+                show(revision.label, "accent"),
+                show(revision.time or "", "dim"),
+                show(revision.file.name, "code"),
+            ]
+        return Page.of(wrap_all([*lines, (), show("Enter opens it.", "dim")], width))

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from ctxview.formats import Source
+from typing import TYPE_CHECKING
+
 from ctxview.tui.layout import Pane
 from ctxview.tui.panes.pane import PaneLines
 from ctxview.tui.panes.rows import severity_counts
-from ctxview.tui.session_view import SessionView, Shown
-from ctxview.tui.text import Line, Span, fit, join, pad, shorten, show, width, wrap
+from ctxview.tui.session_view import Problem, SessionView, Shown
+from ctxview.tui.text import Line, Span, fit, join, pad, shorten, show, width, wrap_to
 from ctxview.tui.things import Kind, Thing
 from ctxview.tui.widgets.page import Page
 
+if TYPE_CHECKING:
+    from ctxview.formats import Source
+
 ROOMY = 50
+MOST_PROBLEMS = 200
 
 
 class SourcesPane(PaneLines):
@@ -46,23 +51,26 @@ class SourcesPane(PaneLines):
         return True
 
     def _tree(self, cells: int) -> Page:
-        lines: list[Line] = []
-        things: list[Thing | None] = []
+        rows: list[Thing] = []
         for number, source in enumerate(self._view.sources):
-            lines.append(self._source_line(number, source, cells))
-            things.append(Thing(Kind.SOURCE, str(number)))
+            rows.append(Thing(Kind.SOURCE, str(number)))
             if number in self._open:
-                for at in reversed(range(len(source.revisions))):
-                    lines.append(self._revision_line(number, at, source, cells))
-                    things.append(Thing(Kind.REVISION, str(at), str(number)))
-        for problem in self._view.problems:
-            line = join(
-                (Span("✖ ", "bad"),), show(problem.path.name, "strong"), show(f" {problem.reason}", "dim")
-            )
-            wrapped = wrap(line, cells, "  ")
-            lines += wrapped
-            things += [None] * len(wrapped)
-        return Page.of(lines, things)
+                newest_first = reversed(range(len(source.revisions)))
+                rows += [Thing(Kind.REVISION, str(at), str(number)) for at in newest_first]
+        problems = [
+            line for problem in self._view.problems[:MOST_PROBLEMS] for line in _problem(problem, cells)
+        ]
+
+        def draw(row: int) -> tuple[Line]:
+            return (self._line(rows[row], cells) if row < len(rows) else problems[row - len(rows)],)
+
+        return Page(len(rows) + len(problems), draw, lambda row: rows[row] if row < len(rows) else None)
+
+    def _line(self, row: Thing, cells: int) -> Line:
+        if row.kind is Kind.SOURCE:
+            return self._source_line(int(row.name), self._view.sources[int(row.name)], cells)
+        number = int(row.within)
+        return self._revision_line(number, int(row.name), self._view.sources[number], cells)
 
     def _source_line(self, number: int, source: Source, cells: int) -> Line:
         current = number == self._view.look.source
@@ -87,3 +95,9 @@ class SourcesPane(PaneLines):
 
     def count(self, _: Shown) -> str:
         return str(len(self._view.sources))
+
+
+def _problem(problem: Problem, cells: int) -> list[Line]:
+    """A path that could not be opened; in one line where there is not much room."""
+    line = join((Span("✖ ", "bad"),), show(problem.path.name, "strong"), show(f" {problem.reason}", "dim"))
+    return wrap_to(line, cells, 3, "  ")

@@ -27,6 +27,7 @@ from ctxview.tui.panes.prose import TextPane
 from ctxview.tui.panes.references import ReferencesPane
 from ctxview.tui.panes.sources import SourcesPane
 from ctxview.tui.panes.todo import TodoPane
+from ctxview.tui.query import Query
 from ctxview.tui.screens.command_screen import CommandScreen
 from ctxview.tui.search import Hits, pattern
 from ctxview.tui.session_view import SessionView, Shown, Sort
@@ -89,7 +90,7 @@ class Inspector(CommandScreen[None]):
             ReferencesPane(),
             MissingPane(),
             FindingsPane(),
-            DetailPane(),
+            DetailPane(self.view),
             TextPane(),
         ]
         yield Deck(panes)
@@ -100,7 +101,6 @@ class Inspector(CommandScreen[None]):
         self.header, self.deck = self.query_one(Header), self.query_one(Deck)
         self.timeline, self.keys = self.query_one(Timeline), self.query_one(KeyBar)
         self.memory, self.detail = self.query_one(MemoryPane), self.query_one(DetailPane)
-        self.timeline.display = False
         self.header.status = "opening…"
         self.memory.focus()
         self.call_after_refresh(self._open)
@@ -167,7 +167,7 @@ class Inspector(CommandScreen[None]):
             self._total()
 
     def on_totalled(self, message: loading.Totalled) -> None:
-        self.view.totals[message.number] = message.totals
+        self.view.totals.update(message.totals)
         self.panes[Pane.SOURCES].reset()
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
@@ -237,6 +237,10 @@ class Inspector(CommandScreen[None]):
         if remember and self.selected is not None and self.selected != thing:
             self.jumps.append(self.selected)
         pane = HOME[thing.kind]
+        if thing.kind is Kind.BLOCK and self.shown is not None and thing not in self.shown.blocks:
+            self.view.query = Query()
+            self.rearrange()
+            self.say("The filter was cleared, since it hides what you go to.")
         self.deck.choose(pane)
         self.panes[pane].go_to(thing)
         self.selected = thing

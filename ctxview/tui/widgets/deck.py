@@ -34,6 +34,7 @@ class Deck(Widget):
         self.zoomed: Pane | None = None
         self._fronts: list[Pane] = [Pane.MEMORY]
         self._sources = 1
+        self._expected = Size(0, 0)
         self._titles: dict[Pane, tuple[Line, str]] = {}
         self._slot_layout = _SlotLayout(self._regions)
 
@@ -65,9 +66,7 @@ class Deck(Widget):
         """Gives every pane its place anew: what they hold, the size or the choice has changed."""
         if sources is not None:
             self._sources = sources
-        size = self.size
-        if not size:
-            return
+        size = self.size or self._expected
         wanted = {name: pane.lines_wanted(40) for name, pane in self.panes.items()}
         wishes = Wishes(wanted, self._sources)
         slots = arrange(size.width, size.height, wishes, self._fronts, self.zoomed)
@@ -76,13 +75,19 @@ class Deck(Widget):
             shown = {slot.shown for slot in slots}
             self.set_class(len(slots) == 1, "-single")
             for name, pane in self.panes.items():
-                pane.display = name in shown
+                if pane.display != (name in shown):
+                    pane.display = name in shown
             self.refresh(layout=True)
         self.retitle()
 
     def retitle(self) -> None:
         for slot in self.slots:
             self._title(slot)
+
+    def on_mount(self) -> None:
+        """So that the very first picture is right: ours is all of the screen but the header and the keys."""
+        self._expected = Size(self.app.size.width, self.app.size.height - 2)
+        self.place()
 
     def on_resize(self) -> None:
         self.place()

@@ -13,6 +13,8 @@ class Timeline(OneLine):
     def __init__(self, view: SessionView) -> None:
         super().__init__(id="timeline")
         self._view = view
+        self.display = False
+        """Until there is more than one revision."""
 
     def make_line(self, width: int) -> Line:
         return timeline_line(self._view, width)
