@@ -72,7 +72,7 @@ def test_themes_samples_profiles_and_styles_are_in_the_wheel(wheel: Path) -> Non
 
 
 def test_show_check_and_demo_run_from_the_wheel_alone(installed: Installed) -> None:
-    sample = next(iter(sorted(installed.program.parent.parent.rglob("sample_sessions/**/*.json"))))
+    sample = next(iter(sorted(installed.program.parent.parent.rglob("sample_sessions/snapshot/**/*.json"))))
 
     shown = installed.run("show", sample, "--json")
     assert shown.returncode == 0, shown.stderr
