@@ -45,7 +45,7 @@ class Effect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """What a rule yields: a place and a sentence; severity and effect where they differ from the rule's own."""
+    """What a rule yields: place and sentence; severity and effect where not the rule's own."""
 
     origin: Origin
     message: str
