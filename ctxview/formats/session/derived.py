@@ -6,14 +6,21 @@ replaced only if it still is what was read, one that does not exist is created o
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from ctxview.analysis.tokens import ESTIMATES
 from ctxview.files.create import CreateRefused, create
 from ctxview.files.save import Conflict, SaveRefused, save
+from ctxview.formats.session.candidates import estimate
 from ctxview.formats.session.folder import EntryKind, SessionFolder
+from ctxview.formats.session.profile import Profile
+from ctxview.formats.session.records import RecordFile
+from ctxview.state import JsonValue
 
 _WRITABLE: Final = re.compile(
     r"context/(?:pack\.json|pack\.md"
@@ -66,9 +73,26 @@ def write_derived(folder: SessionFolder, name: str, new: bytes, expected: bytes 
         raise NotWritten(name, str(error)) from None
 
 
-def with_line(index: bytes | None, line: bytes) -> bytes:
-    """An index with one more line; a last line without an end gets none added behind it."""
-    before = index or b""
-    if before and not before.endswith(b"\n"):
-        raise ValueError("the last line of the index has no end")
-    return before + line + b"\n"
+def cost(text: str, profile: Profile) -> int:
+    """The tokens an index tells of a text: by the profile's own estimate, or by bytes where it has none."""
+    estimated = estimate(text, profile)
+    return max(1, ESTIMATES["bytes/4"].count(text)) if estimated is None else estimated
+
+
+def json_line(value: JsonValue) -> bytes:
+    """A record as the runtime writes it: compact, and nothing escaped that need not be."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        # Half of a surrogate pair is no UTF-8, but JSON can spell it out.
+        return json.dumps(value, separators=(",", ":")).encode()
+
+
+def with_lines(index: RecordFile, name: str, lines: Sequence[bytes], data: bytes | None) -> bytes | None:
+    """`data`, which is an index as it was read or changed since, with more lines; raises `NotWritten`."""
+    if lines and index.torn:
+        raise NotWritten(name, "its last line has no end: it is being written, or was torn")
+    if index.left_out:
+        raise NotWritten(name, "it has too many lines to be sure that none is written twice")
+    return (data or b"") + b"".join(line + b"\n" for line in lines) if lines else data

@@ -45,6 +45,16 @@ class RawContent:
         """How many records a history has."""
         return self._layout(stream).records
 
+    def records(self, stream: str) -> Iterator[tuple[int, HistoryLine]]:
+        """Every record with its number, from 1, in bounded memory; rows that cannot be read are left out."""
+        blanks = 0
+        for place, line in enumerate(self.history.stream(stream).scan()):
+            number = place if line.number is None else line.number
+            if line.is_blank:
+                blanks += 1
+            else:
+                yield number + 1 - blanks, line
+
     def lines(self, stream: str, first: int, last: int) -> Iterator[HistoryLine]:
         """The lines of some records, counted from 1, both ends included; raises `NoContent`."""
         facts = self._layout(stream)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from ctxview.formats.session.history_line import HistoryLine
 from ctxview.formats.session.message import content_text, parts_of, size_of
@@ -12,25 +13,41 @@ from ctxview.formats.session.names import EVENTS, MESSAGES
 from ctxview.formats.session.raw_content import NoContent, RawContent
 from ctxview.state import JsonValue
 
+LONGEST_FIRST = 1024 * 1024
+"""A content whose first line is longer is not looked for as lines."""
 
-def traced(raw: RawContent, contents: Mapping[str, bytes]) -> dict[str, str]:
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a content is recognised by before it is hashed: its size, its lines, and the first of them."""
+
+    size: int
+    lines: int
+    first: bytes
+
+
+def shape_of(content: bytes) -> Shape:
+    return Shape(len(content), content.count(b"\n"), content.partition(b"\n")[0][:LONGEST_FIRST])
+
+
+def traced(raw: RawContent, wanted: Mapping[str, Shape]) -> dict[str, str]:
     """Where each content stands, by its SHA-256: `messages 4-9` or `events 7`; what is nowhere is left out.
 
     A content is either some whole lines of a history or one text in it, as `raw_content` defines them.
     """
     found: dict[str, str] = {}
-    sizes = {len(content) for content in contents.values()}
+    sizes = {shape.size for shape in wanted.values()}
     beginnings: defaultdict[bytes, list[str]] = defaultdict(list)
-    for digest, content in contents.items():
-        beginnings[content.partition(b"\n")[0]].append(digest)
-    for stream in (MESSAGES, EVENTS) if contents else ():
+    for digest, shape in wanted.items():
+        beginnings[shape.first].append(digest)
+    for stream in (MESSAGES, EVENTS) if wanted else ():
         word = stream.removesuffix(".jsonl")
-        for record, line in _records(raw, stream):
+        for record, line in raw.records(stream):
             for digest in beginnings.get(line.content, ()):
-                count = contents[digest].count(b"\n")
-                if _stands_at(raw, stream, record, count, contents[digest]):
-                    found.setdefault(digest, f"{word} {record}-{record + count - 1}")
-            for digest in _text_digests(line, sizes) & contents.keys():
+                last = record + wanted[digest].lines - 1
+                if digest not in found and _stands_at(raw, stream, record, last, digest):
+                    found[digest] = f"{word} {record}-{last}"
+            for digest in _text_digests(line, sizes) & wanted.keys():
                 found.setdefault(digest, f"{word} {record}")
     return found
 
@@ -47,17 +64,9 @@ def texts_of(value: dict[str, JsonValue]) -> Iterator[str]:
             yield text
 
 
-def _records(raw: RawContent, stream: str) -> Iterator[tuple[int, HistoryLine]]:
-    record = 0
-    for line in raw.history.stream(stream).scan():
-        if not line.is_blank:
-            record += 1
-            yield record, line
-
-
-def _stands_at(raw: RawContent, stream: str, record: int, count: int, content: bytes) -> bool:
+def _stands_at(raw: RawContent, stream: str, first: int, last: int, digest: str) -> bool:
     try:
-        return count > 0 and raw.range(stream, record, record + count - 1) == content
+        return hashlib.sha256(raw.range(stream, first, last)).hexdigest() == digest
     except NoContent:
         return False
 
