@@ -84,6 +84,39 @@ COMMANDS = {
             ("ctxview diff before.json after.json --json", "the same for programs"),
         ),
     ),
+    "pack": Command(
+        "pack",
+        "build a session's context pack and say why each item is in or out",
+        (
+            ("ctxview pack session/default --budget 8000", "try a budget; exit 1 if it leaves out some"),
+            ("ctxview pack session/default --write", "write context/pack.json and pack.md"),
+        ),
+    ),
+    "gc": Command(
+        "gc",
+        "say what may be collected from a session's context, and do it",
+        (
+            ("ctxview gc session/default", "what would go and why; nothing is removed"),
+            ("ctxview gc session/default --apply", "remove it; --undo puts it back"),
+        ),
+    ),
+    "swap": Command(
+        "swap",
+        "move messages or a tool's output out of the working set",
+        (
+            ("ctxview swap session/default --range 1-120", "what would be swapped out"),
+            ("ctxview swap session/default --event call-7 --write", "swap out what a tool put out"),
+            ("ctxview swap session/default --rebuild --write", "make lost chunks again"),
+        ),
+    ),
+    "dedup": Command(
+        "dedup",
+        "keep large repeated content of a session once",
+        (
+            ("ctxview dedup session/default", "what is repeated, and where"),
+            ("ctxview dedup session/default --least 20000 --write", "write blobs for large ones"),
+        ),
+    ),
 }
 
 INSPECTOR = Command(
