@@ -7,16 +7,20 @@ text is in a content, say in a line of a history, the caller knows.
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from functools import lru_cache
+from typing import Final, NamedTuple, TypeVar
 
 from ctxview.analysis.tokens import DEFAULT_ENCODING, PIECE, Count, TokenCounter, exact_counter, pieces
 from ctxview.files.cache import NumberCache, content_key
 
 _BATCH_BYTES: Final = 4 * 1024 * 1024
 _BATCH_ITEMS: Final = 4000
+
+_Item = TypeVar("_Item")
 
 
 def as_text(content: bytes) -> str:
@@ -49,34 +53,48 @@ class TokenCounts:
 
     def each(self, contents: Iterable[bytes], cancelled: Callable[[], bool] = never) -> Iterator[Count]:
         """The count of each content in turn. Ends early when cancelled, which any thread may ask about."""
-        pool = ThreadPoolExecutor(self._threads, "ctxview-tokens")
-        under_way: _Batch | None = None
+        counting = ThreadPoolExecutor(self._threads, "ctxview-tokens")
+        hashing = ThreadPoolExecutor(1, "ctxview-hashes")
         try:
-            for batch in _batches(contents):
-                # The next batch is under way before this one is waited for: no core is idle in between.
-                following = self._start(batch, pool, cancelled)
-                if under_way:
-                    yield from self._finish(under_way)
+            # While one batch is waited for, the next is being counted and the one after it hashed.
+            hashed = _one_ahead(
+                (batch, hashing.submit(content_key, self._kind, *batch)) for batch in _batches(contents)
+            )
+            started = _one_ahead(
+                self._start(batch, key.result(), counting, cancelled) for batch, key in hashed
+            )
+            for known_or_work in started:
                 if cancelled():
                     return
-                under_way = following
-            if under_way:
-                yield from self._finish(under_way)
+                yield from known_or_work if isinstance(known_or_work, list) else self._finish(known_or_work)
         finally:
-            pool.shutdown(cancel_futures=True)
+            hashing.shutdown(cancel_futures=True)
+            counting.shutdown(cancel_futures=True)
 
     def _start(
-        self, contents: Sequence[bytes], pool: ThreadPoolExecutor, cancelled: Callable[[], bool]
-    ) -> _Batch:
-        keys = [content_key(self._kind, content) for content in contents]
-        known = {key: _unpacked(number) for key, number in self._cache.get(set(keys)).items()}
-        unknown = {key: content for key, content in zip(keys, contents, strict=True) if key not in known}
-        if not unknown:
-            return _Batch(keys, known, (), worth_keeping=False)
+        self,
+        batch: Sequence[bytes],
+        batch_key: bytes,
+        pool: ThreadPoolExecutor,
+        cancelled: Callable[[], bool],
+    ) -> list[Count] | _Work:
+        """The counts of a batch if they are known as a whole; else begin to count what is unknown of it."""
+        if found := self._cache.get([batch_key]):
+            return [_unpacked(number) for number in found[batch_key]]
+        keys = [content_key(self._kind, content) for content in batch]
+        known = {key: _unpacked(number) for key, (number,) in self._cache.get(set(keys)).items()}
+        unknown = {key: content for key, content in zip(keys, batch, strict=True) if key not in known}
+        if not unknown and not _is_full(batch):
+            return [known[key] for key in keys]
         counter = exact_counter(self._encoding)
         groups = _groups(self._pieces(unknown, counter))
-        work = [pool.submit(_count, group, counter, cancelled) for group in groups]
-        return _Batch(keys, known, work, worth_keeping=counter.exact)
+        return _Work(
+            batch_key if _is_full(batch) else None,
+            keys,
+            known,
+            [pool.submit(_count, group, counter, cancelled) for group in groups],
+            worth_keeping=counter.exact,
+        )
 
     def _pieces(self, contents: Mapping[bytes, bytes], counter: TokenCounter) -> Iterator[_Piece]:
         for key, content in contents.items():
@@ -85,20 +103,22 @@ class TokenCounts:
             for piece, clean in pieces(text) if counter.exact else [(text, True)]:
                 yield _Piece(key, piece, clean)
 
-    def _finish(self, batch: _Batch) -> Iterator[Count]:
-        """The counts of a batch; none at all when its work was cancelled."""
+    def _finish(self, work: _Work) -> Iterator[Count]:
+        """The counts of a batch; none at all when the work on it was cancelled."""
         fresh: dict[bytes, Count] = {}
-        for group in batch.work:
+        for group in work.groups:
             counted = group.result()
             if counted is None:
                 return
             for key, count in counted:
                 before = fresh.get(key, Count(0, exact=True))
                 fresh[key] = Count(before.value + count.value, before.exact and count.exact)
-        if batch.worth_keeping:
-            self._cache.put({key: _packed(count) for key, count in fresh.items()})
-        counts = batch.known | fresh
-        yield from (counts[key] for key in batch.keys)
+        counts = work.known | fresh
+        if work.worth_keeping:
+            self._cache.put({key: [_packed(count)] for key, count in fresh.items()})
+            if work.batch_key:
+                self._cache.put({work.batch_key: [_packed(counts[key]) for key in work.keys]})
+        yield from (counts[key] for key in work.keys)
 
 
 class _Piece(NamedTuple):
@@ -110,12 +130,14 @@ class _Piece(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Batch:
-    """Contents by their keys: the counts that are known, and the work on the others."""
+class _Work:
+    """A batch of which not all counts are known."""
 
+    batch_key: bytes | None
+    """Only if the batch is full: any other will be another one when the history has grown."""
     keys: Sequence[bytes]
     known: dict[bytes, Count]
-    work: Sequence[Future[list[tuple[bytes, Count]] | None]]
+    groups: Sequence[Future[list[tuple[bytes, Count]] | None]]
     worth_keeping: bool
 
 
@@ -141,6 +163,20 @@ def _batches(contents: Iterable[bytes]) -> Iterator[list[bytes]]:
         yield batch
 
 
+def _is_full(batch: Sequence[bytes]) -> bool:
+    return len(batch) >= _BATCH_ITEMS or sum(map(len, batch)) >= _BATCH_BYTES
+
+
+def _one_ahead(items: Iterable[_Item]) -> Iterator[_Item]:
+    """The same items, each when the next one has been made already."""
+    waiting = deque[_Item]()
+    for item in items:
+        waiting.append(item)
+        if len(waiting) > 1:
+            yield waiting.popleft()
+    yield from waiting
+
+
 def _groups(all_pieces: Iterable[_Piece]) -> Iterator[list[_Piece]]:
     """Pieces together that are worth a task of their own, and short enough to wait for."""
     group: list[_Piece] = []
@@ -159,6 +195,7 @@ def _packed(count: Count) -> int:
     return count.value << 1 | count.exact
 
 
+@lru_cache(maxsize=50_000)
 def _unpacked(number: int) -> Count:
     return Count(number >> 1, bool(number & 1))
 

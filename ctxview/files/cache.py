@@ -6,7 +6,8 @@ Several processes may use it at once. Content itself is never stored.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from itertools import islice
@@ -28,15 +29,16 @@ _NAME: Final = "numbers-1.sqlite"
 _PAGE: Final = 4096
 _AT_ONCE: Final = 500
 _WAIT_SECONDS: Final = 2.0
-_TABLE: Final = "CREATE TABLE IF NOT EXISTS numbers (key BLOB PRIMARY KEY, value INTEGER) WITHOUT ROWID"
-# One bit of the checksum: any half of what there is, and another half every time.
-_FORGET_HALF: Final = "DELETE FROM numbers WHERE (value >> ?) & 1"
+_TABLE: Final = "CREATE TABLE IF NOT EXISTS numbers (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID"
+# Keys are hashes: one bit of them makes any half of what there is, and another half every time.
+_FORGET_HALF: Final = "DELETE FROM numbers WHERE substr(key, ?, 1) >= x'80'"
 
 
-def content_key(kind: str, content: bytes) -> bytes:
-    """The name of a number of some kind (what was counted, and how) of some content."""
+def content_key(kind: str, *contents: bytes) -> bytes:
+    """The name of the numbers of some kind (what was counted, and how) of some contents."""
     hashed = sha256(f"{kind}\0".encode())
-    hashed.update(content)
+    hashed.update(array("Q", map(len, contents)))
+    hashed.update(b"".join(contents))
     return hashed.digest()[:16]
 
 
@@ -49,11 +51,11 @@ class NumberCache:
         self._lock = Lock()
         self._connection: sqlite3.Connection | None = None
 
-    def get(self, keys: Iterable[bytes]) -> dict[bytes, int]:
+    def get(self, keys: Iterable[bytes]) -> dict[bytes, Sequence[int]]:
         """The numbers that are known, of those asked for."""
         import sqlite3
 
-        found: dict[bytes, int] = {}
+        found: dict[bytes, Sequence[int]] = {}
         rest = iter(keys)
         with self._lock:
             try:
@@ -65,12 +67,11 @@ class NumberCache:
                 self._recover(error)
         return found
 
-    def put(self, numbers: Mapping[bytes, int]) -> None:
-        """Keep some numbers; one that is below 0 or takes over 31 bits is left out."""
+    def put(self, numbers: Mapping[bytes, Sequence[int]]) -> None:
+        """Keep some numbers, each from 0 to 2³² - 1."""
         import sqlite3
 
-        fitting = {key: number for key, number in sorted(numbers.items()) if 0 <= number < 1 << 31}
-        rows = [(key, _sealed(key, number)) for key, number in fitting.items()]
+        rows = [(key, _sealed(key, value)) for key, value in sorted(numbers.items())]
         with self._lock:
             for _ in range(2):
                 try:
@@ -126,7 +127,7 @@ class NumberCache:
             return
         if code == sqlite3.SQLITE_FULL and self._connection:
             with suppress(sqlite3.Error), self._connection as transaction:
-                transaction.execute(_FORGET_HALF, (randrange(32),))
+                transaction.execute(_FORGET_HALF, (randrange(1, 17),))
                 return
         self._close()
         folder = self._folder or cache_folder()
@@ -141,15 +142,16 @@ class NumberCache:
 
 
 class _Damaged(Exception):
-    """A number is not the one that was put under its key."""
+    """What stands under a key is not what was put there."""
 
 
-def _sealed(key: bytes, number: int) -> int:
+def _sealed(key: bytes, numbers: Sequence[int]) -> bytes:
     """With a checksum: SQLite does not notice bytes that went bad, and a wrong number is worse than none."""
-    return number << 32 | crc32(key + number.to_bytes(4, "big"))
+    packed = array("I", numbers).tobytes()
+    return packed + crc32(key + packed).to_bytes(4, "big")
 
 
-def _unsealed(key: bytes, value: object) -> int:
-    if not isinstance(value, int) or not 0 <= value < 1 << 63 or _sealed(key, value >> 32) != value:
+def _unsealed(key: bytes, value: object) -> Sequence[int]:
+    if not isinstance(value, bytes) or crc32(key + value[:-4]).to_bytes(4, "big") != value[-4:]:
         raise _Damaged
-    return value >> 32
+    return array("I", value[:-4])

@@ -139,8 +139,9 @@ class LineFile:
 
     def line(self, number: int, limit: int | None = None) -> bytes:
         """A line without its ending, or its first `limit` bytes."""
-        start, end = self.span(number)
-        return self.read(start, end if limit is None else min(end, start + limit))
+        view = self._view
+        start, end = view.trimmed(*view.bounds(number))
+        return view.held.read(start, end if limit is None else min(end, start + limit))
 
     def ending(self, number: int) -> bytes:
         """How a line ends: a newline, one after a carriage return, or nothing at all."""
@@ -156,7 +157,7 @@ class LineFile:
     def lines(self, first: int = 0, stop: int | None = None, limit: int | None = None) -> Iterator[Line]:
         """One line after the other, to the end of the file as it is now; of each at most `limit` bytes.
 
-        Lines from the start need no index. The file must not be refreshed meanwhile by the same thread.
+        Lines from the start need no index.
         """
         view = self._view
         if first and first >= view.lines:
@@ -220,13 +221,13 @@ class LineFile:
         return self._view.held.digests(lengths, cancelled)
 
     def refresh(self) -> Growth:
-        """Look at the file again; from now on everything is told of its new state.
+        """Look at the file again; from now on everything is told of its new state. For one thread at a time.
 
         Changed bytes amid known ones are noticed by samples. To be sure, compare digests.
         """
         before = self._view
         growth, self._view = self._look_again(before)
-        if before.complete and 0 < self._view.size - before.size <= _INDEX_AT_ONCE:
+        if growth is Growth.GROWN and before.complete and self._view.size - before.size <= _INDEX_AT_ONCE:
             self.index()
         return growth
 
