@@ -1,0 +1,79 @@
+"""Exact tokens of a long history, a first and a second time, against tiktoken alone on the same cores."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from argparse import ArgumentParser
+from pathlib import Path
+
+from tiktoken import Encoding
+
+from benchmarks.session_data import SIZES, write_session
+from ctxview.analysis.token_cache import TokenCounts
+from ctxview.analysis.token_tables import O200K_BASE, load
+from ctxview.analysis.tokens import exact_counter
+from ctxview.files.cache import NumberCache
+from ctxview.files.lines import open_lines
+
+FIRST_GOAL = 1.15
+AGAIN_GOAL = 0.02
+AT_ONCE = 4_000_000
+
+
+def main() -> int:
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--size", choices=SIZES, default="100MB")
+    arguments = parser.parse_args()
+    exact_counter()  # to load a table is not to count
+    encoding = load(O200K_BASE)
+    with tempfile.TemporaryDirectory() as folder:
+        session = write_session(Path(folder) / "session", SIZES[arguments.size]).folder
+        caches = [Path(folder) / f"cache-{number}" for number in range(arguments.repeat)]
+        rounds = [
+            (_tiktoken_alone(session, encoding), _ours(session, cache), _ours(session, cache))
+            for cache in caches
+        ]
+    # Both use all cores, so processor time would not show idle ones; others on the machine only add time.
+    alone, first, again = (min(times) for times in zip(*rounds, strict=True))
+    print(f"messages of {arguments.size}, {_cores()} cores, best of {arguments.repeat}")
+    print(f"{'tiktoken alone':<36}{alone:8.2f} s")
+    print(f"{'first time':<36}{first:8.2f} s")
+    print(f"{f'  ratio (goal ≤ {FIRST_GOAL})':<36}{first / alone:8.3f} ×")
+    print(f"{'again':<36}{again:8.2f} s")
+    print(f"{f'  ratio (goal ≤ {AGAIN_GOAL})':<36}{again / alone:8.3f} ×")
+    return 0 if first / alone <= FIRST_GOAL and again / alone <= AGAIN_GOAL else 1
+
+
+def _tiktoken_alone(session: Path, encoding: Encoding) -> float:
+    started = time.perf_counter()
+    texts: list[str] = []
+    size = 0
+    for line in open_lines(session, "messages.jsonl").lines():
+        texts.append(line.content.decode())
+        size += len(line.content)
+        if size > AT_ONCE:
+            encoding.encode_ordinary_batch(texts, num_threads=_cores())
+            texts, size = [], 0
+    encoding.encode_ordinary_batch(texts, num_threads=_cores())
+    return time.perf_counter() - started
+
+
+def _ours(session: Path, cache: Path) -> float:
+    """As a program does that was started anew."""
+    started = time.perf_counter()
+    contents = (line.content for line in open_lines(session, "messages.jsonl").lines())
+    for _ in TokenCounts(cache=NumberCache(cache)).each(contents):
+        pass
+    return time.perf_counter() - started
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
