@@ -12,7 +12,7 @@ from ctxview.state import Origin
 
 @dataclass(frozen=True, slots=True)
 class ChildUse:
-    """Which child, which file of it, by whom; `result` is False where the plan still waits for one."""
+    """Which child, which file of it, by whom; `result` says whether that must be a result that is there."""
 
     child: str
     name: str
@@ -46,7 +46,8 @@ def _in_pack(session: Session) -> Iterator[ChildUse]:
     for item in session.pack.items:
         child = _child_of(item.source or "")
         if child is not None:
-            yield ChildUse(child, item.source or "", "the pack", session.pack.origin(item, "source"))
+            origin, source = session.pack.origin(item, "source"), item.source or ""
+            yield ChildUse(child, source, "the pack", origin, source.endswith("/result.md"))
 
 
 def _in_refs(session: Session) -> Iterator[ChildUse]:
@@ -55,7 +56,8 @@ def _in_refs(session: Session) -> Iterator[ChildUse]:
         child = _child_of(path)
         if child is not None:
             name = record.text("id") or "?"
-            yield ChildUse(child, path, f"the reference {name}", record.origin("path"))
+            result = path.endswith("/result.md")
+            yield ChildUse(child, path, f"the reference {name}", record.origin("path"), result)
 
 
 def _in_plan(session: Session) -> Iterator[ChildUse]:

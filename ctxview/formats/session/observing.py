@@ -53,8 +53,8 @@ def observe(look: Look, cancelled: Cancelled, before: Observation | None = None)
         if digests is None:
             continue
         streams[name] = StreamSeen(size, digests[-1], look.survey.facts(name).records)
-        if old is not None:
-            prefixes[name] = digests[0] if old.length <= size else None
+        # Without an earlier look the present one stands for it: nothing has changed.
+        prefixes[name] = digests[0] if old is None or old.length <= size else None
     now = Observation(int(time.time()), streams, dict(_facts(look)))
     return Comparison(before or now, now, prefixes)
 

@@ -5,7 +5,7 @@ This is not the pack: the runtime builds its prompt from the newest messages alo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ctxview.formats.session.history_line import HistoryLine
@@ -23,34 +23,44 @@ class Shown:
 
 
 def prompt_view(tail: Sequence[HistoryLine], profile: Profile) -> list[Shown]:
-    """Each of the last lines of the history with its fate, in their order."""
-    limits = profile.limits
-    if limits.prompt_history is None:
-        return [Shown(line, True, None) for line in tail if not line.is_blank]
-    view: list[Shown] = []
-    read = used = 0
-    full = False
-    for line in reversed(tail):
-        if line.is_blank:
-            read += line.size + line.ending
-            continue
-        read += line.size + line.ending
-        beyond = limits.prompt_window is not None and read > limits.prompt_window
-        reason = _why_dropped(line, profile)
-        if reason is None and (full or beyond):
-            most = limits.prompt_window if beyond else limits.prompt_history
-            reason = f"the prompt holds only the last {most:,} bytes of messages"
-        elif reason is None:
-            cost = _cost(line) + (used > 0)
-            full = used + cost > limits.prompt_history
-            used += 0 if full else cost
-            reason = (
-                f"the prompt holds only the last {limits.prompt_history:,} bytes of messages"
-                if full
-                else None
-            )
-        view.append(Shown(line, reason is None, reason))
+    """Each of the last lines of the history with its fate, in their order; blank ones are left out."""
+    room = _Room(profile)
+    view = [Shown(line, reason is None, reason) for line in reversed(tail) for reason in room.taken(line)]
     return view[::-1]
+
+
+class _Room:
+    """The room in the prompt, filled from the newest message back until the first that does not fit."""
+
+    def __init__(self, profile: Profile) -> None:
+        self._profile = profile
+        self._read = self._used = 0
+        self._full = False
+
+    def taken(self, line: HistoryLine) -> Iterator[str | None]:
+        """Why the line is not shown, None when it is; nothing at all for a blank line."""
+        self._read += line.size + line.ending
+        if not line.is_blank:
+            yield _why_dropped(line, self._profile) or self._why_no_room(line)
+
+    def _why_no_room(self, line: HistoryLine) -> str | None:
+        window, most = self._profile.limits.prompt_window, self._profile.limits.prompt_history
+        if window is not None and self._read > window:
+            return f"the prompt looks only at the last {window:,} bytes of the messages"
+        if most is None:
+            return None
+        cost = prompt_bytes(line) + (self._used > 0)
+        self._full = self._full or self._used + cost > most
+        if self._full:
+            return f"the prompt holds only {most:,} bytes of messages, the newest first"
+        self._used += cost
+        return None
+
+
+def prompt_bytes(line: HistoryLine) -> int:
+    """What a message takes in the prompt: the bytes of `- role: text`."""
+    value = line.value or {}
+    return len("- : ") + size_of(str(value.get("role"))) + size_of(prompt_text(value).strip())
 
 
 def _why_dropped(line: HistoryLine, profile: Profile) -> str | None:
@@ -63,9 +73,3 @@ def _why_dropped(line: HistoryLine, profile: Profile) -> str | None:
     if not isinstance(value.get("role"), str):
         return "nobody knows who says this: there is no role"
     return None if prompt_text(value).strip() else "there is no text in it"
-
-
-def _cost(line: HistoryLine) -> int:
-    """The bytes of `- role: text`."""
-    value = line.value or {}
-    return len("- : ") + size_of(str(value.get("role"))) + size_of(prompt_text(value).strip())

@@ -100,6 +100,8 @@ class Survey:
     """The lines of the events that somebody asked for by id."""
     answer_lines: dict[str, int]
     """The lines of the results of tool calls that somebody asked for by id."""
+    user_lines: tuple[int, ...]
+    """The lines of the first user messages that name no run."""
     cancels: tuple[tuple[str, Origin], ...]
     """Children that were cancelled because their parent died."""
 
@@ -129,6 +131,7 @@ class Surveyor:
         self._contents: dict[bytes, _Content] = {}
         self._event_lines: dict[str, int] = {}
         self._answer_lines: dict[str, int] = {}
+        self._user_lines: list[int] = []
         self._cancels: list[tuple[str, Origin]] = []
 
     @property
@@ -209,6 +212,8 @@ class Surveyor:
     def _note_spoken(self, line: HistoryLine, message: Message) -> None:
         if message.role in ("user", "assistant") and line.number is not None:
             self._spoken[message.role] = Spoken(message.text, line.number, line.origin())
+            if message.role == "user" and message.run is None and len(self._user_lines) < MOST_PLACES:
+                self._user_lines.append(line.number)
 
     def _note_content(self, text: str, line: HistoryLine) -> None:
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
@@ -241,6 +246,7 @@ class Surveyor:
             contents=frozenset(digest.hex() for digest in self._contents),
             event_lines=self._event_lines,
             answer_lines=self._answer_lines,
+            user_lines=tuple(self._user_lines),
             cancels=tuple(self._cancels),
         )
 

@@ -1,7 +1,7 @@
 """Runs the `Bad` and `Good` examples of a session rule: changes to a sound session, line by line.
 
 `FILE = TEXT` writes a file and `FILE += LINE` adds a line; `FILE.a[0].b = JSON` or `FILE[0].b = JSON` changes
-one value of a JSON file or of a record; `(absent)`, `(empty)`, `(link)` and `(blank)` stand for what they say,
+one value of a JSON file or of a record; `(absent)`, `(empty)`, `(link)` and `(blank)` are what they say,
 `(x * 20000)` for so many letters and `(hash)` in a name for the hash of the text. `---` stands between two
 looks, `delete NAME` is a step of a plan.
 """

@@ -1,0 +1,138 @@
+"""The `Source` of a session: small files read at once, histories opened, the rest found out by `work`.
+
+Every call may come from another thread. Nothing is written into what is inspected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from typing import Protocol
+
+from ctxview.edits import WritePolicy
+from ctxview.files.reading import Unreadable, read_beneath
+from ctxview.findings import Finding
+from ctxview.formats.interface import AS_ON_DISK, Lens, Reading, Revision
+from ctxview.formats.session.checks import check_look
+from ctxview.formats.session.finding_tally import tallied
+from ctxview.formats.session.folder import SessionFolder
+from ctxview.formats.session.history import History, open_history
+from ctxview.formats.session.knowledge import Knowledge
+from ctxview.formats.session.model import Session
+from ctxview.formats.session.profiles import PROFILES, load_profile
+from ctxview.formats.session.read import read_session
+from ctxview.formats.session.state import FORMAT, build_state
+from ctxview.formats.session.state_timeline import build_revisions, build_timeline, moments_of
+from ctxview.formats.session.view import View
+from ctxview.formats.session.write import policy_for
+
+MOST_READINGS = 32
+
+
+class Progress(Protocol):
+    """Somebody who waits: is told how far the work is, and may lose interest."""
+
+    @property
+    def cancelled(self) -> bool: ...
+
+    def report(self, done: int, total: int, what: str) -> None: ...
+
+
+class SessionSource:
+    """One session folder."""
+
+    format = FORMAT
+    profiles: Sequence[str] = PROFILES
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._folder = SessionFolder(path)
+        self._session: Session = read_session(self._folder)
+        self._history: History = open_history(self._session)
+        self._known: dict[str, Knowledge] = {}
+        self._readings: dict[object, Reading] = {}
+        self._lock = Lock()
+
+    @property
+    def path(self) -> Path:
+        return self._path
+
+    @cached_property
+    def title(self) -> str:
+        return self._session.title
+
+    @property
+    def session(self) -> Session:
+        return self._session
+
+    @property
+    def history(self) -> History:
+        return self._history
+
+    @property
+    def revisions(self) -> Sequence[Revision]:
+        """The last runs and now. While the histories are not read there is only now."""
+        return build_revisions(self._path, self._knowledge(None).survey)
+
+    def bytes_of(self, file: str) -> bytes:
+        """Any file of the session; raises `Unreadable`, also for a history too large to be held whole."""
+        name = self._folder.name_of(file)
+        if name is None:
+            raise Unreadable(Path(file), "this file is no part of the session")
+        part = self._session.parts.get(name)
+        if part is not None and part.data is not None:
+            return part.data
+        return read_beneath(self._path, name)
+
+    def policy(self, file: str) -> WritePolicy | None:
+        name = self._folder.name_of(file)
+        return policy_for(name) if name is not None else None
+
+    def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:
+        known = self._knowledge(lens.profile)
+        if overlay:
+            return self._read(revision, lens, known, read_session(SessionFolder(self._path, overlay)))
+        key = (revision, lens.profile, lens.counter.name, known.version)
+        with self._lock:
+            if key in self._readings:
+                return self._readings[key]
+        reading = self._read(revision, lens, known, self._session)
+        with self._lock:
+            if len(self._readings) >= MOST_READINGS:
+                self._readings.pop(next(iter(self._readings)))
+            return self._readings.setdefault(key, reading)
+
+    def findings(self, lens: Lens) -> Sequence[Finding]:
+        known = self._knowledge(lens.profile)
+        known.finish()
+        return self._findings(known, self._session)
+
+    def work(self, lens: Lens, progress: Progress) -> None:
+        """Read the histories, verify the blobs, compare with the last look and remember this one."""
+        known = self._knowledge(lens.profile)
+        if known.advance(lambda: progress.cancelled, progress.report):
+            known.remember()
+
+    def _knowledge(self, profile: str | None) -> Knowledge:
+        loaded = load_profile(profile)
+        with self._lock:
+            known = self._known.get(loaded.name)
+            if known is None:
+                known = self._known[loaded.name] = Knowledge(self._session, self._history, loaded)
+        if known.small:
+            known.finish()
+        return known
+
+    def _read(self, revision: int, lens: Lens, known: Knowledge, session: Session) -> Reading:
+        look = known.look(session)
+        moments = moments_of(look.survey)
+        as_of = moments[revision] if 0 <= revision < len(moments) else None
+        label = build_revisions(self._path, look.survey)[revision if as_of is not None else -1].label
+        state = build_state(View(look, lens.counter, as_of), label, build_timeline(look))
+        return Reading(state, self._findings(known, session))
+
+    def _findings(self, known: Knowledge, session: Session) -> tuple[Finding, ...]:
+        found: Iterator[Finding] = iter((*check_look(known.look(session)), *known.findings(session)))
+        return tuple(sorted(tallied(found), key=lambda finding: finding.sort_key))

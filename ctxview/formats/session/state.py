@@ -1,0 +1,91 @@
+"""One session as neutral state: tiers, todo, budgets, references, gaps and timeline together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from ctxview.analysis.tokens import TokenCounter
+from ctxview.formats.session.forms import session_form
+from ctxview.formats.session.state_budget import build_budgets
+from ctxview.formats.session.state_gaps import build_gaps
+from ctxview.formats.session.state_refs import build_refs
+from ctxview.formats.session.state_tiers import build_tiers
+from ctxview.formats.session.state_todo import build_todo
+from ctxview.formats.session.transcript import SessionTranscript
+from ctxview.formats.session.view import View
+from ctxview.state import ContextState, Counts, Event, Tier
+
+FORMAT = "session"
+
+
+def build_state(view: View, revision: str, timeline: tuple[Event, ...]) -> ContextState:
+    """Everything there is to show of a session at one moment; what is not known yet is among the gaps."""
+    session = view.look.session
+    tiers = build_tiers(view)
+    refs = build_refs(view)
+    return ContextState(
+        format=FORMAT,
+        title=session.title,
+        source=str(session.folder.root),
+        revision=revision,
+        tiers=tiers,
+        todo=build_todo(view),
+        budgets=build_budgets(view),
+        refs=refs,
+        missing=build_gaps(view, refs),
+        timeline=timeline,
+        counts=count_blocks(tiers, view.counter),
+        form=session_form(session),
+        extra=_extra(view),
+        transcript=SessionTranscript(view.look.history.messages),
+    )
+
+
+def count_blocks(tiers: Sequence[Tier], counter: TokenCounter) -> Counts:
+    """Totals over all tiers; tokens of what the pack or the prompt shows."""
+    blocks = [block for tier in tiers for block in tier.blocks]
+    visible = [block for block in blocks if block.visible]
+    return Counts(
+        blocks=len(blocks),
+        visible=len(visible),
+        hidden=sum(block.visible is False for block in blocks),
+        tokens=sum(block.tokens or 0 for block in visible),
+        tokens_exact=counter.exact,
+        estimator=counter.name,
+    )
+
+
+def _extra(view: View) -> dict[str, str]:
+    session, survey = view.look.session, view.look.survey
+    facts = {"profile": view.profile.name, "state": session.state or "unknown"}
+    words = (("agent", session.agent), ("cwd", session.part("cwd").value), ("scope", session.scope))
+    facts |= {name: value for name, value in words if value is not None}
+    for name in ("created_at", "updated_at"):
+        if (told := _moment(session.part(name).value)) is not None:
+            facts[name.removesuffix("_at")] = told
+    if view.look.history.store is not None:
+        facts["store"] = "columnar"
+    if survey is None:
+        facts["messages"] = "being read"
+    else:
+        facts["messages"] = f"{survey.messages.records:,}"
+        facts["events"] = f"{survey.events.records:,}"
+        facts["runs"] = f"{len(survey.runs.runs) + survey.runs.forgotten:,}"
+        runs = survey.runs.runs
+        given, answered = sum(run.input_tokens for run in runs), sum(run.output_tokens for run in runs)
+        if given or answered:
+            facts["usage"] = f"{given:,} in, {answered:,} out"
+    if view.as_of is not None:
+        facts["as of"] = f"the end of run {view.as_of.number}; summary, facts and pack are of now"
+    return facts
+
+
+def _moment(seconds: str | None) -> str | None:
+    """Unix seconds as a date; None when they are none or beyond any calendar."""
+    if seconds is None or not seconds.isascii() or not seconds.isdigit() or len(seconds) > 12:
+        return None
+    try:
+        return f"{datetime.fromtimestamp(int(seconds), UTC):%Y-%m-%d %H:%M} UTC"
+    except (OverflowError, OSError, ValueError):
+        return None

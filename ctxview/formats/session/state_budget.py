@@ -1,0 +1,128 @@
+"""The pack against its budget: as it was written, as it would cost now, and as the builder would build it.
+
+Beside it the prompt's own budget, which knows no pack and counts bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ctxview.formats.session.candidates import candidates, estimate, first_fit
+from ctxview.formats.session.model import PackItem
+from ctxview.formats.session.names import MESSAGES, tail_count
+from ctxview.formats.session.prompt import prompt_bytes, prompt_view
+from ctxview.formats.session.view import View
+from ctxview.state import Budget, Segment
+
+
+def build_budgets(view: View) -> tuple[Budget, ...]:
+    """The pack as written comes first; what cannot be told is left out."""
+    if view.as_of is not None:
+        return tuple(_prompt(view))
+    return (*_written(view), *_recounted(view), *_built_now(view), *_prompt(view))
+
+
+def segment_name(item: PackItem) -> str:
+    """Kind, source and range of an item in one line."""
+    words = (item.kind, item.source, item.range)
+    return " ".join(word for word in words if word) or f"item {item.index + 1}"
+
+
+def is_stale(view: View, item: PackItem) -> bool:
+    """Whether pack.md shows an item otherwise than its source is now."""
+    section, content = view.sections.get(item.source or ""), view.content(item)
+    if section is None or content is None:
+        return False
+    return section.body != (content if content.endswith("\n") else f"{content}\n")
+
+
+def _written(view: View) -> Iterator[Budget]:
+    items = view.look.session.pack.items
+    if not items:
+        return
+    estimator = view.profile.pack.estimator or "as written"
+    segments = tuple(
+        Segment(
+            f"{segment_name(item)}{' (stale)' if is_stale(view, item) else ''}",
+            item.tokens,
+            None,
+            False,
+            estimator,
+        )
+        for item in items
+        if item.tokens is not None
+    )
+    yield _budget("pack as written", "tokens", view, segments)
+
+
+def _recounted(view: View) -> Iterator[Budget]:
+    """Each item by the profile's estimate and by the counter that was asked for."""
+    contents = [(item, view.content(item)) for item in view.look.session.pack.items]
+    found = [(item, content) for item, content in contents if content is not None]
+    if not found:
+        return
+    if view.profile.pack.estimator is not None:
+        words = tuple(
+            Segment(
+                segment_name(item),
+                estimate(content, view.profile) or 0,
+                None,
+                False,
+                view.profile.pack.estimator,
+            )
+            for item, content in found
+        )
+        yield _budget("pack now", view.profile.pack.estimator, view, words)
+    counted = tuple(
+        Segment(segment_name(item), tokens, None, view.counter.exact, view.counter.name)
+        for item, content in found
+        if (tokens := view.tokens(content)) is not None
+    )
+    yield _budget("pack now", f"tokens ({view.counter.name})", view, counted)
+
+
+def _built_now(view: View) -> Iterator[Budget]:
+    """What the builder would take for the budget there is, with what it would leave out."""
+    session, profile = view.look.session, view.profile
+    if profile.pack.estimator is None:
+        return
+    recent = next(
+        (tail_count(item.range or "") for item in session.pack.items if item.source == MESSAGES), None
+    )
+    offered = candidates(session, view.look.history.messages, profile, recent)
+    choices = first_fit(offered, session.budget)
+    if not choices:
+        return
+    segments = tuple(
+        Segment(
+            _candidate_name(each.candidate.kind, each.candidate.source, each.candidate.range),
+            each.candidate.tokens or 0,
+            None,
+            False,
+            profile.pack.estimator,
+        )
+        for each in choices
+        if each.taken
+    )
+    left_out = sum(not each.taken for each in choices)
+    target = f"rebuilt, {left_out} left out" if left_out else "rebuilt"
+    yield _budget(target, profile.pack.estimator, view, segments)
+
+
+def _prompt(view: View) -> Iterator[Budget]:
+    limit = view.profile.limits.prompt_history
+    if limit is None:
+        return
+    shown = [each.line for each in prompt_view(view.recent, view.profile) if each.visible]
+    used = sum(prompt_bytes(line) for line in shown) + max(0, len(shown) - 1)
+    segment = Segment(f"{len(shown)} messages", used, limit, True, None)
+    yield Budget("prompt history", "bytes", limit, used, None, (segment,))
+
+
+def _budget(target: str, unit: str, view: View, segments: Sequence[Segment]) -> Budget:
+    limit = view.look.session.budget or None
+    return Budget(target, unit, limit, sum(each.used for each in segments), None, tuple(segments))
+
+
+def _candidate_name(kind: str, source: str, range: str | None) -> str:  # noqa: A002 - the pack's own word
+    return f"{kind} {source} {range}" if range else f"{kind} {source}"

@@ -1,0 +1,125 @@
+"""Deceiving text and secrets in a session: in small files at once, in histories in a pass of their own.
+
+The pass can be stopped anywhere and goes on from there. What the rules say is `analysis`' business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from threading import Lock
+
+from ctxview.analysis.secrets import check_secrets
+from ctxview.analysis.text_rules import check_text
+from ctxview.files.places import Places
+from ctxview.findings import Finding
+from ctxview.formats.session.finding_tally import FindingTally
+from ctxview.formats.session.folder import Part
+from ctxview.formats.session.history import Cancelled, History, Report
+from ctxview.formats.session.history_line import HistoryLine
+from ctxview.formats.session.message import message_in
+from ctxview.formats.session.model import Session
+from ctxview.formats.session.names import MESSAGES
+from ctxview.formats.session.records import Record, RecordFile
+from ctxview.state import Origin
+
+STEP = 256 * 1024
+CHECKED_EVENTS = ("tool_call", "error", "approval_request", "approval_result")
+"""Events with words of their own; the others repeat the messages."""
+LARGEST_TEXT = 2 * 1024 * 1024
+_ESCAPES = (b"\\u", b"\\b", b"\\f", b"\\r", b"\x7f")
+
+
+def check_small_texts(session: Session) -> Iterator[Finding]:
+    """Summary, todo, pinned files, records and child channels; the pack only repeats them."""
+    parts = [session.part("context/summary.md"), session.part("context/todo.md"), *session.pinned]
+    for child in session.children:
+        parts += [child.part("handoff.md"), child.result]
+    for part in parts:
+        yield from _check_part(part)
+    for records in (session.facts, session.decisions, session.refs):
+        yield from _check_records(records)
+
+
+class TextPass:
+    """Looks at every message, and at the events that say something of their own."""
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self._tally = FindingTally()
+        self._working = Lock()
+        self._steps = self._pass()
+        self.complete = False
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was found; nothing before the end of the pass."""
+        return self._tally.findings() if self.complete else ()
+
+    def advance(self, cancelled: Cancelled, report: Report | None = None) -> bool:
+        with self._working:
+            while not self.complete and not cancelled():
+                done = next(self._steps, None)
+                if report is not None and done is not None:
+                    report(done, self._history.size)
+            return self.complete
+
+    def _pass(self) -> Iterator[int]:
+        done = looked = 0
+        for stream in (self._history.messages, self._history.events):
+            for line in stream.scan():
+                for finding in _check_line(line):
+                    self._tally.add(finding)
+                done += line.size + line.ending
+                if done - looked >= STEP:
+                    looked = done
+                    yield done
+        self.complete = True
+
+
+def _check_line(line: HistoryLine) -> Iterator[Finding]:
+    if line.is_blank or line.cut:
+        return
+    if line.stream == MESSAGES:
+        text = message_in(line).text
+    elif (line.value or {}).get("type") in CHECKED_EVENTS:
+        text = line.content.decode("utf-8", "replace")
+    else:
+        return
+    # The origin is worked out only for a find: nearly all lines are clean.
+    check = check_text if _may_deceive(line.content) else check_secrets
+    yield from check(text, lambda _start, _end: line.origin())
+
+
+def _may_deceive(content: bytes) -> bool:
+    """Whether the text could hold anything but printable ASCII; without escapes the bytes tell."""
+    return not content.isascii() or any(escape in content for escape in _ESCAPES)
+
+
+def _check_part(part: Part) -> Iterator[Finding]:
+    if part.data is None or len(part.data) > LARGEST_TEXT:
+        return
+    yield from check_text(part.text, _places(part.file, part.data, part.text))
+
+
+def _places(file: str, data: bytes, text: str) -> Callable[[int, int], Origin]:
+    places = Places(data)
+
+    def origin_at(first: int, last: int) -> Origin:
+        start = len(text[:first].encode("utf-8", "replace"))
+        place = places.at(start)
+        stop = start + len(text[first:last].encode("utf-8", "replace"))
+        return Origin(file, start=start, end=stop, line=place.line, column=place.column)
+
+    return origin_at
+
+
+def _check_records(records: RecordFile) -> Iterator[Finding]:
+    for record in records.records:
+        for name, value in record.members.items():
+            if isinstance(value, str):
+                yield from check_text(value, _everywhere(record, name))
+
+
+def _everywhere(record: Record, name: str) -> Callable[[int, int], Origin]:
+    """A string inside JSON is one place: its escapes keep characters from having a place of their own."""
+    return lambda _start, _end: record.origin(name)

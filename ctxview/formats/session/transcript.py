@@ -1,0 +1,57 @@
+"""The messages of a session as a transcript: a row for every line, read and decoded when it is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ctxview.formats.session.history import Stream
+from ctxview.formats.session.history_line import HistoryLine
+from ctxview.formats.session.message import message_in
+from ctxview.state import Row
+
+LONGEST_ROW = 256 * 1024
+"""How much of a text one row carries; the origin leads to all of it."""
+
+
+class SessionTranscript:
+    """Implements `state.Transcript` over a history."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+
+    def __len__(self) -> int:
+        return len(self._stream)
+
+    @property
+    def complete(self) -> bool:
+        return self._stream.complete
+
+    def row(self, index: int) -> Row:
+        return row_of(self._stream.line(index))
+
+    def find(self, needle: str, start: int, backwards: bool, cancelled: Callable[[], bool]) -> int | None:
+        if not needle:
+            return None
+        any_case = needle == needle.lower()
+        for number in self._stream.find(needle, start, backwards, cancelled):
+            text = message_in(self._stream.line(number)).text
+            # The bytes may match in a key or an escape; what counts is the text a person sees.
+            if needle in (text.lower() if any_case else text):
+                return number
+        return None
+
+
+def row_of(line: HistoryLine) -> Row:
+    """One line as a row, whatever it holds."""
+    message = message_in(line)
+    broken = message.kind in ("broken", "too long")
+    return Row(
+        index=line.number if line.number is not None else -1,
+        role=message.role,
+        kind=message.kind,
+        text=message.text[:LONGEST_ROW],
+        run=message.run,
+        origin=line.origin(),
+        size=line.size,
+        problem=line.problem if broken else None,
+    )

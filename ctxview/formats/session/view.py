@@ -1,0 +1,94 @@
+"""What a state of a session is built from: a look, the counter, and the moment it is looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from ctxview.analysis.tokens import TokenCounter
+from ctxview.formats.session.history_line import HistoryLine
+from ctxview.formats.session.look import Look
+from ctxview.formats.session.model import PackItem
+from ctxview.formats.session.names import MESSAGES, tail_count
+from ctxview.formats.session.packed import Section, packed_sections, source_text
+from ctxview.formats.session.profile import Profile
+from ctxview.formats.session.runs import Run
+
+LARGEST_COUNTED = 128 * 1024
+"""A longer text is not counted while somebody waits."""
+
+
+@dataclass(frozen=True)
+class AsOf:
+    """A moment in the past: the end of a run. `line` is the last message line of that time, from 0."""
+
+    run: Run
+    number: int
+    line: int | None
+
+
+@dataclass(frozen=True)
+class View:
+    look: Look
+    counter: TokenCounter
+    as_of: AsOf | None = None
+
+    @property
+    def profile(self) -> Profile:
+        return self.look.profile
+
+    @cached_property
+    def packed(self) -> frozenset[str] | None:
+        """The sources in the pack; None when there is no pack to look into."""
+        pack = self.look.session.pack
+        if not pack.json.is_object:
+            return None
+        return frozenset(item.source for item in pack.items if item.source is not None)
+
+    @cached_property
+    def recent_count(self) -> int:
+        """How many messages count as recent: as many as the pack takes, or as the profile says."""
+        items = self.look.session.pack.items
+        told = (tail_count(item.range or "") for item in items if item.source == MESSAGES)
+        count = next((each for each in told if each), self.profile.pack.recent_messages)
+        return max(1, min(count, 200))
+
+    @cached_property
+    def recent(self) -> list[HistoryLine]:
+        """The last messages, of now or of the moment that is looked at."""
+        stream = self.look.history.messages
+        if self.as_of is None:
+            return stream.tail(self.recent_count)
+        last = self.as_of.line
+        if last is None or not stream.complete:
+            return []
+        first = max(0, last + 1 - self.recent_count)
+        return [stream.line(number) for number in range(first, min(last + 1, len(stream)))]
+
+    @property
+    def messages_then(self) -> int | None:
+        """How many messages there were, blank lines not counted; None when nobody has counted yet."""
+        survey = self.look.survey
+        if survey is None:
+            return None
+        if self.as_of is None:
+            return survey.messages.records
+        return 0 if self.as_of.line is None else survey.messages.record_at(self.as_of.line)
+
+    @cached_property
+    def sections(self) -> dict[str, Section]:
+        """The sections of pack.md by source."""
+        return packed_sections(self.look)
+
+    def content(self, item: PackItem) -> str | None:
+        """The present text of a pack item's source, read once."""
+        if item.index not in self._contents:
+            self._contents[item.index] = source_text(self.look, item)
+        return self._contents[item.index]
+
+    @cached_property
+    def _contents(self) -> dict[int, str | None]:
+        return {}
+
+    def tokens(self, text: str) -> int | None:
+        return self.counter.count(text) if len(text) <= LARGEST_COUNTED else None
