@@ -43,7 +43,7 @@ class HeldFile:
         """The bytes from `start` to `end`, or fewer when the file ends before."""
         try:
             content = os.pread(self._descriptor, end - start, start) if end > start else b""
-            # The system hands out at most 2 GiB at once.
+            # Some file systems hand out less than there is, and none more than 2 GiB at once.
             while content and len(content) < end - start:
                 more = os.pread(self._descriptor, end - start - len(content), start + len(content))
                 if not more:
@@ -53,12 +53,18 @@ class HeldFile:
             raise Unreadable(self.path, in_words(error)) from None
         return content
 
-    def read_into(self, buffer: bytearray | memoryview, start: int) -> int:
+    def read_into(self, buffer: memoryview, start: int) -> int:
         """Fill `buffer` from `start`; returns how many bytes there were."""
+        filled = 0
         try:
-            return os.preadv(self._descriptor, [buffer], start)
+            while filled < len(buffer):
+                read = os.preadv(self._descriptor, [buffer[filled:]], start + filled)
+                if not read:
+                    break
+                filled += read
         except OSError as error:
             raise Unreadable(self.path, in_words(error)) from None
+        return filled
 
     def next_newline(self, start: int, end: int) -> int | None:
         """Where the first newline at or after `start` is."""

@@ -83,7 +83,7 @@ class LineFile:
 
     @property
     def complete(self) -> bool:
-        """Whether all lines have their numbers."""
+        """Whether all lines have their numbers: nothing is left to index."""
         return self._view.complete
 
     @property
@@ -236,17 +236,9 @@ class LineFile:
             named = before.held.path.lstat()
             if (named.st_dev, named.st_ino) != before.held.identity:
                 return Growth.REPLACED, _look(hold_beneath(self._root, self._relative), None)
+            return _look_at_same(before)
         except (OSError, Unreadable):
             return Growth.GONE, before
-        status = before.held.status()
-        if (status.st_size, status.st_mtime_ns) == (before.size, before.modified):
-            return Growth.SAME, before
-        if status.st_size < before.size:
-            return Growth.TRUNCATED, _look(before.held, None)
-        if before.held.fingerprint(before.size) != before.fingerprint:
-            return Growth.REWRITTEN, _look(before.held, None)
-        now = _look(before.held, before.index)
-        return (Growth.GROWN if now.size > before.size else Growth.SAME), now
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +254,8 @@ class _View:
 
     @property
     def complete(self) -> bool:
-        return self.index.reached >= self.size
+        # A file that was cut short has no more lines to wait for, until the next look at it.
+        return self.index.reached >= self.size or self.index.cut_short
 
     @property
     def lines(self) -> int:
@@ -288,6 +281,18 @@ def _look(held: HeldFile, index: NewlineIndex | None) -> _View:
     return _View(
         held, index or NewlineIndex(held), size, status.st_mtime_ns, last != b"\n", held.fingerprint(size)
     )
+
+
+def _look_at_same(before: _View) -> tuple[Growth, _View]:
+    status = before.held.status()
+    if (status.st_size, status.st_mtime_ns) == (before.size, before.modified):
+        return Growth.SAME, before
+    if status.st_size < before.size:
+        return Growth.TRUNCATED, _look(before.held, None)
+    if before.held.fingerprint(before.size) != before.fingerprint:
+        return Growth.REWRITTEN, _look(before.held, None)
+    now = _look(before.held, before.index)
+    return (Growth.GROWN if now.size > before.size else Growth.SAME), now
 
 
 def _walk(view: _View, start: int, number: int, limit: int | None) -> Iterator[Line]:

@@ -52,7 +52,6 @@ def small_slices() -> Iterator[None]:
     """Blocks, slices and samples so small that a few bytes cross their borders."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(newline_index, "BLOCK", 16)
-        patch.setattr(newline_index, "SLICE", 64)
         patch.setattr(newline_index, "_MANY", 3)
         patch.setattr(held_file, "SLICE", 32)
         patch.setattr(lines_module, "_RUN", 32)
@@ -474,11 +473,36 @@ def test_an_index_of_a_file_cut_short_ends(file: Path) -> None:
     os.truncate(file, 1_000_000)
     lines.index()
 
-    assert not lines.complete
-    assert len(lines) == 200_000
-    lines.refresh()
+    assert (len(lines), lines.complete) == (200_000, True)
+    assert lines.refresh() is Growth.TRUNCATED
+    assert (len(lines), lines.complete) == (0, False)
     lines.index()
     assert (len(lines), lines.complete) == (200_000, True)
+
+
+def test_a_file_system_that_hands_out_little_at_once_hides_nothing(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pread, preadv = os.pread, os.preadv
+    monkeypatch.setattr(os, "pread", lambda fd, count, at: pread(fd, min(count, 1000), at))
+    monkeypatch.setattr(os, "preadv", lambda fd, buffers, at: preadv(fd, [buffers[0][:1000]], at))
+    content = b"".join(b"line %d\n" % number for number in range(500))
+    lines = indexed(file, content)
+
+    assert all_of(lines) == content.splitlines()
+    assert lines.find(b"line 499", 0) == content.index(b"line 499")
+
+
+def test_a_disk_that_fails_is_told(lines: LineFile, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> bytes:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "pread", fail)
+    monkeypatch.setattr(os, "preadv", fail)
+
+    for ask in (lambda: lines.line(0), lambda: lines.find(b"two", 0), lambda: lines.digest()):
+        with pytest.raises(Unreadable, match="reading failed: Input/output error"):
+            ask()
 
 
 # -- digests -----------------------------------------------------------------------------------------------
