@@ -5,9 +5,10 @@ Only shapes stand here. `registry` picks the format, `discovery` looks through f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from ctxview.findings import Finding
     from ctxview.formats.peek import Peek
     from ctxview.state import ContextState
+
+
+AS_ON_DISK: Mapping[str, bytes] = MappingProxyType({})
+"""No file is replaced by a draft."""
 
 
 class CannotOpen(Exception):
@@ -33,7 +38,7 @@ class Lens:
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """One moment of a source: a round, a run, a saved file."""
+    """One moment of a source: a round, a run, a saved file; `file` is a folder when many files make it up."""
 
     label: str
     kind: str
@@ -67,17 +72,17 @@ class Source(Protocol):
     def profiles(self) -> Sequence[str]:
         """Names a `Lens` may use, the default first."""
 
-    def bytes_of(self, revision: int) -> bytes:
-        """The file of that revision as it was read."""
+    def bytes_of(self, file: str) -> bytes:
+        """A file as it was read, by the name that origins and forms have for it; raises `Unreadable`."""
 
-    def reading(self, revision: int, lens: Lens, data: bytes | None = None) -> Reading:
-        """The state of one revision; of `data` instead of the file's own bytes when given (a draft)."""
+    def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:
+        """The state of one revision, with the drafts of `overlay` in the place of their files."""
 
     def findings(self, lens: Lens) -> Sequence[Finding]:
         """Everything wrong with any revision and with the whole."""
 
-    def policy(self, revision: int) -> WritePolicy | None:
-        """What may be written in that revision's file; None when nothing may."""
+    def policy(self, file: str) -> WritePolicy | None:
+        """What may be written in a file; None when nothing may."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,45 +1,57 @@
-"""The drafts of this session: at most one a revision's file, made when somebody first changes something.
+"""The drafts of this session: at most one a file, made when somebody first changes something in it.
 
-Knows which there are, not the screen; what a draft can do is in `work`.
+Knows which there are and which belong to what is looked at, not the screen; what a draft can do is in `work`.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ctxview.formats import Source
     from ctxview.tui.loading import Manner
-    from ctxview.tui.session_view import Look
+    from ctxview.tui.session_view import Look, SessionView
     from ctxview.tui.work import Work
 
 
 class Drafts:
-    def __init__(self, manner: Manner) -> None:
+    def __init__(self, manner: Manner, view: SessionView) -> None:
         self._manner = manner
-        self._works: dict[tuple[int, int], Work] = {}
+        self._view = view
+        self._works: dict[tuple[int, str], Work] = {}
 
-    def get(self, look: Look) -> Work | None:
-        return self._works.get((look.source, look.revision))
-
-    def open(self, source: Source, look: Look) -> Work:
-        """The draft of what is looked at; raises `Refused` where nothing may be written."""
-        work = self.get(look)
+    def open(self, look: Look, file: str) -> Work:
+        """The draft of a file; raises `Refused` where nothing may be written."""
+        work = self._works.get((look.source, file))
         if work is None:
             from ctxview.tui.work import Work
 
-            work = Work(source, look, self._manner)
-            self._works[look.source, look.revision] = work
+            work = Work(self._view.sources[look.source], look, file, self._manner)
+            self._works[look.source, file] = work
         return work
 
-    def data(self, look: Look) -> bytes | None:
-        """The draft's bytes, also when saved, since the source keeps what it read; None without one."""
-        work = self.get(look)
-        return work.draft.data if work is not None else None
+    def of(self, look: Look) -> list[Work]:
+        """The drafts of the files that make up the revision looked at, the one changed last first."""
+        if not self._works:
+            return []
+        place = self._view.sources[look.source].revisions[look.revision].file
+        works = [
+            work
+            for (source, file), work in self._works.items()
+            if source == look.source and Path(file).is_relative_to(place)
+        ]
+        return sorted(works, key=lambda work: -work.changed_at)
+
+    def overlay(self, source: int) -> dict[str, bytes]:
+        """The bytes of every draft of a source, also of saved ones, since the source keeps what it read."""
+        return {file: work.draft.data for (number, file), work in self._works.items() if number == source}
+
+    def steps(self, source: int) -> int:
+        """Grows with every change to any draft of a source, so that each has a look of its own."""
+        return sum(work.steps for (number, _), work in self._works.items() if number == source)
 
     def dirty(self, look: Look) -> bool:
-        work = self.get(look)
-        return work is not None and work.draft.dirty
+        return any(work.draft.dirty for work in self.of(look))
 
     @property
     def unsaved(self) -> list[str]:

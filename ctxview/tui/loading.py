@@ -5,7 +5,7 @@ First a reading with a quick estimate of the tokens, so that there is something 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, TypeAlias
@@ -82,20 +82,25 @@ def open_all(opener: Opener, post: Post, cancelled: Cancelled) -> None:
 
 
 def read(
-    source: Source, look: Look, manner: Manner, data: bytes | None, post: Post, cancelled: Cancelled
+    source: Source,
+    look: Look,
+    manner: Manner,
+    overlay: Mapping[str, bytes],
+    post: Post,
+    cancelled: Cancelled,
 ) -> None:
-    """One revision, or a draft of it, twice: quickly, then exactly."""
+    """One revision, with the drafts of its files, twice: quickly, then exactly."""
     from ctxview.analysis.tokens import ESTIMATES, counter_named
     from ctxview.formats import Lens
 
     if manner.tokens not in ESTIMATES:
         quick = Lens(ESTIMATES["bytes/4"], look.profile, manner.mode)
-        post(Ready(look, Index(source.reading(look.revision, quick, data)), final=False))
+        post(Ready(look, Index(source.reading(look.revision, quick, overlay)), final=False))
         if cancelled():
             return
     exact = Lens(counter_named(manner.tokens), look.profile, manner.mode)
     if not cancelled():
-        post(Ready(look, Index(source.reading(look.revision, exact, data)), final=True))
+        post(Ready(look, Index(source.reading(look.revision, exact, overlay)), final=True))
 
 
 def total(

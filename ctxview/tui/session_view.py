@@ -132,7 +132,7 @@ class SessionView:
         number = min(max(number, 0), self.last_revision)
         if number == self.look.revision:
             return False
-        self.look = replace(self.look, revision=number, edits=0)
+        self.look = replace(self.look, revision=number)
         return True
 
     def next_profile(self) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
+from time import monotonic
 
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.edits import Draft, Edit, Refused
@@ -15,19 +17,18 @@ from ctxview.tui.session_view import Look
 class Work:
     """Edits are remembered so that they can be made again on a file that changed meanwhile."""
 
-    def __init__(self, source: Source, look: Look, manner: Manner) -> None:
-        policy = source.policy(look.revision)
+    def __init__(self, source: Source, look: Look, file: str, manner: Manner) -> None:
+        policy = source.policy(file)
         if policy is None:
             raise Refused("nothing may be written in this file; it is only shown")
         self._policy = policy
-        self._review = _reviewer(source, look, manner)
+        self._review = _reviewer(source, look, file, manner)
         self._edits: list[tuple[Edit, ...]] = []
         self._position = 0
         self.steps = 0
-        """Counts every change, there and back, so that each has a look of its own."""
-        self.draft = Draft(
-            source.revisions[look.revision].file, source.bytes_of(look.revision), policy, self._review
-        )
+        """Counts every change, there and back."""
+        self.changed_at = monotonic()
+        self.draft = Draft(Path(file), source.bytes_of(file), policy, self._review)
 
     def apply(self, *edits: Edit) -> bool:
         """False when the edits change nothing; raises `Refused`."""
@@ -37,18 +38,18 @@ class Work:
             return False
         self._edits[self._position :] = [edits]
         self._position += 1
-        self.steps += 1
+        self._changed()
         return True
 
     def undo(self) -> None:
         self.draft.undo()
         self._position -= 1
-        self.steps += 1
+        self._changed()
 
     def redo(self) -> None:
         self.draft.redo()
         self._position += 1
-        self.steps += 1
+        self._changed()
 
     def would_add(self, edits: tuple[Edit, ...]) -> Sequence[Finding]:
         """The findings that edits would bring; raises `Refused`."""
@@ -67,13 +68,17 @@ class Work:
     def reapply(self, data: bytes) -> None:
         """Makes the same edits on what the file holds now; raises `Refused`."""
         self.draft = self._again(data)
-        self.steps += 1
+        self._changed()
 
     def reload(self, data: bytes) -> None:
         """Drops the edits and takes the file as it is now."""
         self.draft = Draft(self.draft.file, data, self._policy, self._review)
         self._edits, self._position = [], 0
+        self._changed()
+
+    def _changed(self) -> None:
         self.steps += 1
+        self.changed_at = monotonic()
 
     def _again(self, data: bytes) -> Draft:
         draft = Draft(self.draft.file, data, self._policy, self._review)
@@ -82,11 +87,13 @@ class Work:
         return draft
 
 
-def _reviewer(source: Source, look: Look, manner: Manner) -> Callable[[bytes], Sequence[Finding]]:
+def _reviewer(
+    source: Source, look: Look, file: str, manner: Manner
+) -> Callable[[bytes], Sequence[Finding]]:
     """What is wrong with bytes, by the rules of their source."""
 
     def review(data: bytes) -> Sequence[Finding]:
         lens = Lens(ESTIMATES["bytes/4"], look.profile, manner.mode)
-        return source.reading(look.revision, lens, data).findings
+        return source.reading(look.revision, lens, {file: data}).findings
 
     return review

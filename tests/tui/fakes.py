@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -13,6 +13,7 @@ from ctxview.edits import DeleteValue, Edit, InsertItem, MoveItem, Refused, SetV
 from ctxview.files.json_document import JsonDocument, parse
 from ctxview.findings import Effect, Finding, Severity
 from ctxview.formats import Lens, Reading, Revision
+from ctxview.formats.interface import AS_ON_DISK
 from ctxview.state import (
     Block,
     Budget,
@@ -84,19 +85,21 @@ class FakeSource:
             for at in range(len(self.documents))
         ]
 
-    def bytes_of(self, revision: int) -> bytes:
-        return spelled(self.documents[revision])
+    def bytes_of(self, file: str) -> bytes:
+        return spelled(self.documents[-1])
 
-    def reading(self, revision: int, lens: Lens, data: bytes | None = None) -> Reading:
+    def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:
         if self.broken:
             raise ValueError(self.broken)
         self.readings.append(lens)
-        return self._reading(data if data is not None else self.bytes_of(revision), revision, lens)
+        newest = revision == len(self.documents) - 1
+        draft = overlay.get(str(self.path)) if newest else None
+        return self._reading(draft or spelled(self.documents[revision]), revision, lens)
 
     def findings(self, lens: Lens) -> Sequence[Finding]:
         return [found for at in range(len(self.documents)) for found in self.reading(at, lens).findings]
 
-    def policy(self, revision: int) -> WritePolicy | None:
+    def policy(self, file: str) -> WritePolicy | None:
         return FakePolicy() if self.writable else None
 
     def _reading(self, data: bytes, revision: int, lens: Lens) -> Reading:

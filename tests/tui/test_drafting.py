@@ -19,8 +19,9 @@ from ctxview.tui.screens.form import FormScreen
 from ctxview.tui.screens.pick import PickScreen
 from ctxview.tui.screens.question import Question
 from ctxview.tui.screens.save import SaveScreen
-from ctxview.tui.session_view import Look
+from ctxview.tui.session_view import SessionView
 from ctxview.tui.things import Kind, Thing
+from ctxview.tui.work import Work
 from tests.tui.driving import Driver, driving
 from tests.tui.fakes import FakeSource, spelled
 from tests.tui.stories import RICH, night
@@ -32,6 +33,12 @@ def on_disk(tmp_path: Path) -> FakeSource:
     path = tmp_path / "context.json"
     path.write_bytes(spelled(RICH))
     return replace(night(), path=path, documents=[RICH], more_findings=(), missing=(), refs=(), todo=None)
+
+
+def draft_of(source: FakeSource) -> Work:
+    view = SessionView()
+    view.found([source], [])
+    return Drafts(Manner("bytes/3"), view).open(view.look, str(source.path))
 
 
 async def wait_for(drive: Driver, screen: type) -> None:
@@ -59,8 +66,7 @@ async def until_read(drive: Driver) -> None:
 
 
 def test_edits_can_be_made_again_on_other_bytes() -> None:
-    drafts = Drafts(Manner("bytes/3"))
-    work = drafts.open(night(), Look(0, 2))
+    work = draft_of(night())
     work.apply(SetValue("/memory/core/0/decay", 0.3))
     work.apply(DeleteValue("/memory/working/3"))
     work.undo()
@@ -75,7 +81,7 @@ def test_edits_can_be_made_again_on_other_bytes() -> None:
 
 
 def test_what_would_be_wrong_is_known_before_it_is_done() -> None:
-    work = Drafts(Manner("bytes/3")).open(night(), Look(0, 2))
+    work = draft_of(night())
     added = work.would_add((SetValue("/memory/core/0/decay", 0.9),))
     assert [finding.rule for finding in added] == ["SNP021"]
     assert not work.draft.dirty
@@ -83,7 +89,7 @@ def test_what_would_be_wrong_is_known_before_it_is_done() -> None:
 
 def test_a_source_that_may_not_be_written_has_no_draft() -> None:
     with pytest.raises(Refused):
-        Drafts(Manner()).open(replace(night(), writable=False), Look(0, 0))
+        draft_of(replace(night(), writable=False))
 
 
 async def test_an_edit_is_shown_saved_and_undone(on_disk: FakeSource) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from ctxview.edits import WritePolicy
 from ctxview.files.places import Places
 from ctxview.findings import Finding
 from ctxview.formats.file_rules import report_partly_read, report_unrecognised
-from ctxview.formats.interface import Lens, Reading, Revision
+from ctxview.formats.interface import AS_ON_DISK, Lens, Reading, Revision
 from ctxview.formats.raw.read import Kind, Piece, RawFile, looks_like_json, read_raw
 from ctxview.formats.registry import plugin_problems
 from ctxview.state import Block, ContextState, Counts, Gap, Origin, Tier
@@ -44,13 +44,14 @@ class RawSource:
     def revisions(self) -> Sequence[Revision]:
         return (Revision(self._path.name, "file", self._path),)
 
-    def bytes_of(self, revision: int) -> bytes:  # noqa: ARG002 - there is only one
+    def bytes_of(self, file: str) -> bytes:  # noqa: ARG002 - there is only one
         return self._data
 
-    def policy(self, revision: int) -> WritePolicy | None:  # noqa: ARG002 - nobody knows whose fields these are
+    def policy(self, file: str) -> WritePolicy | None:  # noqa: ARG002 - nobody knows whose fields these are
         return None
 
-    def reading(self, revision: int, lens: Lens, data: bytes | None = None) -> Reading:
+    def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:
+        data = overlay.get(str(self._path))
         raw = self._raw if data is None else read_raw(str(self._path), data)
         state = _state(raw, self._path, self.revisions[revision].label, lens.counter)
         found = self._found if data is None else tuple(_findings(raw))

@@ -7,7 +7,7 @@ may come from another thread.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,9 +15,10 @@ from threading import Lock
 from typing import Generic, TypeVar
 
 from ctxview.edits import WritePolicy
+from ctxview.files.reading import read_bytes
 from ctxview.findings import Finding
-from ctxview.formats import Lens, Reading, Revision
 from ctxview.formats.file_rules import report_partly_read, report_unreadable
+from ctxview.formats.interface import AS_ON_DISK, Lens, Reading, Revision
 from ctxview.formats.snapshot.agent_store import read_store
 from ctxview.formats.snapshot.checks import check_file
 from ctxview.formats.snapshot.model import AgentStore, Role, Snapshot, text
@@ -109,18 +110,20 @@ class SnapshotSource:
             for each in plain
         )
 
-    def bytes_of(self, revision: int) -> bytes:
-        return self._files[revision].data if self._files else b""
+    def bytes_of(self, file: str) -> bytes:
+        """What was read of one of the files; one that lies beside them, such as the store's, is read now."""
+        known = self._places.get(file)
+        return self._files[known].data if known is not None else read_bytes(Path(file))
 
-    def policy(self, revision: int) -> WritePolicy | None:
+    def policy(self, file: str) -> WritePolicy | None:
         """None for derived views, prompts, the store, and what cannot be read."""
-        if not self._files or not may_be_written(self._opened[revision]):
-            return None
-        return SnapshotPolicy(str(self._files[revision].path))
+        known = self._places.get(file)
+        return SnapshotPolicy(file) if known is not None and may_be_written(self._opened[known]) else None
 
-    def reading(self, revision: int, lens: Lens, data: bytes | None = None) -> Reading:
-        if data is not None:
-            return self._read(revision, lens, data)
+    def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:
+        draft = overlay.get(str(self._files[revision].path)) if self._files else None
+        if draft is not None:
+            return self._read(revision, lens, draft)
         key = (revision, lens.profile, lens.mode, lens.counter.name)
         return self._readings.once(key, lambda: self._read(revision, lens, None))
 
@@ -186,6 +189,10 @@ class SnapshotSource:
         for revision in range(len(self._files)):
             found += self._findings_of(revision, self._file(revision, lens, None), profile)
         return sorted(found, key=lambda finding: finding.sort_key)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {str(file.path): place for place, file in enumerate(self._files)}
 
     # -- what several revisions share ------------------------------------------------------------------
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TypeAlias
 
 from ctxview.analysis.diff import StateDiff
 from ctxview.formats import Lens, Source
 from ctxview.tui.screens.inspector import Inspector
+
+Side: TypeAlias = tuple[int, dict[str, bytes]]
+"""A revision, and the drafts to read it with."""
 
 
 def show_diff(screen: Inspector) -> None:
@@ -17,12 +21,15 @@ async def _show(screen: Inspector) -> None:
     source, look = screen.view.source, screen.view.look
     if source is None or screen.shown is None:
         return
-    data, draft = screen.drafts.data(look), screen.drafts.dirty(look)
+    draft = screen.drafts.dirty(look)
     if not draft and look.revision == 0:
         screen.say("This is the first revision: there is nothing before it to compare with.")
         return
-    before = look.revision if draft else look.revision - 1
-    difference = await asyncio.to_thread(_compare, source, look.profile, before, look.revision, data)
+    overlay = screen.drafts.overlay(look.source)
+    originals = {str(work.draft.file): work.draft.original for work in screen.drafts.of(look)}
+    before = (look.revision, {**overlay, **originals}) if draft else (look.revision - 1, overlay)
+    after = (look.revision, overlay)
+    difference = await asyncio.to_thread(_compare, source, look.profile, before, after)
     from ctxview.tui.screens.diff import DiffScreen
 
     title = "What the draft changes" if draft else "What changed since the revision before"
@@ -31,9 +38,10 @@ async def _show(screen: Inspector) -> None:
         screen.go_to(thing)
 
 
-def _compare(source: Source, profile: str | None, before: int, after: int, data: bytes | None) -> StateDiff:
+def _compare(source: Source, profile: str | None, before: Side, after: Side) -> StateDiff:
     from ctxview.analysis.diff import diff
     from ctxview.analysis.tokens import ESTIMATES
 
     lens = Lens(ESTIMATES["bytes/4"], profile)
-    return diff(source.reading(before, lens).state, source.reading(after, lens, data).state)
+    old, new = (source.reading(revision, lens, overlay).state for revision, overlay in (before, after))
+    return diff(old, new)

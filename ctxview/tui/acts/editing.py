@@ -31,10 +31,8 @@ def remove(screen: Inspector) -> None:
     if block is None or block.form is None or not block.form.removable:
         screen.say("There is no block here that may be removed.")
     else:
-        _start(
-            screen,
-            _apply(screen, DeleteValue(block.form.pointer), said=f"Removed {block.id}. u brings it back."),
-        )
+        said = f"Removed {block.id}. u brings it back."
+        _start(screen, _apply(screen, block.form.file, DeleteValue(block.form.pointer), said=said))
 
 
 def move(screen: Inspector) -> None:
@@ -90,32 +88,35 @@ async def _move(screen: Inspector) -> None:
     tiers = [
         tier
         for tier in _tiers(screen)
-        if tier.new is not None and block is not None and tier.name != block.tier
+        if tier.new is not None
+        and block is not None
+        and block.form is not None
+        and tier.name != block.tier
+        and tier.new.file == block.form.file
     ]
     if block is None or block.form is None or not block.form.removable or not tiers:
         screen.say("There is no block here that may be moved.")
         return
     tier = await _pick(screen, f"Move {block.id} to which tier?", tiers)
     if tier is not None and tier.new is not None:
-        await _apply(
-            screen, MoveItem(block.form.pointer, tier.new.pointer), said=f"Moved {block.id} to {tier.name}."
-        )
+        step = MoveItem(block.form.pointer, tier.new.pointer)
+        await _apply(screen, block.form.file, step, said=f"Moved {block.id} to {tier.name}.")
         screen.follow(Thing(Kind.BLOCK, block.id, tier.name))
 
 
 async def _fill_in(screen: Inspector, form: Form, title: str) -> None:
     from ctxview.tui.screens.form import FormScreen
 
-    work = await _work(screen)
+    work = await _work(screen, form.file)
     if work is None:
         return
     edits = await screen.app.push_screen_wait(FormScreen(form, title, check=work.would_add))
     if edits:
-        await _apply(screen, *edits)
+        await _apply(screen, form.file, *edits)
 
 
-async def _apply(screen: Inspector, *edits: Edit, said: str = "") -> None:
-    work = await _work(screen)
+async def _apply(screen: Inspector, file: str, *edits: Edit, said: str = "") -> None:
+    work = await _work(screen, file)
     if work is None:
         return
     try:
@@ -123,30 +124,39 @@ async def _apply(screen: Inspector, *edits: Edit, said: str = "") -> None:
     except Refused as refusal:
         screen.say(f"Not done: {refusal}", severity="error")
         return
-    screen.drafted(work.steps)
+    screen.drafted()
     if said or not changed:
         screen.say(said if changed else "That changes nothing.")
 
 
 async def _step_back(screen: Inspector, *, back: bool) -> None:
-    work = screen.drafts.get(screen.view.look)
-    if work is None or not (work.draft.can_undo if back else work.draft.can_redo):
+    able = (
+        work
+        for work in screen.drafts.of(screen.view.look)
+        if (work.draft.can_undo if back else work.draft.can_redo)
+    )
+    work = next(able, None)
+    if work is None:
         screen.say("There is nothing to undo." if back else "There is nothing to redo.")
         return
     if back:
         work.undo()
     else:
         work.redo()
-    screen.drafted(work.steps)
+    screen.drafted()
 
 
 async def _save(screen: Inspector) -> None:
+    changed = [work for work in screen.drafts.of(screen.view.look) if work.draft.dirty]
+    if not changed:
+        screen.say("Nothing was changed, so there is nothing to save.")
+    for work in changed:
+        await _save_one(screen, work)
+
+
+async def _save_one(screen: Inspector, work: Work) -> None:
     from ctxview.tui.screens.save import SaveScreen
 
-    work = screen.drafts.get(screen.view.look)
-    if work is None or not work.draft.dirty:
-        screen.say("Nothing was changed, so there is nothing to save.")
-        return
     preview = await asyncio.to_thread(work.draft.preview)
     if not await screen.app.push_screen_wait(SaveScreen(preview, work.draft.file)):
         return
@@ -157,7 +167,7 @@ async def _save(screen: Inspector) -> None:
     except (SaveRefused, Refused) as refusal:
         screen.say(f"Not saved: {refusal}", severity="error")
     else:
-        screen.drafted(work.steps)
+        screen.drafted()
         screen.say(f"Saved. The old bytes are in {saved.backup}.")
         if saved.warning:
             screen.say(saved.warning, severity="warning")
@@ -177,7 +187,7 @@ async def _settle(screen: Inspector, work: Work, conflict: Conflict) -> None:
         work.reload(conflict.current)
     elif way == "reapply":
         await asyncio.to_thread(work.reapply, conflict.current)
-    screen.drafted(work.steps)
+    screen.drafted()
 
 
 async def _pick(screen: Inspector, question: str, tiers: list[Tier]) -> Tier | None:
@@ -187,13 +197,10 @@ async def _pick(screen: Inspector, question: str, tiers: list[Tier]) -> Tier | N
     return next((tier for tier in tiers if tier.name == name), None)
 
 
-async def _work(screen: Inspector) -> Work | None:
-    """The draft of what is looked at, or a notice why there can be none."""
-    source = screen.view.source
-    if source is None:
-        return None
+async def _work(screen: Inspector, file: str) -> Work | None:
+    """The draft of a file, or a notice why there can be none."""
     try:
-        return await asyncio.to_thread(screen.drafts.open, source, screen.view.look)
+        return await asyncio.to_thread(screen.drafts.open, screen.view.look, file)
     except Refused as refusal:
         screen.say(str(refusal)[:1].upper() + str(refusal)[1:] + ".", severity="warning")
         return None

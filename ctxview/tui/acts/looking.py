@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 
 from ctxview.formats import Source
 from ctxview.tui.screens.inspector import Inspector
@@ -51,7 +51,7 @@ def origin(screen: Inspector) -> None:
         return
     place = shown.index.origin(screen.selected) if screen.selected is not None else None
     file = place.file if place is not None else str(source.revisions[look.revision].file)
-    load = partial(_bytes_of, source, look.revision, file, screen.drafts.data(look))
+    load = partial(_bytes_of, source, file, screen.drafts.overlay(look.source))
     screen.app.push_screen(RawScreen(file, load, place, screen.view.hits.needle))
 
 
@@ -62,16 +62,9 @@ def diff(screen: Inspector) -> None:
     show_diff(screen)
 
 
-def _bytes_of(source: Source, revision: int, file: str, draft: bytes | None) -> bytes:
-    """The file a thing stands in: the shown revision's or its draft, another's, or one beside them."""
-    files = [str(each.file) for each in source.revisions]
-    if files[revision] == file:
-        return draft if draft is not None else source.bytes_of(revision)
-    if file in files:
-        return source.bytes_of(files.index(file))
-    from ctxview.files.reading import read_bytes
-
-    return read_bytes(Path(file))
+def _bytes_of(source: Source, file: str, drafts: Mapping[str, bytes]) -> bytes:
+    """The file a thing stands in, or the draft of it."""
+    return drafts[file] if file in drafts else source.bytes_of(file)
 
 
 def _step(screen: Inspector, revision: int) -> None:

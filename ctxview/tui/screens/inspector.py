@@ -66,7 +66,7 @@ class Inspector(CommandScreen[None]):
     def __init__(self, opener: loading.Opener, manner: loading.Manner, profile: str | None = None) -> None:
         super().__init__()
         self.view = SessionView(profile)
-        self.drafts = Drafts(manner)
+        self.drafts = Drafts(manner, self.view)
         self.jumps: list[Thing] = []
         """Where a person came from, for Esc."""
         self.finding: Thing | None = None
@@ -126,9 +126,9 @@ class Inspector(CommandScreen[None]):
         if self.shown is None:
             self.watch_shown(None)
         self._refresh_bars()
-        data = self.drafts.data(look)
+        overlay = self.drafts.overlay(look.source)
         self._reading = self.run_worker(
-            lambda: loading.read(source, look, self._manner, data, self.post_message, _cancelled()),
+            lambda: loading.read(source, look, self._manner, overlay, self.post_message, _cancelled()),
             name="reading",
             group="reading",
             exclusive=True,
@@ -251,9 +251,9 @@ class Inspector(CommandScreen[None]):
         self.finding = None
         self.shown = None
 
-    def drafted(self, steps: int) -> None:
-        """The draft took a step, or was saved: what is shown is to be read again."""
-        self.view.edited(steps)
+    def drafted(self) -> None:
+        """A draft took a step, or was saved: what is shown is to be read again."""
+        self.view.edited(self.drafts.steps(self.view.look.source))
         self.read()
 
     def follow(self, thing: Thing) -> None:

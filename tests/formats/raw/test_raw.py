@@ -117,7 +117,7 @@ def test_too_many_parts_are_bounded_and_said(tmp_path: Path, monkeypatch: pytest
 def test_nothing_raw_can_be_written(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("x")
     source = open_source(tmp_path / "a.txt")
-    assert source.policy(0) is None
+    assert source.policy(str(source.path)) is None
     assert source.profiles == ()
     assert [revision.label for revision in source.revisions] == ["a.txt"]
 
@@ -129,7 +129,8 @@ def test_a_folder_is_not_raw(tmp_path: Path) -> None:
 
 def test_a_draft_is_read_instead_of_the_file(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("x")
-    assert open_source(tmp_path / "a.txt").reading(0, LENS, b"[1]").state.extra["kind"] == "a JSON tree"
+    file = tmp_path / "a.txt"
+    assert open_source(file).reading(0, LENS, {str(file): b"[1]"}).state.extra["kind"] == "a JSON tree"
 
 
 @pytest.mark.parametrize(

@@ -205,11 +205,11 @@ def test_a_draft_is_read_instead_of_the_file(tmp_path: Path) -> None:
     file = tmp_path / "s.json"
     file.write_bytes(to_bytes(at(1, core=[block("a")])))
     source = open_source(file)
-    draft = source.reading(0, LENS, to_bytes(at(1, core=[block("a"), block("a")])))
+    draft = source.reading(0, LENS, {str(file): to_bytes(at(1, core=[block("a"), block("a")]))})
     assert draft.state.counts.blocks == 2
     assert "SNP020" in {finding.rule for finding in draft.findings}
     assert source.reading(0, LENS).state.counts.blocks == 1
-    assert source.bytes_of(0) == file.read_bytes()
+    assert source.bytes_of(str(file)) == file.read_bytes()
 
 
 def test_many_threads_may_ask_at_once(tmp_path: Path) -> None:
@@ -261,8 +261,9 @@ def test_an_agent_folder_without_logs_shows_its_store(tmp_path: Path) -> None:
     state = source.reading(0, LENS).state
     assert [block.id for block in state.blocks()] == ["cold", "lost"]
     assert source.title == "work"
-    assert source.policy(0) is None
-    assert source.bytes_of(0) == b""
+    store = str(source.revisions[0].file)
+    assert source.policy(store) is None
+    assert source.bytes_of(store).startswith(b"SQLite format 3")
 
 
 def test_a_broken_store_is_a_finding_and_a_gap(tmp_path: Path) -> None:
