@@ -267,7 +267,7 @@ def test_formats_says_how_each_is_recognised(ctxview) -> None:
 
     assert "snapshot" in listed
     assert "<<<CONTEXT>>>" in listed
-    assert [each["name"] for each in ctxview("formats", "--json").json][:2] == ["snapshot", "raw"]
+    assert [each["name"] for each in ctxview("formats", "--json").json][:3] == ["session", "snapshot", "raw"]
 
 
 # -- merge and diff --------------------------------------------------------------------------------------

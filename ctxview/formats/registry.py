@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 
 FORMATS: tuple[FormatSpec, ...] = (
     FormatSpec(
+        "session",
+        "Context Runtime ABI sessions",
+        "a folder with messages.jsonl, or with other parts of a session; a folder of sessions with its index",
+        "ctxview.formats.session.opening",
+        "ctxview.formats.session.rules",
+    ),
+    FormatSpec(
         "snapshot",
         "Context Protocol v3 snapshots",
         "an .agent folder or its logs; JSON with memory and version; a log envelope or {ok, data} around "

@@ -23,9 +23,10 @@ def build_budgets(view: View) -> tuple[Budget, ...]:
 
 
 def segment_name(item: PackItem) -> str:
-    """Kind, source and range of an item in one line."""
-    words = (item.kind, item.source, item.range)
-    return " ".join(word for word in words if word) or f"item {item.index + 1}"
+    """Source and range of an item in one line; where something stands tells what it is."""
+    if item.source is None:
+        return item.kind or f"item {item.index + 1}"
+    return _named(item.source, item.range)
 
 
 def is_stale(view: View, item: PackItem) -> bool:
@@ -95,7 +96,7 @@ def _built_now(view: View) -> Iterator[Budget]:
         return
     segments = tuple(
         Segment(
-            _candidate_name(each.candidate.kind, each.candidate.source, each.candidate.range),
+            _named(each.candidate.source, each.candidate.range),
             each.candidate.tokens or 0,
             None,
             False,
@@ -124,5 +125,5 @@ def _budget(target: str, unit: str, view: View, segments: Sequence[Segment]) -> 
     return Budget(target, unit, limit, sum(each.used for each in segments), None, tuple(segments))
 
 
-def _candidate_name(kind: str, source: str, range: str | None) -> str:  # noqa: A002 - the pack's own word
-    return f"{kind} {source} {range}" if range else f"{kind} {source}"
+def _named(source: str, part: str | None) -> str:
+    return " ".join(filter(None, (source.removeprefix("context/"), part)))

@@ -159,7 +159,9 @@ def _is_later(view: View, citation: Citation) -> bool:
 
 
 def _state(citation: Citation) -> str | None:
-    return None if citation.resolution is Resolution.FREE else citation.resolution.value
+    """Only what is worth a word: most sources are resolved, or no ranges at all."""
+    ordinary = citation.resolution in (Resolution.FREE, Resolution.RESOLVED)
+    return None if ordinary else citation.resolution.value
 
 
 def _number(view: View, line: int) -> int:
