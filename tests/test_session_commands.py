@@ -1,0 +1,464 @@
+"""pack, gc, swap and dedup as a person or a script meets them; and proof that no command writes a history."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ctxview.cli import main
+from tests.formats.session.builders import Build, sound, tool, user
+from tests.formats.session.working import make_old, tree
+
+HISTORIES = ("messages.jsonl", "events.jsonl")
+LOG = "FAILED tests/test_parser.py::test_blank_lines - assert 3 == 2\n" * 100
+WORK = ("pack", "gc", "swap", "dedup")
+WRITING = {
+    "pack": ("--write", "--budget", "40"),
+    "gc": ("--apply",),
+    "swap": ("--range", "3-5", "--write"),
+    "dedup": ("--write",),
+}
+LOOKING = {"pack": (), "gc": (), "swap": ("--range", "3-5"), "dedup": ()}
+
+
+class Ran:
+    def __init__(self, code: int | str | None, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+    @property
+    def json(self) -> dict:
+        return json.loads(self.out)
+
+    @property
+    def complaint(self) -> str:
+        """The one line on stderr; fails when there are more or fewer."""
+        (line,) = self.err.splitlines()
+        return line.removeprefix("ctxview: ")
+
+
+@pytest.fixture(autouse=True)
+def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+@pytest.fixture
+def ctxview(capsys: pytest.CaptureFixture[str]):
+    def run(*arguments: str | Path) -> Ran:
+        try:
+            code = main([str(argument) for argument in arguments])
+        except SystemExit as end:
+            code = end.code
+        return Ran(code, *capsys.readouterr())
+
+    return run
+
+
+def busy(base: Path) -> Build:
+    """A session in which every command finds something to do."""
+    build = sound(base).add("messages.jsonl", tool(LOG), user("Again, please."), tool(LOG))
+    return build.swap(7, 8, "the first log").set("context/budget", "60\n")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = busy(tmp_path).write()
+    make_old(root, 60)
+    return root
+
+
+# -- all four --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", WORK)
+def test_nothing_is_written_unless_asked_for(ctxview, root: Path, command: str) -> None:
+    before = tree(root)
+
+    assert ctxview(command, root, *LOOKING[command]).code in (0, 1)
+
+    assert tree(root) == before
+
+
+@pytest.mark.parametrize("command", WORK)
+@pytest.mark.parametrize("width", ["80", "200"])
+def test_text_fits_the_terminal_and_says_why(
+    ctxview, root: Path, command: str, width: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", width)
+
+    ran = ctxview(command, root, *LOOKING[command])
+
+    assert ran.err == ""
+    shown = ran.out.replace(str(root), "SESSION")
+    assert max(len(line) for line in shown.splitlines()) <= int(width)
+    reasons = {
+        "pack": "does not fit: ",
+        "gc": "history is never removed",
+        "swap": "nothing was written; --write does",
+        "dedup": "stands 2 times",
+    }
+    assert reasons[command] in shown
+
+
+@pytest.mark.parametrize("command", WORK)
+def test_a_second_time_there_is_nothing_left_to_write(ctxview, root: Path, command: str) -> None:
+    ctxview(command, root, *WRITING[command])
+    before = tree(root)
+
+    ctxview(command, root, *WRITING[command])
+
+    assert tree(root) == before
+
+
+@pytest.mark.parametrize("command", WORK)
+def test_what_is_no_session_is_trouble_in_one_line(ctxview, tmp_path: Path, command: str) -> None:
+    root = busy(tmp_path).write()
+
+    for path, words in (
+        (tmp_path / "nowhere", "there is no such folder"),
+        (root / "messages.jsonl", "this is a file"),
+        (root.parent, f"it holds no messages.jsonl (did you mean {root}?)"),
+        (tmp_path / "home", "it holds no messages.jsonl"),
+    ):
+        ran = ctxview(command, path, *LOOKING[command])
+        assert (ran.code, ran.out) == (2, "")
+        assert ran.complaint.endswith(words)
+
+
+@pytest.mark.parametrize("command", WORK)
+def test_an_unknown_profile_is_trouble(ctxview, root: Path, command: str) -> None:
+    ran = ctxview(command, root, *LOOKING[command], "--profile", "cortex")
+
+    assert ran.code == 2
+    assert "cortexfs" in ran.complaint
+
+
+@pytest.mark.parametrize("command", WORK)
+def test_names_from_the_session_cannot_act_on_the_terminal(ctxview, tmp_path: Path, command: str) -> None:
+    evil = "\x1b[2Jevil\u202e"
+    build = busy(tmp_path).add("messages.jsonl", user(f"{evil}{LOG}"), user(f"{evil}{LOG}"))
+    build.set(f"context/pinned/{evil}", "x").child(evil).set("context/dedup/blob/sha256-\x1bx", "x")
+    root = build.write()
+    options = ("--range", "10-10") if command == "swap" else ()
+
+    ran = ctxview(command, root, *options)
+
+    assert ran.code in (0, 1)
+    assert all(char.isprintable() or char == "\n" for char in ran.out)
+
+
+# -- pack ------------------------------------------------------------------------------------------------
+
+
+def test_pack_ends_with_1_when_the_budget_leaves_something_out(ctxview, root: Path) -> None:
+    assert ctxview("pack", root).code == 1
+    assert ctxview("pack", root, "--budget", "0").code == 0
+
+
+def test_pack_json_tells_every_candidate(ctxview, root: Path) -> None:
+    told = ctxview("pack", root, "--json").json
+
+    assert list(told) == [
+        "session",
+        "agent",
+        "profile",
+        "budget",
+        "used",
+        "estimator",
+        "exact",
+        "items",
+        "aborts",
+        "written",
+    ]
+    assert (told["budget"], told["estimator"], told["exact"]) == (60, "words", False)
+    recent = next(item for item in told["items"] if item["kind"] == "recent_messages")
+    assert list(recent) == ["kind", "source", "range", "tokens", "in", "why"]
+    assert (recent["in"], recent["range"]) == (False, "tail:9")
+
+
+def test_pack_writes_both_files_for_the_budget_it_was_given(ctxview, root: Path) -> None:
+    ran = ctxview("pack", root, "--budget", "30", "--write")
+
+    written = json.loads((root / "context/pack.json").read_text())
+    assert written["budget_tokens"] == 30
+    assert sum(item["tokens"] for item in written["items"]) <= 30
+    assert (root / "context/pack.md").read_text().startswith("# CortexFS Context Pack\n\nsession: default\n")
+    assert "replaced context/pack.json\nreplaced context/pack.md\n" in ran.out
+    assert "another budget than context/budget says" in ran.out
+
+
+def test_pack_counts_exactly_when_asked(ctxview, root: Path) -> None:
+    told = ctxview("pack", root, "--tokens", "o200k_base", "--json").json
+
+    assert (told["estimator"], told["exact"]) == ("o200k_base", True)
+
+
+def test_pack_offers_as_many_messages_as_it_is_told(ctxview, root: Path) -> None:
+    told = ctxview("pack", root, "--recent", "2", "--budget", "0", "--json").json
+
+    assert "tail:2" in [item["range"] for item in told["items"]]
+
+
+def test_pack_writes_nothing_where_the_runtime_would_abort_unless_told_to(ctxview, tmp_path: Path) -> None:
+    root = busy(tmp_path).child("-bad").write()
+    before = tree(root)
+
+    refused = ctxview("pack", root, "--write")
+    assert refused.code == 2
+    assert "the runtime would abort: context/child/-bad/result.md: a bad child name" in refused.complaint
+    assert tree(root) == before
+
+    assert ctxview("pack", root, "--write", "--anyway").code == 1
+    assert tree(root) != before
+
+
+@pytest.mark.parametrize("budget", ["-1", "many", "1.5", "9" * 30])
+def test_pack_takes_only_whole_budgets(ctxview, root: Path, budget: str) -> None:
+    ran = ctxview("pack", root, f"--budget={budget}")
+
+    assert ran.code == 2
+    assert "--budget" in ran.complaint
+
+
+def test_pack_replaces_no_link(ctxview, root: Path, tmp_path: Path) -> None:
+    (root / "context/pack.json").unlink()
+    (root / "context/pack.json").symlink_to(tmp_path / "elsewhere")
+
+    ran = ctxview("pack", root, "--write")
+
+    assert ran.code == 2
+    assert "context/pack.json" in ran.complaint
+    assert not (tmp_path / "elsewhere").exists()
+
+
+# -- gc --------------------------------------------------------------------------------------------------
+
+
+def test_gc_removes_when_told_and_undo_brings_all_back(ctxview, root: Path) -> None:
+    before = tree(root)
+
+    applied = ctxview("gc", root, "--apply")
+    removed = set(before) - set(tree(root))
+    undone = ctxview("gc", root, "--undo")
+
+    assert (applied.code, undone.code) == (0, 0)
+    assert {"context/pack.json", "context/pack.md"} < removed
+    assert f"ctxview gc {root} --undo puts it back" in applied.out
+    assert tree(root) == before
+    assert set(undone.out.splitlines()) == {f"restored {name}" for name in removed}
+
+
+def test_gc_says_when_there_is_nothing_to_put_back(ctxview, root: Path) -> None:
+    ran = ctxview("gc", root, "--undo")
+
+    assert (ran.code, ran.out) == (1, "there is nothing to put back\n")
+    assert ctxview("gc", root, "--undo", "--json").json == {"restored": []}
+
+
+def test_gc_json_tells_the_fate_of_everything(ctxview, root: Path) -> None:
+    told = ctxview("gc", root, "--json").json
+
+    assert told["applied"] is False
+    assert told["policy"]["pack_ttl"] == "1d"
+    fates = {item["name"]: item["fate"] for item in told["items"]}
+    assert fates["messages.jsonl"] == "protected"
+    assert fates["context/pack.json"] == "remove"
+    assert all(item["reason"] for item in told["items"])
+
+
+def test_gc_ends_with_1_when_something_could_not_be_put_back(ctxview, root: Path) -> None:
+    ctxview("gc", root, "--apply")
+    (root / "context/pack.json").write_text("{}\n")
+
+    ran = ctxview("gc", root, "--undo")
+
+    assert ran.code == 1
+    assert "not restored context/pack.json: there is a new file of that name" in ran.out
+
+
+# -- swap ------------------------------------------------------------------------------------------------
+
+
+def test_swap_needs_to_know_what(ctxview, root: Path) -> None:
+    assert "one of the arguments --range --event --rebuild is required" in ctxview("swap", root).complaint
+
+
+@pytest.mark.parametrize("wanted", ["a-b", "3-", "-3", "1-2-3"])
+def test_swap_takes_only_ranges(ctxview, root: Path, wanted: str) -> None:
+    ran = ctxview("swap", root, f"--range={wanted}")
+
+    assert ran.code == 2
+    assert "--range" in ran.complaint
+
+
+def test_swap_of_one_message_and_of_an_event(ctxview, root: Path) -> None:
+    assert ctxview("swap", root, "--range", "4", "--write").code == 0
+    ran = ctxview("swap", root, "--event", "call-1", "--summary", "one failure", "--write", "--json")
+
+    assert ran.code == 0
+    assert (ran.json["place"], ran.json["summary"]) == ("event call-1", "one failure")
+    assert [each["deed"] for each in ran.json["written"]] == ["created", "replaced"]
+
+
+def test_swap_beyond_the_history_is_trouble(ctxview, root: Path) -> None:
+    ran = ctxview("swap", root, "--range", "5-99")
+
+    assert ran.code == 2
+    assert "messages.jsonl has only 9 records" in ran.complaint
+
+
+def test_swap_rebuilds_what_gc_removed(ctxview, root: Path) -> None:
+    ctxview("swap", root, "--range", "3-5", "--write")
+    whole = {name: data for name, data in tree(root).items() if "/chunk/" in name}
+    make_old(root, 60)
+    assert ctxview("gc", root, "--apply").code == 0
+    assert not set(whole) <= set(tree(root))
+
+    dry = ctxview("swap", root, "--rebuild")
+    ran = ctxview("swap", root, "--rebuild", "--write", "--json")
+
+    assert "--write rebuilds the missing ones" in dry.out
+    assert ran.code == 0
+    assert {name: data for name, data in tree(root).items() if "/chunk/" in name} == whole
+
+
+def test_swap_ends_with_1_when_a_chunk_is_lost_for_good(ctxview, tmp_path: Path) -> None:
+    build = busy(tmp_path)
+    line = {"kind": "message_range", "source": "messages.jsonl", "summary": "?", "tokens": 1}
+    root = build.add("context/swap/index.jsonl", {"id": "sha256-abc", **line, "range": "1-2"}).write()
+
+    ran = ctxview("swap", root, "--rebuild")
+
+    assert ran.code == 1
+    assert "lost" in ran.out
+
+
+# -- dedup -----------------------------------------------------------------------------------------------
+
+
+def test_dedup_writes_blobs_and_their_lines(ctxview, root: Path) -> None:
+    ran = ctxview("dedup", root, "--write", "--json")
+
+    (item,) = (item for item in ran.json["items"] if item["act"] == "keep once")
+    assert (item["times"], item["refs"]) == (2, ["messages:7", "messages:9"])
+    assert (root / "context/dedup/blob" / item["hash"]).read_text() == LOG
+    assert ran.code == 0
+
+
+@pytest.mark.parametrize("least", ["0", "255", "x"])
+def test_dedup_has_a_least_least(ctxview, root: Path, least: str) -> None:
+    assert "--least" in ctxview("dedup", root, "--least", least).complaint
+
+
+def test_dedup_ends_with_1_when_a_blob_is_lost(ctxview, tmp_path: Path) -> None:
+    build = busy(tmp_path)
+    root = build.remove(next(name for name in build.files if "/blob/" in name)).write()
+
+    assert ctxview("dedup", root).code == 1
+
+
+# -- histories are never written -------------------------------------------------------------------------
+
+CALLS = (
+    "open,openat,openat2,creat,rename,renameat,renameat2,unlink,unlinkat,truncate,ftruncate,link,linkat,"
+    "write,pwrite64,writev,pwritev,fallocate,copy_file_range,sendfile,chmod,fchmod,fchmodat,utimensat,"
+    "setxattr,fsetxattr,symlinkat,mmap"
+)
+WRITABLE = re.compile(r"O_WRONLY|O_RDWR|O_CREAT|O_TRUNC|O_APPEND|O_TMPFILE")
+
+
+def test_no_command_ever_opens_a_history_for_writing(tmp_path: Path) -> None:
+    strace = shutil.which("strace")
+    if strace is None or subprocess.run([strace, "-o", os.devnull, "true"], check=False).returncode:
+        pytest.skip("strace is missing or not permitted: nobody watches the system calls here")
+    root = busy(tmp_path).write()
+    make_old(root, 60)
+    before = {name: ((root / name).read_bytes(), (root / name).stat().st_mtime_ns) for name in HISTORIES}
+    commands = [
+        ["show", str(root)],
+        ["show", str(root), "--json"],
+        ["check", str(root)],
+        *([command, str(root), *options] for command, options in LOOKING.items()),
+        *([command, str(root), *WRITING[command]] for command in ("swap", "dedup", "pack", "gc")),
+        ["gc", str(root), "--undo"],
+        ["swap", str(root), "--event", "call-1", "--write"],
+        ["swap", str(root), "--rebuild", "--write"],
+    ]
+    script = f"from ctxview.cli import main\nprint([main(each) for each in {commands!r}])"
+    trace = tmp_path / "trace"
+
+    done = subprocess.run(
+        [
+            strace,
+            "-f",
+            "-y",
+            "-s",
+            "400",
+            "-o",
+            str(trace),
+            "-e",
+            f"trace={CALLS}",
+            sys.executable,
+            "-c",
+            script,
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    codes = json.loads(done.stdout.splitlines()[-1])
+    assert not set(codes) - {0, 1}, done.stderr
+    calls = trace.read_text(errors="replace").splitlines()
+    assert sum("open" in call and _names_history(call) for call in calls) >= len(commands)
+    assert any("renameat2" in call and "index.jsonl" in call for call in calls)
+    assert [call for call in calls if _names_history(call) and _changes(call)] == []
+    after = {name: ((root / name).read_bytes(), (root / name).stat().st_mtime_ns) for name in HISTORIES}
+    assert after == before
+
+
+@pytest.mark.parametrize(
+    ("call", "changes"),
+    [
+        ('12 openat(AT_FDCWD</>, "/s/messages.jsonl", O_RDONLY|O_CLOEXEC) = 3</s/messages.jsonl>', False),
+        ('12 openat2(3</s>, "events.jsonl", {flags=O_RDONLY|O_NOATIME, resolve=0xc}, 24) = 4', False),
+        ('12 openat(AT_FDCWD</>, "/s/messages.jsonl", O_WRONLY|O_APPEND) = 3', True),
+        ('12 openat(3</s>, "messages.jsonl", O_RDWR|O_CREAT, 0600) = 3', True),
+        ('12 renameat2(3</s>, ".tmp", 3</s>, "events.jsonl", RENAME_EXCHANGE) = 0', True),
+        ('12 unlinkat(3</s>, "messages.jsonl", 0) = 0', True),
+        ("12 ftruncate(3</s/messages.jsonl>, 0) = 0", True),
+        ("12 fchmod(3</s/messages.jsonl>, 0600) = 0", True),
+        ('12 write(3</s/events.jsonl>, "x", 1) = 1', True),
+        ('12 write(1</dev/pts/0>, "messages.jsonl is fine", 22) = 22', False),
+        ("12 mmap(NULL, 9, PROT_READ|PROT_WRITE, MAP_SHARED, 3</s/events.jsonl>, 0) = 0x7f", True),
+    ],
+)
+def test_the_watcher_knows_a_writing_call_when_it_sees_one(call: str, changes: bool) -> None:
+    assert _names_history(call)
+    assert _changes(call) is changes
+
+
+def _names_history(call: str) -> bool:
+    return any(name in call for name in HISTORIES)
+
+
+def _changes(call: str) -> bool:
+    """Whether a call that names a history could change it, or give it another name."""
+    name = re.sub(r"^\d+ +", "", call).partition("(")[0]
+    if name in ("open", "openat", "openat2"):
+        return WRITABLE.search(call) is not None
+    if name == "mmap":
+        return "PROT_WRITE" in call and "MAP_SHARED" in call
+    if name in ("write", "pwrite64", "writev", "pwritev"):
+        # The name may stand in what is written; what counts is where it is written to.
+        target = re.search(r"\(\d+<([^>]*)>", call)
+        return target is not None and target[1].endswith(HISTORIES)
+    return True
