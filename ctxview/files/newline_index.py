@@ -87,21 +87,24 @@ class NewlineIndex:
 
     def _count(self, end: int) -> int:
         """Take in the first bytes of the buffer; returns the number of newlines up to there."""
-        buffer, blank, first = self._buffer, self.unfinished_is_blank, self._counts[-1]
-        number, start = first, 0
-        while (newline := buffer.find(b"\n", start, end)) >= 0:
-            # No JSON begins with a byte below 33, so mostly the first one tells.
-            if blank and (start == newline or (buffer[start] < 33 and buffer[start:newline].isspace())):
-                self._blanks.append(number)
-            blank, start, number = True, newline + 1, number + 1
-            if number - first == _MANY:
-                # Leaping from newline to newline pays for long lines only.
-                *lines, rest = bytes(memoryview(buffer)[start:end]).split(b"\n")
-                self._blanks.extend(number + place for place, line in enumerate(lines) if not line.strip())
-                number, start = number + len(lines), end - len(rest)
+        buffer, begun_blank, first = self._buffer, self.unfinished_is_blank, self._counts[-1]
+        start = 0
+        for number in range(first, first + _MANY):
+            newline = buffer.find(b"\n", start, end)
+            if newline < 0:
                 break
-        rest_is_blank = start == end or (buffer[start] < 33 and buffer[start:end].isspace())
-        self.unfinished_is_blank = blank and rest_is_blank
+            # No JSON begins with a byte below 33, so mostly the first one tells.
+            if buffer[start] < 33 and (number > first or begun_blank) and not buffer[start:newline].strip():
+                self._blanks.append(number)
+            start = newline + 1
+        else:
+            # Leaping from newline to newline pays for long lines only.
+            *lines, rest = bytes(memoryview(buffer)[start:end]).split(b"\n")
+            number, start = first + _MANY, end - len(rest)
+            self._blanks.extend(number + place for place, line in enumerate(lines) if not line.strip())
+            number += len(lines)
+        rest_is_blank = start == end or (buffer[start] < 33 and not buffer[start:end].strip())
+        self.unfinished_is_blank = rest_is_blank and (number > first or begun_blank)
         return number
 
     def _positions(self, block: int) -> Sequence[int]:
