@@ -46,7 +46,7 @@ def opened_session(arguments: Namespace) -> Opened:
     path: Path = arguments.session
     if not path.is_dir():
         raise Trouble(f"{path}: {'this is a file' if path.exists() else 'there is no such folder'}")
-    folder = SessionFolder(path.absolute())
+    folder = SessionFolder(path.resolve())
     if all(folder.entry(name).kind is EntryKind.ABSENT for name in ("messages.jsonl", "context")):
         raise Trouble(f"{path}: this is no session: it holds no messages.jsonl{_nearby(path)}")
     try:

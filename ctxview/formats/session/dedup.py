@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cache, partial
+from functools import cache
 
 from ctxview.files.json_document import parse
 from ctxview.files.reading import Unreadable, read_beneath
@@ -59,7 +59,7 @@ class DedupItem:
 
     @property
     def id(self) -> str:
-        return f"sha256-{self.digest}"
+        return _id(self.digest, self.record)
 
     @property
     def name(self) -> str:
@@ -89,7 +89,7 @@ def plan_dedup(session: Session, raw: RawContent, profile: Profile, least: int |
         digest = digest_in(record.text("hash") or "")
         if digest is not None:
             listed.setdefault(digest, record)
-    is_there = cache(partial(_is_there, session))
+    is_there = cache(lambda digest: _is_there(session, _id(digest, listed.get(digest)), digest))
     gone = {digest for digest in listed if not is_there(digest)}
     seen = find_repetitions(raw, least or profile.large_content, gone)
     least_refs = max(2, read_policy(session, profile).dedup_min_refs or 0)
@@ -148,8 +148,12 @@ def _lost(record: Record, digest: str) -> DedupItem:
     return DedupItem(digest, record.number("bytes") or 0, 0, _refs(record), Act.LOST, reason, record=record)
 
 
-def _is_there(session: Session, digest: str) -> bool:
-    name = f"sha256-{digest}"
+def _id(digest: str, record: Record | None) -> str:
+    """The name of a blob: the one its index line gives it, which may be spelled with another separator."""
+    return (record.text("hash") if record is not None else None) or f"sha256-{digest}"
+
+
+def _is_there(session: Session, name: str, digest: str) -> bool:
     if session.dedup.blob(name) is None:
         return False
     try:

@@ -24,8 +24,8 @@ from ctxview.state import JsonValue
 
 _WRITABLE: Final = re.compile(
     r"context/(?:pack\.json|pack\.md"
-    r"|swap/index\.jsonl|swap/chunk/sha256-[0-9a-f]{64}"
-    r"|dedup/index\.jsonl|dedup/blob/sha256-[0-9a-f]{64})"
+    r"|swap/index\.jsonl|swap/chunk/sha256[-_.][0-9a-f]{64}"
+    r"|dedup/index\.jsonl|dedup/blob/sha256[-_.][0-9a-f]{64})"
 )
 
 

@@ -33,6 +33,7 @@ YOUNG: Final = 600
 """Seconds in which a blob may still be waiting for its line in the index."""
 
 _PACKS: Final = ("context/pack.json", "context/pack.md")
+_STORE: Final = (".store/manifest.json", ".store/wal.jsonl")
 _STEPS: Final = ((86400, "d"), (3600, "h"), (60, "m"), (1, "s"))
 
 
@@ -96,7 +97,7 @@ def age_in_words(seconds: float) -> str:
 
 
 def _witness_names(session: Session) -> Iterator[str]:
-    yield from session.parts
+    yield from (*session.parts, *_STORE)
     for child in session.children:
         yield from (part.name for part in child.parts.values())
 

@@ -26,7 +26,7 @@ from tests.formats.session.builders import (
     tool_call,
     user,
 )
-from tests.formats.session.working import broken_rules, tree, work_on
+from tests.formats.session.working import broken_rules, in_columnar_store, tree, work_on
 
 LOG = "FAILED tests/test_parser.py::test_blank_lines - assert 3 == 2\n" * 100
 OTHER = "ok tests/test_words.py\n" * 300
@@ -140,6 +140,15 @@ def test_links_packs_and_broken_lines_are_passed_by(tmp_path: Path) -> None:
     (root / "context/pinned/link").symlink_to(root / "context/pack.md")
 
     assert plan_of(root).items == ()
+
+
+def test_a_history_in_a_columnar_store_is_looked_through_all_the_same(tmp_path: Path) -> None:
+    root = in_columnar_store(repeated(tmp_path)).write()
+
+    plan, _ = dedup(root)
+
+    assert about(plan, LOG).refs == ("messages:7", "messages:9")
+    assert (root / about(plan, LOG).name).read_text() == LOG
 
 
 def test_many_places_are_counted_and_the_first_are_listed(
@@ -256,6 +265,18 @@ def test_a_small_or_single_content_is_rebuilt_too_when_the_index_lists_it(tmp_pa
     assert about(plan, "a small text").act is Act.REBUILD
     assert [each.name for each in wrote] == [name]
     assert (root / name).read_text() == "a small text"
+
+
+def test_a_blob_keeps_the_name_its_index_line_gives_it(tmp_path: Path) -> None:
+    build = repeated(tmp_path)
+    name = f"sha256_{sha256(LOG.encode()).hexdigest()}"
+    refs = ["messages:7", "messages:9"]
+    root = build.add(INDEX, {"hash": name, "refs": refs, "bytes": len(LOG), "tokens": 500}).write()
+
+    _, wrote = dedup(root)
+
+    assert [each.name for each in wrote] == [f"{BLOBS}/{name}"]
+    assert dedup(root)[1] == []
 
 
 def test_a_blob_that_nothing_holds_any_more_is_lost_and_said_so(tmp_path: Path) -> None:

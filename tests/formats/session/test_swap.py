@@ -22,7 +22,7 @@ from ctxview.formats.session.swap import (
     rebuilds,
 )
 from tests.formats.session.builders import assistant, compact, event, sound, tool, tool_call, user
-from tests.formats.session.working import broken_rules, tree, work_on
+from tests.formats.session.working import broken_rules, in_columnar_store, tree, work_on
 
 LOG = "FAILED tests/test_parser.py::test_blank_lines\n" * 200
 
@@ -200,6 +200,15 @@ def test_nothing_is_written_through_a_linked_folder(tmp_path: Path) -> None:
         swap_range(root, 1, 2)
 
     assert list(elsewhere.iterdir()) == []
+
+
+def test_a_history_in_a_columnar_store_is_swapped_out_all_the_same(tmp_path: Path) -> None:
+    plain = sound(tmp_path / "plain").write()
+    stored = in_columnar_store(sound(tmp_path / "stored")).write()
+
+    assert swap_range(stored, 3, 5)[0].id == swap_range(plain, 3, 5)[0].id
+    assert swap_event(stored, "call-1")[0].id == swap_event(plain, "call-1")[0].id
+    assert (stored / "messages.jsonl").read_bytes() == b""
 
 
 # -- tool outputs ----------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from ctxview.formats.session.model import Session
 from ctxview.formats.session.profile import Profile
 from ctxview.formats.session.raw_content import RawContent
 from ctxview.formats.session.read import read_session
+from tests.formats.session.builders import Build
 from tests.formats.session.looking import CORTEXFS, look_at
 
 DAY = 86_400
@@ -47,6 +48,18 @@ def tree(root: Path) -> dict[str, bytes]:
     """Every file below a folder with its bytes."""
     files = (path for path in sorted(root.rglob("*")) if path.is_file() and not path.is_symlink())
     return {str(path.relative_to(root)): path.read_bytes() for path in files}
+
+
+def in_columnar_store(build: Build) -> Build:
+    """The same session with both histories in the log of a columnar store, behind empty files."""
+    rows = []
+    for stream in ("messages", "events"):
+        payloads = build.text(f"{stream}.jsonl").splitlines()
+        rows += [{"stream": stream, "ordinal": at, "payload": each} for at, each in enumerate(payloads)]
+        build.set(f"{stream}.jsonl", "")
+    empty = {"lines": 0, "bytes": 0, "index_records": 0}
+    manifest = {"version": 1, "generation": 1, "next_shard": 0, "messages": empty, "events": empty}
+    return build.set(".store/manifest.json", manifest).lines(".store/wal.jsonl", *rows)
 
 
 def make_old(root: Path, days: float, *names: str) -> None:
