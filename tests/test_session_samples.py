@@ -37,7 +37,6 @@ OTHERS = (
 SOUND = (CODER, FRESH, *OTHERS)
 LENS = Lens(ESTIMATES["words"])
 PROFILE = load_profile()
-PROMPT_LINE = 16 * 1024
 BOTH = (Severity.ERROR, Severity.WARNING)
 
 # What each fact and decision says has to stand in the messages it cites.
@@ -265,7 +264,7 @@ def test_facts_and_decisions_stand_in_the_messages_they_cite() -> None:
 
 def test_the_long_message_never_reaches_a_prompt_and_the_next_one_tells_what_it_said() -> None:
     stored = (CODER / "messages.jsonl").read_bytes().splitlines()
-    assert [number for number, line in enumerate(stored, 1) if len(line) > PROMPT_LINE] == [9]
+    assert [number for number, line in enumerate(stored, 1) if len(line) > 16 * 1024] == [9]
 
     messages = open_history(read_session(SessionFolder(CODER))).messages
     shown = {each.line.number for each in prompt_view(messages.tail(72), PROFILE) if each.visible}
@@ -394,9 +393,8 @@ def test_the_damaged_session_shows_every_planted_fault_and_no_other() -> None:
 
 
 def test_the_readable_rest_of_the_damaged_session_is_shown() -> None:
-    state = state_of(DAMAGED)
+    texts = " ".join(block.text for tier in state_of(DAMAGED).tiers for block in tier.blocks)
 
-    texts = " ".join(block.text for tier in state.tiers for block in tier.blocks)
     assert "18,377 of 18,377 rows" in texts
     assert "忘了关调试日志" in texts
     assert "812 MB were left on 3 April" in texts
