@@ -137,18 +137,24 @@ def _own_seconds(work: Callable[[], object]) -> float:
 
 
 def _seconds(command: Sequence[str | Path]) -> float:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = _seconds_of_children()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env={**os.environ, "LC_ALL": "C"})
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    return _seconds_of_children() - before
 
 
 def _seconds_in_less(messages: Path) -> float:
-    """Until less has found and painted the needle; it does nothing else, so this is processor time, too."""
+    """Until less has found and painted the needle."""
     pty_session.PATIENCE = 600.0
+    before = _seconds_of_children()
     with pty_session.PtySession(["less", "-S", f"+/{NEEDLE}", messages]) as session:
         # It paints what is typed letter by letter, so the needle as a whole is the one in the text.
-        return session.wait_for(NEEDLE)
+        session.wait_for(NEEDLE)
+    return _seconds_of_children() - before
+
+
+def _seconds_of_children() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 if __name__ == "__main__":
