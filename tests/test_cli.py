@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -392,3 +393,14 @@ def test_hostile_content_stays_text_in_every_output(ctxview) -> None:
     ):
         ran = ctxview(*arguments)
         assert all(line.isprintable() for line in ran.out.split("\n")), arguments
+
+
+def test_showing_a_folder_of_many_things_names_one_of_them(ctxview) -> None:
+    ran = ctxview("show", SAMPLES)
+    assert ran.code == 2
+    assert "things are in this folder; name one of them, such as" in ran.complaint
+
+
+def test_showing_a_folder_with_one_thing_below_shows_it(ctxview, tmp_path: Path) -> None:
+    shutil.copytree(SAMPLES / "lighthouse", tmp_path / "deep" / "lighthouse")
+    assert "lighthouse" in ctxview("show", tmp_path, "--tokens", "words").out

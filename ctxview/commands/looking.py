@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ctxview.analysis.tokens import COUNTERS, ESTIMATES, TokenCounter, counter_named
 from ctxview.commands.trouble import Trouble, nearest
-from ctxview.formats import CannotOpen, Lens, Source, open_source
+from ctxview.formats import CannotOpen, Lens, Source, discover, open_source
 
 MODES = ("enabled", "disabled")
 
@@ -35,11 +35,17 @@ def lens(arguments: Namespace) -> Lens:
 
 
 def opened(path: Path, arguments: Namespace) -> Source:
-    """The one thing at `path`; raises `Trouble` when there is none or it cannot be read."""
+    """The one thing at or below `path`; raises `Trouble` when there is none, or more than one."""
     try:
         return open_source(path, arguments.as_format)
     except CannotOpen as error:
-        raise Trouble(str(error)) from error
+        below = [found.path for found in discover(path).found] if path.is_dir() else []
+        if not below:
+            raise Trouble(str(error)) from error
+        if len(below) == 1:
+            return opened(below[0], arguments)
+        hint = f"{len(below)} things are in this folder; name one of them, such as {below[0]}"
+        raise Trouble(f"{path}: {hint} (all: ctxview {path})") from error
 
 
 def revision_index(source: Source, wanted: str | None) -> int:

@@ -17,7 +17,7 @@ from ctxview.formats.registry import RAW, detect_peek, plugin_problems
 SKIPPED = frozenset(
     (".git", ".hg", ".svn", "node_modules", ".venv", "venv", "__pycache__", ".tox", ".mypy_cache")
 )
-DEEPEST = 8
+DEEPEST = 12
 MOST_ENTRIES = 20_000
 MOST_FOUND = 2_000
 A_UNIT = 50

@@ -56,10 +56,10 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
 
 
 def test_depth_has_an_end_that_is_said(tmp_path: Path) -> None:
-    tree(tmp_path, "/".join("abcdefghijkl") + "/x.json")
+    tree(tmp_path, "/".join("abcdefghijklmnop") + "/x.json")
     result = discover(tmp_path)
     assert result.found == ()
-    assert any("deeper than 8 folders" in note for note in result.notes)
+    assert any(f"deeper than {discovery.DEEPEST} folders" in note for note in result.notes)
 
 
 def test_the_number_of_entries_has_an_end_that_is_said(
