@@ -1,6 +1,6 @@
 """The runs of a session, followed event by event in bounded memory: what each did, and what is odd about it.
 
-Notes facts only; what an oddity means is said by the rules.
+Notes facts only; what an oddity means is said by the rules. Places are kept as line numbers, which are small.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from enum import StrEnum
 
 from ctxview.formats.session.history_line import HistoryLine
 from ctxview.formats.session.message import Message, message_in
-from ctxview.state import JsonValue, Origin
+from ctxview.formats.session.names import EVENTS
+from ctxview.state import JsonValue
 
-MOST_RUNS = 50_000
+MOST_RUNS = 20_000
 MOST_CALLS = 100_000
 MOST_ODDITIES = 500
 """Of one kind; more are only counted."""
@@ -35,18 +36,22 @@ class Odd(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Oddity:
+    """Something odd about a run, on a line of one of the histories."""
+
     kind: Odd
     run: str | None
     detail: str
-    origin: Origin
+    stream: str
+    line: int
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run as far as the histories tell. Message lines are physical ones, from 0."""
+    """One run as far as the histories tell. Lines are physical ones, from 0."""
 
     id: str
-    origin: Origin
+    line: int
+    """Its first event."""
     started: bool = False
     status: str | None = None
     """What done said; None while it did not."""
@@ -79,9 +84,13 @@ class RunBook:
     def __init__(self) -> None:
         self.events = 0
         self._runs: dict[str, _Going] = {}
-        self._calls: dict[str, dict[str | None, _Call]] = {}
+        self._calls: dict[int, int] = {}
+        """Line of each call by the hash of its run and id; answered ones have the complement of it."""
+        self._call_ids: set[int] = set()
+        self._runs_unsaid = False
+        """Whether results came without their run, as in old sessions: then nobody knows what they answer."""
         self._clients: dict[str, str] = {}
-        self._reused: list[tuple[str, str, str, Origin]] = []
+        self._reused: list[tuple[str, str, str, int]] = []
         self._oddities: list[Oddity] = []
         self._counts: Counter[Odd] = Counter()
         self._forgotten = 0
@@ -95,9 +104,9 @@ class RunBook:
         if run is None:
             run = self._new(name, line)
             if kind != "start" and not self._forgotten:
-                self._odd(Odd.NO_START, name, kind, line.origin())
+                self._odd(Odd.NO_START, name, kind, line)
         if run.status is not None and kind != "done":
-            self._odd(Odd.AFTER_DONE, name, kind, line.origin())
+            self._odd(Odd.AFTER_DONE, name, kind, line)
         run.events += 1
         match kind:
             case "start":
@@ -132,84 +141,81 @@ class RunBook:
         """Everything known at the end of both histories."""
         for run in self._runs.values():
             if run.status is None:
-                self._odd(Odd.NO_DONE, run.id, "", run.origin)
-        for call, by_run in self._calls.items():
-            for name, known in by_run.items():
-                if not known.answered:
-                    self._odd(Odd.UNANSWERED, name, call, known.origin)
-        for client, first, second, origin in self._reused:
+                self._note(Oddity(Odd.NO_DONE, run.id, "", EVENTS, run.line))
+        for line in self._calls.values():
+            if line >= 0 and not self._runs_unsaid:
+                self._note(Oddity(Odd.UNANSWERED, None, "", EVENTS, line))
+        for client, first, second, line in self._reused:
             one, other = self._runs.get(first), self._runs.get(second)
             if one is not None and other is not None and (one.user, one.asked) != (other.user, other.asked):
-                self._odd(Odd.CLIENT_REUSED, second, client, origin)
+                self._note(Oddity(Odd.CLIENT_REUSED, second, client, EVENTS, line))
         runs = tuple(run.frozen() for run in self._runs.values())
         return RunFacts(runs, tuple(self._oddities), dict(self._counts), self._forgotten)
 
     def _new(self, name: str, line: HistoryLine) -> _Going:
-        run = self._runs[name] = _Going(name, line.origin())
+        run = self._runs[name] = _Going(name, line.number or 0)
         if len(self._runs) > MOST_RUNS:
             oldest = self._runs.pop(next(iter(self._runs)))
             if oldest.status is None:
-                self._odd(Odd.NO_DONE, oldest.id, "", oldest.origin)
+                self._note(Oddity(Odd.NO_DONE, oldest.id, "", EVENTS, oldest.line))
             self._clients.pop(oldest.client or "", None)
             self._forgotten += 1
         return run
 
     def _start(self, run: _Going, value: dict[str, JsonValue], line: HistoryLine) -> None:
         if run.started:
-            self._odd(Odd.TWO_STARTS, run.id, "", line.origin())
+            self._odd(Odd.TWO_STARTS, run.id, "", line)
         run.started = True
         run.client = _string(value.get("client_id"))
         run.asked = (_string(value.get("scope")), _string(value.get("cwd")))
         if run.client is not None:
             first = self._clients.setdefault(run.client, run.id)
             if first != run.id and len(self._reused) < MOST_ODDITIES:
-                self._reused.append((run.client, first, run.id, line.origin()))
+                self._reused.append((run.client, first, run.id, line.number or 0))
 
     def _done(self, run: _Going, value: dict[str, JsonValue], line: HistoryLine) -> None:
         status = _string(value.get("status")) or "unknown"
         if run.status is not None:
-            self._odd(Odd.TWO_DONES, run.id, status, line.origin())
+            self._odd(Odd.TWO_DONES, run.id, status, line)
         elif run.errors and status == "ok":
-            self._odd(Odd.ERROR_THEN_OK, run.id, "", line.origin())
+            self._odd(Odd.ERROR_THEN_OK, run.id, "", line)
         run.status = status
 
     def _user(self, run: _Going | None, message: Message, line: HistoryLine) -> None:
         if (run is None and not self._forgotten) or (run is not None and not run.started):
-            self._odd(Odd.USER_WITHOUT_START, message.run, "", line.origin())
+            self._odd(Odd.USER_WITHOUT_START, message.run, "", line)
         if run is None:
             return
         said = hash(message.text)
         if run.user not in (None, said):
-            self._odd(Odd.TWO_USERS, run.id, "", line.origin())
+            self._odd(Odd.TWO_USERS, run.id, "", line)
         run.user = said
 
     def _call(self, run: str, call: JsonValue, line: HistoryLine) -> None:
         if isinstance(call, str):
-            self._calls.setdefault(call, {})[run] = _Call(line.origin())
+            self._calls[hash((run, call))] = line.number or 0
+            self._call_ids.add(hash(call))
             if len(self._calls) > MOST_CALLS:
                 self._calls.pop(next(iter(self._calls)))
                 self._forgotten += 1
 
     def _results(self, message: Message, run: str | None, line: HistoryLine) -> None:
+        self._runs_unsaid = self._runs_unsaid or (run is None and bool(message.answers))
         for call in message.answers:
-            known = self._calls.get(call, {})
-            # Old messages carry no run: any call of that name will have been meant.
-            meant = list(known.values()) if run is None else [known[run]] if run in known else []
-            for each in meant:
-                each.answered = True
-            if not meant and not self._forgotten:
-                self._odd(Odd.UNKNOWN_CALL, run, call, line.origin())
+            key = hash((run, call))
+            if key in self._calls:
+                self._calls[key] = min(self._calls[key], ~self._calls[key])
+            elif not self._forgotten and (run is not None or hash(call) not in self._call_ids):
+                # Old messages carry no run: any call of that name will have been meant.
+                self._odd(Odd.UNKNOWN_CALL, run, call, line)
 
-    def _odd(self, kind: Odd, run: str | None, detail: str, origin: Origin) -> None:
-        if self._counts[kind] < MOST_ODDITIES:
-            self._oddities.append(Oddity(kind, run, detail, origin))
-        self._counts[kind] += 1
+    def _odd(self, kind: Odd, run: str | None, detail: str, line: HistoryLine) -> None:
+        self._note(Oddity(kind, run, detail, line.stream, line.number or 0))
 
-
-@dataclass(slots=True)
-class _Call:
-    origin: Origin
-    answered: bool = False
+    def _note(self, oddity: Oddity) -> None:
+        if self._counts[oddity.kind] < MOST_ODDITIES:
+            self._oddities.append(oddity)
+        self._counts[oddity.kind] += 1
 
 
 @dataclass(slots=True)
@@ -217,7 +223,7 @@ class _Going:
     """A run while its events come in; the same fields as `Run`, and a hash of its user message."""
 
     id: str
-    origin: Origin
+    line: int
     started: bool = False
     status: str | None = None
     events: int = 0

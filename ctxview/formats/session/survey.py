@@ -68,13 +68,13 @@ class Spoken:
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """A large content that stands in more than one message."""
+    """A large content that stands in more than one message; `first` and `last` are lines, from 0."""
 
     digest: str
     size: int
     times: int
-    first: Origin
-    last: Origin
+    first: int
+    last: int
 
 
 @dataclass(frozen=True)
@@ -218,11 +218,12 @@ class Surveyor:
     def _note_content(self, text: str, line: HistoryLine) -> None:
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
         known = self._contents.get(digest)
+        number = line.number or 0
         if known is not None:
             known.times += 1
-            known.last = line.origin()
+            known.last = number
         elif len(self._contents) < MOST_CONTENTS:
-            self._contents[digest] = _Content(size_of(text), line.origin(), line.origin())
+            self._contents[digest] = _Content(size_of(text), number, number)
 
     def _close(self, messages: StreamFacts, events: StreamFacts) -> Survey:
         repeated = (
@@ -254,8 +255,8 @@ class Surveyor:
 @dataclass(slots=True)
 class _Content:
     size: int
-    first: Origin
-    last: Origin
+    first: int
+    last: int
     times: int = 1
 
 

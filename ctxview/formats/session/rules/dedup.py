@@ -80,10 +80,9 @@ def stored_twice(look: Look) -> Iterator[Hit]:
     for each in look.survey.repeated:
         if each.digest not in kept and told < MOST_TOLD:
             told += 1
-            size = f"{each.size:,} bytes"
-            yield Hit(
-                each.last, f"the same {size} stand in {each.times} messages, first on line {each.first.line}"
-            )
+            origin = look.history.messages.line(each.last).origin()
+            message = f"the same {each.size:,} bytes stand in {each.times} messages"
+            yield Hit(origin, f"{message}, first on line {each.first + 1}")
     yield from _same_blobs(look)
 
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ctxview.analysis.wording import counted, quoted, shown
+from ctxview.analysis.wording import counted, quoted, shown, spelled
 from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.session.look import Look
 from ctxview.formats.session.names import EVENTS, MESSAGES
 from ctxview.formats.session.runs import Odd, Oddity
+from ctxview.state import Origin
 
 _RUN_WORDS = {
     Odd.NO_START: "begins without a start",
@@ -46,7 +47,7 @@ def run_out_of_order(look: Look) -> Iterator[Hit]:
     for odd in _oddities(look, *_RUN_WORDS):
         if odd.kind is Odd.NO_DONE and odd.run == last and look.session.state == "active":
             continue
-        yield Hit(odd.origin, f"the run {shown(odd.run or '')} {_RUN_WORDS[odd.kind]}")
+        yield Hit(_origin(look, odd), f"the run {shown(odd.run or '')} {_RUN_WORDS[odd.kind]}")
     yield from _uncounted(look, *_RUN_WORDS)
 
 
@@ -69,9 +70,12 @@ def tool_result_unmatched(look: Look) -> Iterator[Hit]:
     """
     for odd in _oddities(look, Odd.UNKNOWN_CALL):
         where = f"in the run {shown(odd.run)}" if odd.run else "in any run"
-        yield Hit(odd.origin, f"the result is for {quoted(odd.detail)}, but there is no such call {where}")
+        yield Hit(
+            _origin(look, odd), f"the result is for {quoted(odd.detail)}, but there is no such call {where}"
+        )
     for odd in _oddities(look, Odd.UNANSWERED):
-        yield Hit(odd.origin, f"the tool call {quoted(odd.detail)} was never answered", Severity.INFO)
+        call = (look.history.events.line(odd.line).value or {}).get("id")
+        yield Hit(_origin(look, odd), f"the tool call {spelled(call)} was never answered", Severity.INFO)
     yield from _uncounted(look, Odd.UNKNOWN_CALL, Odd.UNANSWERED)
 
 
@@ -93,12 +97,12 @@ def message_without_run(look: Look) -> Iterator[Hit]:
     Runtime: sends are claimed by client id; a replay must carry the same payload.
     """
     for odd in _oddities(look, Odd.USER_WITHOUT_START):
-        yield Hit(odd.origin, f"the run {shown(odd.run or '')} of this message was never started")
+        yield Hit(_origin(look, odd), f"the run {shown(odd.run or '')} of this message was never started")
     for odd in _oddities(look, Odd.TWO_USERS):
-        yield Hit(odd.origin, f"the run {shown(odd.run or '')} has another user message already")
+        yield Hit(_origin(look, odd), f"the run {shown(odd.run or '')} has another user message already")
     for odd in _oddities(look, Odd.CLIENT_REUSED):
         message = f"the client id {quoted(odd.detail)} was used before for something else"
-        yield Hit(odd.origin, message, Severity.ERROR)
+        yield Hit(_origin(look, odd), message, Severity.ERROR)
     yield from _uncounted(look, Odd.USER_WITHOUT_START, Odd.TWO_USERS)
 
 
@@ -133,6 +137,10 @@ def _oddities(look: Look, *kinds: Odd) -> Iterator[Oddity]:
         yield from (odd for odd in look.survey.runs.oddities if odd.kind in kinds)
 
 
+def _origin(look: Look, odd: Oddity) -> Origin:
+    return look.history.stream(odd.stream).line(odd.line).origin()
+
+
 def _uncounted(look: Look, *kinds: Odd) -> Iterator[Hit]:
     """How many more there are than were kept."""
     if look.survey is None:
@@ -142,4 +150,4 @@ def _uncounted(look: Look, *kinds: Odd) -> Iterator[Hit]:
         kept = [odd for odd in facts.oddities if odd.kind is kind]
         more = facts.counts.get(kind, 0) - len(kept)
         if more > 0:
-            yield Hit(kept[-1].origin, f"{more:,} more of these are not listed: {kind.value}")
+            yield Hit(_origin(look, kept[-1]), f"{more:,} more of these are not listed: {kind.value}")
