@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
+from traceback import format_exc
 
 from rich.segment import Segment
+from rich.text import Text
 from textual.app import App, SystemCommand
 from textual.color import Color
 from textual.filter import LineFilter
@@ -73,6 +75,10 @@ class CtxviewApp(App[None]):
         for command in (each for each in COMMANDS if each.id in screen.known):
             title = f"{command.label[:1].upper()}{command.label[1:]}  {command.shown}"
             yield SystemCommand(title, command.help, partial(screen.action_command, command.id))
+
+    def _fatal_error(self) -> None:
+        """Something nobody foresaw. The toolkit would print all variables, contents of files among them."""
+        self.panic(Text(visible(format_exc(), keep_layout=True)))
 
     async def action_quit(self) -> None:
         """Asks first when something would be lost."""

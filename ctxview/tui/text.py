@@ -172,10 +172,9 @@ def wrap_to(line: Line, cells: int, most: int, indent: str = "") -> list[Line]:
     lines = wrap(line, cells, indent)
     if len(lines) <= most:
         return lines
-    last = fit(
-        (*lines[most - 1], *(Span(" ", span.style) for span in lines[most - 1][-1:]), *lines[most]), cells
-    )
-    return [*lines[: most - 1], last]
+    first, *more = lines[most]
+    rest = (replace(first, text=first.text[len(indent) :]), *more)
+    return [*lines[: most - 1], fit((*lines[most - 1], Span(" "), *rest, Span(MARK)), cells)]
 
 
 def wrap_all(lines: Iterable[Line], cells: int, indent: str = "") -> list[Line]:

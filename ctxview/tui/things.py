@@ -198,6 +198,9 @@ def _stands(value: Value) -> Iterator[tuple[str, str | None, int | None, int | N
         return
     if not isinstance(value, ContextState):
         yield form.file, form.pointer, None, None
+    if isinstance(value, Todo) and (around := form.pointer.rpartition("/")[0]):
+        # The cursor is what may be written; what is wrong with the figures beside it concerns the todo too.
+        yield form.file, around, None, None
     for each in form.fields:
         yield form.file, each.pointer, None, None
 

@@ -87,9 +87,7 @@ class Work:
         return draft
 
 
-def _reviewer(
-    source: Source, look: Look, file: str, manner: Manner
-) -> Callable[[bytes], Sequence[Finding]]:
+def _reviewer(source: Source, look: Look, file: str, manner: Manner) -> Callable[[bytes], Sequence[Finding]]:
     """What is wrong with bytes, by the rules of their source."""
 
     def review(data: bytes) -> Sequence[Finding]:

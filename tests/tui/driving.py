@@ -34,9 +34,14 @@ class Driver:
     async def settle(self) -> None:
         """Waits until nothing is read, counted or drawn any more."""
         await self.pilot.pause()
-        while busy := [worker for worker in self.app.workers if worker.group not in {"editing", "comparing"}]:
-            await self.app.workers.wait_for_complete(busy)
-            await self.pilot.pause()
+        while self._busy:
+            await self.pilot.pause(0.01)
+
+    @property
+    def _busy(self) -> bool:
+        """Dialogs wait for a person inside a worker, so theirs do not count."""
+        works = any(worker.group not in {"editing", "comparing"} for worker in self.app.workers)
+        return works or self.inspector.header.status.endswith("…")
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)

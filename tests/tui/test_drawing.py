@@ -177,7 +177,7 @@ def test_tabs_shorten_before_they_vanish() -> None:
     slot = Slot(0, 0, 80, 20, tuple(Pane)[:-1], Pane.MEMORY)
     assert "7 Findings" in plain(tabs(slot, {Pane.MEMORY: "12"}))
     for cells in (30, 50, 66, 80, 120):
-        assert width(tabs(replace(slot, width=cells), {Pane.MEMORY: "12"})) <= cells - 4
+        assert width(tabs(replace(slot, width=cells), {Pane.MEMORY: "12"})) <= cells - 6
 
 
 @pytest.mark.parametrize(

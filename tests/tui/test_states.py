@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from ctxview.formats import Lens, Reading, Source
+from ctxview.formats.interface import AS_ON_DISK
 from ctxview.tui.app import CtxviewApp, Guard
 from ctxview.tui.layout import Pane
 from ctxview.tui.loading import Manner
@@ -33,6 +34,14 @@ async def test_every_size_shows_the_memory_and_the_way_out(size: tuple[int, int]
         assert "Memory" in told
         assert "core-001" in told
         assert "quit" in told
+        for slot in drive.inspector.deck.slots:
+            region = drive.inspector.panes[slot.shown].region
+            assert (region.x, region.y - 1, region.width, region.height) == (
+                slot.x,
+                slot.y,
+                slot.width,
+                slot.height,
+            )
 
 
 async def test_an_empty_memory_says_what_to_do() -> None:
@@ -61,9 +70,9 @@ async def test_the_first_paint_does_not_wait_for_the_reading() -> None:
     held = threading.Event()
 
     class Slow(FakeSource):
-        def reading(self, revision: int, lens: Lens, data: bytes | None = None) -> Reading:
+        def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:
             held.wait(10)
-            return super().reading(revision, lens, data)
+            return super().reading(revision, lens, overlay)
 
     def opener() -> Iterator[Source | Problem]:
         yield Slow(night().documents)
@@ -71,7 +80,9 @@ async def test_the_first_paint_does_not_wait_for_the_reading() -> None:
     app = CtxviewApp(opener, Manner("bytes/3"))
     async with app.run_test(size=(120, 36)) as pilot:
         drive = Driver(pilot)
-        await pilot.pause(0.1)
+        while drive.inspector.header.status != "reading…":
+            await pilot.pause(0.01)
+        await pilot.pause()
         assert "Reading…" in drive.screen_text()
         assert "reading…" in drive.screen_text()
         await pilot.press("j", "7", "2")
@@ -149,6 +160,21 @@ def test_the_guard_spells_out_what_slipped_through() -> None:
         "a^[]0;x^Gb<U+009B>",
     ]
     assert Guard().apply(segments[:1], Color(0, 0, 0)) is not None
+
+
+async def test_what_nobody_foresaw_ends_without_spilling_contents(capsys: pytest.CaptureFixture[str]) -> None:
+    async def stumble() -> None:
+        async with driving(hostile()) as drive:
+            secret = "file \x1b[31m content"
+            drive.inspector.call_later(lambda: {}[secret])
+            await drive.pilot.pause()
+
+    with pytest.raises(KeyError):
+        await stumble()
+    told = capsys.readouterr().err
+    assert "KeyError" in told
+    assert "\x1b[31m content" not in told
+    assert "locals" not in told
 
 
 # -- the mouse ----------------------------------------------------------------------------------

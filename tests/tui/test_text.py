@@ -104,9 +104,11 @@ def test_further_lines_are_indented() -> None:
 
 
 def test_wrapping_to_a_depth_marks_what_is_left_out() -> None:
-    lines = wrap_to(show("one two three four five six"), 8, 2)
-    assert len(lines) == 2
-    assert plain(lines[-1]).endswith(MARK)
+    assert [plain(line) for line in wrap_to(show("one two three four five"), 10, 2, "  ")] == [
+        "one two",
+        "  three f…",
+    ]
+    assert [plain(line) for line in wrap_to(show("one two"), 10, 2)] == ["one two"]
 
 
 def test_joining_puts_the_gap_only_between_what_is_there() -> None:

@@ -15,7 +15,7 @@ from ctxview.tui.widgets.page import Page
 class BudgetPane(PaneLines):
     pane = Pane.BUDGET
 
-    def draw(self, shown: Shown, width: int) -> Page:
+    def draw(self, shown: Shown, width: int, _: int) -> Page:
         tiers = {tier.name for tier in shown.index.reading.state.tiers}
         lines: list[Line] = []
         things: list[Thing | None] = []
@@ -137,7 +137,8 @@ def _figure(segment: Segment) -> Line:
 def _percent(budget: Budget) -> str:
     if not budget.limit or budget.used is None:
         return ""
-    return f"{budget.used / budget.limit:.0%}"
+    share = budget.used / budget.limit
+    return "<1%" if 0 < share < 0.01 else f"{share:.0%}"
 
 
 def _style(name: str, at: int, tiers: set[str]) -> str:

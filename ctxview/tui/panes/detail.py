@@ -31,7 +31,7 @@ class DetailPane(PaneLines):
     def holds(self, _: Shown) -> bool:
         return True
 
-    def draw(self, shown: Shown, width: int) -> Page:
+    def draw(self, shown: Shown, width: int, _: int) -> Page:
         thing = self._about
         if thing is not None and thing.kind in {Kind.SOURCE, Kind.REVISION}:
             return self._source(thing, shown, width)
@@ -44,7 +44,9 @@ class DetailPane(PaneLines):
     def _source(self, thing: Thing, shown: Shown, width: int) -> Page:
         """The source that is open is told whole; of another one where it is and how to open it."""
         number = int(thing.name if thing.kind is Kind.SOURCE else thing.within)
-        if thing.kind is Kind.SOURCE and number == self._view.look.source:
+        look = self._view.look
+        here = thing.kind is Kind.SOURCE or int(thing.name) == look.revision
+        if here and number == look.source:
             return Page.of(describe(WHOLE, shown, width))
         source = self._view.sources[number]
         lines = [show(source.title, "strong"), show(source.format, "dim"), show(str(source.path), "code")]

@@ -13,7 +13,7 @@ from ctxview.tui.widgets.page import Page
 class FindingsPane(PaneLines):
     pane = Pane.FINDINGS
 
-    def draw(self, shown: Shown, width: int) -> Page:
+    def draw(self, shown: Shown, width: int, room: int) -> Page:
         rows = shown.index.findings
         if not rows:
             return nothing(width, "✓ No findings: every rule of this format is kept.")
@@ -22,7 +22,7 @@ class FindingsPane(PaneLines):
             finding = shown.index.finding(rows[row])
             return wrap_to(finding_row(finding), width, depth, " " * (len(finding.rule) + 3))
 
-        return Page.roomy(len(rows), draw, lambda row: rows[row], self.room)
+        return Page.roomy(len(rows), draw, lambda row: rows[row], room)
 
     def count(self, shown: Shown) -> str:
         return str(len(shown.index.findings) or "")

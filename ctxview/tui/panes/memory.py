@@ -31,7 +31,7 @@ class MemoryPane(PaneLines):
     def differs(self, before: Shown, after: Shown) -> bool:
         return before is not after
 
-    def draw(self, shown: Shown, width: int) -> Page:
+    def draw(self, shown: Shown, width: int, room: int) -> Page:
         if not shown.blocks:
             return _empty(shown, width)
         rows, index = shown.blocks, shown.index
@@ -56,7 +56,7 @@ class MemoryPane(PaneLines):
             return [1 if inline else 1 + _hidden(index.block(row)) for row in rows]
 
         header = columns.header(self.sort, self.reverse)
-        return Page.roomy(len(rows), draw, lambda row: rows[row], self.room, heights, (header,))
+        return Page.roomy(len(rows), draw, lambda row: rows[row], room, heights, (header,))
 
     def holds(self, shown: Shown) -> bool:
         return bool(shown.index.of(Kind.BLOCK))
@@ -85,7 +85,8 @@ def _cells(block: Block, columns: Columns, change: Change | None, *, first: bool
     tier_style = f"tier.{_style_word(block.tier)}"
     if columns.tier:
         cells.append(pad(show(block.tier, f"bold {tier_style}" if first else tier_style), columns.tier))
-    cells.append(pad(show(shorten(block.id, columns.id), quiet or "strong"), columns.id))
+    id_style = quiet or ("strong" if columns.tier else f"bold {tier_style}")
+    cells.append(pad(show(shorten(block.id, columns.id), id_style), columns.id))
     if columns.type:
         cells.append(pad(show(block.type or "", quiet or "rule"), columns.type))
     cells.append(_gauge(block.decay, "decay", columns.bar))

@@ -15,7 +15,7 @@ GAUGE = 4
 """Cells of the number beside a gauge."""
 
 ROOMY = 96
-LEAST_TEXT = 24
+LEAST_TEXT = 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +83,7 @@ def plan(width: int, blocks: Sequence[Block]) -> Columns:
         lambda columns: replace(columns, tokens=0),
         lambda columns: replace(columns, type=0),
         lambda columns: replace(columns, id=min(columns.id, 10)),
+        lambda columns: replace(columns, tier=min(columns.tier, 5)),
         lambda columns: replace(columns, tier=0),
     ]
     for step in drop:

@@ -16,7 +16,7 @@ from ctxview.tui.widgets.page import Page
 class MissingPane(PaneLines):
     pane = Pane.MISSING
 
-    def draw(self, shown: Shown, width: int) -> Page:
+    def draw(self, shown: Shown, width: int, room: int) -> Page:
         rows = shown.index.of(Kind.GAP)
         if not rows:
             return nothing(width, "Nothing is known to be missing.")
@@ -25,7 +25,7 @@ class MissingPane(PaneLines):
             gap = shown.index.value(rows[row])
             return wrap_to(gap_line(gap), width, depth, "  ") if isinstance(gap, Gap) else []
 
-        return Page.roomy(len(rows), draw, lambda row: rows[row], self.room)
+        return Page.roomy(len(rows), draw, lambda row: rows[row], room)
 
     def count(self, shown: Shown) -> str:
         return str(len(shown.index.reading.state.missing) or "")

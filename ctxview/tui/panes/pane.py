@@ -10,6 +10,9 @@ from ctxview.tui.text import Line, show, wrap_all
 from ctxview.tui.widgets.page import Page
 from ctxview.tui.widgets.virtual_lines import VirtualLines
 
+AMPLE = 60
+"""Lines that nobody gets on a usual screen: with so many a pane shows how much it could use."""
+
 
 class PaneLines(VirtualLines):
     """Subclasses draw a `Shown`. `status` is what to say while there is none."""
@@ -33,15 +36,11 @@ class PaneLines(VirtualLines):
     def make_page(self, width: int) -> Page:
         if self.shown is None:
             return Page.of(wrap_all(self.status, width))
-        return self.draw(self.shown, width)
+        return self.draw(self.shown, width, self.content_size.height)
 
-    def draw(self, shown: Shown, width: int) -> Page:
+    def draw(self, shown: Shown, width: int, room: int) -> Page:
+        """The rows for a width; `room` is how many lines are in sight."""
         raise NotImplementedError
-
-    @property
-    def room(self) -> int:
-        """Lines in sight."""
-        return self.content_size.height
 
     def count(self, _: Shown) -> str:
         """What the tab says after the name: how much there is."""
@@ -49,7 +48,10 @@ class PaneLines(VirtualLines):
 
     def lines_wanted(self, width: int) -> int:
         """How many lines it could use; 0 when it has nothing to show."""
-        return self.make_page(width).lines if self.shown is not None and self.holds(self.shown) else 0
+        if self.shown is None or not self.holds(self.shown):
+            return 0
+        page = self.draw(self.shown, width, AMPLE)
+        return page.lines + len(page.header)
 
     def holds(self, shown: Shown) -> bool:
         """Whether there is anything to show but that there is nothing."""

@@ -16,7 +16,7 @@ class TextPane(PaneLines):
     pane = Pane.TEXT
     has_cursor = False
 
-    def draw(self, shown: Shown, width: int) -> Page:
+    def draw(self, shown: Shown, width: int, _: int) -> Page:
         text = shown.index.reading.state.text
         if text is None:
             return nothing(width, "There is no text beside the state.")

@@ -27,7 +27,7 @@ STYLE = {
 class ReferencesPane(PaneLines):
     pane = Pane.REFERENCES
 
-    def draw(self, shown: Shown, width: int) -> Page:
+    def draw(self, shown: Shown, width: int, _: int) -> Page:
         rows = shown.index.of(Kind.REF)
         if not rows:
             return nothing(width, "Nothing here points elsewhere.")

@@ -32,6 +32,9 @@ class SourcesPane(PaneLines):
             return super().make_page(width)
         return self._tree(width)
 
+    def lines_wanted(self, width: int) -> int:
+        return self._tree(width).lines
+
     def take(self, shown: Shown | None, status: list[Line]) -> None:
         self.shown, self.status = shown, status
         self.reset()

@@ -18,7 +18,7 @@ DONE = {"done", "completed", "complete", "closed", "x"}
 class TodoPane(PaneLines):
     pane = Pane.TODO
 
-    def draw(self, shown: Shown, width: int) -> Page:
+    def draw(self, shown: Shown, width: int, _: int) -> Page:
         todo = shown.index.reading.state.todo
         if todo is None:
             return nothing(width, "This source keeps no todo list.")

@@ -359,7 +359,8 @@ class Inspector(CommandScreen[None]):
         if view.sort is not Sort.FILE or view.reverse:
             parts.append(show(f" {view.sort} {'▴' if view.reverse else '▾'} "))
         if view.shown is not None and (view.shown.changes or view.shown.gone):
-            parts.append(show(f" {len(view.shown.changes)} changed, {len(view.shown.gone)} gone "))
+            gone = f", {len(view.shown.gone)} gone" if view.shown.gone else ""
+            parts.append(show(f" {len(view.shown.changes)} changed{gone} "))
         return join(*parts, gap="─")
 
     def _offers(self) -> set[Need]:

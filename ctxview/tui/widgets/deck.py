@@ -67,7 +67,7 @@ class Deck(Widget):
         if sources is not None:
             self._sources = sources
         size = self.size or self._expected
-        wanted = {name: pane.lines_wanted(40) for name, pane in self.panes.items()}
+        wanted = {name: pane.lines_wanted(72) for name, pane in self.panes.items()}
         wishes = Wishes(wanted, self._sources)
         slots = arrange(size.width, size.height, wishes, self._fronts, self.zoomed)
         if slots != self.slots:
@@ -77,7 +77,8 @@ class Deck(Widget):
             for name, pane in self.panes.items():
                 if pane.display != (name in shown):
                     pane.display = name in shown
-            self.refresh(layout=True)
+            # Asked of a child: a widget keeps its own arrangement until one of its children wants another.
+            self.front.refresh(layout=True)
         self.retitle()
 
     def retitle(self) -> None:
@@ -181,9 +182,9 @@ def tabs(slot: Slot, counts: Mapping[Pane, str]) -> Line:
     ]
     for told, short, gap in attempts:
         line = _tabs(slot, told, short, gap)
-        if width(line) <= slot.width - 4:
+        if width(line) <= slot.width - 6:
             return line
-    return fit(_tabs(slot, bare, dict.fromkeys(Pane, ""), " "), slot.width - 4)
+    return fit(_tabs(slot, bare, dict.fromkeys(Pane, ""), " "), slot.width - 6)
 
 
 def _tabs(slot: Slot, counts: Mapping[Pane, str], short: Mapping[Pane, str], gap: str) -> Line:

@@ -1,0 +1,89 @@
+"""Pictures of the screens people look at. A change is looked at before it is accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from textual.app import App
+from textual.pilot import Pilot
+
+from ctxview.formats import Source
+from ctxview.tui.app import CtxviewApp
+from ctxview.tui.loading import Manner
+from ctxview.tui.session_view import Problem
+from tests.tui.driving import Driver
+from tests.tui.stories import broken, empty, hostile, huge, night
+
+SIZES = [(80, 24), (120, 36), (200, 60)]
+
+
+class Compare(Protocol):
+    def __call__(
+        self,
+        app: App[None],
+        *,
+        terminal_size: tuple[int, int],
+        run_before: Callable[[Pilot[None]], Awaitable[None]],
+    ) -> bool: ...
+
+
+def keys(*pressed: str, theme: str = "", typed: str = "") -> Callable[[Pilot[None]], Awaitable[None]]:
+    async def before(pilot: Pilot[None]) -> None:
+        drive = Driver(pilot)
+        await drive.settle()
+        if theme:
+            drive.app.theme = theme
+        for key in pressed:
+            await drive.press(key)
+        if typed:
+            await drive.type(typed)
+        await drive.settle()
+
+    return before
+
+
+def app(*found: Source | Problem) -> CtxviewApp:
+    return CtxviewApp(lambda: found, Manner("bytes/3"))
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_the_inspector(snap_compare: Compare, size: tuple[int, int]) -> None:
+    assert snap_compare(app(night()), terminal_size=size, run_before=keys("j", "j", "j"))
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_many_sources(snap_compare: Compare, size: tuple[int, int]) -> None:
+    found = (night(), huge(300), empty(), hostile(), Problem(Path("x/bad.json"), "line 3 column 9: no colon"))
+    assert snap_compare(app(*found), terminal_size=size, run_before=keys("1", "l", "j"))
+
+
+@pytest.mark.parametrize("theme", ["ctxview-light", "ctxview-contrast"])
+def test_the_other_themes(snap_compare: Compare, theme: str) -> None:
+    assert snap_compare(app(night()), terminal_size=(120, 36), run_before=keys("j", theme=theme))
+
+
+WAYS = {
+    "detail": keys("j", "enter"),
+    "findings": keys("7"),
+    "filter": keys("f", typed="tier:working decay>0.3"),
+    "search": keys("slash", typed="lamp"),
+    "raw": keys("j", "o"),
+    "help": keys("question_mark"),
+    "profile": keys("p"),
+    "sorted": keys("s", "s", "s"),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_ways_to_look(snap_compare: Compare, way: str) -> None:
+    assert snap_compare(app(night()), terminal_size=(100, 30), run_before=WAYS[way])
+
+
+@pytest.mark.parametrize(
+    "story", [empty(), broken(), hostile(), huge()], ids=lambda story: story.title.split("\x1b")[0]
+)
+def test_designed_states(snap_compare: Compare, story: Source) -> None:
+    assert snap_compare(app(story), terminal_size=(120, 36), run_before=keys())
