@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from ctxview.analysis.tokens import TokenCounter
@@ -34,6 +34,8 @@ class Lens:
     counter: TokenCounter
     profile: str | None = None
     mode: str | None = None
+    budget: int | None = None
+    """What if the budget were this; None for the source's own. Formats without such a budget ignore it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,23 @@ class Source(Protocol):
 
     def policy(self, file: str) -> WritePolicy | None:
         """What may be written in a file; None when nothing may."""
+
+
+class Progress(Protocol):
+    """Somebody who waits: is told how far the work is, and may lose interest."""
+
+    @property
+    def cancelled(self) -> bool: ...
+
+    def report(self, done: int, total: int, what: str) -> None: ...
+
+
+@runtime_checkable
+class LongWork(Protocol):
+    """A source that cannot tell everything at once. Readings say more after its work."""
+
+    def work(self, lens: Lens, progress: Progress) -> None:
+        """Find out the rest; stopped by `progress`, the next call goes on from there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import Protocol
 
 from ctxview.edits import WritePolicy
 from ctxview.files.reading import Unreadable, read_beneath
 from ctxview.findings import Finding
-from ctxview.formats.interface import AS_ON_DISK, Lens, Reading, Revision
+from ctxview.formats.interface import AS_ON_DISK, Lens, Progress, Reading, Revision
 from ctxview.formats.session.checks import check_look
 from ctxview.formats.session.finding_tally import tallied
 from ctxview.formats.session.folder import SessionFolder
@@ -29,15 +28,6 @@ from ctxview.formats.session.view import View
 from ctxview.formats.session.write import policy_for
 
 MOST_READINGS = 32
-
-
-class Progress(Protocol):
-    """Somebody who waits: is told how far the work is, and may lose interest."""
-
-    @property
-    def cancelled(self) -> bool: ...
-
-    def report(self, done: int, total: int, what: str) -> None: ...
 
 
 class SessionSource:
@@ -94,7 +84,7 @@ class SessionSource:
         known = self._knowledge(lens.profile)
         if overlay:
             return self._read(revision, lens, known, read_session(SessionFolder(self._path, overlay)))
-        key = (revision, lens.profile, lens.counter.name, known.version)
+        key = (revision, lens.profile, lens.counter.name, lens.budget, known.version)
         with self._lock:
             if key in self._readings:
                 return self._readings[key]
@@ -130,7 +120,7 @@ class SessionSource:
         moments = moments_of(look.survey)
         as_of = moments[revision] if 0 <= revision < len(moments) else None
         label = build_revisions(self._path, look.survey)[revision if as_of is not None else -1].label
-        state = build_state(View(look, lens.counter, as_of), label, build_timeline(look))
+        state = build_state(View(look, lens.counter, as_of, lens.budget), label, build_timeline(look))
         return Reading(state, self._findings(known, session))
 
     def _findings(self, known: Knowledge, session: Session) -> tuple[Finding, ...]:

@@ -7,18 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ctxview.formats.session.candidates import candidates, estimate, first_fit
+from ctxview.formats.session.candidates import estimate
 from ctxview.formats.session.model import PackItem
-from ctxview.formats.session.names import MESSAGES, tail_count
 from ctxview.formats.session.prompt import prompt_bytes, prompt_view
 from ctxview.formats.session.view import View
 from ctxview.state import Budget, Segment
 
 
 def build_budgets(view: View) -> tuple[Budget, ...]:
-    """The pack as written comes first; what cannot be told is left out."""
+    """The pack as written comes first; of a budget that is tried out, only what would be built for it."""
     if view.as_of is not None:
         return tuple(_prompt(view))
+    if view.trial is not None:
+        return (*_built_now(view), *_prompt(view))
     return (*_written(view), *_recounted(view), *_built_now(view), *_prompt(view))
 
 
@@ -84,15 +85,8 @@ def _recounted(view: View) -> Iterator[Budget]:
 
 def _built_now(view: View) -> Iterator[Budget]:
     """What the builder would take for the budget there is, with what it would leave out."""
-    session, profile = view.look.session, view.profile
-    if profile.pack.estimator is None:
-        return
-    recent = next(
-        (tail_count(item.range or "") for item in session.pack.items if item.source == MESSAGES), None
-    )
-    offered = candidates(session, view.look.history.messages, profile, recent)
-    choices = first_fit(offered, session.budget)
-    if not choices:
+    estimator, choices = view.profile.pack.estimator, view.rebuilt
+    if estimator is None or not choices:
         return
     segments = tuple(
         Segment(
@@ -100,14 +94,14 @@ def _built_now(view: View) -> Iterator[Budget]:
             each.candidate.tokens or 0,
             None,
             False,
-            profile.pack.estimator,
+            estimator,
         )
         for each in choices
         if each.taken
     )
     left_out = sum(not each.taken for each in choices)
     target = f"rebuilt, {left_out} left out" if left_out else "rebuilt"
-    yield _budget(target, profile.pack.estimator, view, segments)
+    yield _budget(target, estimator, view, segments)
 
 
 def _prompt(view: View) -> Iterator[Budget]:
@@ -121,7 +115,7 @@ def _prompt(view: View) -> Iterator[Budget]:
 
 
 def _budget(target: str, unit: str, view: View, segments: Sequence[Segment]) -> Budget:
-    limit = view.look.session.budget or None
+    limit = view.budget or None
     return Budget(target, unit, limit, sum(each.used for each in segments), None, tuple(segments))
 
 

@@ -145,7 +145,12 @@ def _child_type(child: Child, uses: dict[str, list[str]]) -> str:
 
 
 def _in_pack(view: View, name: str) -> tuple[bool | None, str | None]:
-    """Whether the pack takes a file; nobody knows without a pack."""
+    """Whether the pack takes a file; nobody knows without a pack. A trial builds a pack of its own."""
+    if view.trial is not None and view.rebuilt:
+        choice = next((each for each in view.rebuilt if each.candidate.source == name), None)
+        if choice is None:
+            return False, "the builder would not offer it"
+        return choice.taken, None if choice.taken else choice.why
     if view.packed is None:
         return None, "there is no pack to see whether it is shown"
     return (True, None) if name in view.packed else (False, "it is not in the pack")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ctxview.analysis.tokens import TokenCounter
+from ctxview.formats.session.candidates import Choice, candidates, first_fit
 from ctxview.formats.session.history_line import HistoryLine
 from ctxview.formats.session.look import Look
 from ctxview.formats.session.model import PackItem
@@ -32,6 +33,12 @@ class View:
     look: Look
     counter: TokenCounter
     as_of: AsOf | None = None
+    trial: int | None = None
+    """A budget to try out; None for the session's own."""
+
+    @property
+    def budget(self) -> int | None:
+        return self.trial if self.trial is not None else self.look.session.budget
 
     @property
     def profile(self) -> Profile:
@@ -44,6 +51,16 @@ class View:
         if not pack.json.is_object:
             return None
         return frozenset(item.source for item in pack.items if item.source is not None)
+
+    @cached_property
+    def rebuilt(self) -> list[Choice]:
+        """What the builder would take for the budget, and what it would leave out; empty if unknown."""
+        session, profile = self.look.session, self.profile
+        if profile.pack.estimator is None:
+            return []
+        taken = (tail_count(item.range or "") for item in session.pack.items if item.source == MESSAGES)
+        offered = candidates(session, self.look.history.messages, profile, next(taken, None))
+        return first_fit(offered, self.budget)
 
     @cached_property
     def recent_count(self) -> int:
