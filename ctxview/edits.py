@@ -15,7 +15,7 @@ from ctxview.files import line_difference
 from ctxview.files.line_difference import Hunk
 from ctxview.finding_difference import Reviewed
 from ctxview.findings import Finding, Severity
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 if TYPE_CHECKING:
     from ctxview.files.save import Saved

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from ctxview.state import Origin
+from ctxview.origin import Origin
 
 
 class Severity(StrEnum):

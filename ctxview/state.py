@@ -11,24 +11,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol, TypeAlias
 
-# What JSON.parse can return, as Python holds it.
-JsonValue: TypeAlias = bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"] | None
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Where something stands on disk, so that `o` can open the very bytes."""
-
-    file: str
-    pointer: str | None = None
-    start: int | None = None
-    end: int | None = None
-    line: int | None = None
-    column: int | None = None
-
-    def __str__(self) -> str:
-        place = "".join(f":{part}" for part in (self.line, self.column) if part is not None)
-        return f"{self.file}{place}"
+from ctxview.origin import JsonValue as JsonValue
+from ctxview.origin import Origin as Origin
 
 
 class Owner(StrEnum):
@@ -275,6 +259,8 @@ class Row:
     size: int
     problem: str | None = None
     """Why the line could not be read; None for a good one."""
+    unseen: str | None = None
+    """Why the model can never be shown it, whatever comes after; None when it can."""
 
 
 class Transcript(Protocol):
@@ -289,6 +275,9 @@ class Transcript(Protocol):
 
     def row(self, index: int) -> Row:
         """One row; raises `IndexError` for one that is not known."""
+
+    def raw(self, index: int) -> bytes:
+        """The very bytes of one row, of a huge one the beginning; raises `IndexError` like `row`."""
 
     def find(self, needle: str, start: int, backwards: bool, cancelled: Callable[[], bool]) -> int | None:
         """The first row at or after `start` whose text holds `needle`, or the last one before it.

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from ctxview.analysis.wording import quoted, shown
 from ctxview.files.json_document import JsonDocument, JsonError, join, parse
 from ctxview.findings import Effect, Finding, Hit, Severity, rule, rules_in, run
-from ctxview.state import JsonValue, Origin
+from ctxview.origin import JsonValue, Origin
 
 MAX_SAFE_INTEGER = 2**53 - 1
 """The greatest integer a JavaScript number can tell from its neighbours."""

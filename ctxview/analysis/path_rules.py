@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ctxview.analysis.wording import quoted
 from ctxview.findings import Effect, Finding, Hit, Severity, rule, rules_in, run
-from ctxview.state import Origin
+from ctxview.origin import Origin
 
 
 def check_path(file: str, path_text: str, origin: Origin) -> Iterator[Finding]:

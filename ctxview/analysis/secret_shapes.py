@@ -7,25 +7,32 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Shape:
     """One kind of secret: the group `secret` of the pattern, or all of it.
 
-    One of the `hints` occurs in the lower case of every match, so that most texts need no pattern at all.
-    A match counts only where no letter or digit stands before it.
+    One of the `hints` occurs in the lower case of every match, so that most texts need no pattern at all,
+    and a pattern is compiled only when its hint was seen. A match counts only where no letter or digit
+    stands before it.
     """
 
     rule: str
     kind: str
     hints: tuple[str, ...]
-    pattern: re.Pattern[str]
+    expression: str
+    flags: re.RegexFlag
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        return re.compile(self.expression, self.flags | re.ASCII)
 
 
-def _shape(rule: str, kind: str, hints: str, pattern: str, flags: re.RegexFlag = re.NOFLAG) -> Shape:
-    return Shape(rule, kind, tuple(hints.split("|")), re.compile(pattern, flags | re.ASCII))
+def _shape(rule: str, kind: str, hints: str, expression: str, flags: re.RegexFlag = re.NOFLAG) -> Shape:
+    return Shape(rule, kind, tuple(hints.split("|")), expression, flags)
 
 
 # The first shape that matches a stretch keeps it, so the special ones come before the general ones.

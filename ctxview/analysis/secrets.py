@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ctxview.analysis.characters import INVISIBLE, TAGS
 from ctxview.analysis.secret_shapes import SHAPES, is_made_up
 from ctxview.findings import Effect, Finding, Hit, Severity, rule, rules_in, run
-from ctxview.state import Origin
+from ctxview.origin import Origin
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from ctxview.analysis import characters
 from ctxview.analysis.secrets import check_secrets
 from ctxview.analysis.wording import counted, quoted, shown
 from ctxview.findings import Finding, Hit, Severity, rule, rules_in, run
-from ctxview.state import Origin
+from ctxview.origin import Origin
 
 OriginAt: TypeAlias = Callable[[int, int], Origin]
 """Where the characters from a start to an end (both indexes of the `str`) stand on disk."""

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable
 
 from ctxview.files.visible import visible
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 _LONGEST = 40
 
@@ -32,6 +32,14 @@ def spelled(value: JsonValue, limit: int = _LONGEST) -> str:
     if isinstance(value, dict):
         return f"an object of {len(value)}"
     return json.dumps(value)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """` (did you mean …?)`, or nothing when no known word is close."""
+    from difflib import get_close_matches
+
+    found = get_close_matches(word, list(known), n=1, cutoff=0.5)
+    return f" (did you mean {found[0]}?)" if found else ""
 
 
 def counted(number: int, thing: str) -> str:

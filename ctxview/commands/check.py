@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ctxview.analysis.wording import did_you_mean
 from ctxview.commands.looking import add_look, lens
-from ctxview.commands.trouble import Trouble, complain, nearest
+from ctxview.commands.trouble import Trouble, complain
 from ctxview.findings import Finding, Severity
 from ctxview.formats import CannotOpen, Found, Lens, discover, open_source
 
@@ -110,7 +111,7 @@ def _prefixes(option: str, value: str | None) -> tuple[str, ...]:
     for prefix in prefixes:
         if not any(rule.startswith(prefix) for rule in known):
             raise Trouble(
-                f"{option}: no rule begins with {prefix}{nearest(prefix, known)}; see ctxview rules"
+                f"{option}: no rule begins with {prefix}{did_you_mean(prefix, known)}; see ctxview rules"
             )
     return prefixes
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ctxview.commands.session_work import Opened, add_session, opened_session, written_as_json
 from ctxview.commands.trouble import Trouble
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 if TYPE_CHECKING:
     from ctxview.formats.session.dedup import DedupItem, DedupPlan

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from textwrap import fill
 
 from ctxview.formats.registry import FORMATS, Plugins, plugins
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 
 def configure(parser: ArgumentParser) -> None:

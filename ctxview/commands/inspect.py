@@ -5,9 +5,10 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from ctxview.analysis.wording import did_you_mean
 from ctxview.commands.inspector import open_inspector
 from ctxview.commands.looking import add_look
-from ctxview.commands.trouble import Trouble, nearest
+from ctxview.commands.trouble import Trouble
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -20,5 +21,5 @@ def run(arguments: Namespace) -> int:
         if not path.exists():
             from ctxview.cli import COMMANDS
 
-            raise Trouble(f"{path}: no such file or directory{nearest(str(path), COMMANDS)}")
+            raise Trouble(f"{path}: no such file or directory{did_you_mean(str(path), COMMANDS)}")
     return open_inspector(arguments.paths, arguments)

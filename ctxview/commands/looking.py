@@ -6,7 +6,8 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from ctxview.analysis.tokens import COUNTERS, ESTIMATES, TokenCounter, counter_named
-from ctxview.commands.trouble import Trouble, nearest
+from ctxview.analysis.wording import did_you_mean
+from ctxview.commands.trouble import Trouble
 from ctxview.formats import CannotOpen, Lens, Source, discover, open_source
 
 MODES = ("enabled", "disabled")
@@ -57,9 +58,8 @@ def revision_index(source: Source, wanted: str | None) -> int:
         if wanted in (revision.label, str(revision.round)):
             return index
     labels = [revision.label for revision in revisions]
-    raise Trouble(
-        f"{source.path}: no revision is called {wanted}{nearest(wanted, labels)}; there are {_listed(labels)}"
-    )
+    near = did_you_mean(wanted, labels)
+    raise Trouble(f"{source.path}: no revision is called {wanted}{near}; there are {_listed(labels)}")
 
 
 def _counter(arguments: Namespace) -> TokenCounter:

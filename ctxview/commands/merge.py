@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ctxview.commands.trouble import Trouble
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 if TYPE_CHECKING:
     from ctxview.formats.snapshot.merge import MergeResult

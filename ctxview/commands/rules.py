@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from ctxview.commands.trouble import Trouble, nearest
+from ctxview.analysis.wording import did_you_mean
+from ctxview.commands.trouble import Trouble
 from ctxview.findings import Rule
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -40,7 +41,7 @@ def _chosen(wanted: str | None) -> list[Rule]:
     found = [rule for rule in rules if rule.id.startswith(prefix) or rule.name == wanted.lower()]
     if not found:
         names = [name for rule in rules for name in (rule.id, rule.name)]
-        raise Trouble(f"no rule is called {wanted}{nearest(prefix, names)}")
+        raise Trouble(f"no rule is called {wanted}{did_you_mean(prefix, names)}")
     return found
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ctxview.commands.session_work import Opened, add_session, opened_session, written_as_json
 from ctxview.commands.trouble import Trouble
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 if TYPE_CHECKING:
     from ctxview.formats.session.derived import Wrote

@@ -15,7 +15,7 @@ from ctxview.files.json_reasons import Malformed
 from ctxview.files.json_scanner import scan
 from ctxview.files.json_tree import JsonTree, escape_token, join
 from ctxview.files.places import Place, Places
-from ctxview.state import JsonValue, Origin
+from ctxview.origin import JsonValue, Origin
 
 __all__ = ["JsonDocument", "JsonError", "Place", "Places", "escape_token", "join", "parse"]
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from ctxview.files.json_document import JsonDocument
 from ctxview.files.visible import is_safe
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 _INDENT: Final = re.compile(rb"[ \t]*")
 _SHORT_ESCAPES: Final = {8: "\\b", 9: "\\t", 10: "\\n", 12: "\\f", 13: "\\r", 34: '\\"', 92: "\\\\"}

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ctxview.files.json_scanner import Nodes
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 _OPEN_OBJECT, _OPEN_ARRAY, _QUOTE = b'{["'
 _OPENERS: Final = frozenset(b"{[")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 
 def same_value(one: JsonValue, other: JsonValue) -> bool:

@@ -21,7 +21,7 @@ from ctxview.files.json_layout import (
 )
 from ctxview.files.json_tree import split
 from ctxview.files.json_values import same_value, value_at, with_item, with_value, without
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 
 class SpliceError(ValueError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ctxview.findings import REGISTRY, Finding, Hit, Severity, rule, run
-from ctxview.state import Origin
+from ctxview.origin import Origin
 
 
 def report_unrecognised(file: str, shown_as: str, failed: Mapping[str, str]) -> Iterator[Finding]:

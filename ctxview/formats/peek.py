@@ -12,7 +12,7 @@ from pathlib import Path
 from ctxview.files.json_document import JsonError, parse
 from ctxview.files.reading import Unreadable, read_bytes
 from ctxview.formats.file_ends import read_ends
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 MOST_BYTES = 4 * 1024 * 1024
 MOST_NAMES = 20_000

@@ -7,14 +7,14 @@ told with the file, the key and the nearest known one. What the figures mean is 
 
 from __future__ import annotations
 
-import difflib
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
-from importlib import resources
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
+from ctxview.analysis.wording import did_you_mean
 from ctxview.formats.interface import CannotOpen
 
 P = TypeVar("P")
@@ -44,12 +44,14 @@ class Shelf(Generic[P]):
         if wanted.endswith(".toml") or "/" in wanted or Path(wanted).is_file():
             return self._load_file(Path(wanted))
         raise ProfileError(
-            f"no profile is called {wanted!r}{_nearest(wanted, self._names)}; "
+            f"no profile is called {wanted!r}{did_you_mean(wanted, self._names)}; "
             f"there are {', '.join(self._names)}, or the path of a .toml file"
         )
 
     def _packaged(self, name: str) -> Table:
-        text = resources.files(self._package).joinpath(f"{name}.toml").read_text("utf-8")
+        # Not importlib.resources: it brings zipfile along, and these are always plain files.
+        folder = Path(import_module(self._package).__file__ or "").parent
+        text = (folder / f"{name}.toml").read_text("utf-8")
         return self._extended(tomllib.loads(text))
 
     def _extended(self, table: Table) -> Table:
@@ -63,7 +65,7 @@ class Shelf(Generic[P]):
         own = _read_table(path)
         parent = own.get("extends")
         if parent is not None and parent not in self._names:
-            hint = _nearest(str(parent), self._names)
+            hint = did_you_mean(str(parent), self._names)
             raise ProfileError(f"{path}: extends: no profile is called {parent!r}{hint}")
         _refuse_unknown_keys(path, own, self._kind, "")
         table = {"title": path.stem, **_empty_tables(self._kind), **self._extended(own), "name": path.stem}
@@ -136,7 +138,7 @@ def _refuse_unknown_keys(path: Path, table: Table, kind: type[Any], prefix: str)
         if not prefix and key == "extends":
             continue
         if key not in known:
-            raise ProfileError(f"{path}: {prefix}{key} is not a known key{_nearest(key, known)}")
+            raise ProfileError(f"{path}: {prefix}{key} is not a known key{did_you_mean(key, known)}")
         inner = _dataclass_in(known[key])
         if inner is None or not isinstance(value, dict):
             continue
@@ -144,8 +146,3 @@ def _refuse_unknown_keys(path: Path, table: Table, kind: type[Any], prefix: str)
         for name, table in tables.items():
             if isinstance(table, dict):
                 _refuse_unknown_keys(path, table, inner, f"{prefix}{key}.{name}{'.' if name else ''}")
-
-
-def _nearest(word: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
-    return f" (did you mean {close[0]!r}?)" if close else ""

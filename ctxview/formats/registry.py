@@ -6,7 +6,6 @@ group `ctxview.formats`; they are asked only when no built-in format fits, or wh
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ctxview.analysis.wording import did_you_mean
 from ctxview.formats.interface import CannotOpen, Format, FormatSpec, Match, Source
 from ctxview.formats.peek import Peek
 
@@ -100,7 +100,7 @@ def format_named(name: str) -> Format:
         return found.formats[name]
     if name in found.problems:
         raise CannotOpen(f"the format {name} cannot be used: {found.problems[name]}; {_installed(found)}")
-    raise CannotOpen(f"no format is called {name}{_nearest(name, _names(found))}; {_installed(found)}")
+    raise CannotOpen(f"no format is called {name}{did_you_mean(name, _names(found))}; {_installed(found)}")
 
 
 def all_rules() -> tuple[Rule, ...]:
@@ -185,9 +185,4 @@ def _nearest_path(path: Path) -> str:
         names = [entry.name for entry in path.absolute().parent.iterdir()]
     except OSError:
         return f" (nor a folder {path.parent})"
-    return _nearest(path.name, names)
-
-
-def _nearest(word: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
-    return f" (did you mean {close[0]}?)" if close else ""
+    return did_you_mean(path.name, names)

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from ctxview import __version__
 from ctxview.files.visible import visible
 from ctxview.findings import REGISTRY, Finding, Rule, Severity
-from ctxview.state import JsonValue, Origin
+from ctxview.origin import JsonValue, Origin
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from ctxview.files.visible import is_safe
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 
 def dumps(value: JsonValue) -> str:

@@ -9,7 +9,7 @@ from ctxview.analysis.diff.model import Change, Delta, Group, Kind, StateDiff
 from ctxview.analysis.diff.values import printable, shown
 from ctxview.analysis.diff.words import Piece
 from ctxview.files.visible import visible
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 TITLES = {
     Group.BLOCKS: "Memory",

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from ctxview.files.json_document import JsonDocument, JsonError, join, parse
 from ctxview.files.places import Places
-from ctxview.state import JsonValue, Origin
+from ctxview.origin import JsonValue, Origin
 
 MOST_PIECES = 5000
 LONGEST_TEXT = 20_000

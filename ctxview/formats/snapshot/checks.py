@@ -15,7 +15,7 @@ from ctxview.files.places import Places
 from ctxview.findings import Finding
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.read import Kind, SnapshotFile
-from ctxview.state import JsonValue, Origin
+from ctxview.origin import JsonValue, Origin
 
 Way: TypeAlias = "tuple[Way, str | int] | None"
 """The way down to a value as links upwards: deep nesting costs no more than one link a level."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ctxview.formats.snapshot.javascript import cut, trim
 from ctxview.formats.snapshot.model import ACTIONS_WITH_TARGET, ACTIONS_WITHOUT_TARGET, PHASES, integer
 from ctxview.formats.snapshot.profile import Profile
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 FIELDS = ("v", "phase", "next", "targetId", "note")
 ACTIONS = (*ACTIONS_WITHOUT_TARGET, *ACTIONS_WITH_TARGET)

@@ -9,7 +9,7 @@ import math
 import re
 import unicodedata
 
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 WHITESPACE = (
     "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"

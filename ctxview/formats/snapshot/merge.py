@@ -22,7 +22,7 @@ from ctxview.formats.snapshot.normalise import NormalBlock, normalise, why_inval
 from ctxview.formats.snapshot.ownership import LOCKED_BLOCK_FIELDS
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.retention import Compaction, compact, distinct
-from ctxview.state import JsonValue, Origin
+from ctxview.origin import JsonValue, Origin
 
 __all__ = ["Change", "MergeChange", "MergeResult", "merge"]
 

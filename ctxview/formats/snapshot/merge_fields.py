@@ -14,7 +14,7 @@ from ctxview.formats.snapshot.cursor import cursor_fault, stored_cursor
 from ctxview.formats.snapshot.model import Snapshot
 from ctxview.formats.snapshot.ownership import SYSTEM_FIELDS, UNGUARDED_MEMBERS
 from ctxview.formats.snapshot.profile import Profile
-from ctxview.state import JsonValue, Origin
+from ctxview.origin import JsonValue, Origin
 
 DEEPEST_MERGE = 100
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from ctxview.files.json_document import JsonDocument, JsonError, join
-from ctxview.state import JsonValue, Origin
+from ctxview.origin import JsonValue, Origin
 
 TIERS = ("core", "working", "ephemeral", "longterm")
 REQUIRED_BLOCK_FIELDS = ("id", "type", "decay", "confidence", "round", "tags", "content")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ctxview.formats.snapshot.javascript import cut, finite_number, trim
 from ctxview.formats.snapshot.model import STATUSES, TERMINAL_STATUSES
 from ctxview.formats.snapshot.profile import Profile
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 MOST_REMEMBERED = 10_000
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ctxview.files.reading import LIMIT, Unreadable, read_beneath, read_bytes
 from ctxview.formats.interface import CannotOpen, Match, Source
 from ctxview.formats.peek import Peek
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 if TYPE_CHECKING:
     from ctxview.formats.snapshot.source import LoadedFile

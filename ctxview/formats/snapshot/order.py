@@ -15,7 +15,7 @@ from pathlib import Path
 from ctxview.files.json_values import same_value
 from ctxview.formats.snapshot.model import Role, Snapshot, text
 from ctxview.formats.snapshot.ownership import SYSTEM_FIELDS
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 Name = tuple[tuple[int, int | str], ...]
 

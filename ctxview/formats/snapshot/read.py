@@ -14,7 +14,7 @@ from functools import lru_cache
 from ctxview.files.json_document import JsonDocument, JsonError, join, parse
 from ctxview.formats.snapshot.model import SEPARATOR, Reply, Role, SavedLog, Snapshot
 from ctxview.formats.snapshot.toon import ToonDocument
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 SEPARATOR_BYTES = SEPARATOR.encode()
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ctxview.formats.snapshot.normalise import NormalBlock, normalise
 from ctxview.formats.snapshot.profile import Profile, TierPolicy
 from ctxview.formats.snapshot.projection import preferred, visible_order
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 
 @dataclass(frozen=True, slots=True)

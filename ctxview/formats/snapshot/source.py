@@ -12,25 +12,25 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from ctxview.edits import WritePolicy
 from ctxview.files.reading import read_bytes
 from ctxview.findings import Finding
 from ctxview.formats.file_rules import report_partly_read, report_unreadable
 from ctxview.formats.interface import AS_ON_DISK, Lens, Reading, Revision
-from ctxview.formats.snapshot.agent_store import read_store
 from ctxview.formats.snapshot.checks import check_file
 from ctxview.formats.snapshot.model import AgentStore, Role, Snapshot, text
 from ctxview.formats.snapshot.order import Placed, Turn, in_order
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.profiles import PROFILES, load_profile
 from ctxview.formats.snapshot.read import Kind, SnapshotFile, read, read_again
-from ctxview.formats.snapshot.state import FORMAT, Setting, build_state, may_be_written
-from ctxview.formats.snapshot.store_state import build_store_state
-from ctxview.formats.snapshot.timeline import Moment, build_timeline
-from ctxview.formats.snapshot.write import SnapshotPolicy
-from ctxview.state import Event, Origin
+from ctxview.origin import Origin
+
+# `check` needs no state and no editor: what builds those is imported where it is used.
+if TYPE_CHECKING:
+    from ctxview.edits import WritePolicy
+    from ctxview.formats.snapshot.timeline import Moment
+    from ctxview.state import Event
 
 T = TypeVar("T")
 
@@ -67,7 +67,7 @@ class LoadedFile:
 class SnapshotSource:
     """One or more files of this format in order, with the agent's store when there is one."""
 
-    format = FORMAT
+    format = "snapshot"
     profiles: Sequence[str] = PROFILES
 
     def __init__(
@@ -117,6 +117,9 @@ class SnapshotSource:
 
     def policy(self, file: str) -> WritePolicy | None:
         """None for derived views, prompts, the store, and what cannot be read."""
+        from ctxview.formats.snapshot.state import may_be_written
+        from ctxview.formats.snapshot.write import SnapshotPolicy
+
         known = self._places.get(file)
         return SnapshotPolicy(file) if known is not None and may_be_written(self._opened[known]) else None
 
@@ -133,6 +136,9 @@ class SnapshotSource:
     # -- one revision ----------------------------------------------------------------------------------
 
     def _read(self, revision: int, lens: Lens, data: bytes | None) -> Reading:
+        from ctxview.formats.snapshot.state import Setting, build_state
+        from ctxview.formats.snapshot.store_state import build_store_state
+
         profile = load_profile(lens.profile)
         if not self._files:
             state = build_store_state(self._store, self.title, str(self._path), lens.counter)
@@ -198,6 +204,8 @@ class SnapshotSource:
 
     @cached_property
     def _store(self) -> AgentStore:
+        from ctxview.formats.snapshot.agent_store import read_store
+
         return read_store(self._store_folder or self._path)
 
     def _store_findings(self, profile: Profile) -> Iterator[Finding]:
@@ -218,9 +226,13 @@ class SnapshotSource:
         return next((found for found in earlier if found is not None and found.role is Role.STORED), None)
 
     def _timeline(self, profile: Profile) -> tuple[Event, ...]:
+        from ctxview.formats.snapshot.timeline import build_timeline
+
         return self._timelines.once(profile.name, lambda: build_timeline(list(self._moments()), profile))
 
     def _moments(self) -> Iterator[Moment]:
+        from ctxview.formats.snapshot.timeline import Moment
+
         latest: dict[Role, Snapshot] = {}
         for place, (revision, file) in enumerate(zip(self.revisions, self._opened, strict=True)):
             snapshot = file.snapshot

@@ -14,7 +14,7 @@ from ctxview.formats.snapshot.model import TIERS, MemoryBlock, Snapshot
 from ctxview.formats.snapshot.ownership import LOCKED_BLOCK_FIELDS, WRITABLE_MEMBERS, why_locked
 from ctxview.formats.snapshot.read import SnapshotFile, read_again
 from ctxview.formats.snapshot.state import may_be_written
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 Members = dict[str, JsonValue]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ctxview.files.json_document import JsonDocument, Place, join
 from ctxview.files.places import Places
-from ctxview.state import JsonValue, Origin
+from ctxview.origin import JsonValue, Origin
 
 MAX_DEPTH = 40
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ctxview.formats.snapshot.model import REQUIRED_BLOCK_FIELDS, TIERS, Snapshot, number
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from ctxview.formats.snapshot.ownership import WRITABLE_MEMBERS, why_locked, why
 from ctxview.formats.snapshot.read import read_again
 from ctxview.formats.snapshot.state import may_be_written
 from ctxview.formats.snapshot.tampering import tampering
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from ctxview.formats.snapshot.normalise import normalise
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.retention import preferred_in_storage
 from ctxview.formats.snapshot.rules.expected import as_written, expected_layout, tier_blocks
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 
 @rule("SNP015", name="block-incomplete", severity=Severity.ERROR, effect=Effect.DROPPED)

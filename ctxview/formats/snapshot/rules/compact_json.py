@@ -6,7 +6,7 @@ import json
 import math
 import re
 
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _EXPONENT = re.compile(r"e([+-])0*(\d+)$")

@@ -12,7 +12,7 @@ from enum import Enum, auto
 from ctxview.files.json_document import JsonError, parse
 from ctxview.files.places import Places
 from ctxview.formats.snapshot.model import SEPARATOR, Reply
-from ctxview.state import Origin
+from ctxview.origin import Origin
 
 MARKER = SEPARATOR.encode()
 

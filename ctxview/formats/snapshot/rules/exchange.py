@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ctxview.analysis.similarity import Texts, shared_words
 from ctxview.analysis.wording import counted, listed, quoted, shown, spelled
 from ctxview.files.json_values import same_value
 from ctxview.findings import Effect, Hit, Severity, rule
@@ -17,7 +16,7 @@ from ctxview.formats.snapshot.model import STATUSES, TIERS, MemoryBlock, Snapsho
 from ctxview.formats.snapshot.normalise import normalise, why_invalid
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.rules.expected import tier_blocks
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 
 @rule("SNP043", name="tier-wiped", severity=Severity.ERROR, effect=Effect.WIPED)
@@ -97,6 +96,8 @@ def id_churn(received: Snapshot, emitted: Snapshot, profile: Profile) -> Iterato
     Context Protocol 3.0, rule 15: prefer updating by stable id. How alike is alike is the profile's.
     """
     known = {trim(block.id or ""): block for block in tier_blocks(received)}
+    from ctxview.analysis.similarity import Texts
+
     texts = Texts({name: block.content for name, block in known.items() if block.content})
     for block in tier_blocks(emitted):
         name = trim(block.id or "")
@@ -293,6 +294,8 @@ def _pairs(received: Snapshot, emitted: Snapshot) -> Iterator[tuple[MemoryBlock,
 
 
 def _is_reused(old: MemoryBlock, new: MemoryBlock, profile: Profile) -> bool:
+    from ctxview.analysis.similarity import shared_words
+
     return old.type != new.type and shared_words(old.content or "", new.content or "") < profile.unrelated
 
 

@@ -10,7 +10,7 @@ from ctxview.analysis.wording import shown, spelled
 from ctxview.formats.snapshot.model import TIERS, MemoryBlock, Snapshot, text
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.versions import CURRENT, LAYOUTS, Layout, declared_version, layout_of
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 _NUMBER = re.compile(rb"-?[0-9][0-9.eE+-]*")
 

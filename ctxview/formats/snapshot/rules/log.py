@@ -17,7 +17,7 @@ from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.projection import COUNTED_DROPS, project
 from ctxview.formats.snapshot.rules.compact_json import compact_size
 from ctxview.formats.snapshot.rules.expected import was_trimmed
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 
 @rule("SNP036", name="debug-round", severity=Severity.WARNING)

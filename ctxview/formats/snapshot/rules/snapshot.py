@@ -16,7 +16,7 @@ from ctxview.formats.snapshot.ownership import KNOWN_MEMBERS
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.rules.expected import as_written, expected_layout
 from ctxview.formats.snapshot.versions import CURRENT, LAYOUTS, declared_version, disagreement
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 
 @rule("SNP011", name="wrong-version", severity=Severity.ERROR)

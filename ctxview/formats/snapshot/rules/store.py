@@ -18,7 +18,7 @@ from ctxview.formats.snapshot.model import AgentStore, MemoryEntry, Snapshot, nu
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.rules.block_state import RECALL_PREFIX, RECALL_TYPES, doubled_prefix
 from ctxview.formats.snapshot.rules.todo_rows import cursor_fault_in, progress
-from ctxview.state import JsonValue, Origin
+from ctxview.origin import JsonValue, Origin
 
 
 @rule("SNP059", name="content-hash-wrong", severity=Severity.ERROR, effect=Effect.STORED)

@@ -20,7 +20,7 @@ from ctxview.formats.snapshot.retention import past_retention
 from ctxview.formats.snapshot.rules.block_state import is_recall
 from ctxview.formats.snapshot.rules.expected import tier_blocks, was_trimmed
 from ctxview.formats.snapshot.rules.summary import read_summary
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 
 @rule("SNP052", name="clock-broken", severity=Severity.WARNING)

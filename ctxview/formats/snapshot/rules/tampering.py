@@ -16,7 +16,7 @@ from ctxview.formats.snapshot.model import MemoryBlock, Snapshot
 from ctxview.formats.snapshot.ownership import SYSTEM_FIELDS, UNGUARDED_MEMBERS
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.rules.expected import tier_blocks
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 STORE_FIELDS = ("content_state", "tag_id", "tag_summary", "rehydrated_at")
 """What links a block to the memory store, beside everything that begins with `persistent_`."""

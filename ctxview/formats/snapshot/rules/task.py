@@ -11,7 +11,7 @@ from ctxview.analysis.wording import listed, quoted, spelled
 from ctxview.findings import Effect, Hit, Severity, rule
 from ctxview.formats.snapshot.model import Role, Snapshot, integer, number, text
 from ctxview.formats.snapshot.profile import Profile
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 CHECKPOINT_FIELDS = ("task_id", "task_type", "saved_at", "retries", "attempts", "working_memory")
 STORAGE_ONLY = ("task_checkpoint", "last_task")

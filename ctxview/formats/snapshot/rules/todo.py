@@ -23,7 +23,7 @@ from ctxview.formats.snapshot.model import (
 from ctxview.formats.snapshot.profile import Profile, TodoGrammar
 from ctxview.formats.snapshot.rules.expected import as_written, expected_layout
 from ctxview.formats.snapshot.rules.summary import contradictions, read_summary
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 MUTATING = ("todo_add", "todo_clear_done", *ACTIONS_WITH_TARGET)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ctxview.formats.snapshot.model import ACTIONS_WITH_TARGET, TodoRow, integer
 from ctxview.formats.snapshot.profile import TodoGrammar
-from ctxview.state import JsonValue
+from ctxview.origin import JsonValue
 
 _SETTLED = {"todo_complete": "done", "todo_reopen": "open"}
 """The status in which nothing is left to do for an action."""
