@@ -48,7 +48,11 @@ class Command:
     need: Need | None = None
 
 
-PANES = ("Sources", "Memory", "Todo", "Budget", "References", "Missing", "Findings", "Detail", "Text")
+PANES = (
+    *("Sources", "Memory", "Todo", "Budget", "References"),
+    *("Missing", "Findings", "Detail", "Text", "History"),
+)
+"""In the order of their digits; the last has the 0."""
 
 GROUPS: Mapping[Group, tuple[Command, ...]] = {
     Group.MOVING: (
@@ -65,8 +69,8 @@ GROUPS: Mapping[Group, tuple[Command, ...]] = {
         Command("next_pane", "tab", "Tab", "next pane", "Next pane"),
         Command("previous_pane", "shift+tab", "Shift-Tab", "previous pane", "Previous pane"),
         *(
-            Command(f"pane_{digit}", str(digit), str(digit), f"go to {name.lower()}", f"Go to {name}")
-            for digit, name in enumerate(PANES, 1)
+            Command(f"pane_{at % 10}", str(at % 10), str(at % 10), f"go to {name.lower()}", f"Go to {name}")
+            for at, name in enumerate(PANES, 1)
         ),
         Command("enter", "enter", "Enter", "open", "Into the detail; from a finding to what it is about"),
         Command("back", "escape", "Esc", "back", "Back: out of a search, a zoom, a jump, a filter"),
@@ -80,13 +84,14 @@ GROUPS: Mapping[Group, tuple[Command, ...]] = {
         Command("origin", "o", "o", "origin", "The very bytes in the file this comes from", 4),
         Command("diff", "d", "d", "diff", "What changed since the revision before, or in the draft", 6),
         Command("profile", "p", "p", "profile", "Judge by the next runtime profile", 8, Need.PROFILES),
+        Command("budget", "b", "b", "budget", "What if the budget were another? Empty: the source's own"),
         Command(
             "sort", "s", "s", "sort", "Next order: file, model, quality, decay, confidence, age, tokens", 9
         ),
         Command("reverse", "S", "S", "reverse", "Turn the order around"),
     ),
     Group.FINDING: (
-        Command("search", "slash", "/", "search", "Search in everything that is loaded", 1),
+        Command("search", "slash", "/", "search", "Search in everything that is loaded, then in the history", 1),
         Command("next_hit", "n", "n", "next hit", "Next hit, whichever pane it is in", 2, Need.HITS),
         Command("previous_hit", "N", "N", "previous hit", "Previous hit"),
         Command("filter", "f", "f", "filter", "Show only some blocks: tier:working hidden decay>0.5", 7),

@@ -13,6 +13,7 @@ from enum import StrEnum
 NARROW = 100
 WIDE = 160
 LOW = 24
+TALL = 48
 FRAME = 2
 
 
@@ -28,10 +29,15 @@ class Pane(StrEnum):
     FINDINGS = "Findings"
     DETAIL = "Detail"
     TEXT = "Text"
+    HISTORY = "History"
 
     @property
     def digit(self) -> int:
-        return list(Pane).index(self) + 1
+        return (list(Pane).index(self) + 1) % 10
+
+
+SOMETIMES = frozenset((Pane.TEXT, Pane.HISTORY))
+"""Panes that are there only when they hold something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +101,7 @@ def arrange(
 
 def _columns(width: int, height: int, wishes: Wishes, zoomed: Pane | None) -> list[_Column]:
     if zoomed is not None or width < NARROW or height < 12:
-        tabs = [pane for pane in Pane if pane is not Pane.TEXT or wishes.holds(pane)]
+        tabs = [pane for pane in Pane if pane not in SOMETIMES or wishes.holds(pane)]
         return [_Column(width, [_Row(height, [tabs])])]
     several = wishes.sources > 1
     tree = 30 if several and width >= WIDE else 0
@@ -108,6 +114,8 @@ def _columns(width: int, height: int, wishes: Wishes, zoomed: Pane | None) -> li
         rest.append(Pane.MEMORY)
     elif wishes.holds(Pane.TEXT):
         rest.append(Pane.TEXT)
+    if wishes.holds(Pane.HISTORY):
+        rest.append(Pane.HISTORY)
     if not several:
         rest.append(Pane.SOURCES)
     if height < LOW:
@@ -128,8 +136,16 @@ def _columns(width: int, height: int, wishes: Wishes, zoomed: Pane | None) -> li
 def _middle(
     width: int, height: int, wishes: Wishes, main: Pane, rest: Sequence[Pane], top: Sequence[_Row]
 ) -> _Column:
-    """The main pane takes what it needs, up to two thirds; below it stands what else there is."""
+    """The main pane takes what it needs, up to two thirds; below it stands what else there is.
+
+    On a tall screen the history has the whole width for itself: its lines are long.
+    """
     height -= sum(row.height for row in top)
+    if height >= TALL and Pane.HISTORY in rest:
+        history = _Row(wishes.height(Pane.HISTORY, 4, height // 3), [[Pane.HISTORY]])
+        others = [pane for pane in rest if pane is not Pane.HISTORY]
+        column = _middle(width, height - history.height, wishes, main, others, ())
+        return _Column(width, [*top, column.rows[0], history, *column.rows[1:]])
     groups = _side_by_side(rest, wishes, width)
     needed = max(wishes.height(pane, 6, height // 2) for group in groups for pane in group)
     above = max(height - needed, wishes.height(main, 8, height * 2 // 3))

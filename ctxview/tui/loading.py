@@ -88,17 +88,19 @@ def read(
     overlay: Mapping[str, bytes],
     post: Post,
     cancelled: Cancelled,
+    *,
+    quick: bool = True,
 ) -> None:
-    """One revision, with the drafts of its files, twice: quickly, then exactly."""
+    """One revision, with the drafts of its files: if wanted quickly at first, then exactly."""
     from ctxview.analysis.tokens import ESTIMATES, counter_named
     from ctxview.formats import Lens
 
-    if manner.tokens not in ESTIMATES:
-        quick = Lens(ESTIMATES["bytes/4"], look.profile, manner.mode)
-        post(Ready(look, Index(source.reading(look.revision, quick, overlay)), final=False))
+    if quick and manner.tokens not in ESTIMATES:
+        rough = Lens(ESTIMATES["bytes/4"], look.profile, manner.mode, look.budget)
+        post(Ready(look, Index(source.reading(look.revision, rough, overlay)), final=False))
         if cancelled():
             return
-    exact = Lens(counter_named(manner.tokens), look.profile, manner.mode)
+    exact = Lens(counter_named(manner.tokens), look.profile, manner.mode, look.budget)
     if not cancelled():
         post(Ready(look, Index(source.reading(look.revision, exact, overlay)), final=True))
 
@@ -106,9 +108,10 @@ def read(
 def total(
     sources: list[tuple[int, Source]], profile: str | None, manner: Manner, post: Post, cancelled: Cancelled
 ) -> None:
-    """Counts the findings of whole sources, one after the other."""
+    """Counts the findings of whole sources, one after the other; for some that is long work."""
     from ctxview.analysis.tokens import ESTIMATES
-    from ctxview.formats import Lens
+    from ctxview.formats import Lens, LongWork
+    from ctxview.tui.background import Silence
 
     totals: dict[int, dict[Severity, int]] = {}
     posted = monotonic()
@@ -116,7 +119,12 @@ def total(
         if cancelled():
             return
         chosen = profile if profile in source.profiles else None
-        found = source.findings(Lens(ESTIMATES["bytes/4"], chosen, manner.mode))
+        lens = Lens(ESTIMATES["bytes/4"], chosen, manner.mode)
+        if isinstance(source, LongWork):
+            source.work(lens, Silence(cancelled))
+            if cancelled():
+                return
+        found = source.findings(lens)
         totals[number] = count_severities(found)
         if monotonic() - posted > BATCH:
             post(Totalled(totals))

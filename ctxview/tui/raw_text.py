@@ -19,9 +19,10 @@ TAB = "    "
 
 
 class RawText:
-    """`span` is a range of bytes; what is no UTF-8 is kept and shown as bytes."""
+    """`span` is a range of bytes; what is no UTF-8 is kept and shown as bytes. `first` numbers the lines."""
 
-    def __init__(self, data: bytes, span: tuple[int, int] | None = None) -> None:
+    def __init__(self, data: bytes, span: tuple[int, int] | None = None, first: int = 1) -> None:
+        self.first = first
         try:
             self.text = data.decode()
             self.is_utf8 = True
@@ -54,7 +55,7 @@ class RawPage(Page):
 
     def __init__(self, raw: RawText, width: int) -> None:
         self._raw = raw
-        self._gutter = len(str(len(raw.lines))) + 1
+        self._gutter = len(str(len(raw.lines) + raw.first - 1)) + 1
         self._room = max(16, width - self._gutter - 1)
         self._sizes = [_piece(line, self._room) for line in raw.lines]
         pieces = (max(1, -(-len(line) // size)) for line, size in zip(raw.lines, self._sizes, strict=True))
@@ -75,7 +76,7 @@ class RawPage(Page):
         size = self._sizes[number]
         line = self._raw.lines[number]
         start = piece * size
-        label = f"{number + 1:>{self._gutter - 1}} " if piece == 0 else " " * self._gutter
+        label = f"{number + self._raw.first:>{self._gutter - 1}} " if piece == 0 else " " * self._gutter
         text = self._marked(line[start : start + size], self._raw.starts[number] + start)
         return join((Span(label, "faint"), Span("│" if piece == 0 else "┊", "faint")), fit(text, self._room))
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ctxview.findings import Finding
 from ctxview.state import Block, Budget, ContextState, Gap, JsonValue, Ref, Todo, TodoItem
+from ctxview.tui.text import Line, Span, join, show
 from ctxview.tui.things import Index, Kind, Thing, Value
 
 LIMIT = 10_000
@@ -65,6 +66,18 @@ def pattern(needle: str) -> re.Pattern[str] | None:
     if not needle.strip():
         return None
     return re.compile(re.escape(needle), 0 if needle != needle.lower() else re.IGNORECASE)
+
+
+def hit_counts(hits: Hits, messages: int = 0) -> Line:
+    """How much was found, and where; messages are searched only when one steps to them."""
+    if not hits.needle.strip():
+        return show("searches blocks, todo, references, missing, findings, text and history", "dim")
+    more = show(f"Enter and n go on through {messages:,} messages", "dim") if messages else ()
+    if not hits.found:
+        return more or show("nowhere", "warn")
+    total: Line = (Span(f"{len(hits.found)}{'+' if hits.capped else ''} found", "ok"),)
+    parts = (show(f"{kind} {number}", "dim") for kind, number in hits.counts().items())
+    return join(total, *parts, more, gap=" · ")
 
 
 def _hits(matches: re.Pattern[str], index: Index) -> Iterator[Hit]:

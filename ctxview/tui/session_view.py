@@ -41,12 +41,16 @@ class Change(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One look at one source: what a reading is made for. `edits` counts the steps of the draft."""
+    """One look at one source: what a reading is made for. `edits` counts the steps of the draft.
+
+    `budget` is one that is tried out; None for the source's own.
+    """
 
     source: int
     revision: int
     profile: str | None = None
     edits: int = 0
+    budget: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,7 @@ class SessionView:
         self.hits = Hits()
         self.hit: Hit | None = None
         self._looks: dict[int, Look] = {}
+        self._revisions: dict[int, int] = {}
 
     # -- where we are ----------------------------------------------------------------------------------------
 
@@ -109,7 +114,19 @@ class SessionView:
 
     @property
     def last_revision(self) -> int:
-        return len(self.source.revisions) - 1 if self.source is not None else 0
+        """As of when its revisions were last counted: long work may find more of them."""
+        if self.source is None:
+            return 0
+        return self._revisions.setdefault(self.look.source, len(self.source.revisions)) - 1
+
+    def count_revisions(self) -> None:
+        """More of them may be known by now; who looked at the newest goes on looking at the newest."""
+        if self.source is None:
+            return
+        newest = self.look.revision == self.last_revision
+        self._revisions[self.look.source] = len(self.source.revisions)
+        if newest:
+            self.look = replace(self.look, revision=self.last_revision)
 
     @property
     def profile(self) -> str | None:
@@ -123,9 +140,10 @@ class SessionView:
         if number == self.look.source or not 0 <= number < len(self.sources):
             return False
         self._looks[self.look.source] = self.look
-        newest = len(self.sources[number].revisions) - 1
-        first = Look(number, newest, self._profile_for(number, self.look.profile))
-        self.look = self._looks.get(number, first)
+        profile = self._profile_for(number, self.look.profile)
+        known = self._revisions.setdefault(number, len(self.sources[number].revisions))
+        self.look = self._looks.get(number, Look(number, known - 1, profile))
+        self.count_revisions()
         return True
 
     def go_to_revision(self, number: int) -> bool:
@@ -149,6 +167,13 @@ class SessionView:
         known = profile is None or "/" in profile or profile in self.sources[number].profiles
         return profile if known else None
 
+    def try_budget(self, budget: int | None) -> bool:
+        """What if the budget were this; False when it is what is looked at already."""
+        if budget == self.look.budget:
+            return False
+        self.look = replace(self.look, budget=budget)
+        return True
+
     def edited(self, edits: int) -> None:
         self.look = replace(self.look, edits=edits)
 
@@ -159,6 +184,8 @@ class SessionView:
         if look != self.look:
             return None
         before = self.shown
+        if before is not None and before.look == look and before.index.reading is index.reading:
+            return before
         changes: Mapping[Thing, Change] = {}
         gone: tuple[Thing, ...] = ()
         if before is not None and before.look.source == look.source:

@@ -154,6 +154,8 @@ def wrap(line: Line, cells: int, indent: str = "") -> list[Line]:
         current, used = ([Span(indent)] if indent else []), len(indent)
 
     for word in _words(line):
+        if lines and used == len(indent) and word.text == " ":
+            continue
         if used + cell_len(word.text.rstrip(" ")) > cells and used > len(indent):
             end_line()
         while used + cell_len(word.text.rstrip(" ")) > cells:

@@ -10,10 +10,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
+from ctxview.files.reading import Unreadable
 from ctxview.findings import Finding
-from ctxview.state import Block, Budget, ContextState, Gap, Origin, Ref, Todo, TodoItem
+from ctxview.state import Block, Budget, ContextState, Gap, Origin, Ref, Row, Todo, TodoItem
 
 if TYPE_CHECKING:
     from ctxview.formats import Reading
@@ -31,6 +33,7 @@ class Kind(StrEnum):
     GAP = "missing"
     FINDING = "finding"
     TEXT = "text"
+    MESSAGE = "message"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,12 @@ WHOLE = Thing(Kind.WHOLE)
 TODO = Thing(Kind.TODO)
 TEXT = Thing(Kind.TEXT)
 
-Value: TypeAlias = Block | Todo | TodoItem | Budget | Ref | Gap | Finding | ContextState | str
+Value: TypeAlias = Block | Todo | TodoItem | Budget | Ref | Gap | Finding | Row | ContextState | str
+
+
+def message(row: int) -> Thing:
+    """A message of the transcript; they are too many to be listed, so their name is their number."""
+    return Thing(Kind.MESSAGE, str(row))
 
 
 class Index:
@@ -61,14 +69,21 @@ class Index:
         self._about: dict[Thing, list[Thing]] = defaultdict(list)
         self._subject: dict[Thing, Thing] = {}
         for thing in self.findings:
-            around = self._places.things_at(self.finding(thing).origin)
+            origin = self.finding(thing).origin
+            around = self._places.things_at(origin) or [*self._message_at(origin)]
             if around:
                 self._subject[thing] = around[0]
             for each in dict.fromkeys(around):
                 self._about[each].append(thing)
 
     def value(self, thing: Thing | None) -> Value | None:
+        if thing is not None and thing.kind is Kind.MESSAGE:
+            return self._row(int(thing.name))
         return self.things.get(thing) if thing is not None else None
+
+    def message_at(self, origin: Origin) -> Thing | None:
+        """The message that stands at a place; None when the place is not in the transcript."""
+        return next(self._message_at(origin), None)
 
     def block(self, thing: Thing) -> Block:
         value = self.things[thing]
@@ -96,11 +111,31 @@ class Index:
     def origin(self, thing: Thing) -> Origin | None:
         return _origin(self.value(thing))
 
+    def _row(self, number: int) -> Row | None:
+        transcript = self.reading.state.transcript
+        try:
+            return transcript.row(number) if transcript is not None else None
+        except (IndexError, OSError, Unreadable):
+            return None
+
+    def _message_at(self, origin: Origin) -> Iterator[Thing]:
+        if origin.line is None or self._messages != origin.file:
+            return
+        yield message(origin.line - 1)
+
+    @cached_property
+    def _messages(self) -> str | None:
+        """The file with a message on each line; None when messages do not stand like that."""
+        first = self._row(0)
+        return first.origin.file if first is not None and first.origin.line == 1 else None
+
 
 def words_of(value: Value) -> str:
     """What a person means by copying a thing."""
     match value:
         case Block():
+            return value.text
+        case Row():
             return value.text
         case Finding():
             return f"{value.origin}: {value.message} ({value.rule})"
@@ -206,7 +241,7 @@ def _stands(value: Value) -> Iterator[tuple[str, str | None, int | None, int | N
 
 
 def _origin(value: Value | None) -> Origin | None:
-    if isinstance(value, Block | Ref | Gap | Finding | TodoItem):
+    if isinstance(value, Block | Ref | Gap | Finding | Row | TodoItem):
         return value.origin
     if isinstance(value, Todo):
         if value.cursor is not None:

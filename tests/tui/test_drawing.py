@@ -95,7 +95,7 @@ def test_memory_columns_go_in_the_order_of_their_worth() -> None:
 
 def test_a_budget_says_how_much_is_free_kept_back_and_estimated() -> None:
     budget = shown(night()).index.reading.state.budgets[0]
-    told = text_of(budget_lines(budget, 40, {"core", "working"}))
+    told = text_of(budget_lines(budget, 40, {"core": "tier.core"}))
     assert "≈" in told
     assert f"{budget.used} / 600 tokens" in told
     assert f"free {600 - (budget.used or 0)}" in told
@@ -104,7 +104,7 @@ def test_a_budget_says_how_much_is_free_kept_back_and_estimated() -> None:
 
 def test_a_budget_that_does_not_fit_says_by_how_much() -> None:
     budget = Budget("window", "tokens", 100, 140, None, (Segment("core", 140),))
-    assert "over by 40" in text_of(budget_lines(budget, 40, set()))
+    assert "over by 40" in text_of(budget_lines(budget, 40, {}))
 
 
 @given(
@@ -120,7 +120,7 @@ def test_any_budget_can_be_drawn(
     segments = tuple(Segment(f"part {at}", value, value // 2) for at, value in enumerate(parts))
     for brief in (False, True):
         for line in budget_lines(
-            Budget("t", "tokens", limit, used, reserved, segments), cells, set(), brief=brief
+            Budget("t", "tokens", limit, used, reserved, segments), cells, {}, brief=brief
         ):
             assert width(line) <= cells
 

@@ -62,7 +62,9 @@ async def test_nothing_that_can_be_opened_is_told_with_the_reason() -> None:
 async def test_a_source_that_cannot_be_read_is_told_and_others_can_be_chosen() -> None:
     async with driving(broken(), night()) as drive:
         assert "This could not be read: the disk is on fire" in drive.text(Pane.MEMORY)
-        await drive.press("1", "j", "enter")
+        await drive.press("o")
+        assert '"id": "core-001"' in drive.screen_text()
+        await drive.press("escape", "1", "j", "enter")
         assert "core-001" in drive.text(Pane.MEMORY)
 
 

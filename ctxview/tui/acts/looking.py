@@ -7,6 +7,7 @@ from functools import partial
 
 from ctxview.formats import Source
 from ctxview.tui.screens.inspector import Inspector
+from ctxview.tui.text import Line, Span, join, show
 
 
 def earlier(screen: Inspector) -> None:
@@ -47,12 +48,52 @@ def origin(screen: Inspector) -> None:
     from ctxview.tui.screens.raw import RawScreen
 
     source, shown, look = screen.view.source, screen.shown, screen.view.look
-    if source is None or shown is None:
+    if source is None:
         return
-    place = shown.index.origin(screen.selected) if screen.selected is not None else None
+    place = shown.index.origin(screen.selected) if shown is not None and screen.selected is not None else None
     file = place.file if place is not None else str(source.revisions[look.revision].file)
     load = partial(_bytes_of, source, file, screen.drafts.overlay(look.source))
-    screen.app.push_screen(RawScreen(file, load, place, screen.view.hits.needle))
+    transcript = shown.index.reading.state.transcript
+    message = shown.index.message_at(place) if place is not None else None
+    instead = (
+        partial(transcript.raw, int(message.name)) if transcript is not None and message is not None else None
+    )
+    screen.app.push_screen(RawScreen(file, load, place, screen.view.hits.needle, instead))
+
+
+async def budget(screen: Inspector) -> None:
+    """Another budget, tried out: what would be shown to the model then."""
+    from ctxview.tui.widgets.prompt import Prompt
+
+    before, lines = screen.view.look.budget, screen.lines
+
+    def done(text: str | None) -> None:
+        screen.set_focus(lines)
+        if text is None:
+            return
+        number = wanted_budget(text)
+        if number is None and text.strip():
+            screen.say("A budget is a whole number, such as 3,000.", severity="warning")
+        else:
+            screen.try_budget(number)
+
+    value = "" if before is None else str(before)
+    await screen.ask(Prompt(show(" budget ", "key"), value, _budget_hint, done))
+
+
+def wanted_budget(text: str) -> int | None:
+    """The number somebody typed; None when it is empty or no number."""
+    digits = text.strip().replace(",", "").replace("_", "").replace(" ", "")
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= 12 else None
+
+
+def _budget_hint(text: str) -> Line:
+    number = wanted_budget(text)
+    if not text.strip():
+        return show("a number; empty goes back to the source's own budget", "dim")
+    if number is None:
+        return join((Span("✖ ", "bad"),), show("not a whole number", "warn"))
+    return show(f"what if the budget were {number:,}" if number else "what if there were no limit", "ok")
 
 
 def diff(screen: Inspector) -> None:

@@ -68,10 +68,12 @@ def _choose(pane: Pane, screen: Inspector) -> None:
     if any(pane in slot.panes for slot in screen.deck.slots):
         screen.deck.choose(pane)
     else:
-        screen.say("There is no text beside the state.")
+        screen.say(
+            "There is no text beside the state." if pane is Pane.TEXT else "This source has no messages."
+        )
 
 
-pane_1, pane_2, pane_3, pane_4, pane_5, pane_6, pane_7, pane_8, pane_9 = (
+pane_1, pane_2, pane_3, pane_4, pane_5, pane_6, pane_7, pane_8, pane_9, pane_0 = (
     partial(_choose, pane) for pane in Pane
 )
 
@@ -97,12 +99,14 @@ def enter(screen: Inspector) -> None:
 
 
 def back(screen: CommandScreen[object]) -> None:
-    """Undoes the last thing that changed the view: search, zoom, jump, filter, in this order."""
+    """Undoes the last thing that changed the view: search, what-if, zoom, jump, filter, in this order."""
     if not isinstance(screen, Inspector):
         screen.dismiss()
         return
     if screen.view.hits.needle:
         screen.look_for("")
+    elif screen.view.look.budget is not None:
+        screen.try_budget(None)
     elif screen.deck.zoomed is not None:
         screen.deck.zoom(None)
     elif screen.jumps:

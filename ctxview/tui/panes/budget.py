@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ctxview.state import Budget, Segment
 from ctxview.tui import glyphs
 from ctxview.tui.layout import Pane
@@ -9,6 +11,7 @@ from ctxview.tui.panes.pane import PaneLines, nothing
 from ctxview.tui.session_view import Shown
 from ctxview.tui.text import Line, Span, fit, join, pad, shorten, show, width, wrap
 from ctxview.tui.things import Kind, Thing
+from ctxview.tui.tiers import tier_styles
 from ctxview.tui.widgets.page import Page
 
 
@@ -16,7 +19,7 @@ class BudgetPane(PaneLines):
     pane = Pane.BUDGET
 
     def draw(self, shown: Shown, width: int, _: int) -> Page:
-        tiers = {tier.name for tier in shown.index.reading.state.tiers}
+        tiers = tier_styles(tier.name for tier in shown.index.reading.state.tiers)
         lines: list[Line] = []
         things: list[Thing | None] = []
         for thing in shown.index.of(Kind.BUDGET):
@@ -40,7 +43,7 @@ class BudgetPane(PaneLines):
         return _percent(budget) if budget is not None else ""
 
 
-def budget_lines(budget: Budget, cells: int, tiers: set[str], *, brief: bool = False) -> list[Line]:
+def budget_lines(budget: Budget, cells: int, tiers: Mapping[str, str], *, brief: bool = False) -> list[Line]:
     """The sum, the bar and the parts of one budget; `brief` tells the parts one after the other."""
     lines = _sum(budget, cells)
     styles = {segment.name: _style(segment.name, at, tiers) for at, segment in enumerate(budget.segments)}
@@ -141,5 +144,5 @@ def _percent(budget: Budget) -> str:
     return "<1%" if 0 < share < 0.01 else f"{share:.0%}"
 
 
-def _style(name: str, at: int, tiers: set[str]) -> str:
-    return f"tier.{name}" if name in tiers else f"parts.{at % 8}"
+def _style(name: str, at: int, tiers: Mapping[str, str]) -> str:
+    return tiers.get(name, f"parts.{at % 8}")

@@ -16,6 +16,7 @@ from ctxview.tui.panes.todo import cursor_lines, item_line
 from ctxview.tui.session_view import Shown
 from ctxview.tui.text import EMPTY, Line, Span, join, paragraphs, show, wrap, wrap_all
 from ctxview.tui.things import Thing, Value
+from ctxview.tui.tiers import tier_styles
 
 LONGEST = 2_000
 """Lines of one text shown here; the raw view has the rest."""
@@ -54,9 +55,10 @@ def _body(value: Value, shown: Shown, width: int) -> Iterator[Line]:
 
 
 def _block(block: Block, shown: Shown, width: int) -> Iterator[Line]:
+    styles = tier_styles(tier.name for tier in shown.index.reading.state.tiers)
     yield from wrap(show(block.id, "strong"), width)
     yield from wrap(
-        join(show(block.tier, f"tier.{block.tier}"), show(block.type or "", "rule"), gap=" · "), width
+        join(show(block.tier, styles.get(block.tier, "")), show(block.type or "", "rule"), gap=" · "), width
     )
     yield from _verdict(block, width)
     for name, value, ramp in (
@@ -125,7 +127,7 @@ def _todo(todo: Todo, width: int) -> Iterator[Line]:
 
 def _budget(budget: Budget, shown: Shown, width: int) -> Iterator[Line]:
     yield from wrap(show(budget.target, "strong"), width)
-    tiers = {tier.name for tier in shown.index.reading.state.tiers}
+    tiers = tier_styles(tier.name for tier in shown.index.reading.state.tiers)
     yield from budget_lines(budget, width, tiers)
     yield EMPTY
     estimators = sorted(

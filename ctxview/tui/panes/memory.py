@@ -12,6 +12,7 @@ from ctxview.tui.panes.pane import PaneLines, nothing
 from ctxview.tui.session_view import Change, Shown, Sort
 from ctxview.tui.text import Line, Span, fit, join, pad, preview, shorten, show, styled, width, wrap_to
 from ctxview.tui.things import Kind, Thing
+from ctxview.tui.tiers import tier_styles
 from ctxview.tui.widgets.page import Page
 
 INLINE = 64
@@ -37,11 +38,12 @@ class MemoryPane(PaneLines):
         rows, index = shown.blocks, shown.index
         columns = plan(width, [index.block(row) for row in rows[:500]])
         inline = columns.text >= INLINE
+        styles = tier_styles(tier.name for tier in index.reading.state.tiers)
 
         def draw(row: int, depth: int) -> Sequence[Line]:
             block = index.block(rows[row])
             first = row == 0 or rows[row - 1].within != rows[row].within
-            cells = _cells(block, columns, shown.changes.get(rows[row]), first=first)
+            cells = _cells(block, columns, styles[block.tier], shown.changes.get(rows[row]), first=first)
             text, *more = _text(block, columns.text, depth, inline=inline and depth == 1)
             lines = [
                 join(*cells, text, gap=" "),
@@ -70,7 +72,9 @@ def _hidden(block: Block) -> bool:
     return block.visible is False and bool(block.reason)
 
 
-def _cells(block: Block, columns: Columns, change: Change | None, *, first: bool) -> list[Line]:
+def _cells(
+    block: Block, columns: Columns, tier_style: str, change: Change | None, *, first: bool
+) -> list[Line]:
     """Everything before the text."""
     hidden = block.visible is False
     quiet = "hidden" if hidden else ""
@@ -82,15 +86,16 @@ def _cells(block: Block, columns: Columns, change: Change | None, *, first: bool
             Span(verdict, verdict_style),
         )
     ]
-    tier_style = f"tier.{_style_word(block.tier)}"
     if columns.tier:
         cells.append(pad(show(block.tier, f"bold {tier_style}" if first else tier_style), columns.tier))
     id_style = quiet or ("strong" if columns.tier else f"bold {tier_style}")
     cells.append(pad(show(shorten(block.id, columns.id), id_style), columns.id))
     if columns.type:
         cells.append(pad(show(block.type or "", quiet or "rule"), columns.type))
-    cells.append(_gauge(block.decay, "decay", columns.bar))
-    cells.append(_gauge(block.confidence, "confidence", columns.bar))
+    if columns.decay:
+        cells.append(_gauge(block.decay, "decay", columns.bar))
+    if columns.confidence:
+        cells.append(_gauge(block.confidence, "confidence", columns.bar))
     if columns.quality:
         cells.append(pad(show(glyphs.share(block.quality), quiet), columns.quality, right=True))
     if columns.age:
@@ -131,10 +136,6 @@ def _reason(block: Block) -> Line:
 def _telling(state: str | None) -> bool:
     """Everyday states say nothing; the others change how the text is to be read."""
     return state is not None and state not in {"active", "open"}
-
-
-def _style_word(tier: str) -> str:
-    return "".join(tier.split()) or "unnamed"
 
 
 def _empty(shown: Shown, width: int) -> Page:

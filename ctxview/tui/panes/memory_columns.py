@@ -20,12 +20,14 @@ LEAST_TEXT = 22
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Widths in cells; 0 means the column is left out. `bar` is the picture of decay and confidence."""
+    """Widths in cells; 0 leaves a column out. Decay and confidence say 1 or 0; `bar` is their picture."""
 
     tier: int
     id: int
     type: int
     bar: int
+    decay: int
+    confidence: int
     quality: int
     age: int
     tokens: int
@@ -39,8 +41,8 @@ class Columns:
     @property
     def taken(self) -> int:
         """Everything but the text, with the gaps."""
-        gauge = self.bar + GAUGE
-        widths = [2, self.tier, self.id, self.type, gauge, gauge, self.quality, self.age, self.tokens]
+        gauges = [self.decay and self.bar + GAUGE, self.confidence and self.bar + GAUGE]
+        widths = [2, self.tier, self.id, self.type, *gauges, self.quality, self.age, self.tokens]
         return sum(each + 1 for each in widths if each)
 
     def header(self, sort: Sort, reverse: bool) -> Line:
@@ -49,8 +51,8 @@ class Columns:
             ("tier", self.tier, Sort.FILE, False),
             ("id", self.id, None, False),
             ("type", self.type, None, False),
-            ("decay", gauge, Sort.DECAY, False),
-            ("conf" if gauge < 10 else "confidence", gauge, Sort.CONFIDENCE, False),
+            ("decay", self.decay and gauge, Sort.DECAY, False),
+            ("conf" if gauge < 10 else "confidence", self.confidence and gauge, Sort.CONFIDENCE, False),
             ("qual", self.quality, Sort.QUALITY, True),
             ("age", self.age, Sort.AGE, True),
             ("tok", self.tokens, Sort.TOKENS, True),
@@ -70,6 +72,8 @@ def plan(width: int, blocks: Sequence[Block]) -> Columns:
         id=_widest((block.id for block in blocks), 4, 24 if width >= 150 else 18 if roomy else 14),
         type=_widest((block.type or "" for block in blocks), 4, 16 if roomy else 9),
         bar=8 if width >= 130 else 4 if roomy else 1,
+        decay=1,
+        confidence=1,
         quality=4,
         age=4,
         tokens=5,
@@ -96,6 +100,8 @@ def plan(width: int, blocks: Sequence[Block]) -> Columns:
 def _without_unsaid(columns: Columns, blocks: Sequence[Block]) -> Columns:
     """Figures that no block has need no column."""
     told = {
+        "decay": any(block.decay is not None for block in blocks),
+        "confidence": any(block.confidence is not None for block in blocks),
         "quality": any(block.quality is not None for block in blocks),
         "age": any(block.age is not None for block in blocks),
         "tokens": any(block.tokens is not None for block in blocks),

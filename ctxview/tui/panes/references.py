@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from rich.cells import cell_len
+
 from ctxview.state import Ref, RefStatus
 from ctxview.tui import glyphs
 from ctxview.tui.layout import Pane
 from ctxview.tui.panes.pane import PaneLines, nothing
 from ctxview.tui.session_view import Shown
-from ctxview.tui.text import Line, Span, fit, join, pad, shorten, show
+from ctxview.tui.text import Line, Span, fit, join, pad, shorten, show, width
 from ctxview.tui.things import Kind
 from ctxview.tui.widgets.page import Page
 
@@ -32,10 +34,11 @@ class ReferencesPane(PaneLines):
         if not rows:
             return nothing(width, "Nothing here points elsewhere.")
         kinds = min(10, max(len(row.within) for row in rows[:500]))
+        ids = min(max(8, width // 3), max(cell_len(row.name) for row in rows[:500]))
 
         def draw(row: int) -> tuple[Line]:
             ref = shown.index.value(rows[row])
-            return (fit(ref_line(ref, kinds, width), width) if isinstance(ref, Ref) else (),)
+            return (ref_line(ref, kinds, ids, width) if isinstance(ref, Ref) else (),)
 
         return Page(len(rows), draw, lambda row: rows[row])
 
@@ -45,20 +48,26 @@ class ReferencesPane(PaneLines):
         return f"{len(refs)}, {broken} broken" if broken else str(len(refs)) if refs else ""
 
 
-def ref_line(ref: Ref, kinds: int, cells: int) -> Line:
-    ends = max(8, (cells - kinds - 26) // 2)
-    size = f"{glyphs.short_count(ref.tokens)} tok" if ref.tokens is not None else ""
-    if not size and ref.bytes is not None:
-        size = f"{glyphs.short_count(ref.bytes)} B"
-    users = f"×{len(ref.used_by)}" if len(ref.used_by) > 1 else ""
-    return join(
+def ref_line(ref: Ref, kinds: int, ids: int, cells: int) -> Line:
+    """Status, kind, from where to where, how much it is; the target has what room is left."""
+    head = join(
         (Span(glyphs.REF[ref.status], STYLE[ref.status]),),
         pad(show(ref.kind, "rule"), kinds),
-        show(shorten(ref.id, ends)),
+        pad(show(shorten(ref.id, ids)), ids),
         (Span("→", "faint"),),
-        show(shorten(ref.target, ends), "code"),
-        show(size, "dim"),
-        show(users, "dim"),
+        gap=" ",
+    )
+    tail = join(
+        show(_size(ref), "dim"),
+        show(f"×{len(ref.used_by)}" if len(ref.used_by) > 1 else "", "dim"),
         () if ref.status is RefStatus.RESOLVED else show(ref.status, STYLE[ref.status]),
         gap=" ",
     )
+    room = max(8, cells - width(head) - width(tail) - 2)
+    return fit(join(head, show(shorten(ref.target, room), "code"), tail, gap=" "), cells)
+
+
+def _size(ref: Ref) -> str:
+    if ref.tokens is not None:
+        return f"{glyphs.short_count(ref.tokens)} tok"
+    return f"{glyphs.short_count(ref.bytes)} B" if ref.bytes is not None else ""

@@ -75,7 +75,7 @@ def path_of(todo: Todo, width: int) -> Line:
 def cursor_lines(todo: Todo, width: int) -> list[Line]:
     cursor = todo.cursor
     if cursor is None:
-        return [(Span("no cursor", "dim"), Span(": the agent did not say what is next", "dim"))]
+        return wrap(show("no cursor: nothing says what is next", "dim"), width)
     phase = show(cursor.phase or "no phase", "strong")
     then = show(f"next {cursor.next}") if cursor.next else ()
     target = show(f"→ {cursor.target}", "accent") if cursor.target is not None else ()

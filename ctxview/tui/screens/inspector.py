@@ -198,7 +198,7 @@ class Inspector(CommandScreen[None]):
             status = self._status()
             self.memory.sort, self.memory.reverse = self.view.sort, self.view.reverse
             for pane in self.panes.values():
-                pane.take(shown, status)
+                pane.take(shown, status if pane.pane is Pane.MEMORY else [])
             self._keep_selection(shown)
             if shown is None or shown.index is not self._placed:
                 self._placed = shown.index if shown is not None else None
@@ -317,7 +317,13 @@ class Inspector(CommandScreen[None]):
         problems = (
             join(show(str(each.path), "strong"), show(each.reason), gap=": ") for each in self.view.problems
         )
-        return [show(self._problem, "bad"), *problems]
+        if self.view.source is None:
+            return [show(self._problem, "bad"), *problems]
+        return [
+            show(self._problem, "bad"),
+            (),
+            show("o shows the file as it is; 1 goes to the sources.", "dim"),
+        ]
 
     def _keep_selection(self, shown: Shown | None) -> None:
         if shown is None:

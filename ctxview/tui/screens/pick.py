@@ -13,6 +13,7 @@ from textual.screen import ModalScreen
 
 from ctxview.tui.text import Span, content, fit, join, show
 from ctxview.tui.things import Kind, Thing
+from ctxview.tui.tiers import tier_styles
 from ctxview.tui.widgets.listing import Chooser
 from ctxview.tui.widgets.page import Page
 
@@ -60,5 +61,6 @@ class PickScreen(ModalScreen[str | None]):
         self.dismiss(None)
 
     def _page(self, width: int) -> Page:
-        lines = [fit(join((Span(" "),), show(word, f"tier.{word}")), width) for word in self._words]
+        styles = tier_styles(self._words)
+        lines = [fit(join((Span(" "),), show(word, styles[word])), width) for word in self._words]
         return Page.of(lines, [Thing(Kind.WHOLE, word) for word in self._words])

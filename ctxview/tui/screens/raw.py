@@ -8,6 +8,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.worker import Worker, WorkerState
 
+from ctxview.files.reading import Unreadable
 from ctxview.state import Origin
 from ctxview.tui.commands import READING, bindings
 from ctxview.tui.raw_text import RawPage, RawText
@@ -24,21 +25,33 @@ WHILE_TYPING = 4_000_000
 
 
 class RawScreen(CommandScreen[None]):
-    """`load` gives the bytes; it is called in a thread. Opens at `origin` where that says a place."""
+    """`load` gives the bytes; it is called in a thread. Opens at `origin` where that says a place.
+
+    `instead` gives only the bytes of the place, for when the whole file is too large.
+    """
 
     BINDINGS = bindings(READING)  # type: ignore[assignment]  # the toolkit asks for a list of several kinds
     known = READING
 
     class Loaded(Message):
-        def __init__(self, raw: RawText) -> None:
+        def __init__(self, raw: RawText, note: str) -> None:
             super().__init__()
             self.raw = raw
+            self.note = note
 
-    def __init__(self, name: str, load: Callable[[], bytes], origin: Origin | None, needle: str = "") -> None:
+    def __init__(
+        self,
+        name: str,
+        load: Callable[[], bytes],
+        origin: Origin | None,
+        needle: str = "",
+        instead: Callable[[], bytes] | None = None,
+    ) -> None:
         super().__init__()
         self._head = RawTitle(name, origin)
         self._lines = RawLines()
         self._load = load
+        self._instead = instead
         self._origin = origin
         self._needle = needle
         self._hits: list[int] = []
@@ -60,11 +73,19 @@ class RawScreen(CommandScreen[None]):
             if origin is None or origin.start is None or origin.end is None
             else (origin.start, origin.end)
         )
-        self.post_message(self.Loaded(RawText(self._load(), span)))
+        try:
+            raw, note = RawText(self._load(), span), ""
+        except Unreadable as error:
+            if self._instead is None:
+                raise
+            data = self._instead()
+            line = origin.line if origin is not None and origin.line is not None else 1
+            raw, note = RawText(data, (0, len(data)), line), f"only this line is shown: {error.reason}"
+        self.post_message(self.Loaded(raw, note))
 
     def on_raw_screen_loaded(self, message: Loaded) -> None:
         raw = message.raw
-        self._head.tell(raw)
+        self._head.tell(raw, message.note)
         self._lines.show(raw, self._origin)
         if self._needle:
             self.look_for(self._needle)
@@ -112,9 +133,10 @@ class RawTitle(OneLine):
         self._pointer = origin.pointer if origin is not None else None
         self._said = "reading…"
 
-    def tell(self, raw: RawText) -> None:
+    def tell(self, raw: RawText, note: str) -> None:
         kind = "UTF-8" if raw.is_utf8 else "not UTF-8: such bytes are shown as <U+DCxx>"
-        self.say(f"{len(raw.lines):,} lines · {raw.size:,} bytes · {kind}")
+        told = (note, f"{len(raw.lines):,} lines", f"{raw.size:,} bytes", kind)
+        self.say(" · ".join(filter(None, told)))
 
     def say(self, text: str) -> None:
         self._said = text

@@ -166,6 +166,7 @@ SHORT = {
     Pane.BUDGET: "Budg",
     Pane.MISSING: "Miss",
     Pane.FINDINGS: "Find",
+    Pane.HISTORY: "Hist",
 }
 
 

@@ -16,9 +16,11 @@ class Header(OneLine):
         self._view = view
         self.status: str = ""
         """What is going on: "opening…", "counting…"; empty when all is done."""
+        self.working: str = ""
+        """How far the long work in the background is; empty when there is none."""
 
     def make_line(self, width: int) -> Line:
-        return header_line(self._view, self.status, width)
+        return header_line(self._view, self.status or self.working, width)
 
 
 def header_line(view: SessionView, status: str, cells: int) -> Line:
