@@ -55,6 +55,8 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
+    """What a rule found: where, what, and what the runtime makes of it."""
+
     rule: str
     severity: Severity
     effect: Effect
@@ -80,6 +82,8 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
+    """A check with its id, its usual severity and its usual effect."""
+
     id: str
     name: str
     severity: Severity

@@ -29,6 +29,8 @@ class Owner(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NumberShape:
+    """A number within a range."""
+
     minimum: float
     maximum: float | None = None
     integer: bool = False
@@ -37,17 +39,23 @@ class NumberShape:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceShape:
+    """One of a few words."""
+
     words: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class TagsShape:
+    """A few short words, each once."""
+
     max_items: int
     max_length: int
 
 
 @dataclass(frozen=True, slots=True)
 class TextShape:
+    """A text; `max_length` is in UTF-16 units."""
+
     max_length: int | None = None
     multiline: bool = False
     required: bool = True
@@ -126,6 +134,8 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Tier:
+    """Blocks of one kind, in the order of the file."""
+
     name: str
     blocks: tuple[Block, ...]
     new: Form | None = None
@@ -134,6 +144,8 @@ class Tier:
 
 @dataclass(frozen=True, slots=True)
 class TodoItem:
+    """One thing to do."""
+
     id: int | None
     title: str
     status: str
@@ -154,6 +166,8 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True)
 class Todo:
+    """How far the work is, by the system's count, and where the agent says it stands."""
+
     summary: str | None
     total: int | None
     step: int | None

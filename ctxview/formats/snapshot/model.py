@@ -250,6 +250,8 @@ class QueueLine:
 
 @dataclass(frozen=True, slots=True)
 class TodoRow:
+    """A row of `todo_items`."""
+
     id: int
     title: str
     note: str

@@ -81,6 +81,8 @@ class TodoGrammar:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
+    """All that is known of one runtime."""
+
     name: str
     title: str
     tiers: Mapping[str, TierPolicy] = field(default_factory=dict)

@@ -51,12 +51,16 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
+    """A block the model does not see, and why."""
+
     block: MemoryBlock
     verdict: Verdict
 
 
 @dataclass(frozen=True)
 class TierProjection:
+    """One tier, split into what is shown and what is not."""
+
     name: str
     raw_count: int
     shown: tuple[Shown, ...]

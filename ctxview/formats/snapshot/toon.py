@@ -49,6 +49,8 @@ class ToonDocument(JsonDocument):
 
 @dataclass(slots=True)
 class _Line:
+    """One line of the text, without its indentation."""
+
     indent: int
     text: str
     start: int
