@@ -41,7 +41,7 @@ class _Room:
         """Why the line is not shown, None when it is; nothing at all for a blank line."""
         self._read += line.size + line.ending
         if not line.is_blank:
-            yield _why_dropped(line, self._profile) or self._why_no_room(line)
+            yield why_dropped(line, self._profile) or self._why_no_room(line)
 
     def _why_no_room(self, line: HistoryLine) -> str | None:
         window, most = self._profile.limits.prompt_window, self._profile.limits.prompt_history
@@ -63,7 +63,8 @@ def prompt_bytes(line: HistoryLine) -> int:
     return len("- : ") + size_of(str(value.get("role"))) + size_of(prompt_text(value).strip())
 
 
-def _why_dropped(line: HistoryLine, profile: Profile) -> str | None:
+def why_dropped(line: HistoryLine, profile: Profile) -> str | None:
+    """Why a line never reaches the prompt, however new it is; None when it may."""
     limit = profile.limits.prompt_line
     if limit is not None and line.size > limit:
         return f"{line.size:,} bytes: lines over {limit:,} never reach the prompt"

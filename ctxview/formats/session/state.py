@@ -38,7 +38,7 @@ def build_state(view: View, revision: str, timeline: tuple[Event, ...]) -> Conte
         counts=count_blocks(tiers, view.counter),
         form=session_form(session),
         extra=_extra(view),
-        transcript=SessionTranscript(view.look.history.messages),
+        transcript=SessionTranscript(view.look.history.messages, view.profile),
     )
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from ctxview.formats.session.history import Stream
 from ctxview.formats.session.history_line import HistoryLine
 from ctxview.formats.session.message import message_in
+from ctxview.formats.session.profile import Profile
+from ctxview.formats.session.prompt import why_dropped
 from ctxview.state import Row
 
 LONGEST_ROW = 256 * 1024
@@ -16,8 +18,9 @@ LONGEST_ROW = 256 * 1024
 class SessionTranscript:
     """Implements `state.Transcript` over a history."""
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: Stream, profile: Profile) -> None:
         self._stream = stream
+        self._profile = profile
 
     def __len__(self) -> int:
         return len(self._stream)
@@ -27,7 +30,10 @@ class SessionTranscript:
         return self._stream.complete
 
     def row(self, index: int) -> Row:
-        return row_of(self._stream.line(index))
+        return row_of(self._stream.line(index), self._profile)
+
+    def raw(self, index: int) -> bytes:
+        return self._stream.line(index).content
 
     def find(self, needle: str, start: int, backwards: bool, cancelled: Callable[[], bool]) -> int | None:
         if not needle:
@@ -41,7 +47,7 @@ class SessionTranscript:
         return None
 
 
-def row_of(line: HistoryLine) -> Row:
+def row_of(line: HistoryLine, profile: Profile) -> Row:
     """One line as a row, whatever it holds."""
     message = message_in(line)
     broken = message.kind in ("broken", "too long")
@@ -54,4 +60,5 @@ def row_of(line: HistoryLine) -> Row:
         origin=line.origin(),
         size=line.size,
         problem=line.problem if broken else None,
+        unseen=why_dropped(line, profile) if message.kind != "blank" else None,
     )
