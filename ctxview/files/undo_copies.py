@@ -16,6 +16,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+from ctxview.files.user_folders import state_folder
+
 KEPT: Final = 20
 
 _WAIT_SECONDS: Final = 10.0
@@ -32,7 +34,7 @@ class Busy(Exception):
 @contextmanager
 def lock() -> Iterator[None]:
     """Be the only ctxview of this user that saves; raises `Busy` or `OSError`."""
-    folder = _state_directory()
+    folder = state_folder()
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     descriptor = os.open(folder / "save.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -48,7 +50,7 @@ class UndoCopies:
     def __init__(self, path: Path) -> None:
         real = os.path.join(os.path.realpath(path.parent), path.name)  # noqa: PTH118 - a name may hold anything
         tidy = _UNTIDY.sub("_", path.name)[:60]
-        self._folder = _state_directory() / "backups" / f"{tidy}-{sha256(os.fsencode(real)).hexdigest()[:16]}"
+        self._folder = state_folder() / "backups" / f"{tidy}-{sha256(os.fsencode(real)).hexdigest()[:16]}"
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def adopt(self, directory: int, name: str) -> Path:
@@ -158,9 +160,3 @@ def _wait_for(descriptor: int) -> None:
             time.sleep(0.01)
         else:
             return
-
-
-def _state_directory() -> Path:
-    import platformdirs
-
-    return platformdirs.user_state_path("ctxview", appauthor=False)
