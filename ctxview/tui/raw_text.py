@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from ctxview.files.visible import is_safe
 from ctxview.tui.text import Line, Span, fit, join, show
@@ -16,6 +16,7 @@ from ctxview.tui.widgets.page import Page
 
 MOST_HITS = 10_000
 TAB = "    "
+TABBED = len(TAB)
 
 
 class RawText:
@@ -32,10 +33,15 @@ class RawText:
         self.size = len(data)
         self.lines = self.text.split("\n")
         self.starts = list(accumulate((len(line) + 1 for line in self.lines), initial=0))
+        self.widths = bytes(_widest(line) for line in self.lines)
         self.span = _characters(data, span) if span is not None else None
+        self._page: RawPage | None = None
 
     def page(self, width: int) -> RawPage:
-        return RawPage(self, width)
+        """The pieces for a width; of a large file they take a while, so the last ones are kept."""
+        if self._page is None or self._page.width != width:
+            self._page = RawPage(self, width)
+        return self._page
 
     def line_of(self, character: int) -> int:
         return bisect_right(self.starts, character) - 1
@@ -54,11 +60,13 @@ class RawPage(Page):
     """The pieces of the lines for one width."""
 
     def __init__(self, raw: RawText, width: int) -> None:
+        self.width = width
         self._raw = raw
         self._gutter = len(str(len(raw.lines) + raw.first - 1)) + 1
-        self._room = max(16, width - self._gutter - 1)
-        self._sizes = [_piece(line, self._room) for line in raw.lines]
-        pieces = (max(1, -(-len(line) // size)) for line, size in zip(raw.lines, self._sizes, strict=True))
+        self._room = room = max(16, width - self._gutter - 1)
+        lengths = (after - start - 1 for start, after in pairwise(raw.starts))
+        sizes = (room // wide if wide != TABBED else self._size(line) for line, wide in enumerate(raw.widths))
+        pieces = (-(-length // size) or 1 for length, size in zip(lengths, sizes, strict=True))
         self._last_rows = list(accumulate(pieces))
         super().__init__(self._last_rows[-1], lambda row: (self._piece_line(row),))
 
@@ -67,13 +75,20 @@ class RawPage(Page):
         line = self._raw.line_of(character)
         first = self._last_rows[line - 1] if line else 0
         return min(
-            first + (character - self._raw.starts[line]) // self._sizes[line], self._last_rows[line] - 1
+            first + (character - self._raw.starts[line]) // self._size(line), self._last_rows[line] - 1
         )
+
+    def _size(self, line: int) -> int:
+        """How many of a line's characters surely fit."""
+        wide = self._raw.widths[line]
+        if wide != TABBED:
+            return self._room // wide
+        return max(self._room // wide, self._room - self._raw.lines[line].count("\t") * (len(TAB) - 1))
 
     def _piece_line(self, row: int) -> Line:
         number = bisect_right(self._last_rows, row)
         piece = row - (self._last_rows[number - 1] if number else 0)
-        size = self._sizes[number]
+        size = self._size(number)
         line = self._raw.lines[number]
         start = piece * size
         label = f"{number + self._raw.first:>{self._gutter - 1}} " if piece == 0 else " " * self._gutter
@@ -89,12 +104,11 @@ class RawPage(Page):
         return join(*(show(part.replace("\t", TAB), style) for part, style in parts))
 
 
-def _piece(line: str, room: int) -> int:
-    """How many characters of a line surely fit: wide ones take two cells, spelled ones eight."""
-    tabs = line.count("\t")
-    if line.isascii() and line.replace("\t", "").isprintable():
-        return room if not tabs else max(room // 4, room - tabs * (len(TAB) - 1))
-    return max(1, room // 2 if is_safe(line) else room // 8)
+def _widest(line: str) -> int:
+    """How many cells a character of a line may take: wide ones two, tabs four, spelled ones eight."""
+    if line.isascii():
+        return 1 if line.isprintable() else TABBED if line.replace("\t", "").isprintable() else 8
+    return 2 if is_safe(line) else 8
 
 
 def _characters(data: bytes, span: tuple[int, int]) -> tuple[int, int]:

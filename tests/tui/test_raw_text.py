@@ -33,6 +33,11 @@ def test_bytes_that_are_no_text_are_shown() -> None:
     assert "^[" in drawn(b"a\xffb\x1b[31m", 60)[0]
 
 
+def test_a_line_with_tabs_is_cut_no_sooner_than_it_must() -> None:
+    assert drawn(b"\t" + b"x" * 14, 21) == ["1 │    " + "x" * 14]
+    assert len(drawn(b"\t" + b"x" * 15, 21)) == 2
+
+
 def test_a_character_is_found_in_the_piece_that_shows_it() -> None:
     raw = RawText(b"first\n" + b"y" * 100 + b"needle")
     page = raw.page(33)

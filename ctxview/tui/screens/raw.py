@@ -18,7 +18,7 @@ from ctxview.tui.text import Line, Span, fit, join, shorten, show
 from ctxview.tui.widgets.drawing import OneLine
 from ctxview.tui.widgets.key_bar import KeyBar
 from ctxview.tui.widgets.page import Page
-from ctxview.tui.widgets.virtual_lines import VirtualLines
+from ctxview.tui.widgets.virtual_lines import RAIL, VirtualLines
 
 WHILE_TYPING = 4_000_000
 """Larger files are searched when Enter is pressed."""
@@ -81,6 +81,7 @@ class RawScreen(CommandScreen[None]):
             data = self._instead()
             line = origin.line if origin is not None and origin.line is not None else 1
             raw, note = RawText(data, (0, len(data)), line), f"only this line is shown: {error.reason}"
+        raw.page(self.app.size.width - RAIL)
         self.post_message(self.Loaded(raw, note))
 
     def on_raw_screen_loaded(self, message: Loaded) -> None:
