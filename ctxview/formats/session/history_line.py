@@ -94,7 +94,7 @@ class HistoryLine:
     def origin(self, *path: str | int) -> Origin:
         """The line, or a value in it."""
         line = None if self.number is None else self.number + 1
-        pointer = None if self.number is None else join("", self.number)
+        pointer = None if self.number is None else f"/{self.number}"
         document = self.document() if path else None
         if document is None:
             return Origin(self.file, pointer, self.start, self.end, line, 1)

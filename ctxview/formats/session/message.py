@@ -34,6 +34,9 @@ def message_in(line: HistoryLine) -> Message:
     if value is None:
         return _no_message(line)
     content = value.get("content")
+    role, run, name = (_string(value.get(key)) for key in ("role", "run", "name"))
+    if isinstance(content, str):
+        return Message(role, "text", content, run, name)
     parts = list(parts_of(content))
     answers = tuple(
         call
@@ -42,14 +45,7 @@ def message_in(line: HistoryLine) -> Message:
     )
     kinds = {part.get("type") for part in parts}
     kind = "tool result" if "tool_result" in kinds else "image" if kinds == {"image"} else "text"
-    return Message(
-        role=_string(value.get("role")),
-        kind=kind,
-        text=content_text(content),
-        run=_string(value.get("run")),
-        name=_string(value.get("name")),
-        answers=answers,
-    )
+    return Message(role, kind, content_text(content), run, name, answers)
 
 
 def content_text(content: JsonValue, depth: int = 0) -> str:
@@ -79,16 +75,23 @@ def parts_of(content: JsonValue) -> Iterator[dict[str, JsonValue]]:
 
 def large_texts(content: JsonValue, least: int) -> Iterator[str]:
     """The strings of a content that are worth keeping only once: of that many bytes at least."""
-    texts = [content] if isinstance(content, str) else []
-    for part in parts_of(content):
-        inner = part.get("content", part.get("text"))
-        texts += [inner] if isinstance(inner, str) else []
     # No text has more bytes than four for each character.
-    yield from (text for text in texts if len(text) * 4 >= least and size_of(text) >= least)
+    for text in _texts(content):
+        if len(text) * 4 >= least and size_of(text) >= least:
+            yield text
 
 
 def size_of(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def _texts(content: JsonValue) -> Iterator[str]:
+    if isinstance(content, str):
+        yield content
+    for part in parts_of(content):
+        inner = part.get("content", part.get("text"))
+        if isinstance(inner, str):
+            yield inner
 
 
 def _part_text(part: JsonValue, depth: int) -> str:

@@ -15,7 +15,13 @@ class Moment:
     kind: str
     label: str
     run: str | None
-    origin: Origin
+    place: tuple[str, int, int, int]
+    """File, line from 0, start and end: less than an origin while there are many."""
+
+    @property
+    def origin(self) -> Origin:
+        file, line, start, end = self.place
+        return Origin(file, f"/{line}", start, end, line + 1, 1)
 
 
 def moment_in(line: HistoryLine, value: dict[str, JsonValue]) -> Moment | None:
@@ -28,7 +34,8 @@ def moment_in(line: HistoryLine, value: dict[str, JsonValue]) -> Moment | None:
         return None
     word, label = made
     run = value.get("run")
-    return Moment(word, label[:LONGEST_LABEL], run if isinstance(run, str) else None, line.origin())
+    place = (line.file, line.number or 0, line.start, line.end)
+    return Moment(word, label[:LONGEST_LABEL], run if isinstance(run, str) else None, place)
 
 
 def _label(kind: str, value: dict[str, JsonValue]) -> tuple[str, str] | None:

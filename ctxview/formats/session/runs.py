@@ -14,7 +14,7 @@ from ctxview.formats.session.message import Message, message_in
 from ctxview.formats.session.names import EVENTS
 from ctxview.state import JsonValue
 
-MOST_RUNS = 20_000
+MOST_RUNS = 50_000
 MOST_CALLS = 100_000
 MOST_ODDITIES = 500
 """Of one kind; more are only counted."""

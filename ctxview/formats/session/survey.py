@@ -59,11 +59,10 @@ class StreamFacts:
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """The last message of somebody, and where it stands."""
+    """The last message of somebody, and its line."""
 
     text: str
     line: int
-    origin: Origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +210,7 @@ class Surveyor:
 
     def _note_spoken(self, line: HistoryLine, message: Message) -> None:
         if message.role in ("user", "assistant") and line.number is not None:
-            self._spoken[message.role] = Spoken(message.text, line.number, line.origin())
+            self._spoken[message.role] = Spoken(message.text, line.number)
             if message.role == "user" and message.run is None and len(self._user_lines) < MOST_PLACES:
                 self._user_lines.append(line.number)
 

@@ -7,6 +7,7 @@ line without its end.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from ctxview.analysis.wording import quoted, shown, spelled
 from ctxview.findings import Effect, Hit, Severity, rule
@@ -103,8 +104,7 @@ def provider_native_key(line: HistoryLine, profile: Profile) -> Iterator[Hit]:
     Runtime: provider-native fields are not part of the ABI.
     """
     keys = profile.words.provider_keys
-    content = line.content
-    if not any(key.encode() in content for key in keys):
+    if not _may_name(line.content, keys):
         return
     found = find_key(line.value, frozenset(keys))
     if found is not None:
@@ -139,6 +139,25 @@ def long_line(line: HistoryLine, profile: Profile) -> Iterator[Hit]:
         found = find_string(line.value, "\0")
         if found is not None:
             yield Hit(line.origin(*found), "the text holds a NUL character", Severity.ERROR, Effect.REJECTED)
+
+
+@cache
+def _anchors(keys: tuple[str, ...]) -> tuple[tuple[bytes, tuple[bytes, ...]], ...]:
+    """How the keys end, quote included, and which keys end so: few searches do for many keys."""
+    ended = [f'{key}"'.encode() for key in keys]
+    endings = dict.fromkeys(key[-4:] for key in ended)
+    return tuple((ending, tuple(key for key in ended if key.endswith(ending))) for ending in endings)
+
+
+def _may_name(content: bytes, keys: tuple[str, ...]) -> bool:
+    """Whether any of the keys stands before a quote; only then the line is looked through."""
+    for ending, candidates in _anchors(keys):
+        at = content.find(ending)
+        while at >= 0:
+            if content.endswith(candidates, 0, at + 4):
+                return True
+            at = content.find(ending, at + 1)
+    return False
 
 
 def content_fault(content: JsonValue, depth: int = 0) -> tuple[tuple[str | int, ...], str] | None:
