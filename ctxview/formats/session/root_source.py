@@ -9,7 +9,7 @@ from ctxview.edits import WritePolicy
 from ctxview.files.reading import Unreadable, read_beneath
 from ctxview.findings import Finding
 from ctxview.formats.file_rules import report_partly_read
-from ctxview.formats.interface import AS_ON_DISK, Lens, Progress, Reading, Revision
+from ctxview.formats.interface import AS_ON_DISK, Lens, Reading, Revision
 from ctxview.formats.session.finding_tally import tallied
 from ctxview.formats.session.profiles import PROFILES, load_profile
 from ctxview.formats.session.root import KnownSession, SessionRoot, read_root
@@ -67,9 +67,6 @@ class RootSource:
             folder = str(self._root.folder.root)
             found += report_partly_read(folder, f"{self._root.left_out:,} more sessions were not looked at")
         return tuple(sorted(tallied(found), key=lambda finding: finding.sort_key))
-
-    def work(self, lens: Lens, progress: Progress) -> None:
-        """There is nothing long to do."""
 
     def _state(self, lens: Lens) -> ContextState:
         tiers = (Tier("sessions", tuple(self._block(each) for each in self._root.sessions)),)

@@ -1,8 +1,8 @@
 """Runs the `Bad` and `Good` examples of a session rule: changes to a sound session, line by line.
 
 `FILE = TEXT` writes a file and `FILE += LINE` adds a line; `FILE.a[0].b = JSON` or `FILE[0].b = JSON` changes
-one value of a JSON file or of a record; `(absent)`, `(empty)`, `(link)` and `(blank)` are what they say,
-`(x * 20000)` for so many letters and `(hash)` in a name for the hash of the text. `---` stands between two
+one value of a JSON file or of a record; `(absent)`, `(empty)`, `(torn)`, `(link)` and `(blank)` are what they
+say, `(x * 20000)` is so many letters and `(hash)` in a name the hash of the text. `---` stands between two
 looks, `delete NAME` is a step of a plan.
 """
 
@@ -56,9 +56,8 @@ def changed(build: Build, example: str) -> Build:
 def _change(build: Build, line: str) -> None:
     if line.endswith("(link)"):
         return
-    if found := re.fullmatch(r"(.+) \((absent|empty)\)", line):
-        name = found[1]
-        build.remove(name) if found[2] == "absent" else build.set(name, "")
+    if found := re.fullmatch(r"(.+) \((absent|empty|torn)\)", line):
+        _replace(build, found[1], found[2])
     elif found := re.fullmatch(r"(.+?) \+= (.*)", line):
         build.set(found[1], build.files.get(found[1], b"") + _line(found[2]))
     elif member := _MEMBER.fullmatch(line):
@@ -67,6 +66,13 @@ def _change(build: Build, line: str) -> None:
         name, equals, text = line.partition(" = ")
         assert equals, line
         _put(build, name.replace("(hash)", sha256(f"{text}\n")), f"{text}\n")
+
+
+def _replace(build: Build, name: str, word: str) -> None:
+    if word == "absent":
+        build.remove(name)
+    else:
+        build.set(name, "" if word == "empty" else build.text(name).removesuffix("\n"))
 
 
 def _line(written: str) -> bytes:
