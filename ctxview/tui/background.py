@@ -1,4 +1,4 @@
-"""The long work of a source, in a thread: told how far it is now and then, stopped when nobody waits any more."""
+"""The long work of a source, in a thread: tells how far it is, stops when nobody waits."""
 
 from __future__ import annotations
 

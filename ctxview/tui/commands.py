@@ -91,7 +91,9 @@ GROUPS: Mapping[Group, tuple[Command, ...]] = {
         Command("reverse", "S", "S", "reverse", "Turn the order around"),
     ),
     Group.FINDING: (
-        Command("search", "slash", "/", "search", "Search in everything that is loaded, then in the history", 1),
+        Command(
+            "search", "slash", "/", "search", "Search in everything that is loaded, then in the history", 1
+        ),
         Command("next_hit", "n", "n", "next hit", "Next hit, whichever pane it is in", 2, Need.HITS),
         Command("previous_hit", "N", "N", "previous hit", "Previous hit"),
         Command("filter", "f", "f", "filter", "Show only some blocks: tier:working hidden decay>0.5", 7),

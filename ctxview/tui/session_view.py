@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ctxview.findings import Finding, Severity
-from ctxview.state import Block
+from ctxview.state import Block, Transcript
 from ctxview.tui.query import Facts, Query
 from ctxview.tui.search import Hit, Hits, search
 from ctxview.tui.things import Index, Kind, Thing
@@ -177,6 +177,10 @@ class SessionView:
     def edited(self, edits: int) -> None:
         self.look = replace(self.look, edits=edits)
 
+    @property
+    def transcript(self) -> Transcript | None:
+        return self.shown.index.reading.state.transcript if self.shown is not None else None
+
     # -- what is shown ---------------------------------------------------------------------------------------
 
     def take(self, look: Look, index: Index, *, draft: bool) -> Shown | None:
@@ -243,6 +247,10 @@ class SessionView:
     def look_for(self, needle: str) -> None:
         self.hit = None
         self.hits = search(needle, self.shown.index) if self.shown is not None else Hits(needle)
+
+    def first_hit(self, *, last: bool) -> Hit | None:
+        """The first or last of the loaded hits; None when there are none."""
+        return self.hits.found[-1 if last else 0] if self.hits.found else None
 
     def next_hit(self, selected: Thing | None, *, back: bool = False) -> Hit | None:
         self.hit = self.hits.next_after(self.hit, selected, back=back)

@@ -53,8 +53,8 @@ def origin(screen: Inspector) -> None:
     place = shown.index.origin(screen.selected) if shown is not None and screen.selected is not None else None
     file = place.file if place is not None else str(source.revisions[look.revision].file)
     load = partial(_bytes_of, source, file, screen.drafts.overlay(look.source))
-    transcript = shown.index.reading.state.transcript
-    message = shown.index.message_at(place) if place is not None else None
+    transcript = screen.view.transcript
+    message = shown.index.message_at(place) if shown is not None and place is not None else None
     instead = (
         partial(transcript.raw, int(message.name)) if transcript is not None and message is not None else None
     )

@@ -20,15 +20,16 @@ class BudgetPane(PaneLines):
 
     def draw(self, shown: Shown, width: int, _: int) -> Page:
         tiers = tier_styles(tier.name for tier in shown.index.reading.state.tiers)
-        lines: list[Line] = []
-        things: list[Thing | None] = []
+        lines: list[Line] = trial_lines(shown, width)
+        things: list[Thing | None] = [None] * len(lines)
+        trial = len(lines)
         for thing in shown.index.of(Kind.BUDGET):
             budget = shown.index.value(thing)
             if isinstance(budget, Budget):
-                drawn = budget_lines(budget, width, tiers, brief=bool(lines))
+                drawn = budget_lines(budget, width, tiers, brief=len(lines) > trial)
                 lines += drawn
                 things += [thing] * len(drawn)
-        if not lines:
+        if len(lines) == trial:
             counts = shown.index.reading.state.counts
             manner = "exact" if counts.tokens_exact else "estimate"
             taken = f"{glyphs.count(counts.tokens)} tokens ({manner}, {counts.estimator})"
@@ -36,11 +37,22 @@ class BudgetPane(PaneLines):
         return Page.of(lines, things)
 
     def holds(self, shown: Shown) -> bool:
-        return bool(shown.index.reading.state.budgets)
+        return bool(shown.index.reading.state.budgets) or shown.look.budget is not None
 
     def count(self, shown: Shown) -> str:
         budget = next(iter(shown.index.reading.state.budgets), None)
         return _percent(budget) if budget is not None else ""
+
+
+def trial_lines(shown: Shown, cells: int) -> list[Line]:
+    """What is said while another budget is tried out, and whether anything here follows it."""
+    tried = shown.look.budget
+    if tried is None:
+        return []
+    follows = any((budget.limit or 0) == tried for budget in shown.index.reading.state.budgets)
+    head = show(f" what if {tried:,} " if tried else " what if no limit ", "draft")
+    told = "Esc goes back" if follows else "nothing here depends on a budget of one's own; Esc goes back"
+    return wrap(join(head, show(told, "dim"), gap="  "), cells)
 
 
 def budget_lines(budget: Budget, cells: int, tiers: Mapping[str, str], *, brief: bool = False) -> list[Line]:

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from itertools import islice
 
 from ctxview.findings import Finding
-from ctxview.state import Block, Budget, ContextState, Gap, Origin, Ref, Todo, TodoItem
+from ctxview.state import Block, Budget, ContextState, Gap, Origin, Ref, Row, Todo, TodoItem
 from ctxview.tui import glyphs
 from ctxview.tui.panes.budget import budget_lines
 from ctxview.tui.panes.fields import field_lines
+from ctxview.tui.panes.history import role_style
 from ctxview.tui.panes.references import STYLE as REF_STYLE
 from ctxview.tui.panes.rows import finding_row, gap_severity
 from ctxview.tui.panes.todo import cursor_lines, item_line
@@ -21,10 +22,13 @@ from ctxview.tui.tiers import tier_styles
 LONGEST = 2_000
 """Lines of one text shown here; the raw view has the rest."""
 
+LONGEST_MESSAGE = 32_000
+"""Characters of one message: wrapping more would be felt when walking from row to row."""
+
 
 def describe(thing: Thing, shown: Shown, width: int) -> list[Line]:
-    value = shown.index.things[thing]
-    lines = list(_body(value, shown, width))
+    value = shown.index.value(thing)
+    lines = list(_body(value, shown, width)) if value is not None else []
     lines += _findings(thing, shown, width)
     origin = shown.index.origin(thing)
     if origin is not None:
@@ -46,6 +50,8 @@ def _body(value: Value, shown: Shown, width: int) -> Iterator[Line]:
             yield from _ref(value, width)
         case Gap():
             yield from _gap(value, width)
+        case Row():
+            yield from _message(value, width)
         case Finding():
             yield from _finding(value, width)
         case ContextState():
@@ -170,6 +176,22 @@ def _gap(gap: Gap, width: int) -> Iterator[Line]:
         yield from wrap(join((Span("blocks ", "dim"),), show(", ".join(gap.blocks))), width, "       ")
 
 
+def _message(row: Row, width: int) -> Iterator[Line]:
+    facts = (f"run {row.run}" if row.run else "", f"{glyphs.count(row.size)} bytes")
+    yield from wrap(show(f"message {row.index + 1:,}", "strong"), width)
+    who = show(row.role or "nobody knows who", role_style(row.role))
+    yield from wrap(
+        join(who, show(row.kind, "rule"), *(show(each, "dim") for each in facts), gap=" · "), width
+    )
+    if row.unseen is not None:
+        told = show(f"never shown to the model: {row.unseen}", "warn")
+        yield from wrap(join((Span(f"{glyphs.NO} ", "visible.no"),), told), width, "  ")
+    if row.problem is not None and row.problem != row.unseen:
+        yield from wrap(show(row.problem, "bad"), width)
+    yield EMPTY
+    yield from _text(row.text, width, LONGEST_MESSAGE)
+
+
 def _finding(finding: Finding, width: int) -> Iterator[Line]:
     from ctxview.findings import REGISTRY
 
@@ -217,10 +239,11 @@ def _whole(state: ContextState, width: int) -> Iterator[Line]:
         yield from field_lines(state.form, width)
 
 
-def _text(text: str, width: int) -> Iterator[Line]:
-    lines = wrap_all(paragraphs(text[: LONGEST * width]), width)
+def _text(text: str, width: int, most: int | None = None) -> Iterator[Line]:
+    most = min(most or LONGEST * width, LONGEST * width)
+    lines = wrap_all(paragraphs(text[:most]), width)
     yield from islice(lines, LONGEST)
-    if len(lines) > LONGEST or len(text) > LONGEST * width:
+    if len(lines) > LONGEST or len(text) > most:
         yield (Span("… the rest is in the raw view (o)", "warn"),)
 
 

@@ -75,7 +75,7 @@ def row_line(row: Row, digits: int, cells: int) -> Line:
     text = preview(row.text) if row.text.strip() else show("(nothing)", "faint")
     return join(
         pad(show(f"{row.index + 1:,}", "faint"), digits, right=True),
-        pad(show(row.role or "–", ROLES.get(row.role or "", "rule")), 9),
+        pad(show(row.role or "–", role_style(row.role)), 9),
         run,
         show(mark, "visible.no"),
         show(row.problem or "", "bad"),
@@ -85,13 +85,19 @@ def row_line(row: Row, digits: int, cells: int) -> Line:
     )
 
 
+def role_style(role: str | None) -> str:
+    return ROLES.get(role or "", "rule")
+
+
 def _drawing(transcript: Transcript, digits: int, width: int) -> Callable[[int], tuple[Line]]:
     def draw(number: int) -> tuple[Line]:
         try:
             row = transcript.row(number)
         except (IndexError, OSError, Unreadable) as error:
             # The file became shorter, or went away, since its lines were counted.
-            gone = join((Span(f"{number + 1:>{digits},} ", "faint"),), show(f"not there any more: {error}", "bad"))
+            gone = join(
+                (Span(f"{number + 1:>{digits},} ", "faint"),), show(f"not there any more: {error}", "bad")
+            )
             return (fit(gone, width),)
         return (fit(row_line(row, digits, width), width),)
 

@@ -7,19 +7,22 @@ What is shown lives in `SessionView` and in one reactive; the panes only draw it
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 from textual.reactive import reactive
 from textual.widget import Widget
-from textual.worker import Worker, WorkerState, get_current_worker
+from textual.worker import Worker, WorkerState
 
-from ctxview.tui import loading
+from ctxview.tui import background, loading
 from ctxview.tui.commands import Need, bindings
 from ctxview.tui.drafts import Drafts
+from ctxview.tui.errands import LONG_WORK, Errands, cancelled
+from ctxview.tui.homes import HOME
+from ctxview.tui.hunter import Hunter
 from ctxview.tui.layout import Pane
 from ctxview.tui.panes.budget import BudgetPane
 from ctxview.tui.panes.detail import DetailPane
 from ctxview.tui.panes.findings import FindingsPane
+from ctxview.tui.panes.history import HistoryPane
 from ctxview.tui.panes.memory import MemoryPane
 from ctxview.tui.panes.missing import MissingPane
 from ctxview.tui.panes.pane import PaneLines
@@ -29,30 +32,14 @@ from ctxview.tui.panes.sources import SourcesPane
 from ctxview.tui.panes.todo import TodoPane
 from ctxview.tui.query import Query
 from ctxview.tui.screens.command_screen import CommandScreen
-from ctxview.tui.search import Hits, pattern
 from ctxview.tui.session_view import SessionView, Shown, Sort
-from ctxview.tui.text import Line, Span, content, join, show
+from ctxview.tui.text import Line, content, join, show
 from ctxview.tui.things import TEXT, WHOLE, Index, Kind, Thing, words_of
 from ctxview.tui.widgets.deck import Deck
 from ctxview.tui.widgets.header import Header
 from ctxview.tui.widgets.key_bar import KeyBar
 from ctxview.tui.widgets.timeline import Timeline
 from ctxview.tui.widgets.virtual_lines import VirtualLines
-
-HOME = {
-    Kind.SOURCE: Pane.SOURCES,
-    Kind.REVISION: Pane.SOURCES,
-    Kind.WHOLE: Pane.DETAIL,
-    Kind.BLOCK: Pane.MEMORY,
-    Kind.TODO: Pane.TODO,
-    Kind.ITEM: Pane.TODO,
-    Kind.BUDGET: Pane.BUDGET,
-    Kind.REF: Pane.REFERENCES,
-    Kind.GAP: Pane.MISSING,
-    Kind.FINDING: Pane.FINDINGS,
-    Kind.TEXT: Pane.TEXT,
-}
-"""Which pane shows things of a kind."""
 
 
 class Inspector(CommandScreen[None]):
@@ -78,7 +65,8 @@ class Inspector(CommandScreen[None]):
         self._manner = manner
         self._problem: str | None = None
         self._reading: Worker[None] | None = None
-        self._totalled: set[int] = set()
+        self.errands = Errands(self, manner)
+        self._hunter = Hunter(self)
 
     def compose(self) -> Iterator[Widget]:
         yield Header(self.view)
@@ -92,6 +80,7 @@ class Inspector(CommandScreen[None]):
             FindingsPane(),
             DetailPane(self.view),
             TextPane(),
+            HistoryPane(),
         ]
         yield Deck(panes)
         yield Timeline(self.view)
@@ -101,6 +90,7 @@ class Inspector(CommandScreen[None]):
         self.header, self.deck = self.query_one(Header), self.query_one(Deck)
         self.timeline, self.keys = self.query_one(Timeline), self.query_one(KeyBar)
         self.memory, self.detail = self.query_one(MemoryPane), self.query_one(DetailPane)
+        self.history = self.query_one(HistoryPane)
         self.header.status = "opening…"
         self.memory.focus()
         self.call_after_refresh(self._open)
@@ -109,15 +99,16 @@ class Inspector(CommandScreen[None]):
 
     def _open(self) -> None:
         self.run_worker(
-            lambda: loading.open_all(self._opener, self.post_message, _cancelled()),
+            lambda: loading.open_all(self._opener, self.post_message, cancelled()),
             name="opening",
             group="opening",
             thread=True,
             exit_on_error=False,
         )
 
-    def read(self) -> None:
+    def read(self, *, quick: bool = True) -> None:
         """Starts reading what is looked at now; the answer to an older question is dropped."""
+        self.view.count_revisions()
         source, look = self.view.source, self.view.look
         if source is None:
             return
@@ -125,10 +116,12 @@ class Inspector(CommandScreen[None]):
         self.header.status = "reading…"
         if self.shown is None:
             self.watch_shown(None)
-        self._refresh_bars()
+        self.refresh_bars()
         overlay = self.drafts.overlay(look.source)
         self._reading = self.run_worker(
-            lambda: loading.read(source, look, self._manner, overlay, self.post_message, _cancelled()),
+            lambda: loading.read(
+                source, look, self._manner, overlay, self.post_message, cancelled(), quick=quick
+            ),
             name="reading",
             group="reading",
             exclusive=True,
@@ -136,14 +129,14 @@ class Inspector(CommandScreen[None]):
             exit_on_error=False,
         )
 
-    def _total(self) -> None:
-        waiting = [(at, each) for at, each in enumerate(self.view.sources) if at not in self._totalled]
-        self._totalled.update(at for at, _ in waiting)
-        if waiting:
-            job = partial(loading.total, waiting, self.view.look.profile, self._manner, self.post_message)
-            self.run_worker(
-                lambda: job(_cancelled()), name="totals", group="totals", thread=True, exit_on_error=False
-            )
+    def on_progressed(self, message: background.Progressed) -> None:
+        if self.errands.progressed(message.told):
+            self.history.grow()
+            self.refresh_bars()
+
+    def on_worked(self, message: background.Worked) -> None:
+        if self.errands.worked(message.look):
+            self.read(quick=False)
 
     def on_found(self, message: loading.Found) -> None:
         first = not self.view.sources
@@ -164,7 +157,7 @@ class Inspector(CommandScreen[None]):
         self.header.status = "" if message.final else "counting…"
         self.shown = shown
         if message.final:
-            self._total()
+            self.errands.go_on()
 
     def on_totalled(self, message: loading.Totalled) -> None:
         self.view.totals.update(message.totals)
@@ -175,6 +168,8 @@ class Inspector(CommandScreen[None]):
         if event.state is not WorkerState.ERROR:
             return
         reason = str(event.worker.error) or type(event.worker.error).__name__
+        if event.worker.group == LONG_WORK:
+            self.errands.stop()
         if event.worker.name in {"opening", "reading"} and (
             event.worker is self._reading or not self.view.sources
         ):
@@ -203,7 +198,7 @@ class Inspector(CommandScreen[None]):
             if shown is None or shown.index is not self._placed:
                 self._placed = shown.index if shown is not None else None
                 self.deck.place(len(self.view.sources) + len(self.view.problems))
-            self._refresh_bars()
+            self.refresh_bars()
 
     def watch_selected(self, selected: Thing | None) -> None:
         self.detail.select(selected)
@@ -262,37 +257,22 @@ class Inspector(CommandScreen[None]):
 
     def look_again(self) -> None:
         """Another source, revision or profile was chosen."""
+        self.errands.stop_unless(self.view.look)
         self.read()
         self.panes[Pane.SOURCES].reset()
+
+    def try_budget(self, budget: int | None) -> None:
+        """What if the budget were this; None for the source's own."""
+        if self.view.try_budget(budget):
+            self.read()
 
     # -- search ----------------------------------------------------------------------------------------------
 
     def look_for(self, needle: str) -> Line:
-        self.view.look_for(needle)
-        matches = pattern(needle)
-        for pane in self.panes.values():
-            pane.mark(matches)
-        self._refresh_bars()
-        return hit_counts(self.view.hits)
+        return self._hunter.look_for(needle)
 
     def step_hit(self, *, back: bool) -> None:
-        hits = self.view.hits
-        if not hits.needle:
-            self.say("Nothing is searched for yet: press / first.")
-            return
-        hit = self.view.next_hit(self.selected, back=back)
-        if hit is None:
-            self.say(f"“{hits.needle}” is nowhere in what is loaded.", severity="warning")
-            return
-        self.go_to(hit.thing, remember=False)
-        if hit.line is not None:
-            text = self.panes[Pane.TEXT]
-            if isinstance(text, TextPane):
-                text.go_to_line(hit.line)
-        self.header.status = (
-            f"hit {hits.found.index(hit) + 1} of {len(hits.found)}{'+' if hits.capped else ''}"
-        )
-        self._refresh_bars()
+        self._hunter.step(back=back)
 
     def copied_text(self) -> str:
         value = self.shown.index.value(self.selected) if self.shown is not None else None
@@ -345,7 +325,8 @@ class Inspector(CommandScreen[None]):
         else:
             self.detail.reset()
 
-    def _refresh_bars(self) -> None:
+    def refresh_bars(self) -> None:
+        """What stands around the panes: title, timeline, tabs, keys."""
         view = self.view
         self.timeline.display = view.last_revision > 0
         self.header.refresh()
@@ -378,22 +359,6 @@ class Inspector(CommandScreen[None]):
             Need.FINDINGS: shown is not None and bool(shown.index.findings),
             Need.WRITABLE: shown is not None and any(tier.new for tier in shown.index.reading.state.tiers),
             Need.DRAFT: self.drafts.dirty(view.look),
-            Need.HITS: bool(view.hits.found),
+            Need.HITS: bool(view.hits.found or (view.hits.needle.strip() and view.transcript)),
         }
         return {need for need, holds in facts.items() if holds}
-
-
-def hit_counts(hits: Hits) -> Line:
-    """How much was found, and where."""
-    if not hits.needle.strip():
-        return show("searches blocks, todo, references, missing, findings and text", "dim")
-    if not hits.found:
-        return show("nowhere", "warn")
-    total: Line = (Span(f"{len(hits.found)}{'+' if hits.capped else ''} found", "ok"),)
-    parts = (show(f"{kind} {number}", "dim") for kind, number in hits.counts().items())
-    return join(total, *parts, gap=" · ")
-
-
-def _cancelled() -> loading.Cancelled:
-    worker = get_current_worker()
-    return lambda: worker.is_cancelled

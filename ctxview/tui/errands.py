@@ -1,0 +1,100 @@
+"""What the inspector has done in the background once something is shown: long work, then counting findings.
+
+Starts and stops the threads and remembers what is done; the work itself is in `background` and `loading`.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, TypeGuard
+
+from textual.worker import get_current_worker
+
+from ctxview.tui import background, loading
+from ctxview.tui.session_view import Look
+
+if TYPE_CHECKING:
+    from ctxview.formats import LongWork, Source
+    from ctxview.tui.screens.inspector import Inspector
+
+LONG_WORK = "background"
+"""The group of its workers."""
+
+
+class Errands:
+    """For one inspector; called on the interface's own thread."""
+
+    def __init__(self, screen: Inspector, manner: loading.Manner) -> None:
+        self._screen = screen
+        self._manner = manner
+        self._under_way: Look | None = None
+        self._worked: set[tuple[int, str | None]] = set()
+        self._totalled: set[int] = set()
+
+    def go_on(self) -> None:
+        """After a reading: what takes long first, once a source and profile, then the findings of all."""
+        source, look = self._screen.view.source, self._screen.view.look
+        if _key(look) in self._worked or not _works_long(source):
+            self._total()
+        elif self._under_way is None or _key(self._under_way) != _key(look):
+            self._under_way = look
+            job = partial(background.work, source, look, self._manner, self._screen.post_message)
+            self._screen.run_worker(
+                lambda: job(cancelled()),
+                name="the work in the background",
+                group=LONG_WORK,
+                exclusive=True,
+                thread=True,
+                exit_on_error=False,
+            )
+
+    def stop_unless(self, look: Look) -> None:
+        """Another source or profile is looked at: work for the one before can go on another time."""
+        if self._under_way is not None and _key(self._under_way) != _key(look):
+            self.stop()
+
+    def stop(self) -> None:
+        self._under_way = None
+        self._screen.header.working = ""
+        self._screen.workers.cancel_group(self._screen, LONG_WORK)
+
+    def progressed(self, told: str) -> bool:
+        """False for words about work that was stopped."""
+        if self._under_way is None:
+            return False
+        self._screen.header.working = told
+        return True
+
+    def worked(self, look: Look) -> bool:
+        """Whether this was the work that is waited for."""
+        self._worked.add(_key(look))
+        awaited = self._under_way == look
+        if awaited:
+            self.stop()
+        return awaited
+
+    def _total(self) -> None:
+        view = self._screen.view
+        waiting = [(at, each) for at, each in enumerate(view.sources) if at not in self._totalled]
+        self._totalled.update(at for at, _ in waiting)
+        if waiting:
+            job = partial(loading.total, waiting, view.look.profile, self._manner, self._screen.post_message)
+            self._screen.run_worker(
+                lambda: job(cancelled()), name="totals", group="totals", thread=True, exit_on_error=False
+            )
+
+
+def cancelled() -> loading.Cancelled:
+    """How the worker that runs this is asked whether anybody still waits for it."""
+    worker = get_current_worker()
+    return lambda: worker.is_cancelled
+
+
+def _works_long(source: Source | None) -> TypeGuard[LongWork]:
+    from ctxview.formats import LongWork
+
+    return isinstance(source, LongWork)
+
+
+def _key(look: Look) -> tuple[int, str | None]:
+    return look.source, look.profile
