@@ -1,10 +1,14 @@
-"""No test may touch the caches and backups of the person who runs it."""
+"""What holds for every test: nobody's own folders are touched, and no history is ever written by ctxview."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
+
+from tests import history_guard
+
+history_guard.watch()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -13,3 +17,9 @@ def folders_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
         for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
             patch.setenv(name, str(tmp_path_factory.mktemp(name)))
         yield
+
+
+@pytest.fixture(autouse=True)
+def histories_are_not_ours() -> Iterator[None]:
+    yield
+    assert history_guard.breaches == []
