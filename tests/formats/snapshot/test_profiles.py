@@ -70,9 +70,7 @@ def test_a_wrong_profile_is_told_with_file_and_key(tmp_path: Path, text: str, co
 
 
 def test_an_unknown_name_is_answered_with_the_nearest_one() -> None:
-    with pytest.raises(
-        CannotOpen, match=r"no profile is called 'atom-0\.16' \(did you mean atom-0\.17\?\)"
-    ):
+    with pytest.raises(CannotOpen, match=r"no profile is called 'atom-0\.16' \(did you mean atom-0\.17\?\)"):
         load_profile("atom-0.16")
 
 
