@@ -44,7 +44,7 @@ def history_rewritten(look: Look, both: Comparison) -> Iterator[Hit]:
             continue
         origin = Origin(look.session.file(name), start=0, line=1, column=1)
         if new.length < old.length:
-            lost = f"is {old.length - new.length:,} bytes shorter than"
+            lost = f"is {counted(old.length - new.length, 'byte')} shorter than"
         elif new.length == old.length:
             lost = "has the same length, but is not what it was"
         else:

@@ -1,0 +1,315 @@
+"""Records, sources, packs, swap, dedup and collection: ABI022 to ABI049."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ctxview.formats.session import rules
+from tests.formats.session.builders import compact, lines, sha256, sound, words
+from tests.formats.session.looking import CORTEXFS, DOCUMENT, glance_at, look_at
+from tests.formats.session.rules.tables import expect, said
+
+FACTS, DECISIONS, REFS = "context/facts.jsonl", "context/decisions.jsonl", "context/refs.jsonl"
+SWAP, DEDUP, PACK = "context/swap/index.jsonl", "context/dedup/index.jsonl", "context/pack.json"
+GC = "context/gc.policy"
+
+
+def fact(**members: object) -> str:
+    return compact({"id": "f9", "text": "It works.", "source": "messages:1", **members})
+
+
+def ref(**members: object) -> str:
+    return compact(
+        {"id": "r9", "path": "context/todo.md", "kind": "file", "summary": "what is left", **members}
+    )
+
+
+def swapped(**members: object) -> str:
+    whole = {"id": "sha256-a", "kind": "message_range", "source": "messages.jsonl", "range": "1-2"}
+    return compact({**whole, "summary": "s", "tokens": 1, **members})
+
+
+def shared(**members: object) -> str:
+    return compact({"hash": "sha256-a", "refs": ["messages:1"], "bytes": 1, "tokens": 1, **members})
+
+
+def decision(name: str, said: str = "x") -> str:
+    return compact({"id": name, "decision": said, "source": "somebody"})
+
+
+def item(**members: object) -> str:
+    return compact({"items": [{"kind": "summary", "source": "context/summary.md", "tokens": 10, **members}]})
+
+
+CASES = [
+    (22, f"{FACTS} += {fact()} and more", "error", "not JSON", FACTS),
+    (22, f'{FACTS} += "text"', "error", "no object", FACTS),
+    (22, f"{FACTS} += {fact(id='bad/id')}", "error", "no proper name", FACTS),
+    (22, f"{FACTS} += {fact(source=5)}", "error", "source is 5", FACTS),
+    (
+        22,
+        f'{FACTS} += {{"id":"f9","id":"f8","text":"x","source":"y"}}',
+        "error",
+        '"id" stands here twice',
+        FACTS,
+    ),
+    (22, f'{DECISIONS} += {{"id":"d9","source":"y"}}', "error", "no decision", DECISIONS),
+    (22, f"{REFS} += {ref(kind='patch')}", "error", '"patch"', REFS),
+    (22, f"{REFS} += {ref(path=None)}", "error", "path is null", REFS),
+    (22, f"context/child/rev-1/refs.jsonl += {ref(id=1)}", "error", "id is 1", "rev-1/refs.jsonl"),
+    (22, f"{SWAP} += {swapped(id='md5-abc')}", "error", "no content address", SWAP),
+    (22, f"{SWAP} += {swapped(kind='memory')}", "error", '"memory"', SWAP),
+    (22, f"{SWAP} += {swapped(source='/etc/passwd')}", "error", "absolute", SWAP),
+    (22, f"{SWAP} += {swapped(tokens=-1)}", "error", "tokens is -1", SWAP),
+    (22, f"{DEDUP} += {shared(bytes='1')}", "error", 'bytes is "1"', DEDUP),
+    (22, f"{DEDUP} += {shared(refs=[1])}", "error", "list of strings", DEDUP),
+    (
+        23,
+        f"{DECISIONS} += {decision('d1')}",
+        "warning",
+        "line 1",
+        DECISIONS,
+    ),
+    (24, f"{FACTS} += {fact(text=chr(27) + 'x')}", "error", "control character", FACTS),
+    (24, f"{REFS} += {ref(summary='')}", "error", "summary is empty", REFS),
+    (25, f"{FACTS} += {fact(source='messages:4-3')}", "error", "ends before it begins", FACTS),
+    (25, f"{FACTS} += {fact(source='messages:0-3')}", "error", "begins at 1", FACTS),
+    (25, f"{FACTS} += {fact(source='messages:6-7')}", "error", "only 6 messages", FACTS),
+    (25, f"{FACTS} += {fact(source='events:10')}", "error", "only 9 events", FACTS),
+    (25, f"{FACTS} += {fact(source='messages:seven')}", "warning", "no range", FACTS),
+    (25, f"{FACTS} += {fact(source='messages:3')}", "info", "neither a user nor", FACTS),
+    (25, f"messages.jsonl (empty) ¶ {FACTS} += {fact(source='user:latest')}", "error", "no user", FACTS),
+    (26, f"{REFS} += {ref(path='context/../x')}", "error", ". or ..", REFS),
+    (26, f"{REFS} += {ref(path='context/gone.md')}", "error", "there is no", REFS),
+    (26, f"{REFS} += {ref(path='notes/gone.md')}", "warning", "there is no", REFS),
+    (26, f"{REFS} += {ref(path='/work/DESIGN.md')}", "info", "outside", REFS),
+    (
+        26,
+        f"context/child/rev-1/refs.jsonl += {ref(path='artifact/no.md')}",
+        "warning",
+        "there is no",
+        "refs.jsonl",
+    ),
+    (27, f"{REFS} += {ref(kind='child_result', path='context/child/x/result.md')}", "warning", '"x"', REFS),
+    (27, f"{REFS} += {ref(kind='child_result')}", "warning", "no result of a child", REFS),
+    (
+        28,
+        f"{DECISIONS} += {decision('d9', 'The  parser counted blank lines.')}",
+        "info",
+        "d9 says the same as f1",
+        DECISIONS,
+    ),
+    (29, f"{PACK} = {{", "error", "not JSON", PACK),
+    (29, f'{PACK} = {{"items": {{}}}}', "error", "not a list", PACK),
+    (29, f'{PACK} = {{"session": "default"}}', "error", "no items", PACK),
+    (29, f'{PACK} = {{"items": [], "items": []}}', "error", "stands twice", PACK),
+    (29, f'{PACK} = {{"items": [5]}}', "error", "item 1 is 5", PACK),
+    (29, f"{PACK} = {item(source=42)}", "error", "the source is 42", PACK),
+    (29, f"{PACK} = {item(source='context/../x')}", "error", "a part ..", PACK),
+    (29, f"{PACK} = {item(source='context/swap/chunk/sha256-a')}", "error", "no pack source", PACK),
+    (30, "context/todo.md (empty)", "warning", "is empty", PACK),
+    (31, f'{PACK} = {{"agent": "other", "items": []}}', "warning", 'the agent "other"', PACK),
+    (32, "context/budget = 92", "warning", "budget_tokens is 0", PACK),
+    (32, "context/budget = 91", "error", "1 more than the budget", PACK),
+    (33, f"{PACK} = {item(tokens=15)}", "info", "bytes/4", PACK),
+    (33, f"{PACK} = {item(tokens=999)}", "warning", "no other estimate", PACK),
+    (34, f"{PACK} = {item(source='messages.jsonl')}", "error", "tail:40", PACK),
+    (34, f"{PACK} = {item(source='messages.jsonl', range='last 5')}", "error", "last 5", PACK),
+    (
+        34,
+        'messages.jsonl += {"role":"user","content":"new"}',
+        "warning",
+        "others than those in pack.md",
+        PACK,
+    ),
+    (35, f"{PACK} = {item()}", "warning", "would fit", PACK),
+    (36, "context/child/rev-1/status = active", "warning", "not finished", PACK),
+    (37, "context/pack.md = # another text", "warning", "does not show", "pack.md"),
+    (37, "context/summary.md = a ¶ context/summary.md += ```", "warning", "text fence", PACK),
+    (38, f"{PACK} = {item(hash='sha256-a')}", "info", "expanded in pack.md", PACK),
+    (40, f"{SWAP} += {swapped()}", "warning", "can be rebuilt", SWAP),
+    (40, f"{SWAP} += {swapped(range='1-99')}", "error", "cannot be rebuilt", SWAP),
+    (42, f"{SWAP} += {swapped(range='2-1')}", "error", "ends before it begins", SWAP),
+    (42, f"{SWAP} += {swapped(range='all')}", "error", "no range", SWAP),
+    (44, f"{DEDUP} += {shared(refs=[])}", "error", "nothing refers", DEDUP),
+    (44, f"{DEDUP} += {shared()} ¶ {DEDUP} += {shared()}", "warning", "already listed on line 2", DEDUP),
+    (44, f"{GC} = dedup_min_refs=2 ¶ {DEDUP} += {shared()}", "warning", "1 reference", DEDUP),
+    (44, f"{DEDUP} += {shared(refs=['child:nobody'])}", "warning", "no such child", DEDUP),
+    (44, f"{DEDUP} += {shared(refs=['swap:unknown'])}", "warning", "no such entry", DEDUP),
+    (47, f"{GC} = keep_messages=yes", "warning", "not 0 or 1", GC),
+    (47, f"{GC} = keep_events=0", "warning", "permits", GC),
+    (47, f"{GC} = everything", "warning", "key=value", GC),
+    (47, f"{GC} = compact=1", "warning", '"compact"', GC),
+    (47, f"{GC} = dedup_min_refs=few", "warning", "not a number", GC),
+    (48, "delete events.jsonl", "error", "the history itself", "events.jsonl"),
+    (48, "delete context/child/rev-1/result.md", "error", "still used by", "result.md"),
+    (48, "delete .store/wal.jsonl", "error", "the history itself", "wal.jsonl"),
+    (49, f"{DEDUP} += {shared(refs=['child:gone'])}", "error", "the dedup index refers", DEDUP),
+]
+NEAR_MISSES = [
+    (22, f"{FACTS} += {fact(extra=[1, 2])}"),
+    (22, f"{REFS} += {ref(kind='tool_output')}"),
+    (22, f"{SWAP} += {swapped(id='sha256_' + 'a' * 64, kind='file', source='context/summary.md')}"),
+    (23, f"{DECISIONS} += {decision('f1')}"),
+    (24, f"{FACTS} += {fact(text='é 漢 😀')}"),
+    (25, f"{FACTS} += {fact(source='messages:1-6')}"),
+    (25, f"{FACTS} += {fact(source='events:9')}"),
+    (25, f"{FACTS} += {fact(source='somebody told me')}"),
+    (25, f"messages.jsonl += (blank) ¶ {FACTS} += {fact(source='messages:6')}"),
+    (26, f"{REFS} += {ref(path='latest.md')}"),
+    (27, f"{REFS} += {ref(kind='artifact', path='context/child/x/result.md')}"),
+    (28, "context/summary.md = The parser counted."),
+    (29, f"{PACK} (empty)"),
+    (29, f"{PACK} = {item(source='context/dedup/sha256-' + 'a' * 64)}"),
+    (31, f'{PACK} = {{"items": []}}'),
+    (32, f"{PACK} = {item()} ¶ context/budget = 10"),
+    (33, f"{PACK} = {item(tokens=10)}"),
+    (33, f"{PACK} = {item(source='context/gone.md')}"),
+    (35, f'{PACK} = {{"items": []}}'),
+    (36, "context/child/rev-1/status = error"),
+    (37, "context/pack.md (empty)"),
+    (39, "context/dedup/blob/sha256-(hash) = text"),
+    (40, f"{SWAP} (empty)"),
+    (42, f"{SWAP} += {swapped(source='context/summary.md')}"),
+    (44, f"{DEDUP} += {shared(refs=['tool:whatever', 'child:rev-1', 'swap:the beginning'])}"),
+    (
+        45,
+        " ¶ ".join(['messages.jsonl += {"role":"user","content":"short"}'] * 2),
+    ),
+    (46, "context/swap/index.jsonl (empty)"),
+    (47, f"{GC} = # a comment ¶ {GC} += swap_ttl=2w ¶ {GC} += keep_messages=1"),
+    (48, "delete context/pack.md"),
+    (49, "context/plan.json (absent)"),
+]
+
+
+@pytest.mark.parametrize(("rule", "changes", "severity", "words", "file"), CASES)
+def test_it_is_told(rule: int, changes: str, severity: str, words: str, file: str, tmp_path: Path):
+    expect(rule, changes, severity, words, file, tmp_path)
+
+
+@pytest.mark.parametrize(("rule", "changes"), NEAR_MISSES)
+def test_it_is_not_told(rule: int, changes: str, tmp_path: Path):
+    assert said(rule, changes, tmp_path) == []
+
+
+def of(root: Path, rule: int, profile=CORTEXFS) -> list[str]:
+    return [
+        each.message for each in rules.check_session(look_at(root, profile)) if each.rule == f"ABI{rule:03}"
+    ]
+
+
+def test_a_record_has_the_very_place_of_what_is_wrong(tmp_path: Path):
+    build = sound(tmp_path)
+    before = len(build.files[FACTS])
+    root = build.add(FACTS, fact(source="messages:90")).write()
+    (found,) = (each for each in rules.check_session(look_at(root)) if each.rule == "ABI025")
+    assert found.origin.pointer == "/2/source"
+    assert found.origin.line == 3
+    text = (root / FACTS).read_bytes()[found.origin.start : found.origin.end]
+    assert text == b'"messages:90"'
+    assert found.origin.start is not None
+    assert found.origin.start > before
+
+
+def test_ranges_are_not_judged_before_the_histories_are_read(tmp_path: Path):
+    root = sound(tmp_path).add(FACTS, fact(source="messages:90")).write()
+    assert "ABI025" not in {each.rule for each in rules.check_session(glance_at(root))}
+
+
+def test_a_chunk_with_another_content_is_an_error(tmp_path: Path):
+    build = sound(tmp_path)
+    name = next(each for each in build.files if each.startswith("context/swap/chunk/"))
+    assert "not that of its name" in of(build.set(name, "something else\n").write(), 39)[0]
+
+
+def test_a_placeholder_cannot_be_verified(tmp_path: Path):
+    root = sound(tmp_path).set("context/dedup/blob/sha256-abc", "x").write()
+    assert "spells out no SHA-256" in of(root, 39)[0]
+
+
+def test_a_chunk_may_refer_instead_of_copying(tmp_path: Path):
+    build = sound(tmp_path)
+    kept = build.text("messages.jsonl").splitlines(keepends=True)
+    digest = sha256("".join(kept[2:4]))
+    reference = {"source": "messages.jsonl", "range": "3-4", "hash": f"sha256:{digest}"}
+    build.set(f"context/swap/chunk/sha256-{digest}", reference)
+    build.add(SWAP, swapped(id=f"sha256-{digest}", range="3-4"))
+    root = build.write()
+    assert [of(root, rule) for rule in (39, 40, 42, 43, 46)] == [[], [], [], [], []]
+
+
+def test_a_chunk_that_refers_by_message_ids_is_a_warning(tmp_path: Path):
+    reference = {"source": "messages.jsonl", "start_event": "m1", "end_event": "m2", "hash": "sha256:x"}
+    root = sound(tmp_path).set("context/swap/chunk/sha256-abc", reference).write()
+    (found,) = (each for each in rules.check_session(look_at(root)) if each.rule == "ABI042")
+    assert found.severity.value == "warning"
+    assert "messages carry none" in found.message
+
+
+def test_a_referring_chunk_with_the_wrong_hash_is_an_error(tmp_path: Path):
+    reference = {
+        "source": "events.jsonl",
+        "start_event": "call-1",
+        "end_event": "call-1",
+        "hash": "sha256:" + "0" * 64,
+    }
+    root = sound(tmp_path).set("context/swap/chunk/sha256-abc", reference).write()
+    assert "another hash" in of(root, 42)[0]
+
+
+def test_a_tool_output_is_rebuilt_from_the_result_of_its_call(tmp_path: Path):
+    build = sound(tmp_path)
+    output = "1 failed: test_blank_lines"
+    record = swapped(id=f"sha256-{sha256(output)}", kind="tool_output", source="events.jsonl", event="call-1")
+    value = json.loads(record)
+    del value["range"]
+    assert "the result of the call call-1" in of(build.add(SWAP, value).write(), 40)[0]
+
+
+@pytest.mark.parametrize(("tokens", "severity"), [(0, None), (1, "warning"), (2, "info")])
+def test_token_figures_of_other_counters_are_named(tokens: int, severity: str | None, tmp_path: Path):
+    build = sound(tmp_path)
+    record = json.loads(build.text(SWAP))
+    chunk = build.text(f"context/swap/chunk/{record['id']}")
+    record["tokens"] = (words(chunk), 99999, len(chunk.encode()) // 4)[tokens]
+    root = build.set(SWAP, lines([record])).write()
+    found = [each for each in rules.check_session(look_at(root)) if each.rule == "ABI043"]
+    assert [each.severity.value for each in found] == ([] if severity is None else [severity])
+
+
+def test_a_wrong_size_in_the_dedup_index_is_a_warning(tmp_path: Path):
+    build = sound(tmp_path)
+    record = {**json.loads(build.text(DEDUP)), "bytes": 1}
+    assert of(build.set(DEDUP, lines([record])).write(), 43) == ["bytes is 1, but the file has 6800"]
+
+
+def test_repeated_content_that_a_blob_keeps_is_not_told_again(tmp_path: Path):
+    text = "a long tool output\n" * 400
+    message = {"role": "user", "content": text}
+    build = sound(tmp_path).add("messages.jsonl", message, message)
+    assert len(of(build.write(), 45)) == 1
+    assert of(build.blob(text, "messages:7", "messages:8").write(), 45) == []
+
+
+def test_two_blobs_with_one_content_are_told(tmp_path: Path):
+    text = "x" * 5000
+    build = sound(tmp_path).blob(text, "messages:1")
+    build.set("context/swap/chunk/sha256-copy", text)
+    assert "the same content" in of(build.write(), 45)[0]
+
+
+def test_a_chunk_whose_lines_changed_is_the_only_copy(tmp_path: Path):
+    build = sound(tmp_path)
+    first, *others = build.text("messages.jsonl").splitlines()
+    root = build.set("messages.jsonl", lines([first.replace("please", "PLEASE"), *others])).write()
+    assert "the only copy" in of(root, 46)[0]
+
+
+def test_the_document_alone_knows_no_estimate_no_order_and_no_kinds(tmp_path: Path):
+    build = sound(tmp_path).add(REFS, ref(kind="patch"))
+    root = build.set(PACK, item(tokens=999)).write()
+    assert [of(root, rule, DOCUMENT) for rule in (22, 33, 35)] == [[], [], []]
