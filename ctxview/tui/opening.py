@@ -21,14 +21,14 @@ def opener(paths: Sequence[Path], as_format: str | None) -> Iterator[Source | Pr
         for path in paths:
             yield from _below(path, as_format)
         return
-    nearby = False
-    for found in _below(Path(), as_format):
-        nearby = nearby or not isinstance(found, Problem)
-        yield found
-    if not nearby:
-        from ctxview.samples import folder
+    nearby = list(_below(Path(), as_format))
+    if any(not isinstance(found, Problem) for found in nearby):
+        yield from nearby
+        return
+    from ctxview.samples import folder
 
-        yield from _below(folder(), None)
+    yield from _below(folder(), None)
+    yield Problem(Path.cwd(), "nothing is recognised here, so these are the bundled samples")
 
 
 def _below(path: Path, as_format: str | None) -> Iterator[Source | Problem]:

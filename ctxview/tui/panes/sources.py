@@ -102,5 +102,9 @@ class SourcesPane(PaneLines):
 
 def _problem(problem: Problem, cells: int) -> list[Line]:
     """A path that could not be opened; in one line where there is not much room."""
-    line = join((Span("✖ ", "bad"),), show(problem.path.name, "strong"), show(f" {problem.reason}", "dim"))
+    line = join(
+        (Span("✖ ", "bad"),),
+        show(problem.path.name or str(problem.path), "strong"),
+        show(f" {problem.reason}", "dim"),
+    )
     return wrap_to(line, cells, 3, "  ")
