@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import monotonic
+from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 OFTEN = 0.15
 """Seconds between two words about how far the work is."""
+
+BREATH = 0.001
+"""Seconds the work pauses at every report: threads take turns, and long steps would make keys wait."""
 
 
 class Progressed(Message):
@@ -49,6 +52,7 @@ class Teller:
         return self._cancelled()
 
     def report(self, done: int, total: int, what: str) -> None:
+        sleep(BREATH)
         now = monotonic()
         if now - self._told >= OFTEN and not self._cancelled():
             self._told = now
@@ -65,8 +69,8 @@ class Silence:
     def cancelled(self) -> bool:
         return self._cancelled()
 
-    def report(self, done: int, total: int, what: str) -> None:
-        """Nobody listens."""
+    def report(self, done: int, total: int, what: str) -> None:  # noqa: ARG002 - nobody listens
+        sleep(BREATH)
 
 
 def work(source: LongWork, look: Look, manner: Manner, post: Post, cancelled: Cancelled) -> None:

@@ -78,7 +78,9 @@ class Hunter:
         screen, hits = self._screen, self._screen.view.hits
         if hit is None:
             screen.refresh_bars()
-            screen.say(f"“{hits.needle}” is nowhere in what is loaded.", severity="warning")
+            searched = "neither in what is loaded nor in the history"
+            where = f", {searched}" if screen.view.transcript else " in what is loaded"
+            screen.say(f"“{hits.needle}” is nowhere{where}.", severity="warning")
             return
         screen.go_to(hit.thing, remember=False)
         text = screen.panes[Pane.TEXT]

@@ -74,6 +74,10 @@ class Driver:
         page = widget.page if widget.display else widget.make_page(60)
         return "\n".join(plain(page.line(number)) for number in range(page.lines))
 
+    @property
+    def notices(self) -> list[str]:
+        return [notice.message for notice in self.app._notifications]
+
     def screen_text(self) -> str:
         """What is on the screen, as a terminal would show it."""
         width, height = self.app.size
@@ -84,13 +88,16 @@ class Driver:
 
 @asynccontextmanager
 async def driving(
-    *found: Source | Problem, size: tuple[int, int] = (120, 36), tokens: str = "bytes/3"
+    *found: Source | Problem, size: tuple[int, int] = (120, 36), tokens: str = "bytes/3", wait: bool = True
 ) -> AsyncIterator[Driver]:
+    """`wait` until all is read; without it only until there is a screen."""
+
     def opener() -> Iterable[Source | Problem]:
         return found
 
     app = CtxviewApp(opener, Manner(tokens))
     async with app.run_test(size=size) as pilot:
         driver = Driver(pilot)
-        await driver.settle()
+        if wait:
+            await driver.settle()
         yield driver

@@ -71,7 +71,8 @@ def row_line(row: Row, digits: int, cells: int) -> Line:
     """Number, role, run and the beginning of the text; a mark where the model can never be shown it."""
     run = pad(show(shorten(row.run or "", 9), "dim"), 9) if cells >= NARROW else ()
     mark = f"{glyphs.NO} {glyphs.short_count(row.size)} B" if row.unseen is not None else ""
-    kind = row.kind if row.kind not in {"text", "blank", row.role} else ""
+    told = row.kind in {"text", "blank"} or row.kind.startswith(row.role or "–")
+    kind = "" if told else row.kind
     text = preview(row.text) if row.text.strip() else show("(nothing)", "faint")
     return join(
         pad(show(f"{row.index + 1:,}", "faint"), digits, right=True),

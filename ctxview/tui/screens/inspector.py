@@ -155,6 +155,7 @@ class Inspector(CommandScreen[None]):
         if shown is None:
             return
         self.header.status = "" if message.final else "counting…"
+        self.header.refresh()
         self.shown = shown
         if message.final:
             self.errands.go_on()

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from ctxview.analysis.tokens import ESTIMATES
+from ctxview.formats import Lens, LongWork
+from ctxview.formats.session.source import SessionSource
+from ctxview.state import ContextState
+from tests.formats.session.builders import sound
+
+
+def state(source: SessionSource, budget: int | None) -> ContextState:
+    lens = Lens(ESTIMATES["bytes/4"], budget=budget)
+    return source.reading(len(source.revisions) - 1, lens).state
+
+
+def shown(looked_at: ContextState) -> set[str]:
+    return {block.id for block in looked_at.blocks() if block.visible and block.tier != "recent"}
+
+
+def test_a_tried_budget_changes_what_is_shown_and_leaves_the_session_alone(tmp_path: Path) -> None:
+    source = SessionSource(sound(tmp_path).pack().write())
+    before, tight, roomy = state(source, None), state(source, 1), state(source, 1_000_000)
+    assert shown(tight) < shown(roomy)
+    assert tight.budgets[0].limit == 1
+    assert "left out" in tight.budgets[0].target
+    assert roomy.budgets[0].target == "rebuilt"
+    assert state(source, None) == before
+
+
+def test_what_a_tried_budget_leaves_out_says_why(tmp_path: Path) -> None:
+    tight = state(SessionSource(sound(tmp_path).pack().write()), 1)
+    reasons = {block.reason for block in tight.blocks() if block.tier == "summary"}
+    assert any("only 1 of 1 are left" in (reason or "") for reason in reasons)
+
+
+def test_a_tried_budget_of_nothing_is_no_limit(tmp_path: Path) -> None:
+    free = state(SessionSource(sound(tmp_path).pack().write()), 0)
+    assert free.budgets[0].limit is None
+    assert free.budgets[0].target == "rebuilt"
+
+
+def test_a_session_is_known_to_have_long_work(tmp_path: Path) -> None:
+    assert isinstance(SessionSource(sound(tmp_path).write()), LongWork)
+
+
+def test_a_row_says_why_the_model_never_sees_it_and_gives_its_bytes(tmp_path: Path) -> None:
+    build = sound(tmp_path)
+    build.add("messages.jsonl", {"role": "user", "content": "x" * 20_000})
+    transcript = state(SessionSource(build.write()), None).transcript
+    assert transcript is not None
+    last = transcript.row(len(transcript) - 1)
+    assert last.unseen is not None
+    assert "never reach the prompt" in last.unseen
+    assert transcript.row(0).unseen is None
+    assert transcript.raw(len(transcript) - 1).startswith(b'{"role":')

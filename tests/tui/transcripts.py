@@ -1,0 +1,107 @@
+"""Sources with a transcript and with long work, made up on the spot: rows cost what is seen of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Event
+
+from ctxview.files.reading import Unreadable
+from ctxview.formats import Lens, Progress, Reading, Revision
+from ctxview.formats.interface import AS_ON_DISK
+from ctxview.state import Origin, Row
+from tests.tui.fakes import FakeSource
+from tests.tui.stories import RICH
+
+FILE = "night/messages.jsonl"
+ROLES = ("user", "assistant", "tool", "system")
+
+
+@dataclass
+class FakeTranscript:
+    """Rows that say their number; `marks` say something else."""
+
+    rows: int
+    marks: Mapping[int, str] = field(default_factory=dict)
+    complete: bool = True
+    asked: set[int] = field(default_factory=set)
+    searches: list[tuple[int, bool]] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return self.rows
+
+    def row(self, index: int) -> Row:
+        if not 0 <= index < self.rows:
+            raise IndexError(index)
+        self.asked.add(index)
+        text = self.marks.get(index, f"line {index + 1} of the log\nand more of it")
+        long = f"{len(text):,} bytes are too many" if len(text) > 16_384 else None
+        origin = Origin(FILE, f"/{index}", index * 10, index * 10 + 9, index + 1, 1)
+        return Row(index, ROLES[index % 4], "text", text, "run-7", origin, len(text), unseen=long)
+
+    def raw(self, index: int) -> bytes:
+        return f'{{"content": "raw {index + 1}"}}'.encode()
+
+    def find(self, needle: str, start: int, backwards: bool, cancelled: Callable[[], bool]) -> int | None:
+        self.searches.append((start, backwards))
+        hits = sorted(at for at, text in self.marks.items() if needle in text.lower())
+        if backwards:
+            return next((at for at in reversed(hits) if at < start), None)
+        return next((at for at in hits if at >= start), None)
+
+
+@dataclass
+class TalkingSource(FakeSource):
+    """A source whose messages are too large to be read whole."""
+
+    transcript: FakeTranscript = field(default_factory=lambda: FakeTranscript(83))
+
+    def bytes_of(self, file: str) -> bytes:
+        if file == FILE:
+            raise Unreadable(Path(file), "the file has 900 MiB")
+        return super().bytes_of(file)
+
+    def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:
+        reading = super().reading(revision, lens, overlay)
+        budgets = reading.state.budgets
+        if lens.budget is not None:
+            budgets = (replace(budgets[0], limit=lens.budget), *budgets[1:])
+        return replace(reading, state=replace(reading.state, transcript=self.transcript, budgets=budgets))
+
+
+@dataclass
+class WorkingSource(TalkingSource):
+    """A source that knows its earlier revisions only after its work, which waits until it is let go."""
+
+    go: Event = field(default_factory=Event)
+    started: Event = field(default_factory=Event)
+    worked: bool = False
+    stopped: bool = False
+
+    @property
+    def revisions(self) -> list[Revision]:
+        every = list(super().revisions)
+        return every if self.worked else every[-1:]
+
+    def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:
+        return super().reading(revision if self.worked else len(self.documents) - 1, lens, overlay)
+
+    def work(self, lens: Lens, progress: Progress) -> None:
+        self.started.set()
+        while not self.go.wait(0.01):
+            progress.report(42, 100, "reading history")
+            if progress.cancelled:
+                self.stopped = True
+                return
+        self.transcript.complete = self.worked = True
+
+
+def talking(rows: int = 83, **marks: str) -> TalkingSource:
+    """`m4="…"` is what message 4 says."""
+    said = {int(name[1:]) - 1: text for name, text in marks.items()}
+    return TalkingSource([RICH], transcript=FakeTranscript(rows, said))
+
+
+def working() -> WorkingSource:
+    return WorkingSource([RICH, RICH, RICH], transcript=FakeTranscript(40, complete=False))
