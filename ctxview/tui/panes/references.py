@@ -26,6 +26,10 @@ STYLE = {
 }
 
 
+ROOMY = 60
+"""From so many cells on, figures are shown and the arrows line up."""
+
+
 class ReferencesPane(PaneLines):
     pane = Pane.REFERENCES
 
@@ -49,22 +53,20 @@ class ReferencesPane(PaneLines):
 
 
 def ref_line(ref: Ref, kinds: int, ids: int, cells: int) -> Line:
-    """Status, kind, from where to where, how much it is; the target has what room is left."""
+    """Status, kind, from where to where, how much it is. The arrows line up where there is room for that."""
     head = join(
-        (Span(glyphs.REF[ref.status], STYLE[ref.status]),),
-        pad(show(ref.kind, "rule"), kinds),
-        pad(show(shorten(ref.id, ids)), ids),
-        (Span("→", "faint"),),
-        gap=" ",
+        (Span(glyphs.REF[ref.status], STYLE[ref.status]),), pad(show(ref.kind, "rule"), kinds), gap=" "
     )
-    tail = join(
-        show(_size(ref), "dim"),
-        show(f"×{len(ref.used_by)}" if len(ref.used_by) > 1 else "", "dim"),
-        () if ref.status is RefStatus.RESOLVED else show(ref.status, STYLE[ref.status]),
-        gap=" ",
-    )
-    room = max(8, cells - width(head) - width(tail) - 2)
-    return fit(join(head, show(shorten(ref.target, room), "code"), tail, gap=" "), cells)
+    status = () if ref.status is RefStatus.RESOLVED else show(ref.status, STYLE[ref.status])
+    uses = show(f"×{len(ref.used_by)}" if len(ref.used_by) > 1 else "", "dim")
+    tail = join(show(_size(ref), "dim"), uses, status, gap=" ") if cells >= ROOMY else status
+    room = cells - width(head) - width(tail) - len("  → ") - bool(tail)
+    if cells >= ROOMY:
+        name = pad(show(shorten(ref.id, ids)), ids)
+    else:
+        name = show(shorten(ref.id, max(room - cell_len(ref.target), min(room // 2, cell_len(ref.id)))))
+    target = show(shorten(ref.target, max(4, room - width(name))), "code")
+    return fit(join(head, name, (Span("→", "faint"),), target, tail, gap=" "), cells)
 
 
 def _size(ref: Ref) -> str:
