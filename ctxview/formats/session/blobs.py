@@ -46,7 +46,7 @@ class BlobFacts:
 def examine(folder: SessionFolder, blob: Blob, profile: Profile) -> BlobFacts:
     """Read a blob whole and say what it is."""
     if blob.entry.kind is not EntryKind.FILE:
-        return BlobFacts(None, 0, problem=f"this is a {blob.entry.kind.value}")
+        return BlobFacts(None, 0, problem=f"this is {blob.entry.kind.told}")
     try:
         data = read_beneath(folder.root, blob.name)
     except Unreadable as error:

@@ -65,7 +65,7 @@ def write_derived(folder: SessionFolder, name: str, new: bytes, expected: bytes 
             return Wrote(name, Deed.CREATED if made else Deed.UNCHANGED)
         entry = folder.entry(name)
         if entry.kind is not EntryKind.FILE:
-            raise NotWritten(name, f"it is {entry.kind.value}")
+            raise NotWritten(name, f"it is {entry.kind.told}")
         return Wrote(name, Deed.REPLACED, save(folder.root / name, new, expected).warning)
     except Conflict:
         raise NotWritten(name, "another program changed it meanwhile; nothing was overwritten") from None

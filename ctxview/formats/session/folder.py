@@ -23,8 +23,13 @@ class EntryKind(StrEnum):
     FILE = "file"
     FOLDER = "folder"
     LINK = "symbolic link"
-    OTHER = "neither a file nor a folder"
+    OTHER = "other"
     ABSENT = "absent"
+
+    @property
+    def told(self) -> str:
+        """What stands there, for the end of a sentence that says what it is."""
+        return "neither a file nor a folder" if self is EntryKind.OTHER else f"a {self.value}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +103,7 @@ class SessionFolder:
         if entry.kind is EntryKind.ABSENT:
             return Part(name, file, entry.kind, problem="there is no such file")
         if entry.kind is not EntryKind.FILE:
-            return Part(
-                name, file, entry.kind, problem=f"this is a {entry.kind.value}", modified=entry.modified
-            )
+            return Part(name, file, entry.kind, problem=f"this is {entry.kind.told}", modified=entry.modified)
         try:
             data = read_beneath(self.root, name, limit)
         except Unreadable as error:

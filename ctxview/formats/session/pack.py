@@ -172,7 +172,7 @@ def _pinned(session: Session, profile: Profile) -> Iterator[Offer]:
         if any(char in part.name for char in "\0\t\n"):
             yield _out("system", part.name, "its name holds a control character: the builder skips it")
         elif part.kind is not EntryKind.FILE:
-            yield _out("system", part.name, f"a {part.kind.value}: the builder skips it")
+            yield _out("system", part.name, f"{part.kind.told}: the builder skips it")
         elif source_fault(part.name) is not None:
             yield _out("system", part.name, f"not a name that a pack can hold: {ABORTS}")
         else:

@@ -90,7 +90,7 @@ def _known_names() -> Iterator[str]:
 def _unread(folder: SessionFolder, name: str) -> Part:
     """A history: whether it is there, without its bytes."""
     entry = folder.entry(name)
-    problem = None if entry.kind is EntryKind.FILE else f"this is a {entry.kind.value}"
+    problem = None if entry.kind is EntryKind.FILE else f"this is {entry.kind.told}"
     if entry.kind is EntryKind.ABSENT:
         problem = "there is no such file"
     return Part(name, folder.file(name), entry.kind, None, problem, entry.modified)

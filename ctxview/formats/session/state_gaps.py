@@ -44,7 +44,7 @@ def _histories(view: View) -> Iterator[Gap]:
             why = "the file is not there"
             yield _gap(name, "the history", Severity.ERROR, "absent", why, Origin(part.file))
         elif part.kind is not EntryKind.FILE:
-            why = f"this is a {part.kind.value}; it is not read"
+            why = f"this is {part.kind.told}; it is not read"
             yield _gap(name, "the history", Severity.ERROR, "unreadable", why, Origin(part.file))
         elif isinstance(stream, EmptyStream) and stream.problem is not None:
             yield _gap(name, "the history", Severity.ERROR, "unreadable", stream.problem, Origin(part.file))

@@ -40,7 +40,7 @@ def history_missing(look: Look) -> Iterator[Hit]:
         if part.kind is EntryKind.ABSENT:
             yield Hit(look.session.origin(name), f"there is no {name}")
         elif part.kind is not EntryKind.FILE:
-            yield Hit(look.session.origin(name), f"{name} is a {part.kind.value}, not a file; it is not read")
+            yield Hit(look.session.origin(name), f"{name} is {part.kind.told}, not a file; it is not read")
 
 
 @rule("ABI002", name="part-missing", severity=Severity.WARNING, effect=Effect.REJECTED)
