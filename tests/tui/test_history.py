@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from ctxview.findings import Effect, Finding, Severity
 from ctxview.state import Origin, Row
 from ctxview.tui.layout import Pane, Wishes, arrange
 from ctxview.tui.panes.history import row_line
@@ -10,7 +11,7 @@ from ctxview.tui.text import plain, width
 from ctxview.tui.things import message
 from tests.tui.driving import driving
 from tests.tui.stories import night
-from tests.tui.transcripts import talking
+from tests.tui.transcripts import FILE, talking
 
 SIZES = [(80, 24), (120, 36), (200, 60)]
 
@@ -143,3 +144,14 @@ def test_a_tall_screen_gives_the_history_a_row_of_its_own() -> None:
     assert Pane.HISTORY in {slot.shown for slot in arrange(200, 57, wishes)}
     assert Pane.HISTORY not in {slot.shown for slot in arrange(120, 33, wishes)}
     assert any(Pane.HISTORY in slot.panes for slot in arrange(120, 33, wishes))
+
+
+async def test_from_a_finding_about_a_message_enter_goes_there() -> None:
+    source = talking()
+    place = Origin(FILE, start=40, end=49, line=5, column=1)
+    source.more_findings = (Finding("SNP060", Severity.ERROR, Effect.NONE, "message 5 is odd", place),)
+    async with driving(source) as drive:
+        await drive.press("7", "enter")
+        assert drive.selected == message(4)
+        assert drive.front is Pane.HISTORY
+        assert "1 finding about it" in drive.text(Pane.DETAIL)
