@@ -8,6 +8,7 @@ from time import monotonic
 
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.edits import Draft, Edit, Refused
+from ctxview.files.save import Saved
 from ctxview.findings import Finding
 from ctxview.formats import Lens, Source
 from ctxview.tui.loading import Manner
@@ -25,6 +26,8 @@ class Work:
         self._review = _reviewer(source, look, file, manner)
         self._edits: list[tuple[Edit, ...]] = []
         self._position = 0
+        self._saved = 0
+        """So many of the edits are in the file already."""
         self.steps = 0
         """Counts every change, there and back."""
         self.changed_at = monotonic()
@@ -68,12 +71,20 @@ class Work:
     def reapply(self, data: bytes) -> None:
         """Makes the same edits on what the file holds now; raises `Refused`."""
         self.draft = self._again(data)
+        self._edits = self._edits[self._saved : self._position]
+        self._position, self._saved = len(self._edits), 0
         self._changed()
+
+    def save(self) -> Saved:
+        """Writes the draft; raises `Conflict`, `SaveRefused` or `Refused`."""
+        saved = self.draft.save()
+        self._saved = self._position
+        return saved
 
     def reload(self, data: bytes) -> None:
         """Drops the edits and takes the file as it is now."""
         self.draft = Draft(self.draft.file, data, self._policy, self._review)
-        self._edits, self._position = [], 0
+        self._edits, self._position, self._saved = [], 0, 0
         self._changed()
 
     def _changed(self) -> None:
@@ -81,8 +92,12 @@ class Work:
         self.changed_at = monotonic()
 
     def _again(self, data: bytes) -> Draft:
+        if self._position < self._saved:
+            raise Refused(
+                "what was undone is in the file already, and an undo fits only the bytes it was made on"
+            )
         draft = Draft(self.draft.file, data, self._policy, self._review)
-        for edits in self._edits[: self._position]:
+        for edits in self._edits[self._saved : self._position]:
             draft.apply(*edits)
         return draft
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from ctxview.edits import DeleteValue, Refused, SetValue
+from ctxview.edits import DeleteValue, InsertItem, Refused, SetValue
 from ctxview.tui.drafts import Drafts
 from ctxview.tui.layout import Pane
 from ctxview.tui.loading import Manner
@@ -23,7 +23,7 @@ from ctxview.tui.session_view import SessionView
 from ctxview.tui.things import Kind, Thing
 from ctxview.tui.work import Work
 from tests.tui.driving import Driver, driving
-from tests.tui.fakes import FakeSource, spelled
+from tests.tui.fakes import FakeSource, block, spelled
 from tests.tui.stories import RICH, night
 
 
@@ -78,6 +78,27 @@ def test_edits_can_be_made_again_on_other_bytes() -> None:
     assert made["memory"]["core"][0]["decay"] == 0.3
     assert made["memory"]["core"][0]["content"] == "theirs"
     assert len(made["memory"]["working"]) == 4
+
+
+def test_only_edits_that_are_not_saved_are_made_again(on_disk: FakeSource) -> None:
+    work = draft_of(on_disk)
+    work.apply(InsertItem("/memory/core/-", block("saved", "once")))
+    work.save()
+    work.apply(InsertItem("/memory/core/-", block("mine", "not yet")))
+    theirs = json.loads(on_disk.path.read_bytes())
+    theirs["memory"]["core"][0]["content"] = "theirs"
+    work.reapply(spelled(theirs))
+    core = json.loads(work.draft.data)["memory"]["core"]
+    assert [each["id"] for each in core].count("saved") == 1
+    assert (core[0]["content"], core[-1]["id"]) == ("theirs", "mine")
+
+
+def test_an_undo_of_what_is_saved_is_not_made_again_on_other_bytes(on_disk: FakeSource) -> None:
+    work = draft_of(on_disk)
+    work.apply(SetValue("/memory/core/0/decay", 0.3))
+    work.save()
+    work.undo()
+    assert "in the file already" in (work.cannot_reapply(b"{}") or "")
 
 
 def test_what_would_be_wrong_is_known_before_it_is_done() -> None:

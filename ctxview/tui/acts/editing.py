@@ -161,7 +161,7 @@ async def _save_one(screen: Inspector, work: Work) -> None:
     if not await screen.app.push_screen_wait(SaveScreen(preview, work.draft.file)):
         return
     try:
-        saved = await asyncio.to_thread(work.draft.save)
+        saved = await asyncio.to_thread(work.save)
     except Conflict as conflict:
         await _settle(screen, work, conflict)
     except (SaveRefused, Refused) as refusal:
