@@ -107,6 +107,8 @@ class HistoryLine:
         if self._decoded:
             return
         self._decoded = True
+        if self.is_blank:
+            return
         if self.cut:
             self._problem = f"the line has {self.size:,} bytes, too many to be taken apart"
             return
@@ -120,8 +122,6 @@ class HistoryLine:
 
 def _exactly(content: bytes) -> tuple[JsonValue, str | None]:
     """What the exact reader makes of a line the fast one refuses."""
-    if not content.strip():
-        return None, "the line is blank"
     if not content.strip(b"\0"):
         return None, f"{len(content):,} NUL bytes: the file was not written to its end"
     try:

@@ -1,0 +1,255 @@
+"""Histories: rows are lines, read when seen; one pass finds out the rest and can be stopped anywhere."""
+
+from __future__ import annotations
+
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from ctxview.files.lines import never
+from ctxview.formats.session import runs
+from ctxview.formats.session.citing import Resolution, cited_text, resolve
+from ctxview.formats.session.folder import SessionFolder
+from ctxview.formats.session.history import FileStream, open_history
+from ctxview.formats.session.message import message_in
+from ctxview.formats.session.names import cited
+from ctxview.formats.session.prompt import prompt_view
+from ctxview.formats.session.read import read_session
+from ctxview.formats.session.runs import Odd
+from ctxview.formats.session.survey import Surveyor
+from ctxview.formats.session.transcript import SessionTranscript
+from tests.formats.session.builders import (
+    RUN_1,
+    RUN_2,
+    Build,
+    assistant,
+    done,
+    lines,
+    sound,
+    start,
+    tool,
+    tool_call,
+    user,
+)
+from tests.formats.session.looking import CORTEXFS, DOCUMENT, look_at
+
+
+def history_of(root: Path):
+    return open_history(read_session(SessionFolder(root)))
+
+
+def stream(base: Path, data: bytes) -> FileStream:
+    found = history_of(Build(base, "s").set("messages.jsonl", data).write()).messages
+    assert isinstance(found, FileStream)
+    found.index()
+    return found
+
+
+def test_a_bad_line_is_a_row_and_not_the_end(tmp_path: Path):
+    data = b'{"role":"user","content":"a"}\nnonsense\n\n[1]\n{"role":"user","content":"b"}'
+    transcript = SessionTranscript(stream(tmp_path, data), CORTEXFS)
+    rows = [transcript.row(number) for number in range(len(transcript))]
+    assert [row.kind for row in rows] == ["text", "broken", "blank", "broken", "text"]
+    assert [row.text for row in rows] == ["a", "nonsense", "", "[1]", "b"]
+    assert rows[1].problem is not None
+    assert rows[3].problem == "the line is JSON, but no object"
+    assert [row.origin.line for row in rows] == [1, 2, 3, 4, 5]
+    assert data[slice(rows[4].origin.start, rows[4].origin.end)] == b'{"role":"user","content":"b"}'
+
+
+def test_the_end_of_a_line_is_known_in_every_reading(tmp_path: Path):
+    messages = stream(tmp_path, b"{}\r\n{}\n{}")
+    assert [line.ending for line in messages.scan()] == [2, 1, 0]
+    assert [line.ending for line in messages.tail(3)] == [2, 1, 0]
+    assert [messages.line(number).ending for number in range(3)] == [2, 1, 0]
+
+
+def test_the_last_lines_need_no_index_and_then_have_no_numbers(tmp_path: Path):
+    root = Build(tmp_path, "s").set("messages.jsonl", b"{}\n" * 5).write()
+    messages = history_of(root).messages
+    assert [line.number for line in messages.tail(2)] == [None, None]
+    messages.index(never)
+    assert [line.number for line in messages.tail(2)] == [3, 4]
+
+
+@pytest.mark.parametrize(
+    ("needle", "start", "backwards", "found"),
+    [
+        ("grün", 0, False, 1),
+        ("GRÜN", 0, False, None),
+        ("say", 0, False, 0),
+        ("say", 2, True, 1),
+        ("Say", 0, False, 1),
+        ("role", 0, False, None),
+        ('"hi"', 0, False, 2),
+        ("a\nb", 0, False, 2),
+        ("漢", 0, False, 2),
+        ("", 0, False, None),
+        ("say", 9, False, None),
+    ],
+)
+def test_searching_finds_what_a_person_sees(
+    needle: str, start: int, backwards: bool, found: int | None, tmp_path: Path
+):
+    spoken = [user("we say yes"), user("Say it in grün"), user('"hi" a\nb \u6f22')]
+    text = lines(spoken).replace("漢", "\\u6f22")
+    transcript = SessionTranscript(stream(tmp_path, text.encode()), CORTEXFS)
+    assert transcript.find(needle, start, backwards, never) == found
+
+
+def test_a_cancelled_search_finds_nothing(tmp_path: Path):
+    transcript = SessionTranscript(stream(tmp_path, lines([user("x")]).encode()), CORTEXFS)
+    assert transcript.find("x", 0, False, lambda: True) is None
+
+
+def test_parts_are_told_as_text(tmp_path: Path):
+    content = [
+        {"type": "text", "text": "look:"},
+        {"type": "image", "path": "a.png"},
+        {"type": "tool_result", "tool_call_id": "c", "content": [{"type": "text", "text": "inner"}]},
+        5,
+    ]
+    line = stream(tmp_path, lines([{"role": "tool", "content": content}]).encode()).line(0)
+    message = message_in(line)
+    assert message.text == "look:\n[image a.png]\ninner"
+    assert (message.kind, message.answers) == ("tool result", ("c",))
+
+
+# -- the survey ----------------------------------------------------------------------------------------------
+
+
+def test_the_survey_can_be_stopped_anywhere_and_goes_on_from_there(tmp_path: Path):
+    build = sound(tmp_path)
+    build.add("messages.jsonl", *(user("x" * 3000, None) for _ in range(2000)))
+    history = history_of(build.write())
+    whole = Surveyor(history, CORTEXFS, lambda line: ())
+    assert whole.advance(never)
+    stopped = Surveyor(history, CORTEXFS, lambda line: ())
+    goes = 0
+    while not stopped.advance(_after(3)):
+        assert stopped.result is None
+        goes += 1
+    assert goes > 2
+    assert stopped.result == whole.result
+
+
+def test_it_tells_how_far_it_is(tmp_path: Path):
+    build = sound(tmp_path).add("messages.jsonl", *(user("x" * 3000, None) for _ in range(1000)))
+    history = history_of(build.write())
+    told: list[tuple[int, int]] = []
+    Surveyor(history, CORTEXFS, lambda line: ()).advance(
+        never, lambda done, total: told.append((done, total))
+    )
+    assert told == sorted(told)
+    assert len(told) > 2
+    assert {total for _, total in told} == {history.size}
+
+
+def test_blank_lines_are_not_counted_in_cited_numbers(tmp_path: Path):
+    build = sound(tmp_path)
+    first, rest = build.text("messages.jsonl").split("\n", 1)
+    look = look_at(build.set("messages.jsonl", f"\n{first}\n \n\n{rest}").write())
+    assert look.survey is not None
+    facts = look.survey.messages
+    assert (facts.lines, facts.records) == (9, 6)
+    assert [facts.line_of(record) for record in range(1, 7)] == [1, 4, 5, 6, 7, 8]
+    assert [facts.record_at(facts.line_of(record)) for record in range(1, 7)] == [1, 2, 3, 4, 5, 6]
+
+
+def test_runs_know_what_they_did(tmp_path: Path):
+    survey = look_at(sound(tmp_path).write()).survey
+    assert survey is not None
+    first, second = survey.runs.runs
+    assert (first.id, first.status, first.calls, first.input_tokens) == (RUN_1, "ok", 1, 900)
+    assert (first.first_message, first.last_message) == (0, 3)
+    assert (second.first_message, second.last_message) == (4, 5)
+
+
+def test_too_many_runs_and_calls_are_forgotten_and_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(runs, "MOST_RUNS", 10)
+    monkeypatch.setattr(runs, "MOST_CALLS", 10)
+    build = sound(tmp_path)
+    for number in range(50):
+        build.add("events.jsonl", start(f"r{number}"), tool_call(run=f"r{number}"), done(f"r{number}"))
+    survey = look_at(build.write()).survey
+    assert survey is not None
+    assert len(survey.runs.runs) == 10
+    assert survey.runs.forgotten == 42 + 41
+    assert Odd.NO_START not in survey.runs.counts
+
+
+def test_old_messages_without_runs_still_match_their_calls(tmp_path: Path):
+    build = sound(tmp_path).lines("messages.jsonl", user("x", None), tool(run=None), assistant("y", None))
+    survey = look_at(build.write()).survey
+    assert survey is not None
+    assert survey.runs.counts == {}
+
+
+@pytest.mark.parametrize(
+    ("source", "resolution"),
+    [
+        ("messages:1-6", Resolution.RESOLVED),
+        ("messages:7", Resolution.BEYOND),
+        ("events:2-1", Resolution.REVERSED),
+        ("user:latest", Resolution.RESOLVED),
+        ("a letter", Resolution.FREE),
+    ],
+)
+def test_where_a_source_leads(source: str, resolution: Resolution, tmp_path: Path):
+    look = look_at(sound(tmp_path).write())
+    assert resolve(cited(source), look.survey).resolution is resolution
+
+
+def test_the_text_of_a_long_range_leaves_out_its_middle(tmp_path: Path):
+    build = sound(tmp_path).add("messages.jsonl", *(user(f"number {number}", None) for number in range(100)))
+    look = look_at(build.write())
+    assert look.survey is not None
+    text = cited_text(cited("messages:1-106"), look.history, look.survey)
+    assert text.startswith("1 user: The parser test fails")
+    assert "… 94 more …" in text
+    assert text.endswith("106 user: number 99")
+    assert cited_text(cited("user:latest"), look.history, look.survey) == "106 user: number 99"
+
+
+# -- what the prompt takes -----------------------------------------------------------------------------------
+
+
+def shown(base: Path, profile, *records) -> list[tuple[bool, str]]:
+    found = stream(base, lines(records).encode())
+    return [(each.visible, each.reason or "") for each in prompt_view(found.tail(50), profile)]
+
+
+def test_the_prompt_takes_the_newest_until_the_first_that_does_not_fit(tmp_path: Path):
+    small, large = user("x" * 3000), user("y" * 6000)
+    view = shown(tmp_path, CORTEXFS, small, large, small)
+    assert [visible for visible, _ in view] == [False, False, True]
+    assert "8,000 bytes" in view[1][1]
+
+
+def test_a_line_over_its_limit_is_dropped_and_takes_no_room(tmp_path: Path):
+    view = shown(tmp_path, CORTEXFS, user("first"), user("x" * 17000), user("last"))
+    assert [visible for visible, _ in view] == [True, False, True]
+    assert "never reach the prompt" in view[1][1]
+
+
+def test_lines_without_role_or_text_never_reach_the_prompt(tmp_path: Path):
+    view = shown(tmp_path, CORTEXFS, {"content": "x"}, user("  "), "nonsense", user("ok"))
+    assert [visible for visible, _ in view] == [False, False, False, True]
+
+
+def test_what_lies_before_the_window_is_not_looked_at(tmp_path: Path):
+    fillers = [{"role": "user", "content": "", "pad": "x" * 16000} for _ in range(5)]
+    view = shown(tmp_path, CORTEXFS, user("early"), *fillers)
+    assert "65,536 bytes" in view[0][1]
+
+
+def test_without_limits_everything_with_text_is_shown(tmp_path: Path):
+    view = shown(tmp_path, DOCUMENT, *(user("x" * 20000, RUN_2) for _ in range(10)))
+    assert {visible for visible, _ in view} == {True}
+
+
+def _after(calls: int):
+    """Cancels after so many questions."""
+    counter = count()
+    return lambda: next(counter) >= calls
