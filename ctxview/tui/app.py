@@ -9,6 +9,7 @@ from traceback import format_exc
 
 from rich.segment import Segment
 from rich.text import Text
+from textual import events
 from textual.app import App, SystemCommand
 from textual.color import Color
 from textual.filter import LineFilter
@@ -79,6 +80,10 @@ class CtxviewApp(App[None]):
     def _fatal_error(self) -> None:
         """Something nobody foresaw. The toolkit would print all variables, contents of files among them."""
         self.panic(Text(visible(format_exc(), keep_layout=True)))
+
+    def on_key(self, event: events.Key) -> None:
+        if isinstance(self.screen, CommandScreen):
+            self.screen.pass_on(event)
 
     async def action_quit(self) -> None:
         """Asks first when something would be lost."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from textual import events
 
 from ctxview.tui.commands import BY_ID, COMMANDS, GROUPS, MODULES, READING, Brackets
 from ctxview.tui.layout import SOMETIMES, Pane
@@ -11,6 +12,7 @@ from ctxview.tui.screens.help import HelpScreen
 from ctxview.tui.screens.raw import RawScreen
 from ctxview.tui.session_view import Sort
 from ctxview.tui.things import TODO, Kind, Thing
+from ctxview.tui.widgets.prompt import Prompt
 from tests.tui.driving import driving
 from tests.tui.stories import empty, huge, night
 
@@ -280,3 +282,12 @@ async def test_quit_leaves() -> None:
         await drive.pilot.press("q")
         await drive.pilot.pause()
         assert drive.app.return_code == 0
+
+
+async def test_what_is_typed_ahead_of_the_prompt_goes_into_it() -> None:
+    async with driving(night()) as drive:
+        for key in ("slash", "l", "a", "m", "p"):
+            drive.app.post_message(events.Key(key, "/" if key == "slash" else key))
+        await drive.pilot.pause(0.3)
+        prompt = drive.app.screen.query_one(Prompt)
+        assert prompt.input.value == "lamp"

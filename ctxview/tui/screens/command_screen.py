@@ -7,6 +7,8 @@ from importlib import import_module
 from inspect import isawaitable
 from typing import TYPE_CHECKING, TypeVar
 
+from textual import events
+from textual.message import Message
 from textual.screen import Screen
 from textual.timer import Timer
 
@@ -32,6 +34,7 @@ class CommandScreen(Screen[Result]):
         super().__init__(name=name)
         self._brackets = Brackets()
         self._patience: Timer | None = None
+        self._asked_at = 0.0
 
     @property
     def lines(self) -> VirtualLines | None:
@@ -93,7 +96,15 @@ class CommandScreen(Screen[Result]):
         if self.prompt is not None:
             await self.prompt.remove()
         await self.mount(prompt, before=self.query_one(KeyBar))
-        prompt.input.focus()
+        self.set_focus(prompt.input)
+        self._asked_at = Message().time
+
+    def pass_on(self, event: events.Key) -> None:
+        """A key that was on its way when the prompt opened belongs into it: quick fingers type ahead."""
+        if self.prompt is not None and event.time < self._asked_at:
+            event.prevent_default()
+            event.stop()
+            self.prompt.input.post_message(events.Key(event.key, event.character))
 
 
 def find_act(name: str) -> Callable[[Screen[Result]], object]:
