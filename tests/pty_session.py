@@ -68,6 +68,13 @@ class PtySession:
                 )
         return time.perf_counter() - self.started
 
+    def wait_for_more(self, seconds: float | None = None) -> None:
+        """Whatever the program paints next, for so long."""
+        if seconds is not None and not select.select([self.master], [], [], seconds)[0]:
+            return
+        if not self._read():
+            raise AssertionError(f"the program ended; the end of the output: {self.output[-2000:]!r}")
+
     def press(self, keys: str) -> None:
         os.write(self.master, keys.encode())
 

@@ -1,0 +1,118 @@
+"""A gigabyte of history on the screen: first paint, last record, a rare string, memory; beside lnav if there.
+
+Every program runs in a terminal of its own and is timed until the text stands on its screen.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+import time
+from argparse import ArgumentParser
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.bytecode import with_bytecode
+from benchmarks.session_data import LAST, NEEDLE, SIZES, write_session
+from tests.pty_session import PtySession
+
+PAINT_GOAL = 1.15
+LAST_GOAL = 0.15
+SEARCH_GOAL = 0.15
+MEMORY_GOAL = 150.0
+HISTORY_END = "0G"
+"""The history pane, its last row; pressed again until that row is known."""
+SHOWN, _, TYPED = NEEDLE.partition("-")
+"""A search paints what is typed, too: so the rest of the record is waited for."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Seconds until something stood on the screen, and the anonymous memory at the end in MB."""
+
+    first: float
+    last: float
+    found: float
+    memory: float
+
+
+def main() -> int:
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--size", choices=SIZES, default="1GB")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        small = write_session(folder / "small", 1_000_000).folder
+        large = write_session(folder / "large", SIZES[arguments.size]).folder
+        env = {**with_bytecode(folder / "bytecode"), "XDG_STATE_HOME": name, "XDG_CACHE_HOME": name}
+        _inspector(small, env)  # the first run writes the bytecode
+        little = _best([_inspector(small, env) for _ in range(arguments.repeat)])
+        much = _best([_inspector(large, env) for _ in range(arguments.repeat)])
+        lnav = _lnav(large) if shutil.which("lnav") else None
+    print(f"messages of {arguments.size}, best of {arguments.repeat}")
+    results = [
+        _row("first paint, against 1 MB", much.first, little.first, PAINT_GOAL),
+        _row("the last record, against lnav's first screen", much.last, lnav and lnav.first, LAST_GOAL),
+        _row("a rare string near the end, against lnav", much.found, lnav and lnav.found, SEARCH_GOAL),
+    ]
+    print(
+        f"{'anonymous memory':<48}{much.memory:9.0f} MB  goal ≤ {MEMORY_GOAL:.0f}; 1 MB: {little.memory:.0f}"
+    )
+    return 0 if all(results) and much.memory <= MEMORY_GOAL else 1
+
+
+def _inspector(session: Path, env: dict[str, str]) -> Seen:
+    with PtySession([sys.executable, "-m", "ctxview", session], env=env) as screen:
+        first = screen.wait_for("summary.md")
+        screen.wait_for("History")
+        last = _until(screen, HISTORY_END, LAST, again=0.2)
+        found = _until(screen, f"g/{TYPED}\r", SHOWN)
+        return Seen(first, last, found, _anonymous(screen.process.pid))
+
+
+def _lnav(session: Path) -> Seen:
+    with PtySession(["lnav", "-N", session / "messages.jsonl"]) as screen:
+        first = screen.wait_for(LAST)
+        found = _until(screen, f"g/{TYPED}\r", SHOWN)
+        return Seen(first, 0, found, _anonymous(screen.process.pid))
+
+
+def _until(screen: PtySession, keys: str, text: str, again: float | None = None) -> float:
+    """Seconds from the keys until `text` was painted; with `again` they are pressed so often meanwhile."""
+    screen.output = b""
+    started = pressed = time.perf_counter()
+    screen.press(keys)
+    while text.encode() not in screen.output:
+        if again is not None and time.perf_counter() - pressed > again:
+            pressed = time.perf_counter()
+            screen.press(keys)
+        screen.wait_for_more(again)
+    return time.perf_counter() - started
+
+
+def _best(runs: list[Seen]) -> Seen:
+    return Seen(
+        min(run.first for run in runs),
+        min(run.last for run in runs),
+        min(run.found for run in runs),
+        max(run.memory for run in runs),
+    )
+
+
+def _row(what: str, ours: float, peer: float | None, goal: float) -> bool:
+    if peer is None:
+        print(f"{what:<48}{ours * 1000:9.0f} ms  no lnav here to compare with")
+        return True
+    print(f"{what:<48}{ours * 1000:9.0f} ms  {ours / peer:5.2f} × {peer * 1000:.0f} ms  goal ≤ {goal}")
+    return ours <= goal * peer
+
+
+def _anonymous(pid: int) -> float:
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.partition("RssAnon:")[2].split()[0]) / 1024
+
+
+if __name__ == "__main__":
+    sys.exit(main())
