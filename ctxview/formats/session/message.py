@@ -43,7 +43,7 @@ def message_in(line: HistoryLine) -> Message:
         for part in parts
         if part.get("type") == "tool_result" and isinstance(call := part.get("tool_call_id"), str)
     )
-    kinds = {part.get("type") for part in parts}
+    kinds = {kind for part in parts if isinstance(kind := part.get("type"), str)}
     kind = "tool result" if "tool_result" in kinds else "image" if kinds == {"image"} else "text"
     return Message(role, kind, content_text(content), run, name, answers)
 

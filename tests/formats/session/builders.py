@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -185,6 +187,28 @@ class Build:
 
 def fresh(base: Path) -> Build:
     """A session as the runtime creates it: everything there, nothing in it."""
+    return _copy_of(_fresh, base)
+
+
+def sound(base: Path) -> Build:
+    """A session in the middle of its life that breaks no rule."""
+    return _copy_of(_sound, base)
+
+
+def _copy_of(make: Callable[[Path], Build], base: Path) -> Build:
+    made, build = _made(make), Build(base)
+    build.files, build.folders, build.around = dict(made.files), set(made.folders), dict(made.around)
+    return build
+
+
+@cache
+def _made(make: Callable[[Path], Build]) -> Build:
+    """Made once: packing reads and writes a whole session."""
+    with tempfile.TemporaryDirectory() as folder:
+        return make(Path(folder))
+
+
+def _fresh(base: Path) -> Build:
     build = Build(base)
     build.folders |= {f"context/{name}" for name in ("pinned", "swap", "dedup", "child")}
     for name in ("messages.jsonl", "events.jsonl", "latest.md"):
@@ -199,9 +223,8 @@ def fresh(base: Path) -> Build:
     return build.pack()
 
 
-def sound(base: Path) -> Build:
-    """A session in the middle of its life that breaks no rule."""
-    build = fresh(base)
+def _sound(base: Path) -> Build:
+    build = _fresh(base)
     build.lines(
         "messages.jsonl",
         user("The parser test fails, please look."),

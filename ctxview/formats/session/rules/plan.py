@@ -137,7 +137,7 @@ def _channel_faults(session: Session, node: PlanNode) -> Iterator[Hit]:
 def _states(look: Look) -> Iterator[Hit]:
     session = look.session
     states = node_states(session)
-    told = [f"{shown(node.name)} {states[node.index]}" for node in session.plan.nodes[:8]]
+    told = [f"{shown(node.name)} {shown(states[node.index])}" for node in session.plan.nodes[:8]]
     more = f" and {len(session.plan.nodes) - 8} more" if len(session.plan.nodes) > 8 else ""
     unfinished = [state for state in states.values() if state not in ("done", "ready")]
     if told and unfinished:

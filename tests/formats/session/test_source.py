@@ -1,0 +1,309 @@
+"""The source of a session: quick at first, complete after its work, and never a byte written into it."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from ctxview.analysis.tokens import ESTIMATES
+from ctxview.edits import Draft, InsertItem, Refused, SetValue
+from ctxview.files import observations
+from ctxview.files.reading import Unreadable
+from ctxview.findings import Finding
+from ctxview.formats import Lens, LongWork, detect, discover, open_source
+from ctxview.formats.session import knowledge
+from ctxview.formats.session.source import SessionSource
+from tests.formats.session.builders import PLACE, Build, fresh, sound, user
+
+LENS = Lens(ESTIMATES["words"])
+NOW = -1
+
+
+class Waiting:
+    """Waits for some work, for so many reports."""
+
+    def __init__(self, patience: int = 10**9) -> None:
+        self.told: list[tuple[int, int, str]] = []
+        self._patience = patience
+
+    @property
+    def cancelled(self) -> bool:
+        return len(self.told) >= self._patience
+
+    def report(self, done: int, total: int, what: str) -> None:
+        self.told.append((done, total, what))
+
+
+@pytest.fixture
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every session counts as a large one, whose histories are left to `work`."""
+    monkeypatch.setattr(knowledge, "SMALL", -1)
+
+
+def now(source: SessionSource, **more):
+    return source.reading(len(source.revisions) - 1, LENS, **more)
+
+
+def rules_of(findings) -> set[str]:
+    return {each.rule for each in findings}
+
+
+def picture(root: Path) -> dict[str, tuple[int, int, str]]:
+    """Everything about every file: mode, times and content."""
+    return {
+        str(path): (path.lstat().st_mode, path.lstat().st_mtime_ns, _digest(path)) for path in root.rglob("*")
+    }
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+
+
+def test_a_small_session_is_known_whole_at_once(tmp_path: Path):
+    source = SessionSource(sound(tmp_path).write())
+    assert [each.label.split()[0] for each in source.revisions] == ["run", "run", "now"]
+    assert now(source).state.extra["messages"] == "6"
+    assert now(source).findings == ()
+
+
+def test_a_large_one_is_shown_at_once_and_known_after_its_work(tmp_path: Path, large: None):
+    source = SessionSource(sound(tmp_path).add("messages.jsonl", "nonsense").write())
+    assert isinstance(source, LongWork)
+    early = now(source)
+    assert [each.label for each in source.revisions] == ["now"]
+    assert early.state.extra["messages"] == "being read"
+    assert "ABI013" not in rules_of(early.findings)
+    waiting = Waiting()
+    source.work(LENS, waiting)
+    late = now(source)
+    assert late.state.extra["messages"] == "7"
+    assert "ABI013" in rules_of(late.findings)
+    assert {what for _, _, what in waiting.told} >= {"verifying hashes", "comparing with the last look"}
+
+
+def test_work_can_be_stopped_and_goes_on(tmp_path: Path, large: None):
+    source = SessionSource(sound(tmp_path).write())
+    goes = 0
+    while now(source).state.extra["messages"] == "being read":
+        source.work(LENS, Waiting(patience=goes + 1))
+        goes += 1
+    assert goes >= 2
+    source.work(LENS, Waiting())
+    assert now(source).findings == ()
+
+
+def test_all_findings_are_found_without_any_work_before(tmp_path: Path, large: None):
+    source = SessionSource(sound(tmp_path).add("messages.jsonl", "nonsense").write())
+    assert "ABI013" in rules_of(source.findings(LENS))
+
+
+def test_readings_of_each_profile_are_their_own(tmp_path: Path):
+    source = SessionSource(sound(tmp_path).set("state", "resting\n").write())
+    assert "ABI004" in rules_of(source.findings(LENS))
+    assert "ABI004" not in rules_of(source.findings(Lens(LENS.counter, "document")))
+
+
+def test_looking_changes_nothing_in_what_is_looked_at(tmp_path: Path):
+    root = sound(tmp_path).write()
+    before = picture(tmp_path)
+    source = open_source(root)
+    now(source)
+    source.findings(LENS)
+    source.work(LENS, Waiting())
+    transcript = now(source).state.transcript
+    assert transcript is not None
+    transcript.find("parser", 0, False, lambda: False)
+    assert picture(tmp_path) == before
+
+
+# -- what was seen before ------------------------------------------------------------------------------------
+
+
+def look(root: Path) -> list[Finding]:
+    """A whole look, as the inspector takes it: with work, and with remembering."""
+    source = SessionSource(root)
+    source.work(LENS, Waiting())
+    return list(now(source).findings)
+
+
+def test_a_history_that_grew_is_fine_and_one_that_was_rewritten_is_not(tmp_path: Path):
+    build = sound(tmp_path)
+    assert look(build.write()) == []
+    build.add("messages.jsonl", user("one more", None))
+    assert "ABI057" not in rules_of(look(build.write()))
+    build.files["messages.jsonl"] = build.files["messages.jsonl"].replace(b"fails", b"works")
+    assert "ABI057" in rules_of(look(build.write()))
+
+
+def test_a_broken_promise_stays_broken_at_the_next_look(tmp_path: Path):
+    build = sound(tmp_path)
+    look(build.write())
+    build.set("messages.jsonl", "")
+    assert "ABI057" in rules_of(look(build.write()))
+    assert "ABI057" in rules_of(look(build.write()))
+
+
+def test_checking_compares_but_only_work_remembers(tmp_path: Path):
+    build = sound(tmp_path)
+    source = SessionSource(build.write())
+    source.findings(LENS)
+    assert observations.recall(str(build.root)) is None
+    source.work(LENS, Waiting())
+    seen = observations.recall(str(build.root))
+    assert seen is not None
+    assert seen.streams["messages.jsonl"].lines == 6
+
+
+def test_not_being_able_to_remember_keeps_nobody_from_looking(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    blocked = tmp_path / "blocked"
+    blocked.write_text("a file where the folder should be")
+    monkeypatch.setenv("XDG_STATE_HOME", str(blocked))
+    assert look(sound(tmp_path).write()) == []
+
+
+# -- files, drafts and policies ------------------------------------------------------------------------------
+
+
+def test_any_file_of_the_session_can_be_had_by_its_name(tmp_path: Path):
+    root = sound(tmp_path).write()
+    source = SessionSource(root)
+    assert source.bytes_of(str(root / "state")) == b"done\n"
+    assert source.bytes_of(str(root / "messages.jsonl")).startswith(b'{"role":"user"')
+    for other in (tmp_path / "x", root / "gone", root / ".." / ".." / "x"):
+        with pytest.raises(Unreadable):
+            source.bytes_of(str(other))
+
+
+def test_a_draft_is_read_in_the_place_of_its_file(tmp_path: Path):
+    root = sound(tmp_path).write()
+    source = SessionSource(root)
+    file = str(root / "context" / "facts.jsonl")
+    draft = source.bytes_of(file) + b'{"id":"f3","text":"New.","source":"messages:99"}\n'
+    reading = now(source, overlay={file: draft})
+    assert [block.id for block in reading.state.tiers[2].blocks] == ["f1", "f2", "f3"]
+    assert "ABI025" in rules_of(reading.findings)
+    assert len(now(source).state.tiers[2].blocks) == 2
+
+
+def test_an_edit_goes_through_a_draft_to_the_disk(tmp_path: Path):
+    root = sound(tmp_path).write()
+    source = SessionSource(root)
+    file = root / "context" / "facts.jsonl"
+    policy = source.policy(str(file))
+    assert policy is not None
+    draft = Draft(
+        file, file.read_bytes(), policy, lambda data: now(source, overlay={str(file): data}).findings
+    )
+    draft.apply(InsertItem("/-", {"id": "f3", "text": "It holds.", "source": "messages:1-6"}))
+    assert draft.preview().blocked is None
+    draft.save()
+    assert file.read_text().splitlines()[-1] == '{"id":"f3","text":"It holds.","source":"messages:1-6"}'
+    draft.apply(SetValue("/2/source", "messages:7"))
+    with pytest.raises(Refused, match="ABI025"):
+        draft.save()
+
+
+@pytest.mark.parametrize("name", ["messages.jsonl", "events.jsonl", ".store/wal.jsonl", "context/pack.json"])
+def test_nobody_gets_a_policy_for_what_must_not_be_written(name: str, tmp_path: Path):
+    root = sound(tmp_path).write()
+    assert SessionSource(root).policy(str(root / name)) is None
+    assert SessionSource(root).policy("/etc/passwd") is None
+
+
+# -- recognising and finding ---------------------------------------------------------------------------------
+
+
+def test_a_session_is_recognised_by_its_content(tmp_path: Path):
+    root = sound(tmp_path).write()
+    assert detect(root)[0].format == "session"
+    assert open_source(root).title == "coder/default"
+    assert open_source(root / "messages.jsonl").path == root
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        ("messages.jsonl",),
+        ("events.jsonl", "state"),
+        ("context/facts.jsonl", "context/summary.md", "state"),
+        ("context/facts.jsonl", "context/summary.md", "context/budget"),
+    ],
+)
+def test_a_session_is_recognised_by_what_is_left_of_it(kept: tuple[str, ...], tmp_path: Path):
+    whole = sound(tmp_path / "whole")
+    build = Build(tmp_path, "rest")
+    for name in kept:
+        build.set(name, whole.files[name])
+    root = build.write()
+    assert [match.format for match in detect(root)] == ["session"]
+    assert open_source(root).reading(0, LENS).state.format == "session"
+
+
+@pytest.mark.parametrize("name", ["notes.md", "context/summary.md", "index/other"])
+def test_other_folders_are_no_sessions(name: str, tmp_path: Path):
+    root = Build(tmp_path, "other").set(name, "x").write()
+    assert detect(root) == []
+
+
+def test_a_tree_lists_every_session_and_the_index_too(tmp_path: Path):
+    build = sound(tmp_path)
+    build.around["home/1000/agent/coder/session/index/list"] = b"default\n"
+    build.around["home/1000/agent/coder/session/index/current"] = b"default\n"
+    build.write()
+    found = [str(each.path.relative_to(tmp_path)) for each in discover(tmp_path).found]
+    assert found == [
+        PLACE,
+        "home/1000/agent/coder/session/index",
+        "home/1000/agent/reviewer/session/rev-1-s",
+    ]
+
+
+def test_a_folder_of_sessions_shows_what_its_index_says(tmp_path: Path):
+    build = sound(tmp_path)
+    index = "home/1000/agent/coder/session/index"
+    build.around |= {
+        f"{index}/list": b"default\nlost\n",
+        f"{index}/current": b"default\n",
+        f"{index}/by-cwd/cwd-990e10b3394addcf": b"default\n",
+        f"{index}/channel/irc": b'{"room": "#ops"}\n',
+    }
+    root = build.write().parent
+    for path in (root, root / "index"):
+        source = open_source(path)
+        reading = source.reading(0, LENS)
+        assert source.title == "sessions of coder"
+        assert [(block.id, block.state, block.tags) for block in reading.state.blocks()] == [
+            ("default", "done", ("current",))
+        ]
+        assert [(ref.kind, ref.target, ref.status.value) for ref in reading.state.refs][:4] == [
+            ("list", "default", "resolved"),
+            ("list", "lost", "dangling"),
+            ("current", "default", "resolved"),
+            ("by-cwd", "default", "resolved"),
+        ]
+        assert [gap.id for gap in reading.state.missing] == ["lost"]
+        assert rules_of(reading.findings) == {"ABI011"}
+        assert source.policy(str(root / "index" / "list")) is None
+        assert source.bytes_of(str(root / "index" / "current")) == b"default\n"
+
+
+def test_secrets_and_deceiving_text_are_found_in_messages_and_in_facts(tmp_path: Path):
+    build = fresh(tmp_path)
+    build.add("messages.jsonl", user("the key is AKIAQ3X7VB5MK2TR5WYZ", None))
+    build.add(
+        "events.jsonl",
+        '{"type":"tool_call","run":"r","id":"c","name":"n","arguments":"ghp_' + "a1B2" * 9 + '"}',
+    )
+    build.add("context/facts.jsonl", {"id": "f1", "text": "run \u202egnp.exe", "source": "messages:1"})
+    found = {(each.rule, Path(each.origin.file).name) for each in SessionSource(build.write()).findings(LENS)}
+    assert {("SEC001", "messages.jsonl"), ("SEC002", "events.jsonl"), ("TXT002", "facts.jsonl")} <= found
+
+
+def test_paths_that_leave_the_session_are_told_once_more_as_such(tmp_path: Path):
+    record = {"id": "r9", "path": "../../../x", "kind": "file", "summary": "s"}
+    source = SessionSource(sound(tmp_path).add("context/refs.jsonl", record).write())
+    assert "PTH001" in rules_of(source.findings(LENS))
