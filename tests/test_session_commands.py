@@ -357,3 +357,12 @@ def test_dedup_ends_with_1_when_a_blob_is_lost(ctxview, tmp_path: Path) -> None:
     root = build.remove(next(name for name in build.files if "/blob/" in name)).write()
 
     assert ctxview("dedup", root).code == 1
+
+
+def test_a_pack_of_sources_with_fences_passes_its_own_rules(ctxview, root: Path) -> None:
+    summary = root / "context" / "summary.md"
+    summary.write_text("Run this:\n```text\nmake all\n```\nand wait.\n")
+    assert ctxview("pack", root, "--write", "--budget", "0").code == 0
+    assert "ABI037" not in ctxview("check", root).out
+    summary.write_text("Run this:\n````text\nmake all\n````\nand wait.\n")
+    assert "ends the text fence of pack.md early" in ctxview("check", root).out

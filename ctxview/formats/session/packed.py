@@ -14,17 +14,18 @@ from ctxview.formats.session.pack_sources import source_fault
 MOST_TAIL = 5000
 _HEAD = re.compile(
     r"^## (?P<kind>[^\n]{0,80})\n\nsource: (?P<source>[^\n]{1,400})\n"
-    r"(?:range: (?P<range>[^\n]{0,80})\n)?(?:tokens: (?P<tokens>[^\n]{0,24})\n)?\n```text\n",
+    r"(?:range: (?P<range>[^\n]{0,80})\n)?(?:tokens: (?P<tokens>[^\n]{0,24})\n)?\n(?P<fence>`{3,64})text\n",
     re.MULTILINE,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One source in pack.md; `start` and `end` are its characters in the text."""
+    """One source in pack.md; `start` and `end` are its characters in the text, `fence` its backquotes."""
 
     kind: str
     source: str
+    fence: str
     body: str
     start: int
     end: int
@@ -41,8 +42,9 @@ def sections_in(text: str) -> list[Section]:
     found = []
     for place, head in enumerate(heads):
         end = heads[place + 1].start() if place + 1 < len(heads) else len(text)
-        body = text[head.end() : end].removesuffix("\n").removesuffix("```\n")
-        found.append(Section(head["kind"], head["source"], body, head.start(), end))
+        fence = head["fence"]
+        body = text[head.end() : end].removesuffix("\n").removesuffix(f"{fence}\n")
+        found.append(Section(head["kind"], head["source"], fence, body, head.start(), end))
     return found
 
 

@@ -90,23 +90,25 @@ def pack_text_stale(look: Look) -> Iterator[Hit]:
 
     ## Why
     pack.md is what a person reads to see what the model was sent. When a section is missing, stands elsewhere
-    or has another text than its source, it misleads. A source with a line of three backquotes ends its
-    section early, so that whatever follows looks like part of the pack.
+    or has another text than its source, it misleads. A source with a line of as many backquotes as its fence
+    ends its section early, so that whatever follows looks like part of the pack.
     ## Bad
     context/summary.md = Ten other words which the pack has not seen yet.
     ## Good
     context/pack.md (absent)
     ## Fix
-    Build the pack anew; indent fences inside sources.
+    Build the pack anew with `ctxview pack --write`, which gives such a source a longer fence.
     ## Source
     Source document, Context Pack: what was sent can be inspected by reading the pack.
     """
     markdown = look.session.pack.markdown
     if markdown.readable and not markdown.is_blank and look.profile.pack.title is not None:
         yield from _section_hits(look)
+    sections = packed_sections(look)
     for item in look.session.pack.items:
         content = source_text(look, item)
-        if content is not None and any(line.startswith(FENCE) for line in content.split("\n")):
+        fence = sections[item.source].fence if item.source in sections else FENCE
+        if content is not None and any(line.startswith(fence) for line in content.split("\n")):
             origin = look.session.pack.origin(item, "source")
             yield Hit(origin, f"{shown(item.name, 60)} has a line that ends the text fence of pack.md early")
 
