@@ -6,6 +6,7 @@ Every call may come from another thread. Nothing is written into what is inspect
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -24,7 +25,8 @@ from ctxview.formats.session.profiles import PROFILES, load_profile
 from ctxview.formats.session.read import read_session
 from ctxview.formats.session.state import FORMAT, build_state
 from ctxview.formats.session.state_timeline import build_revisions, build_timeline, moments_of
-from ctxview.formats.session.view import View
+from ctxview.formats.session.survey import Survey
+from ctxview.formats.session.view import AsOf, View
 from ctxview.formats.session.write import policy_for
 
 MOST_READINGS = 32
@@ -43,6 +45,7 @@ class SessionSource:
         self._history: History = open_history(self._session)
         self._known: dict[str, Knowledge] = {}
         self._readings: dict[object, Reading] = {}
+        self._moments: _Past | None = None
         self._lock = Lock()
 
     @property
@@ -64,7 +67,7 @@ class SessionSource:
     @property
     def revisions(self) -> Sequence[Revision]:
         """The last runs and now. While the histories are not read there is only now."""
-        return build_revisions(self._path, self._knowledge(None).survey)
+        return self._past().revisions
 
     def bytes_of(self, file: str) -> bytes:
         """Any file of the session; raises `Unreadable`, also for a history too large to be held whole."""
@@ -106,23 +109,43 @@ class SessionSource:
             known.remember()
 
     def _knowledge(self, profile: str | None) -> Knowledge:
-        loaded = load_profile(profile)
+        name = profile or PROFILES[0]
         with self._lock:
-            known = self._known.get(loaded.name)
-            if known is None:
-                known = self._known[loaded.name] = Knowledge(self._session, self._history, loaded)
+            known = self._known.get(name)
+        if known is None:
+            made = Knowledge(self._session, self._history, load_profile(name))
+            with self._lock:
+                known = self._known.setdefault(name, made)
         if known.small:
             known.finish()
         return known
 
+    def _past(self) -> _Past:
+        """The moments of the session, known as soon as one profile's survey is: they are the same for all."""
+        self._knowledge(None)
+        with self._lock:
+            surveys = [known.survey for known in self._known.values() if known.survey is not None]
+            survey = surveys[0] if surveys else None
+            if self._moments is None or self._moments.survey is not survey:
+                self._moments = _Past(survey, moments_of(survey), build_revisions(self._path, survey))
+            return self._moments
+
     def _read(self, revision: int, lens: Lens, known: Knowledge, session: Session) -> Reading:
-        look = known.look(session)
-        moments = moments_of(look.survey)
-        as_of = moments[revision] if 0 <= revision < len(moments) else None
-        label = build_revisions(self._path, look.survey)[revision if as_of is not None else -1].label
+        look, past = known.look(session), self._past()
+        as_of = past.moments[revision] if 0 <= revision < len(past.moments) else None
+        label = past.revisions[revision if as_of is not None else -1].label
         state = build_state(View(look, lens.counter, as_of, lens.budget), label, build_timeline(look))
         return Reading(state, self._findings(known, session))
 
     def _findings(self, known: Knowledge, session: Session) -> tuple[Finding, ...]:
         found: Iterator[Finding] = iter((*check_look(known.look(session)), *known.findings(session)))
         return tuple(sorted(tallied(found), key=lambda finding: finding.sort_key))
+
+
+@dataclass(frozen=True)
+class _Past:
+    """What one survey tells of the moments a person may go back to."""
+
+    survey: Survey | None
+    moments: Sequence[AsOf]
+    revisions: Sequence[Revision]

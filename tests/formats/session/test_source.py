@@ -9,7 +9,7 @@ import pytest
 
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.edits import Draft, InsertItem, Refused, SetValue
-from ctxview.files import observations
+from ctxview.files import observations, reading
 from ctxview.files.reading import Unreadable
 from ctxview.findings import Finding
 from ctxview.formats import Lens, LongWork, detect, discover, open_source
@@ -307,3 +307,29 @@ def test_paths_that_leave_the_session_are_told_once_more_as_such(tmp_path: Path)
     record = {"id": "r9", "path": "../../../x", "kind": "file", "summary": "s"}
     source = SessionSource(sound(tmp_path).add("context/refs.jsonl", record).write())
     assert "PTH001" in rules_of(source.findings(LENS))
+
+
+def test_going_back_means_the_same_under_every_profile(tmp_path: Path, large: None):
+    source = SessionSource(sound(tmp_path).write())
+    document = Lens(LENS.counter, "document")
+    source.work(document, Waiting())
+    assert len(source.revisions) == 3
+    assert source.reading(2, LENS).state.revision == "now"
+    assert source.reading(0, document).state.revision == source.revisions[0].label
+
+
+def test_what_may_not_be_read_is_told_and_the_rest_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    real = reading.open_beneath
+
+    def refuse(root: Path, relative: str) -> int:
+        if relative == "messages.jsonl":
+            raise Unreadable(root / relative, "reading it is not permitted")
+        return real(root, relative)
+
+    monkeypatch.setattr("ctxview.files.held_file.open_beneath", refuse)
+    source = SessionSource(sound(tmp_path).write())
+    assert [(each.rule, each.message) for each in source.findings(LENS) if each.rule == "RAW002"] == [
+        ("RAW002", "cannot be read: reading it is not permitted")
+    ]
+    assert ("messages.jsonl", "unreadable") in {(gap.id, gap.status) for gap in now(source).state.missing}
+    assert len(now(source).state.tiers[2].blocks) == 2
