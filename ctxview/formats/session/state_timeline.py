@@ -20,10 +20,10 @@ NOW = "now"
 
 
 def build_revisions(root: Path, survey: Survey | None) -> tuple[Revision, ...]:
-    """One for each of the last runs, and now, which comes last and is always there."""
+    """One for each of the last runs, and now, which comes last, is always there and may be edited."""
     runs = moments_of(survey)
     past = (Revision(_label(each), "run", root / MESSAGES, each.number) for each in runs)
-    return (*past, Revision(NOW, "session", root / MESSAGES))
+    return (*past, Revision(NOW, "session", root))
 
 
 def moments_of(survey: Survey | None) -> list[AsOf]:
