@@ -8,12 +8,13 @@ from pathlib import Path
 from ctxview.edits import WritePolicy
 from ctxview.files.reading import Unreadable, read_beneath
 from ctxview.findings import Finding
+from ctxview.formats.block_counts import count_blocks
 from ctxview.formats.file_rules import report_partly_read
 from ctxview.formats.interface import AS_ON_DISK, Lens, Reading, Revision
 from ctxview.formats.session.finding_tally import tallied
 from ctxview.formats.session.profiles import PROFILES, load_profile
 from ctxview.formats.session.root import KnownSession, SessionRoot, read_root
-from ctxview.formats.session.state import FORMAT, count_blocks
+from ctxview.formats.session.state import FORMAT
 from ctxview.state import Block, ContextState, Gap, Origin, Ref, RefStatus, Tier
 
 

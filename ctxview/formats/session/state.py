@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from ctxview.analysis.tokens import TokenCounter
+from ctxview.formats.block_counts import count_blocks
 from ctxview.formats.session.forms import session_form
 from ctxview.formats.session.state_budget import build_budgets
 from ctxview.formats.session.state_gaps import build_gaps
@@ -14,7 +13,7 @@ from ctxview.formats.session.state_tiers import build_tiers
 from ctxview.formats.session.state_todo import build_todo
 from ctxview.formats.session.transcript import SessionTranscript
 from ctxview.formats.session.view import View
-from ctxview.state import ContextState, Counts, Event, Tier
+from ctxview.state import ContextState, Event
 
 FORMAT = "session"
 
@@ -39,20 +38,6 @@ def build_state(view: View, revision: str, timeline: tuple[Event, ...]) -> Conte
         form=session_form(session),
         extra=_extra(view),
         transcript=SessionTranscript(view.look.history.messages, view.profile),
-    )
-
-
-def count_blocks(tiers: Sequence[Tier], counter: TokenCounter) -> Counts:
-    """Totals over all tiers; tokens of what the pack or the prompt shows."""
-    blocks = [block for tier in tiers for block in tier.blocks]
-    visible = [block for block in blocks if block.visible]
-    return Counts(
-        blocks=len(blocks),
-        visible=len(visible),
-        hidden=sum(block.visible is False for block in blocks),
-        tokens=sum(block.tokens or 0 for block in visible),
-        tokens_exact=counter.exact,
-        estimator=counter.name,
     )
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ctxview.analysis.tokens import TokenCounter
+from ctxview.formats.block_counts import count_blocks
 from ctxview.formats.snapshot.forms import cursor_form, snapshot_form
 from ctxview.formats.snapshot.model import AgentStore, Role, Snapshot, integer, text
 from ctxview.formats.snapshot.profile import Profile
@@ -16,7 +16,7 @@ from ctxview.formats.snapshot.state_gaps import build_gaps
 from ctxview.formats.snapshot.state_refs import build_refs
 from ctxview.formats.snapshot.versions import declared_version, disagreement, task_of
 from ctxview.formats.snapshot.visibility import look
-from ctxview.state import ContextState, Counts, Cursor, Event, Origin, Tier, Todo, TodoItem
+from ctxview.state import ContextState, Cursor, Event, Origin, Todo, TodoItem
 
 FORMAT = "snapshot"
 
@@ -67,20 +67,6 @@ def may_be_written(file: SnapshotFile) -> bool:
     if file.snapshot is None or file.document is None or file.salvaged is not None:
         return False
     return file.snapshot.role is not Role.INJECTED and file.kind is not Kind.PROMPT
-
-
-def count_blocks(tiers: Sequence[Tier], counter: TokenCounter) -> Counts:
-    """Totals over all tiers; tokens of what the model is shown."""
-    blocks = [block for tier in tiers for block in tier.blocks]
-    visible = [block for block in blocks if block.visible]
-    return Counts(
-        blocks=len(blocks),
-        visible=len(visible),
-        hidden=sum(block.visible is False for block in blocks),
-        tokens=sum(block.tokens or 0 for block in visible),
-        tokens_exact=counter.exact,
-        estimator=counter.name,
-    )
 
 
 def _without_snapshot(file: SnapshotFile, setting: Setting) -> ContextState:

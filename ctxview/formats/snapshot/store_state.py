@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ctxview.analysis.tokens import TokenCounter
+from ctxview.formats.block_counts import count_blocks
 from ctxview.formats.snapshot.model import AgentStore, MemoryEntry
 from ctxview.formats.snapshot.normalise import quality
-from ctxview.formats.snapshot.state import FORMAT, count_blocks, todo_items
+from ctxview.formats.snapshot.state import FORMAT, todo_items
 from ctxview.formats.snapshot.state_gaps import lost_references, unreadable_store
 from ctxview.formats.snapshot.state_refs import build_refs
 from ctxview.state import Block, ContextState, Origin, Tier, Todo
