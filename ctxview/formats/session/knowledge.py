@@ -82,10 +82,8 @@ class Knowledge:
             return (
                 self._examine(cancelled, told)
                 and self._survey(cancelled, told)
-                and self._texts.advance(
-                    cancelled, lambda done, total: told(done, total, "looking for secrets")
-                )
                 and self._compare(cancelled, told)
+                and self._texts.advance(cancelled, lambda done, size: told(done, size, "looking for secrets"))
             )
 
     def remember(self) -> None:

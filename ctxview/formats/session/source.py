@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from threading import Lock
 
+from ctxview.analysis.tokens import TokenCounter
 from ctxview.edits import WritePolicy
 from ctxview.files.reading import Unreadable, read_beneath
 from ctxview.findings import Finding
@@ -19,6 +20,7 @@ from ctxview.formats.session.checks import check_look
 from ctxview.formats.session.finding_tally import tallied
 from ctxview.formats.session.folder import SessionFolder
 from ctxview.formats.session.history import History, open_history
+from ctxview.formats.session.history_tokens import RoleTokens, count_history
 from ctxview.formats.session.knowledge import Knowledge
 from ctxview.formats.session.model import Session
 from ctxview.formats.session.profiles import PROFILES, load_profile
@@ -46,6 +48,7 @@ class SessionSource:
         self._known: dict[str, Knowledge] = {}
         self._readings: dict[object, Reading] = {}
         self._moments: _Past | None = None
+        self._tokens: dict[str, tuple[RoleTokens, ...]] = {}
         self._lock = Lock()
 
     @property
@@ -87,7 +90,8 @@ class SessionSource:
         known = self._knowledge(lens.profile)
         if overlay:
             return self._read(revision, lens, known, read_session(SessionFolder(self._path, overlay)))
-        key = (revision, lens.profile, lens.counter.name, lens.budget, known.version)
+        counted = lens.counter.name in self._tokens
+        key = (revision, lens.profile, lens.counter.name, lens.budget, known.version, counted)
         with self._lock:
             if key in self._readings:
                 return self._readings[key]
@@ -103,10 +107,12 @@ class SessionSource:
         return self._findings(known, self._session)
 
     def work(self, lens: Lens, progress: Progress) -> None:
-        """Read the histories, verify the blobs, compare with the last look and remember this one."""
+        """Read the histories, verify blobs, compare with the last look, remember this one, count tokens."""
         known = self._knowledge(lens.profile)
-        if known.advance(lambda: progress.cancelled, progress.report):
-            known.remember()
+        done = known.advance(lambda: progress.cancelled, progress.report)
+        known.remember()
+        if done:
+            self._count_tokens(lens.counter, progress)
 
     def _knowledge(self, profile: str | None) -> Knowledge:
         name = profile or PROFILES[0]
@@ -119,6 +125,16 @@ class SessionSource:
         if known.small:
             known.finish()
         return known
+
+    def _count_tokens(self, counter: TokenCounter, progress: Progress) -> None:
+        if counter.name not in self._tokens:
+
+            def report(done: int, total: int) -> None:
+                progress.report(done, total, "counting tokens")
+
+            counted = count_history(self._history.messages, counter, lambda: progress.cancelled, report)
+            if counted is not None:
+                self._tokens[counter.name] = counted
 
     def _past(self) -> _Past:
         """The moments of the session, known as soon as one profile's survey is: they are the same for all."""
@@ -134,7 +150,8 @@ class SessionSource:
         look, past = known.look(session), self._past()
         as_of = past.moments[revision] if 0 <= revision < len(past.moments) else None
         label = past.revisions[revision if as_of is not None else -1].label
-        state = build_state(View(look, lens.counter, as_of, lens.budget), label, build_timeline(look))
+        view = View(look, lens.counter, as_of, lens.budget, self._tokens.get(lens.counter.name))
+        state = build_state(view, label, build_timeline(look))
         return Reading(state, self._findings(known, session))
 
     def _findings(self, known: Knowledge, session: Session) -> tuple[Finding, ...]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ctxview.analysis.wording import counted
 from ctxview.formats.session.candidates import estimate
 from ctxview.formats.session.model import PackItem
 from ctxview.formats.session.prompt import prompt_bytes, prompt_view
@@ -20,7 +21,7 @@ def build_budgets(view: View) -> tuple[Budget, ...]:
         return tuple(_prompt(view))
     if view.trial is not None:
         return (*_built_now(view), *_prompt(view))
-    return (*_written(view), *_recounted(view), *_built_now(view), *_prompt(view))
+    return (*_written(view), *_recounted(view), *_built_now(view), *_prompt(view), *_whole_history(view))
 
 
 def segment_name(item: PackItem) -> str:
@@ -112,6 +113,24 @@ def _prompt(view: View) -> Iterator[Budget]:
     used = sum(prompt_bytes(line) for line in shown) + max(0, len(shown) - 1)
     segment = Segment(f"{len(shown)} messages", used, limit, True, None)
     yield Budget("prompt history", "bytes", limit, used, None, (segment,))
+
+
+def _whole_history(view: View) -> Iterator[Budget]:
+    """All that was ever said, by who said it: no window has to hold it, so there is no limit."""
+    if not view.history:
+        return
+    segments = tuple(
+        Segment(
+            f"{each.role}, {counted(each.messages, 'message')}",
+            each.tokens,
+            None,
+            each.exact,
+            view.counter.name,
+        )
+        for each in view.history
+    )
+    total = sum(segment.used for segment in segments)
+    yield Budget("whole history", f"tokens ({view.counter.name})", None, total, None, segments)
 
 
 def _budget(target: str, unit: str, view: View, segments: Sequence[Segment]) -> Budget:

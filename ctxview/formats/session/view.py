@@ -8,6 +8,7 @@ from functools import cached_property
 from ctxview.analysis.tokens import TokenCounter
 from ctxview.formats.session.candidates import Choice, candidates, first_fit
 from ctxview.formats.session.history_line import HistoryLine
+from ctxview.formats.session.history_tokens import RoleTokens
 from ctxview.formats.session.look import Look
 from ctxview.formats.session.model import PackItem
 from ctxview.formats.session.names import MESSAGES, tail_count
@@ -35,6 +36,8 @@ class View:
     as_of: AsOf | None = None
     trial: int | None = None
     """A budget to try out; None for the session's own."""
+    history: tuple[RoleTokens, ...] | None = None
+    """What all messages cost by role; None while nobody has counted."""
 
     @property
     def budget(self) -> int | None:

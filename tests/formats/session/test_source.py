@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from ctxview.analysis.tokens import ESTIMATES
+from ctxview.analysis.tokens import ESTIMATES, exact_counter
 from ctxview.edits import Draft, InsertItem, Refused, SetValue
 from ctxview.files import observations, reading
 from ctxview.files.reading import Unreadable
 from ctxview.findings import Finding
 from ctxview.formats import Lens, LongWork, detect, discover, open_source
 from ctxview.formats.session import knowledge
+from ctxview.formats.session.history_tokens import count_history
 from ctxview.formats.session.source import SessionSource
 from tests.formats.session.builders import PLACE, Build, fresh, sound, user
 
@@ -333,3 +334,25 @@ def test_what_may_not_be_read_is_told_and_the_rest_is_shown(tmp_path: Path, monk
     ]
     assert ("messages.jsonl", "unreadable") in {(gap.id, gap.status) for gap in now(source).state.missing}
     assert len(now(source).state.tiers[2].blocks) == 2
+
+
+@pytest.mark.parametrize("counter", [ESTIMATES["words"], exact_counter()], ids=lambda counter: counter.name)
+def test_the_whole_history_is_counted_by_who_speaks(counter, tmp_path: Path):
+    source = SessionSource(sound(tmp_path).add("messages.jsonl", "nonsense", {"content": "x y"}).write())
+    lens = Lens(counter)
+    source.work(lens, Waiting())
+    state = source.reading(len(source.revisions) - 1, lens).state
+    whole = next(budget for budget in state.budgets if budget.target == "whole history")
+    names = [segment.name for segment in whole.segments]
+    assert names == ["user, 2 messages", "assistant, 3 messages", "tool, 1 message", "none, 1 message"]
+    transcript = state.transcript
+    assert transcript is not None
+    rows = [transcript.row(number) for number in range(len(transcript))]
+    assert whole.used == sum(counter.count(row.text) for row in rows if row.kind != "broken")
+    assert whole.unit == f"tokens ({counter.name})"
+
+
+def test_counting_that_is_cancelled_counts_nothing(tmp_path: Path):
+    stream = SessionSource(sound(tmp_path).write()).history.messages
+    assert count_history(stream, exact_counter(), lambda: True) is None
+    assert count_history(stream, ESTIMATES["words"], lambda: True) is None

@@ -1,0 +1,82 @@
+"""What the whole history costs in tokens, by who speaks: counted once, kept by content, stopped any time.
+
+Exact counts go through the cache, so that a second time costs no more than reading. Estimates are quick.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ctxview.analysis.token_cache import TokenCounts
+from ctxview.analysis.tokens import Count, TokenCounter
+from ctxview.formats.session.history import Cancelled, Report, Stream
+from ctxview.formats.session.history_line import HistoryLine
+from ctxview.formats.session.message import message_in
+
+RECIPE = "session message 1"
+"""Names what is counted of a line; another number when that changes."""
+STEP = 512 * 1024
+ROLES = ("system", "user", "assistant", "tool")
+
+
+@dataclass(frozen=True, slots=True)
+class RoleTokens:
+    role: str
+    messages: int
+    tokens: int
+    exact: bool
+
+
+def count_history(
+    stream: Stream, counter: TokenCounter, cancelled: Cancelled, report: Report | None = None
+) -> tuple[RoleTokens, ...] | None:
+    """The tokens of all messages, known roles first; None when cancelled."""
+    walk = _Walk(stream, report)
+    if counter.exact and stream.size > 0:
+        counted = TokenCounts(counter.name, _text, RECIPE).each(walk.contents(), cancelled)
+    else:
+        counted = (counter.measure(_text(content)) for content in walk.contents())
+    totals: dict[str, RoleTokens] = {}
+    for count in counted:
+        if cancelled():
+            return None
+        role = walk.roles.popleft()
+        totals[role] = _more(totals.get(role, RoleTokens(role, 0, 0, True)), count)
+    if walk.roles:
+        # The counting ended before the history did: somebody cancelled it.
+        return None
+    known = [totals[role] for role in ROLES if role in totals]
+    return (*known, *(each for role, each in totals.items() if role not in ROLES))
+
+
+class _Walk:
+    """Hands out the lines of a history, and keeps who speaks in those that wait for their count."""
+
+    def __init__(self, stream: Stream, report: Report | None) -> None:
+        self._stream = stream
+        self._report = report
+        self.roles: deque[str] = deque()
+
+    def contents(self) -> Iterator[bytes]:
+        done = told = 0
+        for line in self._stream.scan():
+            done += line.size + line.ending
+            if self._report is not None and done - told >= STEP:
+                told = done
+                self._report(done, self._stream.size)
+            value = line.value
+            if value is None:
+                continue
+            role = value.get("role")
+            self.roles.append(role if isinstance(role, str) else "none")
+            yield line.content
+
+
+def _more(total: RoleTokens, count: Count) -> RoleTokens:
+    return RoleTokens(total.role, total.messages + 1, total.tokens + count.value, total.exact and count.exact)
+
+
+def _text(content: bytes) -> str:
+    return message_in(HistoryLine("", "", None, 0, len(content), content)).text
