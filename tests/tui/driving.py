@@ -32,10 +32,14 @@ class Driver:
         return screen
 
     async def settle(self) -> None:
-        """Waits until nothing is read, counted or drawn any more."""
-        await self.pilot.pause()
-        while self._busy:
-            await self.pilot.pause(0.01)
+        """Waits until nothing is read, counted or drawn any more; twice, for what one thing sets off."""
+        quiet = 0
+        while quiet < 2:
+            await self.pilot.pause()
+            quiet += 1
+            while self._busy:
+                await self.pilot.pause(0.01)
+                quiet = 0
 
     @property
     def _busy(self) -> bool:
