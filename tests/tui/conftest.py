@@ -2,6 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from ctxview.formats import all_rules
+
+# As when a real source was read: a finding's rule is known and explained, whichever test runs first.
+all_rules()
+
 
 @pytest.fixture(autouse=True)
 def _plain_surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
