@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ctxview.origin import JsonValue as JsonValue
 from ctxview.origin import Origin as Origin
+
+if TYPE_CHECKING:
+    from ctxview.flow import Flow
 
 
 class Owner(StrEnum):
@@ -108,6 +111,20 @@ class Form:
 # -- the parts -------------------------------------------------------------------------------------------
 
 
+class Sight(StrEnum):
+    """How far something came on its way to one target. Being chosen is not being shown."""
+
+    INJECTED = "injected"
+    """A record says that it became visible there."""
+    ASSEMBLED = "assembled"
+    """It was put together for it; nothing says that it arrived."""
+    ALLOWED = "allowed"
+    """It may be seen there, and was not put together for it."""
+    DENIED = "denied"
+    """It may not be seen there."""
+    UNKNOWN = "unknown"
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """One thing the agent remembers or was given, and whether the model is shown it."""
@@ -130,6 +147,8 @@ class Block:
     form: Form | None = None
     rank: int | None = None
     """Position in what the model is shown, from 0; None when it is not shown."""
+    sights: Mapping[str, Sight] = field(default_factory=dict)
+    """By target, where a format tells targets apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +266,7 @@ class Gap:
     blocks: tuple[str, ...]
     why: str
     origin: Origin
+    form: Form | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,6 +355,8 @@ class ContextState:
     """Small facts worth a line in the header: profile, version, kind of file."""
     transcript: Transcript | None = None
     """The messages themselves, where there are any."""
+    flow: Flow | None = None
+    """The way from the sources to what was shown, where a format records it."""
 
     def blocks(self) -> Iterator[Block]:
         for tier in self.tiers:

@@ -36,6 +36,8 @@ class Lens:
     mode: str | None = None
     budget: int | None = None
     """What if the budget were this; None for the source's own. Formats without such a budget ignore it."""
+    editor: str | None = None
+    """Who would edit: forms open what that one may write. None for the first; see `HasEditors`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,26 @@ class LongWork(Protocol):
 
     def work(self, lens: Lens, progress: Progress) -> None:
         """Find out the rest; stopped by `progress`, the next call goes on from there."""
+
+
+@runtime_checkable
+class HasEditors(Protocol):
+    """A source in which not everybody may write the same."""
+
+    @property
+    def editors(self) -> Sequence[str]:
+        """In whose name a person may edit; the first unless another is chosen."""
+
+    def policy_of(self, file: str, editor: str) -> WritePolicy | None:
+        """What that editor may write in a file; None when nothing."""
+
+
+@runtime_checkable
+class Withholding(Protocol):
+    """A source that holds what must not be shown to anybody."""
+
+    def withheld(self, file: str) -> Sequence[tuple[int, int]]:
+        """The byte spans of a file that no screen, search, copy, report or log may show; in order, apart."""
 
 
 @dataclass(frozen=True, slots=True)

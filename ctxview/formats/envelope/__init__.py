@@ -1,0 +1,1 @@
+"""Agent Context envelopes: what was available to an agent, chosen, put together, and shown to whom."""
