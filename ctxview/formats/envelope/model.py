@@ -171,7 +171,7 @@ class Dossier:
         return self._by_id.get((kind, id_)) if id_ is not None else None
 
     def resolve(self, reference: Reference) -> Record | None:
-        """What a reference leads to, be it the record that stands in its place; None for what lies outside."""
+        """What a reference leads to, be it the record in its own place; None for what lies outside."""
         for kind in reference.leads_to:
             if found := self.named(kind, reference.id):
                 return found
