@@ -122,8 +122,11 @@ class HasEditors(Protocol):
 class Withholding(Protocol):
     """A source that holds what must not be shown to anybody."""
 
-    def withheld(self, file: str) -> Sequence[tuple[int, int]]:
-        """The byte spans of a file that no screen, search, copy, report or log may show; in order, apart."""
+    def withheld(self, file: str, data: bytes | None = None) -> Sequence[tuple[int, int]]:
+        """The byte spans of a file that no screen, search, copy, report or log may show; in order, apart.
+
+        Of other bytes than were read, such as a draft of the file, when `data` is given.
+        """
 
 
 @dataclass(frozen=True, slots=True)
