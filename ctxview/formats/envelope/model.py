@@ -35,6 +35,14 @@ def texts(value: JsonValue) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
+class Stray:
+    """A value that stands where a record should: it is no object, or no id field says what kind it is."""
+
+    value: JsonValue
+    origin: Origin
+
+
+@dataclass(frozen=True)
 class Reference:
     """One entry of a reference field: who refers, where it stands, and what it names."""
 

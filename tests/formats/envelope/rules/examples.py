@@ -1,0 +1,76 @@
+"""Runs the `Bad` and `Good` examples of an envelope rule: changes to the good bundle, line by line.
+
+`ID.a.b[0] = VALUE` sets a member of the record of that id (VALUE is JSON, `(absent)` or `"x" * 513`),
+`ID += {…}` adds a copy of a record with these members, `ID (absent)` takes a record away, `+ JSON` adds a
+value as it stands. What follows a line `---` is added to a second file.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from typing import Any
+
+from ctxview.findings import Finding
+from ctxview.formats.envelope import rules
+from tests.formats.envelope.bundles import Read, good, named, read
+
+_MEMBER = re.compile(r"(?P<id>[\w-]+)\.(?P<path>\S+) = (?P<value>.*)")
+_COPY = re.compile(r"(?P<id>[\w-]+) \+= (?P<value>\{.*)")
+_REPEATED = re.compile(r'"(.)" \* (\d+)')
+
+
+def findings_of(example: str) -> list[Finding]:
+    """Everything all rules say about an example."""
+    return findings_in(bundle(example))
+
+
+def said(number: int, example: str) -> list[Finding]:
+    """What one rule, and only that, says about the good bundle with these changes (` ¶ ` parts lines)."""
+    found = findings_of(example.replace(" ¶ ", "\n"))
+    return [each for each in found if each.rule == f"ENV{number:03}"]
+
+
+def findings_in(found: Read) -> list[Finding]:
+    told = [finding for stray in found.strays for finding in rules.check_stray(stray)]
+    told += [finding for record in found.records for finding in rules.check_record(record)]
+    told += [finding for dossier in found.dossiers for finding in rules.check_dossier(dossier)]
+    told += rules.check_bundle(found.dossiers)
+    return list(dict.fromkeys(told))
+
+
+def bundle(example: str) -> Read:
+    first, second = good(), list[Any]()
+    above, _, below = f"\n{example}\n".partition("\n---\n")
+    for values, lines in ((first, above), (second, below)):
+        for line in filter(None, map(str.strip, lines.splitlines())):
+            _change(first, values, line)
+    return read(first, second) if second else read(first)
+
+
+def _change(known: list[Any], values: list[Any], line: str) -> None:
+    if line.startswith("+ "):
+        values.append(json.loads(line[2:]))
+    elif line.endswith(" (absent)") and " = " not in line:
+        values.remove(named(known, line.removesuffix(" (absent)")))
+    elif found := _COPY.fullmatch(line):
+        values.append({**copy.deepcopy(named(known, found["id"])), **json.loads(found["value"])})
+    else:
+        member = _MEMBER.fullmatch(line)
+        assert member is not None, line
+        _set(named(known, member["id"]), member["path"], member["value"])
+
+
+def _set(value: Any, path: str, written: str) -> None:
+    keys = [int(number) if number else word for number, word in re.findall(r"\[(\d+)\]|([\w-]+)", path)]
+    *above, last = keys
+    holder = value
+    for key in above:
+        holder = holder.setdefault(key, {}) if isinstance(holder, dict) else holder[key]
+    if written == "(absent)":
+        del holder[last]
+    elif repeated := _REPEATED.fullmatch(written):
+        holder[last] = repeated[1] * int(repeated[2])
+    else:
+        holder[last] = json.loads(written)
