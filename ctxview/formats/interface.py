@@ -88,6 +88,16 @@ class Source(Protocol):
     def policy(self, file: str) -> WritePolicy | None:
         """What may be written in a file; None when nothing may."""
 
+    @property
+    def watched(self) -> Sequence[Path]:
+        """Files and folders whose change may mean news, the busiest first; empty when nothing can change."""
+
+    def again(self) -> Source:
+        """A new look at the same thing as it is now; raises `CannotOpen`. This look stays what it is.
+
+        What is still true is shared by both. See `HoldsBack` for files that are being written.
+        """
+
 
 class Progress(Protocol):
     """Somebody who waits: is told how far the work is, and may lose interest."""
@@ -127,6 +137,15 @@ class Withholding(Protocol):
 
         Of other bytes than were read, such as a draft of the file, when `data` is given.
         """
+
+
+@runtime_checkable
+class HoldsBack(Protocol):
+    """A source that shows what it last knew of files somebody is in the middle of writing."""
+
+    @property
+    def held_back(self) -> Sequence[Path]:
+        """These files; `again`, a little later, tells how they ended. Empty when all is as it is on disk."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,6 +102,13 @@ class FakeSource:
     def policy(self, file: str) -> WritePolicy | None:
         return FakePolicy() if self.writable else None
 
+    @property
+    def watched(self) -> Sequence[Path]:
+        return ()
+
+    def again(self) -> FakeSource:
+        return self
+
     def _reading(self, data: bytes, revision: int, lens: Lens) -> Reading:
         tiers = tuple(self._tier(data, name, lens) for name in TIERS)
         blocks = [each for tier in tiers for each in tier.blocks]

@@ -21,16 +21,21 @@ class RawFormat:
     def open(self, path: Path) -> Source:
         from ctxview.formats.raw.source import RawSource
 
-        if path.is_dir():
-            raise CannotOpen(f"{path}: a folder cannot be opened as raw; name one of its files")
-        try:
-            ends = read_ends(path, LIMIT)
-        except Unreadable as error:
-            raise CannotOpen(f"{path}: {error.reason}") from None
-        return RawSource(path, _joined(ends), _left_out(ends))
+        return RawSource(path, *read_file(path))
 
 
 FORMAT = RawFormat()
+
+
+def read_file(path: Path) -> tuple[bytes, str | None]:
+    """Its bytes, or both ends of them, and what was left out; raises `CannotOpen`."""
+    if path.is_dir():
+        raise CannotOpen(f"{path}: a folder cannot be opened as raw; name one of its files")
+    try:
+        ends = read_ends(path, LIMIT)
+    except Unreadable as error:
+        raise CannotOpen(f"{path}: {error.reason}") from None
+    return _joined(ends), _left_out(ends)
 
 
 def _joined(ends: FileEnds) -> bytes:

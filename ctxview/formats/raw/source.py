@@ -11,6 +11,7 @@ from ctxview.analysis.text_rules import check_text
 from ctxview.analysis.tokens import TokenCounter
 from ctxview.edits import WritePolicy
 from ctxview.files.places import Places
+from ctxview.files.stamps import is_settled
 from ctxview.findings import Finding
 from ctxview.formats.file_rules import report_partly_read, report_unrecognised
 from ctxview.formats.interface import AS_ON_DISK, Lens, Reading, Revision
@@ -27,10 +28,13 @@ class RawSource:
     format = FORMAT
     profiles: Sequence[str] = ()
 
-    def __init__(self, path: Path, data: bytes, left_out: str | None = None) -> None:
+    def __init__(
+        self, path: Path, data: bytes, left_out: str | None = None, *, being_written: bool = False
+    ) -> None:
         self._path = path
         self._data = data
         self._left_out = left_out
+        self._being_written = being_written
 
     @property
     def path(self) -> Path:
@@ -59,6 +63,26 @@ class RawSource:
 
     def findings(self, lens: Lens) -> Sequence[Finding]:  # noqa: ARG002 - no lens changes what is found
         return self._found
+
+    @property
+    def watched(self) -> Sequence[Path]:
+        return (self._path,)
+
+    @property
+    def held_back(self) -> Sequence[Path]:
+        return (self._path,) if self._being_written else ()
+
+    def again(self) -> RawSource:
+        """Raises `CannotOpen`. JSON that does not parse just after it was written is left for later."""
+        from ctxview.formats.raw.opening import read_file
+
+        data, left_out = read_file(self._path)
+        if (data, left_out) == (self._data, self._left_out):
+            return RawSource(self._path, self._data, left_out) if self._being_written else self
+        new = RawSource(self._path, data, left_out)
+        if self._raw.document is not None and new._raw.document is None and not is_settled(self._path):
+            return RawSource(self._path, self._data, self._left_out, being_written=True)
+        return new
 
     @cached_property
     def _raw(self) -> RawFile:

@@ -10,10 +10,10 @@ from ctxview.files.reading import Unreadable, read_beneath
 from ctxview.findings import Finding
 from ctxview.formats.block_counts import count_blocks
 from ctxview.formats.file_rules import report_partly_read
-from ctxview.formats.interface import AS_ON_DISK, Lens, Reading, Revision
+from ctxview.formats.interface import AS_ON_DISK, CannotOpen, Lens, Reading, Revision
 from ctxview.formats.session.finding_tally import tallied
 from ctxview.formats.session.profiles import PROFILES, load_profile
-from ctxview.formats.session.root import KnownSession, SessionRoot, read_root
+from ctxview.formats.session.root import SINGLE_NAMES, KnownSession, SessionRoot, read_root
 from ctxview.formats.session.state import FORMAT
 from ctxview.state import Block, ContextState, Gap, Origin, Ref, RefStatus, Tier
 
@@ -51,6 +51,20 @@ class RootSource:
 
     def policy(self, file: str) -> WritePolicy | None:  # noqa: ARG002 - only the runtime writes an index
         return None
+
+    @property
+    def watched(self) -> Sequence[Path]:
+        root, index = self._root.folder.root, self._root.folder.root / "index"
+        pointers = (Path(part.file) for part in (*self._root.pointers, *self._root.channels))
+        states = (root / each.name / word for each in self._root.sessions for word in ("state", "updated_at"))
+        folders = (root, index, *(index / name for name in (*SINGLE_NAMES, "channel")))
+        return (index / "list", index / "current", *folders, *states, *pointers)
+
+    def again(self) -> RootSource:
+        root = self._root.folder.root
+        if not root.is_dir():
+            raise CannotOpen(f"{root}: there is no such folder any more")
+        return RootSource(self._path, root)
 
     def reading(
         self,

@@ -15,7 +15,7 @@ from ctxview.analysis.tokens import TokenCounter
 from ctxview.edits import WritePolicy
 from ctxview.files.reading import Unreadable, read_beneath
 from ctxview.findings import Finding
-from ctxview.formats.interface import AS_ON_DISK, Lens, Progress, Reading, Revision
+from ctxview.formats.interface import AS_ON_DISK, CannotOpen, Lens, Progress, Reading, Revision
 from ctxview.formats.session.checks import check_look
 from ctxview.formats.session.finding_tally import tallied
 from ctxview.formats.session.folder import SessionFolder
@@ -113,6 +113,17 @@ class SessionSource:
         known.remember()
         if done:
             self._count_tokens(lens.counter, progress)
+
+    @cached_property
+    def watched(self) -> Sequence[Path]:
+        """The histories, the state, everything small, and the folders in which something may appear."""
+        hot = ("messages.jsonl", "events.jsonl", "state", "updated_at", ".store/wal.jsonl")
+        return tuple(self._path / name for name in dict.fromkeys((*hot, *self._session.parts)))
+
+    def again(self) -> SessionSource:
+        if not self._path.is_dir():
+            raise CannotOpen(f"{self._path}: there is no such folder any more")
+        return SessionSource(self._path)
 
     def _knowledge(self, profile: str | None) -> Knowledge:
         name = profile or PROFILES[0]

@@ -6,19 +6,43 @@ is written, locked or created beside the databases.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from ctxview.files.json_document import JsonError, parse
 from ctxview.files.reading import Unreadable, read_bytes
 from ctxview.files.readonly_sqlite import Database, SqlValue, open_readonly
+from ctxview.files.stamps import stamp_of
 from ctxview.formats.snapshot.model import AgentStore, MemoryEntry, QueueLine, TodoRow
 
 ENTRIES = "persistent_memory_entries"
 PAYLOADS = "persistent_memory_tag_payloads"
 FULL_TEXT = "persistent_memory_fts"
 TODO_ITEMS = "todo_items"
+WATCHED = ("memory.db-wal", "memory.db", "memory-queue.wal", "todo.db-wal", "todo.db")
+"""Where agents write; a database first writes into the file beside it."""
+
+
+class StoreLook:
+    """One look at a store: read when somebody first asks, and as it was when the look was taken or later."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.files = tuple(folder / name for name in WATCHED)
+        self._stamps = tuple(stamp_of(file) for file in self.files)
+        now = time.time()
+        self._telling = not any(stamp.fresh(now) for stamp in self._stamps if stamp is not None)
+
+    @cached_property
+    def store(self) -> AgentStore:
+        return read_store(self._folder)
+
+    def is_same(self, later: StoreLook) -> bool:
+        """Whether a later look at the same store would read the same."""
+        return self._telling and self._stamps == later._stamps
 
 
 def read_store(folder: Path) -> AgentStore:

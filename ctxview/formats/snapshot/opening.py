@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ctxview.files.reading import LIMIT, Unreadable, read_beneath, read_bytes
+from ctxview.files.reading import LIMIT
 from ctxview.formats.interface import CannotOpen, Match, Source
 from ctxview.formats.peek import Peek
 from ctxview.origin import JsonValue
 
 if TYPE_CHECKING:
-    from ctxview.formats.snapshot.source import LoadedFile
+    from ctxview.formats.snapshot.loading import Loaded
 
 NAME = "snapshot"
 STORE_FILES = frozenset(("memory.db", "memory-queue.wal", "todo.db"))
@@ -24,8 +23,6 @@ LIKELY = 75
 PERHAPS = 45
 MOST_PEEKS = 60
 """How many files of a folder are looked at to decide what it is."""
-MOST_FILES = 3000
-MOST_BYTES = 512 * 1024 * 1024
 
 _SEPARATOR = b"<<<CONTEXT>>>"
 _PAYLOAD = re.compile(rb"<<<CONTEXT>>>[\s`\w]{0,40}[{\[]")
@@ -43,23 +40,36 @@ class SnapshotFormat:
         return Match(NAME, *found) if found is not None else None
 
     def open(self, path: Path) -> Source:
-        from ctxview.formats.snapshot import source as snapshots
+        from ctxview.formats.snapshot.source import SnapshotSource
 
-        if not path.is_dir():
-            if path.name in STORE_FILES and _is_store(Peek(path.parent)):
-                return snapshots.SnapshotSource(path, [], path.parent)
-            try:
-                return snapshots.SnapshotSource(path, [snapshots.LoadedFile(path, read_bytes(path))])
-            except Unreadable as error:
-                raise CannotOpen(f"{path}: {error.reason}") from None
-        store = agent_folder(Peek(path))
-        files, left_out = _load(_files_of(path, store))
-        if not files and store is None:
-            raise CannotOpen(f"{path}: no snapshot, reply or log in this folder")
-        return snapshots.SnapshotSource(path, files, store, left_out)
+        return SnapshotSource(path, *load(path))
 
 
 FORMAT = SnapshotFormat()
+
+
+def load(path: Path, earlier: Loaded | None = None) -> tuple[Loaded, Path | None]:
+    """The files of the source at `path`, and its store; raises `CannotOpen`.
+
+    With what an earlier look loaded, files are read only if they changed, and half-written ones held back.
+    """
+    from ctxview.formats.snapshot.loading import load_file, load_files
+
+    if not path.is_dir():
+        if path.name in STORE_FILES and _is_store(Peek(path.parent)):
+            return load_files([], earlier), path.parent
+        return load_file(path, earlier), None
+    store = agent_folder(Peek(path))
+    files = load_files(_candidates(path, store), earlier, by_content=store is None)
+    if not files.loaded and store is None:
+        raise CannotOpen(f"{path}: no snapshot, reply or log in this folder")
+    return files, store
+
+
+def belongs(path: Path) -> bool:
+    """Whether a file of a folder is one of its rounds: by content, or, as a reply may lack all, by name."""
+    peek = Peek(path, inside=path.parent)
+    return peek.data is None or FORMAT.recognise(peek) is not None or bool(_REPLY_NAME.search(path.stem))
 
 
 def agent_folder(peek: Peek) -> Path | None:
@@ -137,32 +147,13 @@ def _recognise_folder(peek: Peek) -> tuple[int, str] | None:
     return (LIKELY if fitting * 2 >= len(looked_at) else PERHAPS, why)
 
 
-def _files_of(path: Path, store: Path | None) -> list[Path]:
-    folder = path if store is None else store / "log"
+def _candidates(path: Path, store: Path | None) -> list[Path]:
+    folder = log_folder(path, store)
     names = [name for name in Peek(folder).names if not name.startswith(".")]
     paths = [folder / name for name in names if Path(name).suffix in SUFFIXES]
-    return [each for each in paths if not each.is_dir() and (store is not None or _belongs(each))]
+    return [each for each in paths if not each.is_dir()]
 
 
-def _belongs(path: Path) -> bool:
-    """Whether a file of a folder is one of its rounds: by content, or, as a reply may lack all, by name."""
-    peek = Peek(path, inside=path.parent)
-    return peek.data is None or FORMAT.recognise(peek) is not None or bool(_REPLY_NAME.search(path.stem))
-
-
-def _load(paths: Sequence[Path]) -> tuple[list[LoadedFile], str | None]:
-    """The bytes of all files, or the reason why not; and what was left out when there is too much."""
-    from ctxview.formats.snapshot import source as snapshots
-
-    loaded: list[LoadedFile] = []
-    total = 0
-    for path in paths[:MOST_FILES]:
-        try:
-            data = read_beneath(path.parent, path.name, min(LIMIT, MOST_BYTES - total))
-        except Unreadable as error:
-            loaded.append(snapshots.LoadedFile(path, b"", error.reason))
-            continue
-        total += len(data)
-        loaded.append(snapshots.LoadedFile(path, data))
-    extra = len(paths) - MOST_FILES
-    return loaded, f"{extra} more files of this folder were not read" if extra > 0 else None
+def log_folder(path: Path, store: Path | None) -> Path:
+    """Where the rounds of a folder lie."""
+    return path if store is None else store / "log"

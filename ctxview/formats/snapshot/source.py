@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -19,16 +19,19 @@ from ctxview.findings import Finding
 from ctxview.formats.file_rules import report_partly_read, report_unreadable
 from ctxview.formats.interface import AS_ON_DISK, Lens, Reading, Revision
 from ctxview.formats.snapshot.checks import check_file
+from ctxview.formats.snapshot.loading import MOST_FILES, Loaded, LoadedFile
 from ctxview.formats.snapshot.model import AgentStore, Role, Snapshot, text
+from ctxview.formats.snapshot.opening import load, log_folder
 from ctxview.formats.snapshot.order import Placed, Turn, in_order
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.profiles import PROFILES, load_profile
-from ctxview.formats.snapshot.read import Kind, SnapshotFile, read, read_again
+from ctxview.formats.snapshot.read import Kind, SnapshotFile, read_again
 from ctxview.origin import Origin
 
 # `check` needs no state and no editor: what builds those is imported where it is used.
 if TYPE_CHECKING:
     from ctxview.edits import WritePolicy
+    from ctxview.formats.snapshot.agent_store import StoreLook
     from ctxview.formats.snapshot.timeline import Moment
     from ctxview.state import Event
 
@@ -38,9 +41,8 @@ T = TypeVar("T")
 class Memory(Generic[T]):
     """Remembers answers. Two threads that ask at once may both work; the first answer stays."""
 
-    MOST = 512
-
-    def __init__(self) -> None:
+    def __init__(self, most: int = 512) -> None:
+        self._most = most
         self._known: dict[Hashable, T] = {}
         self._lock = Lock()
 
@@ -50,18 +52,9 @@ class Memory(Generic[T]):
                 return self._known[key]
         answer = work()
         with self._lock:
-            if len(self._known) >= self.MOST:
+            if len(self._known) >= self._most:
                 self._known.pop(next(iter(self._known)))
             return self._known.setdefault(key, answer)
-
-
-@dataclass(frozen=True)
-class LoadedFile:
-    """A file of the source: its bytes, or why they could not be read."""
-
-    path: Path
-    data: bytes
-    problem: str | None = None
 
 
 class SnapshotSource:
@@ -70,20 +63,16 @@ class SnapshotSource:
     format = "snapshot"
     profiles: Sequence[str] = PROFILES
 
-    def __init__(
-        self,
-        path: Path,
-        files: Sequence[LoadedFile],
-        store_folder: Path | None = None,
-        left_out: str | None = None,
-    ) -> None:
+    def __init__(self, path: Path, found: Loaded, store_folder: Path | None = None) -> None:
         self._path = path
+        self._found = found
         self._store_folder = store_folder
-        self._left_out = left_out
         self._readings: Memory[Reading] = Memory()
         self._all: Memory[tuple[Finding, ...]] = Memory()
         self._timelines: Memory[tuple[Event, ...]] = Memory()
-        opened = [read(str(file.path), file.data) for file in files]
+        self._judged: Memory[tuple[Finding, ...]] = Memory(MOST_FILES)
+        files = found.loaded
+        opened = [file.found for file in files]
         turns = [Turn(file.path, found.snapshot) for file, found in zip(files, opened, strict=True)]
         self._placed: list[Placed] = in_order(turns)
         self._files = [files[placed.index] for placed in self._placed]
@@ -133,6 +122,26 @@ class SnapshotSource:
     def findings(self, lens: Lens) -> Sequence[Finding]:
         return self._all.once((lens.profile, lens.mode), lambda: tuple(self._all_findings(lens)))
 
+    @property
+    def held_back(self) -> Sequence[Path]:
+        return self._found.held_back
+
+    @cached_property
+    def watched(self) -> Sequence[Path]:
+        """The folder, then its files, the latest first: agents write those."""
+        folders = (self._path, log_folder(self._path, self._store_folder))
+        store = self._stored.files if self._store_folder is not None else ()
+        files = (file.path for file in reversed(self._files))
+        return tuple(dict.fromkeys((*folders, *store, *files, *self._found.strangers)))
+
+    def again(self) -> SnapshotSource:
+        """Raises `CannotOpen`. Files that did not change are neither read nor judged again."""
+        new = SnapshotSource(self._path, *load(self._path, self._found))
+        new._judged = self._judged
+        if new._store_folder is not None and self._stored.is_same(new._stored):
+            new._stored = self._stored
+        return new
+
     # -- one revision ----------------------------------------------------------------------------------
 
     def _read(self, revision: int, lens: Lens, data: bytes | None) -> Reading:
@@ -153,8 +162,9 @@ class SnapshotSource:
             store=self._store if self._store_folder is not None else None,
             timeline=self._timeline(profile),
         )
-        found = sorted(self._findings_of(revision, file, profile), key=lambda finding: finding.sort_key)
-        return Reading(build_state(file, setting), tuple(found))
+        judged = self._findings_of(revision, file, profile) if data is not None else None
+        found = judged if judged is not None else self._judgement(revision, lens, profile)
+        return Reading(build_state(file, setting), tuple(sorted(found, key=lambda finding: finding.sort_key)))
 
     def _file(self, revision: int, lens: Lens, data: bytes | None) -> SnapshotFile:
         """The revision's file, or a draft of it, as written in the mode the lens names."""
@@ -165,6 +175,22 @@ class SnapshotSource:
         if found.reply is None or found.reply.enabled is enabled:
             return found
         return replace(found, reply=replace(found.reply, enabled=enabled))
+
+    def _judgement(self, revision: int, lens: Lens, profile: Profile) -> tuple[Finding, ...]:
+        """What is wrong with a revision as it is on disk; kept as long as nothing it depends on changes."""
+        answers = self._placed[revision].answers
+        beside = (self._place_stored_before(revision), answers)
+        serials = tuple(self._files[place].serial for place in beside if place is not None)
+        shape = tuple(place is None for place in beside)
+        key = (self._files[revision].serial, serials, shape, profile.name, lens.mode)
+
+        def judge() -> tuple[Finding, ...]:
+            return tuple(self._findings_of(revision, self._file(revision, lens, None), profile))
+
+        return judge() if self._has_store_findings(revision) else self._judged.once(key, judge)
+
+    def _has_store_findings(self, revision: int) -> bool:
+        return self._store_folder is not None and revision == len(self._files) - 1
 
     def _findings_of(self, revision: int, file: SnapshotFile, profile: Profile) -> Iterator[Finding]:
         from ctxview.formats.snapshot import rules
@@ -182,18 +208,18 @@ class SnapshotSource:
         previous = self._stored_before(revision)
         if following is not None and previous is not None and following.role is Role.STORED:
             yield from rules.check_succession(previous, following, profile)
-        if self._store_folder is not None and revision == len(self._files) - 1:
+        if self._has_store_findings(revision):
             yield from self._store_findings(profile)
 
     def _all_findings(self, lens: Lens) -> list[Finding]:
         profile = load_profile(lens.profile)
         found: list[Finding] = []
-        if self._left_out is not None:
-            found += report_partly_read(str(self._path), self._left_out)
+        if self._found.left_out is not None:
+            found += report_partly_read(str(self._path), self._found.left_out)
         if not self._files:
             found += self._store_findings(profile)
         for revision in range(len(self._files)):
-            found += self._findings_of(revision, self._file(revision, lens, None), profile)
+            found += self._judgement(revision, lens, profile)
         return sorted(found, key=lambda finding: finding.sort_key)
 
     @cached_property
@@ -202,11 +228,15 @@ class SnapshotSource:
 
     # -- what several revisions share ------------------------------------------------------------------
 
-    @cached_property
+    @property
     def _store(self) -> AgentStore:
-        from ctxview.formats.snapshot.agent_store import read_store
+        return self._stored.store
 
-        return read_store(self._store_folder or self._path)
+    @cached_property
+    def _stored(self) -> StoreLook:
+        from ctxview.formats.snapshot.agent_store import StoreLook
+
+        return StoreLook(self._store_folder or self._path)
 
     def _store_findings(self, profile: Profile) -> Iterator[Finding]:
         from ctxview.formats.snapshot import rules
@@ -222,8 +252,15 @@ class SnapshotSource:
         return found if found is not None and found.role is not Role.EMITTED else None
 
     def _stored_before(self, revision: int) -> Snapshot | None:
-        earlier = (self._stored_in(self._opened[index]) for index in range(revision - 1, -1, -1))
-        return next((found for found in earlier if found is not None and found.role is Role.STORED), None)
+        place = self._place_stored_before(revision)
+        return self._stored_in(self._opened[place]) if place is not None else None
+
+    def _place_stored_before(self, revision: int) -> int | None:
+        for place in range(revision - 1, -1, -1):
+            found = self._stored_in(self._opened[place])
+            if found is not None and found.role is Role.STORED:
+                return place
+        return None
 
     def _timeline(self, profile: Profile) -> tuple[Event, ...]:
         from ctxview.formats.snapshot.timeline import build_timeline

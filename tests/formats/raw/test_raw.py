@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.formats import CannotOpen, Lens, Reading, open_source
+from ctxview.formats.interface import HoldsBack
 from ctxview.formats.raw import opening, read
 from ctxview.formats.raw.read import Kind, read_raw
+from tests.formats.watching import Time, write
 
 LENS = Lens(ESTIMATES["bytes/4"])
 
@@ -151,3 +153,28 @@ def test_every_byte_that_is_not_blank_lies_in_a_piece(data: bytes) -> None:
         start, end = piece.origin.start or 0, piece.origin.end or 0
         covered[start:end] = b" " * (end - start)
     assert not bytes(covered).strip()
+
+
+def test_another_look_shows_what_the_file_holds_now_and_waits_for_half_written_json(
+    tmp_path: Path, time: Time
+) -> None:
+    file = tmp_path / "notes.json"
+    file.write_bytes(b'{"a": 1}')
+    first = open_source(file)
+    assert first.again() is first
+    time.stands_still()
+    write(file, b'{"a": 2')
+    second = first.again()
+    assert isinstance(second, HoldsBack)
+    assert (second.held_back, second.bytes_of(str(file))) == ((file,), b'{"a": 1}')
+    write(file, b'{"a": 2}')
+    third = second.again()
+    assert isinstance(third, HoldsBack)
+    assert (third.held_back, third.bytes_of(str(file))) == ((), b'{"a": 2}')
+    write(file, b'{"a"')
+    time.passes()
+    assert third.again().bytes_of(str(file)) == b'{"a"'
+    assert first.bytes_of(str(file)) == b'{"a": 1}'
+    file.unlink()
+    with pytest.raises(CannotOpen):
+        third.again()

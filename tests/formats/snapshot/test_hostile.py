@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.formats import Lens
-from ctxview.formats.snapshot.source import LoadedFile, SnapshotSource
+from ctxview.formats.snapshot.loading import Loaded, LoadedFile
+from ctxview.formats.snapshot.source import SnapshotSource
 from tests.formats.snapshot.builders import block, full_log_value, reply_bytes, snapshot_value, to_bytes
 
 LENS = Lens(ESTIMATES["bytes/4"])
@@ -77,7 +78,7 @@ def test_no_value_in_any_place_stops_the_state_or_a_rule(draw: st.DataObject) ->
         LoadedFile(Path("reply.txt"), reply_bytes(damaged(VALUE, draw))),
         LoadedFile(Path("context.log"), to_bytes(damaged(full_log_value(VALUE), draw))),
     ]
-    source = SnapshotSource(Path(), files)
+    source = SnapshotSource(Path(), Loaded(files))
     source.findings(LENS)
     for revision in range(3):
         state = source.reading(revision, LENS).state
