@@ -61,8 +61,16 @@ class Reference:
     def id(self) -> str | None:
         if not isinstance(self.value, dict):
             return text(self.value)
-        own = (OWN_ID[kind] for kind in self.leads_to or Kind)
-        return next((found for key in (*own, *ID_KEYS, "uri") if (found := text(self.value.get(key)))), None)
+        own = [OWN_ID[kind] for kind in self.leads_to or Kind]
+        named = (text(self.value.get(key)) for key in (*own, *ID_KEYS, "uri"))
+        within = (text(self.within.get(key)) for key in own)
+        return next((found for found in (*named, *within) if found), None)
+
+    @property
+    def within(self) -> Mapping[str, JsonValue]:
+        """The object that an entry such as `{"item_ref": {…}, "reason": …}` wraps."""
+        value = self.members.get("item_ref")
+        return value if isinstance(value, dict) else {}
 
     @property
     def members(self) -> Mapping[str, JsonValue]:
