@@ -1,6 +1,6 @@
 """From the bytes of one file to its records: an object, a list, JSON lines, and the records inside records.
 
-Never raises and never judges: what is no record becomes a problem with its place, and the rest is read.
+Never raises and never judges: what is no JSON or no record is kept with its place, and the rest is read.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from enum import StrEnum
 from functools import lru_cache
 from itertools import islice
 
-from ctxview.analysis.wording import counted, spelled
+from ctxview.analysis.wording import counted
 from ctxview.files.json_document import JsonDocument, JsonError, join, parse
 from ctxview.files.places import Places
 from ctxview.formats.envelope.fields import FIELDS
-from ctxview.formats.envelope.model import Record, Reference
+from ctxview.formats.envelope.model import Record, Reference, Stray
 from ctxview.formats.envelope.vocabulary import KIND_OF_ID, OWN_ID, Kind
 from ctxview.origin import JsonValue, Origin
 
@@ -38,19 +38,11 @@ class Layout(StrEnum):
     LINES = "JSON lines"
 
 
-class Fault(StrEnum):
-    """What kept a part of a file from being read as a record."""
-
-    NOT_JSON = "not JSON"
-    NO_RECORD = "no record"
-
-
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A part of a file that is no record, and why."""
+    """A part of a file that cannot be read, and why."""
 
     origin: Origin
-    fault: Fault
     reason: str
 
 
@@ -63,6 +55,9 @@ class RecordFile:
     layout: Layout
     records: tuple[Record, ...]
     problems: tuple[Problem, ...] = ()
+    """What is no JSON."""
+    strays: tuple[Stray, ...] = ()
+    """What is JSON, and no record."""
     documents: tuple[JsonDocument, ...] = field(default=(), repr=False)
     """Every JSON text in the file: one, or one for each line that is JSON."""
     left_out: str | None = None
@@ -80,6 +75,7 @@ def read_file(file: str, data: bytes, *, whole: bool = True) -> RecordFile:
         layout,
         tuple(reader.records),
         tuple(reader.problems),
+        tuple(reader.strays),
         tuple(reader.documents),
         reader.left_out,
     )
@@ -115,6 +111,7 @@ class _Reader:
         self.whole = whole
         self.records: list[Record] = []
         self.problems: list[Problem] = []
+        self.strays: list[Stray] = []
         self.documents: list[JsonDocument] = []
         self.left_out: str | None = None
         self._places = Places(data)
@@ -123,11 +120,11 @@ class _Reader:
         """Where the text stands, without a byte order mark and without the NULs a crash leaves behind."""
         start = len(BYTE_ORDER_MARK) if self.data.startswith(BYTE_ORDER_MARK) else 0
         if start:
-            self._trouble(0, start, Fault.NOT_JSON, "a byte order mark stands before the JSON")
+            self._trouble(0, start, "a byte order mark stands before the JSON")
         end = max(start, len(self.data.rstrip(b"\0")))
         if end < len(self.data):
             reason = f"the file ends in {counted(len(self.data) - end, 'NUL byte')}"
-            self._trouble(end, len(self.data), Fault.NOT_JSON, reason)
+            self._trouble(end, len(self.data), reason)
         return start, end
 
     def read(self, start: int, end: int) -> Layout:
@@ -197,8 +194,9 @@ class _Reader:
         kind = kind_of(value)
         if kind is None or not isinstance(value, dict):
             found = document.origin(self.file, inner)
-            origin = Origin(self.file, prefix + inner, found.start, found.end, found.line, found.column)
-            self.problems.append(Problem(origin, Fault.NO_RECORD, _why_no_record(value)))
+            pointer = prefix + inner
+            origin = Origin(self.file, pointer, found.start, found.end, found.line, found.column)
+            self.strays.append(Stray(value, origin))
             return
         waiting = [Record(kind, value, self.file, document, inner, prefix)]
         while waiting:
@@ -213,12 +211,12 @@ class _Reader:
                 self.left_out = f"records inside records deeper than {DEEPEST} steps were not looked at"
 
     def _broken(self, error: JsonError, end: int) -> None:
-        self._trouble(error.place.offset, end, Fault.NOT_JSON, error.reason)
+        self._trouble(error.place.offset, end, error.reason)
 
-    def _trouble(self, start: int, end: int, fault: Fault, reason: str) -> None:
+    def _trouble(self, start: int, end: int, reason: str) -> None:
         place = self._places.at(start)
         origin = Origin(self.file, None, start, end, place.line, place.column)
-        self.problems.append(Problem(origin, fault, reason))
+        self.problems.append(Problem(origin, reason))
 
 
 def _inside(record: Record) -> Iterator[Record]:
@@ -227,12 +225,6 @@ def _inside(record: Record) -> Iterator[Record]:
             kind, members, path = found
             inner = join(record.inner, *path)
             yield Record(kind, members, record.file, record.document, inner, record.prefix, record)
-
-
-def _why_no_record(value: JsonValue) -> str:
-    if isinstance(value, dict):
-        return "no id field says what kind of record this is"
-    return f"a record is an object, and this is {spelled(value)}"
 
 
 def _lines(data: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
