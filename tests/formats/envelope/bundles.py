@@ -9,53 +9,22 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from ctxview.files.json_document import parse
-from ctxview.formats.envelope.model import Dossier, Record, Stray
-from ctxview.formats.envelope.vocabulary import KIND_OF_ID, OWN_ID, Kind
+from ctxview.formats.envelope.bundle import Bundle
+from ctxview.formats.envelope.model import Dossier, Record
+from ctxview.formats.envelope.read import kind_of, read_file
+from ctxview.formats.envelope.vocabulary import OWN_ID
 
 Json = dict[str, Any]
 IDS = {"session_id": "session-1", "thread_id": "thread-1", "turn_id": "turn-1"}
 ATTEMPT = {"task_id": "task-1", "run_id": "run-1", "attempt_id": "attempt-1"}
 
 
-@dataclass(frozen=True)
-class Read:
-    """What a reader makes of a bundle."""
-
-    records: tuple[Record, ...]
-    strays: tuple[Stray, ...]
-
-    @property
-    def dossiers(self) -> tuple[Dossier, ...]:
-        """One for every envelope, each with all other records; one without when there is no envelope."""
-        envelopes = [each for each in self.records if each.kind is Kind.ENVELOPE]
-        loose = tuple(each for each in self.records if each.kind is not Kind.ENVELOPE)
-        if not envelopes:
-            return (Dossier(None, loose),)
-        return tuple(
-            Dossier(each, (each, *loose), tuple(other for other in envelopes if other is not each))
-            for each in envelopes
-        )
-
-
-def read(*files: Sequence[Any]) -> Read:
+def read(*files: Sequence[Any]) -> Bundle:
     """Each argument is what one file holds as an array."""
-    records: list[Record] = []
-    strays: list[Stray] = []
-    for number, values in enumerate(files, 1):
-        name = f"bundle-{number}.json"
-        document = parse(json.dumps(values).encode())
-        assert isinstance(document.value, list)
-        for at, value in enumerate(document.value):
-            kind = _kind(value)
-            if kind is None or not isinstance(value, dict):
-                strays.append(Stray(value, document.origin(name, f"/{at}")))
-            else:
-                records.append(Record(kind, value, name, document, f"/{at}"))
-    return Read(tuple(records), tuple(strays))
+    numbered = enumerate(files, 1)
+    return Bundle(tuple(read_file(f"bundle-{at}.json", json.dumps(each).encode()) for at, each in numbered))
 
 
 def dossier(values: Sequence[Any]) -> Dossier:
@@ -89,13 +58,8 @@ def without(*ids: str) -> list[Json]:
 
 
 def _id(value: Json) -> Any:
-    kind = _kind(value)
+    kind = kind_of(value)
     return value[OWN_ID[kind]] if kind is not None else None
-
-
-def _kind(value: Any) -> Kind | None:
-    members = value if isinstance(value, dict) else {}
-    return next((kind for name, kind in KIND_OF_ID.items() if name in members), None)
 
 
 def digest(text: str) -> str:

@@ -14,7 +14,8 @@ from typing import Any
 
 from ctxview.findings import Finding
 from ctxview.formats.envelope import rules
-from tests.formats.envelope.bundles import Read, good, named, read
+from ctxview.formats.envelope.bundle import Bundle
+from tests.formats.envelope.bundles import good, named, read
 
 _MEMBER = re.compile(r"(?P<id>[\w-]+)\.(?P<path>\S+) = (?P<value>.*)")
 _COPY = re.compile(r"(?P<id>[\w-]+) \+= (?P<value>\{.*)")
@@ -32,15 +33,15 @@ def said(number: int, example: str) -> list[Finding]:
     return [each for each in found if each.rule == f"ENV{number:03}"]
 
 
-def findings_in(found: Read) -> list[Finding]:
-    told = [finding for stray in found.strays for finding in rules.check_stray(stray)]
+def findings_in(found: Bundle) -> list[Finding]:
+    told = [finding for file in found.files for stray in file.strays for finding in rules.check_stray(stray)]
     told += [finding for record in found.records for finding in rules.check_record(record)]
     told += [finding for dossier in found.dossiers for finding in rules.check_dossier(dossier)]
     told += rules.check_bundle(found.dossiers)
     return list(dict.fromkeys(told))
 
 
-def bundle(example: str) -> Read:
+def bundle(example: str) -> Bundle:
     first, second = good(), list[Any]()
     above, _, below = f"\n{example}\n".partition("\n---\n")
     for values, lines in ((first, above), (second, below)):
