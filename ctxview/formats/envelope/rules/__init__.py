@@ -16,9 +16,9 @@ from collections.abc import Iterator, Sequence
 
 from ctxview.findings import Finding, Rule, rules_in, run
 from ctxview.formats.envelope.model import Dossier, Record, Stray
-from ctxview.formats.envelope.rules import shape
+from ctxview.formats.envelope.rules import recommended, shape
 
-MODULES = (shape,)
+MODULES = (shape, recommended)
 
 
 def check_stray(stray: Stray) -> Iterator[Finding]:

@@ -1,0 +1,49 @@
+"""Whether a text is a date and time of RFC 3339 to the letter, and why not; it compares none."""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+
+_FORM = re.compile(
+    r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)[Tt]"
+    r"(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)(?:\.\d+)?"
+    r"(?:[Zz]|(?P<sign>[+-])(?P<zone_hour>\d\d):(?P<zone_minute>\d\d))",
+    re.ASCII,
+)
+_LEAP = 60
+_DAY = 24 * 60
+_LIMITS = {
+    "month": (1, 12),
+    "hour": (0, 23),
+    "minute": (0, 59),
+    "second": (0, _LEAP),
+    "zone_hour": (0, 23),
+    "zone_minute": (0, 59),
+}
+
+
+def why_no_time(text: str) -> str | None:
+    """What is wrong with a date and time; None when nothing is."""
+    found = _FORM.fullmatch(text)
+    if found is None:
+        return "it does not have the form 2026-05-11T09:00:00Z or 2026-05-11T09:00:00+02:00"
+    parts = {name: int(found[name] or 0) for name in ("year", "day", *_LIMITS)}
+    for name, (least, most) in _LIMITS.items():
+        if not least <= parts[name] <= most:
+            return f"the {name.replace('_', ' ')} is {parts[name]:02}"
+    # The calendar module knows no year 0; like every 400 years it is a leap year.
+    days = monthrange(parts["year"] or 400, parts["month"])[1]
+    if not 1 <= parts["day"] <= days:
+        return f"that month has no day {parts['day']}"
+    if parts["second"] == _LEAP and not _may_leap(parts, days, found["sign"]):
+        return "a second 60 is only at 23:59 UTC on the last day of a month"
+    return None
+
+
+def _may_leap(parts: dict[str, int], days: int, sign: str | None) -> bool:
+    """Leap seconds are the last of a month, in UTC wherever the clock stands."""
+    offset = parts["zone_hour"] * 60 + parts["zone_minute"]
+    minutes = parts["hour"] * 60 + parts["minute"] + (offset if sign == "-" else -offset)
+    day = parts["day"] + minutes // _DAY
+    return minutes % _DAY == _DAY - 1 and day in (0, days)

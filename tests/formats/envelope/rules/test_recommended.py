@@ -1,0 +1,112 @@
+"""Listed fields, words and completeness: ENV009 to ENV011."""
+
+from __future__ import annotations
+
+import pytest
+
+from ctxview.findings import Severity
+from tests.formats.envelope.rules.examples import said
+
+REDACTION = (
+    '{"redaction_state": "masked", "redaction_method": "m", "redacted_fields": ["content"], "policy_refs": []'
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("injection-model.hash = (absent) ¶ injection-model.native_id = null", "has no native_id, hash"),
+        ("summary-1.refresh_policy = (absent)", "summary-1 has no refresh_policy"),
+        ("budget-model.window_segments[1].role = (absent)", "budget-model: segment segment-2 has no role"),
+        ("window-1.window_segments[0].order = (absent)", "window-1: segment segment-4 has no order"),
+        ("assembly-tool.ordered_blocks[0].block_id = (absent)", "block 1 has no block_id"),
+        (f"item-note.metadata.redaction = {REDACTION}}}", "no actor_ref, created_at, replacement_ref"),
+        (f"event-7.data.redactions = [{REDACTION}}}]", "redaction record has no actor_ref"),
+    ],
+)
+def test_a_listed_field_that_is_absent_is_a_warning(change: str, words: str):
+    (finding,) = said(9, change)
+    assert words in finding.message
+    assert finding.severity is Severity.WARNING
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "assembly-tool.ordered_blocks = []",
+        'budget-model.window_segments = ["x"]',
+        "summary-1.loss_notes = []",
+        'item-note.metadata.redaction = "none"',
+        f'item-note.redaction = {REDACTION}, "actor_ref": "a", "created_at": "x", "replacement_ref": "b"}}',
+    ],
+)
+def test_what_is_not_there_at_all_lacks_no_fields(change: str):
+    assert said(9, change) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ('ctx-1.lifecycle = "done"', 'ctx-1: lifecycle "done" is none of the 9 known'),
+        ('item-plan.visibility = ["model", "modell"]', "did you mean model?"),
+        ('item-plan.content_mode = "Inline"', "did you mean inline?"),
+        ('item-plan.redaction_state = "gone"', "redaction_state"),
+        ('surface-1.surface_kind = "screen"', "surface_kind"),
+        ('budget-model.target = "llm"', "target"),
+        ('budget-model.overflow_strategy = "drop"', "overflow_strategy"),
+        ('injection-model.injection_point = "prefix"', "injection_point"),
+        ('compaction-1.method = "magic"', "method"),
+        ('compaction-1.trigger = "mood"', "trigger"),
+        ('missing-1.severity = "huge"', "severity"),
+        ('missing-1.status = "lost"', "status"),
+        ('event-1.event_type = "context.changed"', "event_type"),
+        ('source-plan.selector = {"type": "lines"}', 'the selector type "lines"'),
+        ('source-plan.selector = [{"type": "xpath"}, {"type": "lines"}]', 'the selector type "lines"'),
+        ('selection-1.ranking_signals.item-plan = {"charm": 1}', 'the ranking signal "charm"'),
+        ('selection-1.omitted_item_refs[0].reason = "boring"', 'the omission reason "boring"'),
+        ('assembly-model.ordered_blocks[1].visibility = ["eyes"]', "block block-2: visibility"),
+        ('budget-model.window_segments[0].target = "eyes"', "segment segment-1: target"),
+    ],
+)
+def test_a_word_that_no_list_has_is_mentioned(change: str, words: str):
+    (finding,) = said(10, change)
+    assert words in finding.message
+    assert finding.severity is Severity.INFO
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        'ctx-1.scope = "conversation"',
+        'event-1.event_type = "turn.completed"',
+        'ctx-1.lifecycle = "custom"',
+        'item-plan.context_kind = "custom:memo"',
+        'surface-1.scope = "anything"',
+        'item-plan.trust_level = "whatever"',
+        'source-plan.source_kind = "whatever"',
+        'source-plan.selector = "L1"',
+        "item-plan.context_kind = 4",
+    ],
+)
+def test_free_fields_custom_words_and_what_other_rules_say_are_left_alone(change: str):
+    assert said(10, change) == []
+
+
+def test_an_unknown_signal_is_mentioned_once_for_all_items():
+    changes = [f"selection-1.ranking_signals.{name}.charm = 1" for name in ("item-plan", "item-goal")]
+    assert len(said(10, " ¶ ".join(changes))) == 1
+
+
+def test_an_incomplete_record_gets_one_score():
+    changes = " ¶ ".join(f"item-plan.{name} = (absent)" for name in ("title", "language", "freshness"))
+    (finding,) = said(11, changes)
+    assert finding.severity is Severity.INFO
+    assert finding.message == "item-plan: 10 of 13 recommended fields; missing title, language, freshness"
+
+
+def test_a_null_is_as_good_as_nothing():
+    assert len(said(11, "source-plan.license = null")) == 1
+
+
+def test_optional_fields_and_kinds_without_schema_have_no_score():
+    assert said(11, "ctx-1.compaction_refs = (absent) ¶ summary-1.validation = (absent)") == []
