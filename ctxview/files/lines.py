@@ -1,7 +1,7 @@
 """A file of lines that may be huge and may still grow: any line, any search, without reading it whole.
 
 Never writes. What the lines mean is others' business. A file that changes under our eyes gives short or odd
-answers, or `Unreadable`, until `refresh` is asked what happened; it never gives a crash.
+answers, or `Unreadable`, until `again` is asked what happened; it never gives a crash.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from ctxview.files.held_file import HeldFile, hold_beneath
 from ctxview.files.needles import search
 from ctxview.files.newline_index import NewlineIndex, split_at_newlines
 from ctxview.files.reading import Unreadable
+from ctxview.files.stamps import is_being_written
 
 _RUN: Final = 512 * 1024
 _REPORT_EVERY: Final = 4 * 1024 * 1024
@@ -64,13 +65,13 @@ class LineFile:
     """Lines end at newline bytes only. The last one counts even if its newline is missing.
 
     Opening reads a few samples. Lines get their numbers through `index`, which any thread may run while
-    others read, search or refresh.
+    others read, search or look again.
     """
 
-    def __init__(self, root: Path, relative: str) -> None:
+    def __init__(self, root: Path, relative: str, view: _View | None = None) -> None:
         self._root = root
         self._relative = relative
-        self._view = _look(hold_beneath(root, relative), None)
+        self._view = view or _look(hold_beneath(root, relative), None)
 
     @property
     def path(self) -> Path:
@@ -78,8 +79,13 @@ class LineFile:
 
     @property
     def size(self) -> int:
-        """In bytes, at the last look."""
+        """In bytes, at this look."""
         return self._view.size
+
+    @property
+    def held_back(self) -> bool:
+        """Whether there is the beginning of a line behind these, which somebody is writing just now."""
+        return self._view.size < self._view.on_disk
 
     @property
     def complete(self) -> bool:
@@ -147,7 +153,7 @@ class LineFile:
         """How a line ends: a newline, one after a carriage return, or nothing at all."""
         view = self._view
         start, newline = view.bounds(number)
-        return view.held.read(view.trimmed(start, newline)[1], newline + 1)
+        return view.held.read(view.trimmed(start, newline)[1], min(newline + 1, view.size))
 
     def read(self, start: int, end: int) -> bytes:
         """Any bytes of the file; fewer when it became shorter."""
@@ -220,22 +226,27 @@ class LineFile:
         """The SHA-256 of the first bytes for each of some lengths, in rising order, in one reading."""
         return self._view.held.digests(lengths, cancelled)
 
-    def refresh(self) -> Growth:
-        """Look at the file again; from now on everything is told of its new state. For one thread at a time.
+    def again(self) -> tuple[LineFile, Growth]:
+        """A new look at the file of that name, and what became of it since this one, which stays what it is.
 
-        Changed bytes amid known ones are noticed by samples. To be sure, compare digests.
+        Lines that are known need not be found again when the file only grew. A last line without its newline
+        is held back while the file is being written. Changed bytes amid known ones are noticed by samples. To
+        be sure, compare digests.
         """
         before = self._view
-        growth, self._view = self._look_again(before)
-        if growth is Growth.GROWN and before.complete and self._view.size - before.size <= _INDEX_AT_ONCE:
-            self.index()
-        return growth
+        growth, view = self._look_again(before)
+        if view is before:
+            return self, growth
+        made = LineFile(self._root, self._relative, view)
+        if growth is Growth.GROWN and before.complete and view.size - before.size <= _INDEX_AT_ONCE:
+            made.index()
+        return made, growth
 
     def _look_again(self, before: _View) -> tuple[Growth, _View]:
         try:
             named = before.held.path.lstat()
             if (named.st_dev, named.st_ino) != before.held.identity:
-                return Growth.REPLACED, _look(hold_beneath(self._root, self._relative), None)
+                return Growth.REPLACED, _look(hold_beneath(self._root, self._relative), None, patient=True)
             return _look_at_same(before)
         except (OSError, Unreadable):
             return Growth.GONE, before
@@ -248,6 +259,7 @@ class _View:
     held: HeldFile
     index: NewlineIndex
     size: int
+    on_disk: int
     modified: int
     unterminated: bool
     fingerprint: bytes
@@ -274,25 +286,36 @@ class _View:
         return start, newline - carriage
 
 
-def _look(held: HeldFile, index: NewlineIndex | None) -> _View:
+def _look(held: HeldFile, index: NewlineIndex | None, *, patient: bool = False) -> _View:
+    """With `patient` a last line that is being written is left for later."""
     status = held.status()
     size = status.st_size
-    last = held.read(size - 1, size) if size else b"\n"
+    unterminated = bool(size) and held.read(size - 1, size) != b"\n"
+    if patient and unterminated and is_being_written(status.st_mtime_ns):
+        newline = held.previous_newline(size)
+        size, unterminated = 0 if newline is None else newline + 1, False
     return _View(
-        held, index or NewlineIndex(held), size, status.st_mtime_ns, last != b"\n", held.fingerprint(size)
+        held,
+        index or NewlineIndex(held),
+        size,
+        status.st_size,
+        status.st_mtime_ns,
+        unterminated,
+        held.fingerprint(size),
     )
 
 
 def _look_at_same(before: _View) -> tuple[Growth, _View]:
     status = before.held.status()
-    if (status.st_size, status.st_mtime_ns) == (before.size, before.modified):
+    unchanged = (status.st_size, status.st_mtime_ns) == (before.on_disk, before.modified)
+    if unchanged and before.size == before.on_disk:
         return Growth.SAME, before
     if status.st_size < before.size:
-        return Growth.TRUNCATED, _look(before.held, None)
+        return Growth.TRUNCATED, _look(before.held, None, patient=True)
     if before.held.fingerprint(before.size) != before.fingerprint:
-        return Growth.REWRITTEN, _look(before.held, None)
-    now = _look(before.held, before.index)
-    return (Growth.GROWN if now.size > before.size else Growth.SAME), now
+        return Growth.REWRITTEN, _look(before.held, None, patient=True)
+    now = _look(before.held, before.index.copy(), patient=True)
+    return (Growth.SAME if now.size == before.size else Growth.GROWN), now
 
 
 def _walk(view: _View, start: int, number: int, limit: int | None) -> Iterator[Line]:

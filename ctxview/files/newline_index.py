@@ -35,6 +35,15 @@ class NewlineIndex:
         self.reached = 0
         self.cut_short = False
 
+    def copy(self) -> NewlineIndex:
+        """One that goes on from here by itself: for a later look at the same file, which only grew."""
+        made = NewlineIndex.__new__(NewlineIndex)
+        with self._stepping:
+            made.__dict__.update(self.__dict__)
+            made._counts, made._blanks = self._counts[:], self._blanks[:]
+            made.cut_short = False
+        return made
+
     @property
     def newlines(self) -> int:
         """How many are known so far."""

@@ -15,7 +15,7 @@ SETTLES_AFTER = 1.0
 
 
 class Stamp(NamedTuple):
-    """Which file has a name, and when it was written. Two equal ones mean the same bytes, if not `fresh`."""
+    """Which file has a name, and when it was written. Two equal ones mean the same bytes: see `lasting`."""
 
     device: int
     inode: int
@@ -30,10 +30,6 @@ class Stamp(NamedTuple):
     def fresh(self, now: float) -> bool:
         """Whether it was made so lately that the next change could look the same."""
         return abs(now - self.changed / 1e9) < GRAIN
-
-    def settled(self, now: float) -> bool:
-        """Whether whoever wrote it has had the time to finish."""
-        return abs(now - self.modified / 1e9) >= SETTLES_AFTER
 
 
 def stamp_of(path: Path) -> Stamp | None:
@@ -51,16 +47,22 @@ def stamp_of(path: Path) -> Stamp | None:
         return None
 
 
-def lasting_stamp(path: Path) -> Stamp | None:
-    """The stamp by which to know the same bytes again; None when it does not tell enough. Ask, then read."""
-    found = stamp_of(path)
-    return found if found is not None and not found.fresh(time.time()) else None
+def lasting(stamp: Stamp | None) -> Stamp | None:
+    """What to keep of a stamp taken before a file is read: it equals a later one only if the bytes do."""
+    if stamp is None or not stamp.fresh(time.time()):
+        return stamp
+    return stamp._replace(changed=-1)
 
 
 def is_settled(path: Path) -> bool:
     """Whether nobody is in the middle of writing a file, as far as its time tells."""
     found = stamp_of(path)
-    return found is None or found.settled(time.time())
+    return found is None or not is_being_written(found.modified)
+
+
+def is_being_written(modified: int) -> bool:
+    """Whether whoever wrote a file at this time, in nanoseconds, may not have finished."""
+    return abs(time.time() - modified / 1e9) < SETTLES_AFTER
 
 
 def _stamp(found: os.stat_result, link: int) -> Stamp:

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxview.files import held_file, linux_calls, needles, newline_index
+from ctxview.files import held_file, linux_calls, needles, newline_index, stamps
 from ctxview.files import lines as lines_module
 from ctxview.files.lines import Growth, Line, LineFile, open_lines
 from ctxview.files.needles import needle_variants
@@ -96,6 +96,11 @@ def all_of(lines: LineFile) -> list[bytes]:
     return [lines.line(number) for number in range(len(lines))]
 
 
+@pytest.fixture(autouse=True)
+def _nothing_is_being_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stamps, "SETTLES_AFTER", 0)
+
+
 # -- what the lines are ------------------------------------------------------------------------------------
 
 
@@ -110,7 +115,23 @@ def test_lines_are_those_of_the_bytes_however_the_file_grows(contents: list[byte
         for content in contents:
             append(path, content)
             written += content
-            assert lines.refresh() is (Growth.GROWN if content else Growth.SAME)
+            lines, growth = lines.again()
+            assert growth is (Growth.GROWN if content else Growth.SAME)
+            lines.index()
+            agree(lines, written)
+
+
+@given(st.lists(PIECES.map(b"".join), min_size=1, max_size=4))
+@settings(max_examples=60, deadline=None)
+def test_every_look_stays_what_it_was_however_the_file_grows(contents: list[bytes]) -> None:
+    with tempfile.TemporaryDirectory() as folder, small_slices():
+        path = Path(folder) / "file"
+        path.touch()
+        looks = [(opening(path), b"")]
+        for content in contents:
+            append(path, content)
+            looks.append((looks[-1][0].again()[0], looks[-1][1] + content))
+        for lines, written in reversed(looks):
             lines.index()
             agree(lines, written)
 
@@ -370,23 +391,60 @@ def test_case_is_ignored_beyond_ascii_for_the_usual_ways_to_write_a_word(file: P
 
 
 def test_nothing_new_is_the_same(lines: LineFile, file: Path) -> None:
-    assert lines.refresh() is Growth.SAME
+    lines, growth = lines.again()
+    assert growth is Growth.SAME
     os.utime(file, ns=(1, 1))
-    assert lines.refresh() is Growth.SAME
+    lines, growth = lines.again()
+    assert growth is Growth.SAME
 
 
 def test_a_grown_file_shows_its_new_lines_and_finishes_torn_ones(lines: LineFile, file: Path) -> None:
     append(file, b"fo")
-    assert (lines.refresh(), lines.line(3), lines.unterminated) == (Growth.GROWN, b"fo", True)
+    lines, growth = lines.again()
+    assert (growth, lines.line(3), lines.unterminated) == (Growth.GROWN, b"fo", True)
     append(file, b"ur\nfive")
-    assert lines.refresh() is Growth.GROWN
+    lines, growth = lines.again()
+    assert growth is Growth.GROWN
     assert all_of(lines) == [b"one", b"two", b"three", b"four", b"five"]
+
+
+def test_a_line_that_is_being_written_is_held_back(
+    lines: LineFile, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stamps, "SETTLES_AFTER", float("inf"))
+    append(file, b"four\nfi")
+    lines, growth = lines.again()
+    assert (growth, all_of(lines)[3:], lines.unterminated, lines.held_back) == (
+        Growth.GROWN,
+        [b"four"],
+        False,
+        True,
+    )
+    append(file, b"ve")
+    lines, growth = lines.again()
+    assert (growth, len(lines), lines.held_back) == (Growth.SAME, 4, True)
+    append(file, b"\nsix")
+    lines, growth = lines.again()
+    assert (growth, all_of(lines)[4:], lines.held_back) == (Growth.GROWN, [b"five"], True)
+    monkeypatch.setattr(stamps, "SETTLES_AFTER", 0)
+    lines, growth = lines.again()
+    assert (growth, all_of(lines)[5:], lines.unterminated, lines.held_back) == (
+        Growth.GROWN,
+        [b"six"],
+        True,
+        False,
+    )
+    monkeypatch.setattr(stamps, "SETTLES_AFTER", float("inf"))
+    append(file, b"!")
+    lines, growth = lines.again()
+    assert (growth, len(lines), lines.held_back) == (Growth.GROWN, 5, True)
 
 
 def test_much_growth_waits_for_the_index(lines: LineFile, file: Path) -> None:
     append(file, b"x\n" * 5_000_000)
 
-    assert lines.refresh() is Growth.GROWN
+    lines, growth = lines.again()
+    assert growth is Growth.GROWN
     assert (len(lines), lines.complete) == (3, False)
     lines.index()
     assert len(lines) == 5_000_003
@@ -394,7 +452,8 @@ def test_much_growth_waits_for_the_index(lines: LineFile, file: Path) -> None:
 
 def test_a_truncated_file_is_told_and_read_anew(lines: LineFile, file: Path) -> None:
     os.truncate(file, 5)
-    assert lines.refresh() is Growth.TRUNCATED
+    lines, growth = lines.again()
+    assert growth is Growth.TRUNCATED
     lines.index()
     assert all_of(lines) == [b"one", b"t"]
 
@@ -403,10 +462,12 @@ def test_a_replaced_file_is_told_and_read_anew(lines: LineFile, file: Path) -> N
     (file.parent / "new").write_bytes(b"one\ntwo\nthree\nfour\n")
     (file.parent / "new").replace(file)
 
-    assert lines.refresh() is Growth.REPLACED
+    lines, growth = lines.again()
+    assert growth is Growth.REPLACED
     lines.index()
     assert len(lines) == 4
-    assert lines.refresh() is Growth.SAME
+    lines, growth = lines.again()
+    assert growth is Growth.SAME
 
 
 @pytest.mark.parametrize("content", [b"ONE\ntwo\nthree\n", b"ONE\ntwo\nthree\nfour\n"])
@@ -415,7 +476,8 @@ def test_other_bytes_where_known_ones_stood_are_told(lines: LineFile, file: Path
         stream.write(content)
     os.utime(file, ns=(1, 1))
 
-    assert lines.refresh() is Growth.REWRITTEN
+    lines, growth = lines.again()
+    assert growth is Growth.REWRITTEN
     lines.index()
     assert lines.line(0) == b"ONE"
 
@@ -433,12 +495,14 @@ def test_a_file_that_went_away_stays_readable_until_another_comes(
         case "a folder":
             file.mkdir()
 
-    assert lines.refresh() is Growth.GONE
+    lines, growth = lines.again()
+    assert growth is Growth.GONE
     assert lines.line(0) == b"one"
     if instead == "a folder":
         file.rmdir()
     kept.replace(file)
-    assert lines.refresh() is Growth.SAME
+    lines, growth = lines.again()
+    assert growth is Growth.SAME
 
 
 def test_a_file_cut_short_without_notice_gives_less_but_no_crash(file: Path) -> None:
@@ -464,7 +528,8 @@ def test_a_file_cut_short_without_notice_gives_less_but_no_crash(file: Path) -> 
     assert lines.line(0) == b"line"
     assert lines.find(b"nothing", 0) is None
     assert lines.digest() is None
-    assert lines.refresh() is Growth.TRUNCATED
+    lines, growth = lines.again()
+    assert growth is Growth.TRUNCATED
 
 
 def test_an_index_of_a_file_cut_short_ends(file: Path) -> None:
@@ -474,7 +539,8 @@ def test_an_index_of_a_file_cut_short_ends(file: Path) -> None:
     lines.index()
 
     assert (len(lines), lines.complete) == (200_000, True)
-    assert lines.refresh() is Growth.TRUNCATED
+    lines, growth = lines.again()
+    assert growth is Growth.TRUNCATED
     assert (len(lines), lines.complete) == (0, False)
     lines.index()
     assert (len(lines), lines.complete) == (200_000, True)
@@ -575,7 +641,7 @@ def test_files_are_closed_when_nobody_uses_them(file: Path) -> None:
     for number, each in enumerate(lines):
         (file.parent / "new").write_bytes(b"%d" % number)
         (file.parent / "new").replace(file)
-        assert each.refresh() is Growth.REPLACED
+        assert each.again()[1] is Growth.REPLACED
     with pytest.raises(Unreadable):
         open_lines(file.parent.parent, file.parent.name)
     del lines, each

@@ -6,7 +6,6 @@ is written, locked or created beside the databases.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,7 +14,7 @@ from pathlib import Path
 from ctxview.files.json_document import JsonError, parse
 from ctxview.files.reading import Unreadable, read_bytes
 from ctxview.files.readonly_sqlite import Database, SqlValue, open_readonly
-from ctxview.files.stamps import stamp_of
+from ctxview.files.stamps import lasting, stamp_of
 from ctxview.formats.snapshot.model import AgentStore, MemoryEntry, QueueLine, TodoRow
 
 ENTRIES = "persistent_memory_entries"
@@ -32,17 +31,15 @@ class StoreLook:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.files = tuple(folder / name for name in WATCHED)
-        self._stamps = tuple(stamp_of(file) for file in self.files)
-        now = time.time()
-        self._telling = not any(stamp.fresh(now) for stamp in self._stamps if stamp is not None)
+        self._stamps = tuple(lasting(stamp_of(file)) for file in self.files)
 
     @cached_property
     def store(self) -> AgentStore:
         return read_store(self._folder)
 
-    def is_same(self, later: StoreLook) -> bool:
-        """Whether a later look at the same store would read the same."""
-        return self._telling and self._stamps == later._stamps
+    def still_true(self) -> bool:
+        """Whether another look would read the same."""
+        return self._stamps == tuple(stamp_of(file) for file in self.files)
 
 
 def read_store(folder: Path) -> AgentStore:

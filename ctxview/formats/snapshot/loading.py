@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 
 from ctxview.files.reading import LIMIT, Unreadable, read_beneath, read_bytes
-from ctxview.files.stamps import Stamp, is_settled, lasting_stamp
+from ctxview.files.stamps import Stamp, is_settled, lasting, stamp_of
 from ctxview.formats.interface import CannotOpen
 from ctxview.formats.snapshot.read import SnapshotFile, read
 
@@ -30,7 +30,6 @@ class LoadedFile:
     data: bytes
     problem: str | None = None
     stamp: Stamp | None = None
-    """None when the file has to be read again to know whether it changed."""
     serial: int = field(default_factory=_serials.__next__)
     """Another one for every reading of every file."""
 
@@ -67,11 +66,11 @@ class Loaded:
 def load_file(path: Path, earlier: Loaded | None) -> Loaded:
     """One file that a person named; raises `CannotOpen`."""
     known = earlier.known.get(path) if earlier is not None else None
-    stamp = lasting_stamp(path)
+    stamp = stamp_of(path)
     if known is not None and known.is_same(stamp):
         return Loaded((known,))
     try:
-        loaded = LoadedFile(path, read_bytes(path), stamp=stamp)
+        loaded = LoadedFile(path, read_bytes(path), stamp=lasting(stamp))
     except Unreadable as error:
         raise CannotOpen(f"{path}: {error.reason}") from None
     if known is not None and loaded.half_written:
@@ -83,7 +82,7 @@ def load_files(paths: Sequence[Path], earlier: Loaded | None, *, by_content: boo
     """The rounds among the files of a folder; with `by_content` some may be none."""
     rounds = _Rounds(earlier, by_content)
     for path in paths:
-        rounds.add(path, lasting_stamp(path))
+        rounds.add(path, stamp_of(path))
     left_out = f"{rounds.extra} more files of this folder were not read" if rounds.extra else None
     return Loaded(rounds.loaded, left_out, rounds.strangers, rounds.held_back)
 
@@ -106,7 +105,7 @@ class _Rounds:
     def add(self, path: Path, stamp: Stamp | None) -> None:
         before = self._known.get(path)
         if before is None and self._by_content and self._is_stranger(path, stamp):
-            self.strangers[path] = stamp
+            self.strangers[path] = lasting(stamp)
         elif len(self.loaded) >= MOST_FILES:
             self.extra += 1
         elif (now := self._now(path, stamp, before)) is not None:
@@ -135,7 +134,8 @@ class _Rounds:
 
 
 def _load(path: Path, stamp: Stamp | None, room: int) -> LoadedFile:
+    kept = lasting(stamp)
     try:
-        return LoadedFile(path, read_beneath(path.parent, path.name, min(LIMIT, room)), stamp=stamp)
+        return LoadedFile(path, read_beneath(path.parent, path.name, min(LIMIT, room)), stamp=kept)
     except Unreadable as error:
-        return LoadedFile(path, b"", error.reason, stamp)
+        return LoadedFile(path, b"", error.reason, kept)

@@ -138,7 +138,7 @@ class SnapshotSource:
         """Raises `CannotOpen`. Files that did not change are neither read nor judged again."""
         new = SnapshotSource(self._path, *load(self._path, self._found))
         new._judged = self._judged
-        if new._store_folder is not None and self._stored.is_same(new._stored):
+        if new._store_folder == self._store_folder and self._stored.still_true():
             new._stored = self._stored
         return new
 
