@@ -217,6 +217,8 @@ SHORTEST_SECRET: Final = 8
 """A redacted text shorter than this is found everywhere by chance."""
 COPIED_LENGTH: Final = 40
 """From this length on a text that stands in two places was copied."""
+PAYLOAD_KEYS: Final = ("content", "payload", "body", "text", "raw")
+"""Names of members under which evidence carries what it should cite."""
 APPROVAL_KEYS: Final = (
     "approved",
     "approval",
@@ -243,6 +245,8 @@ APPROVAL_WORDS: Final = (
     "accepted",
 )
 """States of a gap that say the same."""
+STATE_KEYS: Final = ("status", "state", "decision", "outcome", "verdict")
+"""Names of members that hold such a state."""
 OWNER_KEYS: Final = ("owner", "owner_ref", "owned_by", "assignee", "assigned_to", "responsible")
 ACTION_KEYS: Final = ("requested_action", "needed_action", "next_action", "action")
 SAFE_SUMMARY_KEYS: Final = ("user_safe_summary", "safe_summary", "user_summary", "user_message", "summary")

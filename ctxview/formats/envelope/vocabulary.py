@@ -250,8 +250,6 @@ TARGETS: Final = KNOWN[Words.TARGET]
 LIFECYCLE: Final = KNOWN[Words.LIFECYCLE]
 REDACTED: Final = ("masked", "removed", "summarized", "encrypted_ref", "policy_blocked")
 """The redaction states that say that something was taken away."""
-UNREADABLE: Final = ("removed", "encrypted_ref", "policy_blocked")
-"""Those of them under which no word of the content may be seen."""
 RAW_KEYS: Final = (
     "raw",
     "raw_content",

@@ -16,9 +16,31 @@ from collections.abc import Iterator, Sequence
 
 from ctxview.findings import Finding, Rule, rules_in, run
 from ctxview.formats.envelope.model import Dossier, Record, Stray
-from ctxview.formats.envelope.rules import recommended, shape
+from ctxview.formats.envelope.rules import (
+    assembly,
+    budget,
+    compaction,
+    events,
+    injection,
+    missing,
+    recommended,
+    redaction,
+    shape,
+    window,
+)
 
-MODULES = (shape, recommended)
+MODULES = (
+    shape,
+    recommended,
+    budget,
+    window,
+    assembly,
+    injection,
+    compaction,
+    missing,
+    redaction,
+    events,
+)
 
 
 def check_stray(stray: Stray) -> Iterator[Finding]:

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from ctxview.analysis.wording import shown
 from ctxview.formats.envelope.model import Dossier, Record, Reference, count, text
 from ctxview.formats.envelope.vocabulary import Kind
 from ctxview.origin import JsonValue, Origin
+
+Path: TypeAlias = tuple[str | int, ...]
+Value: TypeAlias = JsonValue | Mapping[str, JsonValue]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,14 @@ class Part:
     def count(self, name: str) -> int | None:
         return count(self.members.get(name))
 
+    def number(self, name: str) -> float | None:
+        value = self.members.get(name)
+        return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+    def object(self, name: str) -> Mapping[str, JsonValue]:
+        value = self.members.get(name)
+        return value if isinstance(value, dict) else {}
+
     def origin(self, *path: str | int) -> Origin:
         return self.record.origin(self.name, self.at, *path)
 
@@ -58,6 +70,13 @@ def _parts(record: Record, name: str) -> Iterator[Part]:
     for at, members in record.objects(name):
         says = isinstance(members.get("item_refs"), list)
         yield Part(record, name, at, members, tuple(found.get(at, ())) if says else None)
+
+
+def truncations(budget: Record) -> list[JsonValue]:
+    """The truncation records of a budget and of its segments, whatever they look like."""
+    homes = (budget.value, *(each.members for each in segments(budget)))
+    lists = (home.get("truncation_records") for home in homes)
+    return [each for found in lists if isinstance(found, list) for each in found if not is_blank(each)]
 
 
 def ids(references: Iterable[Reference]) -> tuple[str, ...]:
@@ -104,17 +123,28 @@ def called(record: Record) -> str:
     return shown(record.id) if record.id else "without an id"
 
 
-def strings(value: JsonValue, *path: str | int) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Every text inside a value, with the way to it."""
-    waiting: list[tuple[tuple[str | int, ...], JsonValue]] = [(path, value)]
+def members(value: Value) -> Iterator[tuple[Path, Value]]:
+    """Everything inside a value, in its order, with the way to it."""
+    waiting: list[tuple[Path, Value]] = [((), value)]
     while waiting:
-        at, found = waiting.pop()
-        if isinstance(found, str):
-            yield at, found
-        elif isinstance(found, dict):
-            waiting.extend(((*at, key), each) for key, each in reversed(found.items()))
+        path, found = waiting.pop()
+        if path:
+            yield path, found
+        entries: Iterable[tuple[str | int, JsonValue]] = ()
+        if isinstance(found, Mapping):
+            entries = found.items()
         elif isinstance(found, list):
-            waiting.extend(((*at, index), each) for index, each in reversed([*enumerate(found)]))
+            entries = enumerate(found)
+        waiting.extend(reversed([((*path, key), each) for key, each in entries]))
+
+
+def strings(value: Value) -> Iterator[tuple[Path, str]]:
+    """Every text inside a value, with the way to it."""
+    if isinstance(value, str):
+        yield (), value
+    for path, found in members(value):
+        if isinstance(found, str):
+            yield path, found
 
 
 def is_blank(value: JsonValue) -> bool:

@@ -1,0 +1,214 @@
+"""The rules about budgets: limits, what was used of them, what a full one leads to (ENV043 to 45, 51, 52).
+
+Examples change a sound bundle, as in `shape`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ctxview.analysis.wording import listed, shown
+from ctxview.findings import Hit, Severity, rule
+from ctxview.formats.envelope.model import Dossier, Record, count, text
+from ctxview.formats.envelope.rules.lookup import called, omissions, truncations
+from ctxview.formats.envelope.thresholds import FITTING_DIMENSION, SIZE_KEYS, SIZE_OMISSIONS
+from ctxview.formats.envelope.vocabulary import Kind
+
+DIMENSIONS = ("tokens", "bytes", "items")
+
+
+@rule("ENV043", name="limit-without-use", severity=Severity.WARNING)
+def limit_without_use(record: Record) -> Iterator[Hit]:
+    """A limit stands on a budget without what was used of it, or a use without its limit.
+
+    ## Why
+    A limit alone does not tell whether it was kept, and a figure alone not whether it was much. The draft
+    wants both for each of tokens, bytes and items that a budget speaks of.
+    ## Bad
+    budget-model.actual_tokens = (absent)
+    ## Good
+    budget-model.actual_items = (absent)
+    budget-model.max_items = (absent)
+    ## Fix
+    Measure what was used and record it as `actual_…`, or record the limit as `max_…`.
+    ## Source
+    Agent Context draft, budget contract: a limit and its measured use belong together.
+    """
+    if record.kind is not Kind.BUDGET:
+        return
+    for dimension in DIMENSIONS:
+        limit, used = f"max_{dimension}", f"actual_{dimension}"
+        has_limit, has_used = record.value.get(limit) is not None, record.value.get(used) is not None
+        if has_limit and not has_used:
+            yield Hit(
+                record.origin(limit), f"{limit} is recorded, but not {used}: whether it was kept is unknown"
+            )
+        elif has_used and not has_limit:
+            yield Hit(
+                record.origin(used), f"{used} is recorded, but not {limit}: nobody can say if that was much"
+            )
+
+
+@rule("ENV044", name="unfitting-dimension", severity=Severity.WARNING)
+def unfitting_dimension(record: Record) -> Iterator[Hit]:
+    """A budget limits something else than what counts for its target.
+
+    ## Why
+    A model runs out of tokens, a resource or an export out of bytes, a panel or a tool out of items. A limit
+    in another measure does not keep the target from overflowing. Targets the draft does not speak of are
+    left alone, and so is a budget without any limit.
+    ## Bad
+    budget-model.max_tokens = (absent)
+    ## Good
+    budget-model.max_items = (absent)
+    ## Fix
+    Add the limit that fits: `max_tokens` for the model, `max_bytes` for exports, `max_items` for ui and tool.
+    ## Source
+    Agent Context draft, budget contract: dimensions by target.
+    """
+    target = record.text("target")
+    fitting = FITTING_DIMENSION.get(target or "")
+    if record.kind is not Kind.BUDGET or fitting is None:
+        return
+    limited = [each for each in DIMENSIONS if record.count(f"max_{each}") is not None]
+    if limited and fitting not in limited:
+        message = (
+            f"the budget {called(record)} is for {target} and limits {listed(limited)}, but not {fitting}"
+        )
+        yield Hit(record.origin("target"), message)
+
+
+@rule("ENV045", name="over-budget", severity=Severity.WARNING)
+def over_budget(record: Record) -> Iterator[Hit]:
+    """More was used than the limit allows and no record says what was cut, or the reserve exceeds the limit.
+
+    ## Why
+    Something then was cut off, left out or rejected behind everybody's back. A truncation record on the
+    budget or on one of its segments explains it.
+    ## Bad
+    budget-model.actual_tokens = 700
+    ## Good
+    budget-model.actual_tokens = 700
+    budget-model.truncation_records = [{"item_ref": "item-plan", "removed_tokens": 100}]
+    ## Fix
+    Find out what the target really got, and record what was truncated or omitted.
+    ## Source
+    Agent Context draft, runtime profile ACTX-AR-BUDGET-001.
+    """
+    if record.kind is not Kind.BUDGET:
+        return
+    for dimension in _exceeded(record) if not truncations(record) else ():
+        used, limit = record.count(f"actual_{dimension}"), record.count(f"max_{dimension}")
+        message = f"{used} {dimension} were used of {limit}, and no truncation record explains it"
+        yield Hit(record.origin(f"actual_{dimension}"), message)
+    reserved, limit = record.count("reserved_tokens"), record.count("max_tokens")
+    if reserved is not None and limit is not None and reserved > limit:
+        message = f"{reserved} tokens are reserved of a budget of {limit}"
+        yield Hit(record.origin("reserved_tokens"), message)
+
+
+@rule("ENV051", name="unbacked-strategy", severity=Severity.WARNING)
+def unbacked_strategy(dossier: Dossier) -> Iterator[Hit]:
+    """A budget was full, and what its overflow strategy should have led to is not there.
+
+    ## Why
+    `summarize_oldest` and `summarize_low_priority` leave a compaction, `ask_for_choice` a missing_context,
+    `policy_block` a policy reference, and under `reject` nothing goes over the limit. Asked only where the
+    limit was reached, something was truncated, or items were left out for their size.
+    ## Bad
+    budget-model.overflow_strategy = "ask_for_choice"
+    missing-1 (absent)
+    ## Good
+    budget-model.overflow_strategy = "defer_to_retrieval"
+    ## Fix
+    Record what was really done, or name the strategy that was really used.
+    ## Source
+    Our inference from the overflow strategies of the Agent Context draft.
+    """
+    for budget in dossier.of(Kind.BUDGET):
+        strategy = budget.text("overflow_strategy") or ""
+        if not _is_full(dossier, budget):
+            continue
+        lacking = _lacking(dossier, budget, strategy)
+        if lacking is not None:
+            message = f"the budget {called(budget)} was full and its strategy is {strategy}, but {lacking}"
+            yield Hit(budget.origin("overflow_strategy"), message)
+
+
+@rule("ENV052", name="limit-without-budget", severity=Severity.WARNING)
+def limit_without_budget(dossier: Dossier) -> Iterator[Hit]:
+    """Something was limited in size, and there is no budget that says by how much.
+
+    ## Why
+    An item left out as too large, a compaction under token pressure, a limit in a policy or in metadata: all
+    of them mean that there was a limit. Without a budget nobody can check it. A budget that is
+    referred to and lies elsewhere counts.
+    ## Bad
+    budget-model (absent)
+    budget-tool (absent)
+    ctx-1.budget_ref = (absent)
+    selection-1.budget_ref = (absent)
+    assembly-model.budget_ref = (absent)
+    assembly-tool.budget_ref = (absent)
+    ## Good
+    selection-1.selection_policy = {"max_items": 3}
+    ## Fix
+    Record the limit and the use as a context_budget, and refer to it.
+    ## Source
+    Agent Context draft, compatibility list, point 4.
+    """
+    refers = any(
+        each.name == "budget_ref" and each.id for record in dossier.records for each in record.references
+    )
+    if dossier.of(Kind.BUDGET) or refers:
+        return
+    for reference in omissions(dossier, *SIZE_OMISSIONS):
+        reason = shown(text(reference.members.get("reason")) or "")
+        message = f"{shown(reference.id or 'an item')} was left out for {reason}, but there is no budget"
+        yield Hit(reference.origin, message)
+    for compaction in dossier.of(Kind.COMPACTION):
+        if compaction.text("trigger") == "token_pressure":
+            message = (
+                f"the compaction {called(compaction)} was made under token pressure, but there is no budget"
+            )
+            yield Hit(compaction.origin("trigger"), message)
+    for record in dossier.records:
+        for home in ("selection_policy", "metadata"):
+            for key in SIZE_KEYS:
+                if count(record.object(home).get(key)) is not None:
+                    yield Hit(record.origin(home, key), f"{home} limits {key}, but there is no budget")
+
+
+def _exceeded(budget: Record) -> list[str]:
+    """In which dimensions more was used than allowed."""
+    found = []
+    for dimension in DIMENSIONS:
+        used, limit = budget.count(f"actual_{dimension}"), budget.count(f"max_{dimension}")
+        if used is not None and limit is not None and used > limit:
+            found.append(dimension)
+    return found
+
+
+def _is_full(dossier: Dossier, budget: Record) -> bool:
+    """Whether the limit made a difference, as far as the records tell."""
+    for dimension in DIMENSIONS:
+        used, limit = budget.count(f"actual_{dimension}"), budget.count(f"max_{dimension}")
+        if used is not None and limit is not None and used >= limit:
+            return True
+    if truncations(budget):
+        return True
+    left_out = omissions(dossier, *SIZE_OMISSIONS)
+    return any(budget in dossier.targets_of(each.holder.refs("budget_ref")) for each in left_out)
+
+
+def _lacking(dossier: Dossier, budget: Record, strategy: str) -> str | None:
+    """What a strategy leaves behind and is not there."""
+    if strategy.startswith("summarize_") and not dossier.of(Kind.COMPACTION):
+        return "nothing was compacted"
+    if strategy == "ask_for_choice" and not dossier.of(Kind.MISSING):
+        return "no missing_context asks anybody"
+    if strategy == "policy_block" and not any(each.refs("policy_refs") for each in dossier.records):
+        return "no record refers to a policy"
+    if strategy == "reject" and (over := _exceeded(budget)):
+        return f"more {listed(over)} were used than it allows"
+    return None
