@@ -98,13 +98,8 @@ _EVERYWHERE: Final[Mapping[str, Ownership]] = {
     "telemetry_refs": _locked("Traces are written by whoever measured."),
     "hash": _locked("It was computed from the very bytes that were used."),
     "metadata": _locked("Only the part named ctxview is ours; the rest is its producer's."),
-    **dict.fromkeys(
-        (
-            "runtime_id session_id thread_id turn_id task_id run_id attempt_id step_id tool_call_id "
-            "action_id evidence_id"
-        ).split(),
-        _RUNTIME,
-    ),
+    **dict.fromkeys(("runtime_id", "session_id", "thread_id", "turn_id", "task_id", "run_id"), _RUNTIME),
+    **dict.fromkeys(("attempt_id", "step_id", "tool_call_id", "action_id", "evidence_id"), _RUNTIME),
 }
 _PRODUCED: Final = _locked("It says who made the snapshot.")
 _FLOW: Final = _locked("It was recorded while context was put together and shown.")
