@@ -49,6 +49,8 @@ FOREIGN_OBJECTS: Final = (
 """Names in `metadata` and `data` under which the objects of other standards are copied."""
 OUTCOME_EVENTS: Final = ("turn.", "task.", "tool.", "permission.")
 """How the types of events begin that are not for context records to state."""
+OUTCOME_KINDS: Final = ("turn", "task", "tool_call", "permission", "approval")
+"""An object of such a kind with one of the words below as a member states an outcome."""
 OUTCOME_OF: Final = ("turn", "task", "tool", "tool_call", "permission", "policy", "approval")
 OUTCOME_WORDS: Final = (
     "status",

@@ -1,0 +1,163 @@
+"""The rules about single references: where they lead, what they name, what they hold (ENV012, 013, 018).
+
+Examples change a sound bundle, as in `shape`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ctxview.analysis.wording import counted, listed, quoted, shown
+from ctxview.findings import Hit, Severity, rule
+from ctxview.formats.envelope.model import Dossier, Record, Reference
+from ctxview.formats.envelope.read import embedded
+from ctxview.formats.envelope.rules.lookup import called
+from ctxview.formats.envelope.standing import Standing, standing
+from ctxview.formats.envelope.thresholds import (
+    BODY_LENGTH,
+    FOREIGN_BODIES,
+    FOREIGN_BYTES,
+    FOREIGN_OBJECTS,
+)
+from ctxview.formats.envelope.vocabulary import Kind
+from ctxview.origin import JsonValue
+
+TOLD_ELSEWHERE = {
+    (Kind.INJECTION, "assembly_id"),
+    (Kind.COMPACTION, "source_item_refs"),
+    (Kind.COMPACTION, "summary_ref"),
+}
+"""References whose leading nowhere has a rule of its own: ENV057, ENV064 and ENV065."""
+NAMING_KEYS = ("id", "ref", "ref_id", "uri", "url", "href", "name", "digest")
+
+
+@rule("ENV012", name="unresolved-reference", severity=Severity.WARNING)
+def unresolved_reference(dossier: Dossier) -> Iterator[Hit]:
+    """A reference names a record that is not in the bundle.
+
+    ## Why
+    An envelope is an index: what it shows lies in the records it names. A record that is not at hand cannot
+    be shown or checked, and nobody can tell whether it was forgotten or kept back. A reference to what other
+    standards describe, or one by an address (`https://…`, `urn:…`), is external and needs no record here.
+    ## Bad
+    ctx-1.surface_refs = ["surface-9"]
+    ## Good
+    ctx-1.surface_refs = ["surface-1", {"uri": "https://example.org/surfaces/9"}]
+    ## Fix
+    Put the record beside the others, or name it by an address when it lives elsewhere.
+    ## Source
+    Agent Context draft, the reference lists of the specification. That they resolve is our reading.
+    """
+    for record in dossier.records:
+        for reference in record.references:
+            told = (record.kind, reference.name) in TOLD_ELSEWHERE
+            if (
+                told
+                or not (reference.id or "").strip()
+                or standing(reference, dossier) is not Standing.BROKEN
+            ):
+                continue
+            kinds = " or ".join(reference.leads_to)
+            message = f"{called(record)}: {reference.name} names {quoted(reference.id or '')}"
+            yield Hit(reference.origin, f"{message}, but no {kinds} of that id is in the bundle")
+
+
+@rule("ENV013", name="nameless-reference", severity=Severity.WARNING)
+def nameless_reference(record: Record) -> Iterator[Hit]:
+    """A reference says nothing that could be looked up: an object without any id, or a blank text.
+
+    ## Why
+    The draft does not say what a reference object looks like; anything with an id, an own id field or an
+    address will do. Without one it leads nowhere, and it cannot even be reported as missing.
+    ## Bad
+    ctx-1.item_refs[0] = {"title": "the goal"}
+    ## Good
+    ctx-1.item_refs[0] = {"item_ref": "item-goal", "title": "the goal"}
+    ## Fix
+    Add `id`, or the id field of the record that is meant.
+    ## Source
+    Agent Context draft: references are texts or objects. That objects need an id follows.
+    """
+    for reference in record.references:
+        value = reference.value
+        if isinstance(value, dict) and not reference.id and not _names_something(value):
+            fields = f" (it has {listed(value)})" if value else ""
+            message = f"{called(record)}: an object in {reference.name} has no id of any kind{fields}"
+            yield Hit(reference.origin, message)
+        elif isinstance(value, str) and not value.strip():
+            yield Hit(reference.origin, f"{called(record)}: a reference in {reference.name} is blank")
+
+
+@rule("ENV018", name="embedded-object", severity=Severity.WARNING)
+def embedded_object(record: Record) -> Iterator[Hit]:
+    """An envelope holds whole records instead of references, or a record a copy of a foreign object.
+
+    ## Why
+    An envelope that travels is an index. Whole records in it make copies that drift apart, and what was
+    redacted in one place stays in the other. Policies, evidence, artifacts, tools, runtime, UI, knowledge
+    and telemetry have standards of their own: they are referred to and never copied. A foreign object is
+    taken for a copy when it has a body or takes more than a kilobyte.
+    ## Bad
+    ctx-1.evidence_refs = [{"id": "evidence-1", "payload": {"verdict": "all of it"}}]
+    ## Good
+    ctx-1.evidence_refs = [{"id": "evidence-1", "kind": "evidence_pack", "uri": "evidence://pack/1"}]
+    ## Fix
+    Store the record beside the envelope, or the object where it belongs, and leave its id here.
+    ## Source
+    Agent Context draft, envelope contract and compatibility notes. What counts as a copy is ours.
+    """
+    if record.kind is Kind.ENVELOPE:
+        yield from _embedded_records(record)
+    for reference in record.references:
+        if not reference.leads_to and isinstance(reference.value, dict):
+            yield from _copied(record, reference.path, reference.value)
+    for holder in ("metadata", "data"):
+        for name, value in record.object(holder).items():
+            if name in FOREIGN_OBJECTS and isinstance(value, dict):
+                yield from _copied(record, (holder, name), value)
+            elif name in FOREIGN_OBJECTS and isinstance(value, list):
+                for at, each in enumerate(value):
+                    if isinstance(each, dict):
+                        yield from _copied(record, (holder, name, at), each)
+
+
+def _names_something(members: Mapping[str, JsonValue]) -> bool:
+    """Foreign references are named by the id fields of their own standards, such as `policy_id`."""
+    return any(
+        isinstance(value, str)
+        and value.strip()
+        and (key in NAMING_KEYS or key.endswith(("_id", "_ref", "Id")))
+        for key, value in members.items()
+    )
+
+
+def _embedded_records(envelope: Record) -> Iterator[Hit]:
+    found = [reference for reference in envelope.references if embedded(reference) is not None]
+    if found:
+        names = listed(_name(each) for each in found)
+        message = (
+            f"{called(envelope)} holds {counted(len(found), 'whole record')} in place of references: {names}"
+        )
+        yield Hit(found[0].origin, message)
+
+
+def _name(reference: Reference) -> str:
+    return reference.id or f"one in {reference.name}"
+
+
+def _copied(record: Record, path: tuple[str | int, ...], members: Mapping[str, JsonValue]) -> Iterator[Hit]:
+    origin = record.origin(*path)
+    size = (origin.end or 0) - (origin.start or 0)
+    field = next(part for part in reversed(path) if isinstance(part, str))
+    where = f"{called(record)}: the object in {shown(field)}"
+    body = next((name for name in FOREIGN_BODIES if _is_body(members.get(name))), None)
+    if body is not None:
+        yield Hit(origin, f"{where} carries its {body} ({size:,} bytes); a reference would do")
+    elif size > FOREIGN_BYTES:
+        yield Hit(origin, f"{where} takes {size:,} bytes; a reference would do")
+
+
+def _is_body(value: JsonValue) -> bool:
+    if isinstance(value, str):
+        return len(value) >= BODY_LENGTH
+    return isinstance(value, dict | list) and bool(value)

@@ -1,0 +1,143 @@
+"""The rules about what records must not state, and the order in which they may be (ENV020, ENV021).
+
+Examples change a sound bundle, as in `shape`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+
+from ctxview.analysis.wording import listed, quoted, shown
+from ctxview.findings import Hit, Severity, rule
+from ctxview.formats.envelope.fates import fates
+from ctxview.formats.envelope.model import Dossier, Record, text
+from ctxview.formats.envelope.read import embedded
+from ctxview.formats.envelope.rules.lookup import called
+from ctxview.formats.envelope.thresholds import OUTCOME_EVENTS, OUTCOME_KINDS, OUTCOME_OF, OUTCOME_WORDS
+from ctxview.formats.envelope.times import instant
+from ctxview.formats.envelope.vocabulary import Kind
+from ctxview.origin import JsonValue
+
+QUOTED_MATTER = ("content", "external_mappings", "ranking_signals")
+"""What these hold is somebody else's words or ids, not a statement of the record."""
+_OUTCOME = re.compile(rf"(?:is_|has_)?(?:{'|'.join(OUTCOME_OF)})_(?:{'|'.join(OUTCOME_WORDS)})")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+Path = tuple[str | int, ...]
+
+
+@rule("ENV020", name="states-an-outcome", severity=Severity.WARNING)
+def states_an_outcome(record: Record) -> Iterator[Hit]:
+    """A context record states how a turn, task or tool call ended, or that something was permitted.
+
+    ## Why
+    The runtime decides that a turn is over, a tool succeeded, where a task stands and what is permitted. A
+    context record that says it too will one day say something else, and whoever trusts it acts on it: a
+    denied tool call runs. An event type of `turn.`, `task.`, `tool.` or `permission.` is an error; a member
+    with such a name, such as `turn_status`, is a warning, because only its name gives it away.
+    ## Bad
+    ctx-1.metadata.turn_status = "completed"
+    ## Good
+    ctx-1.metadata.turn_hint = "completed"
+    ## Fix
+    Take the statement out and refer to the record of the runtime that makes it.
+    ## Source
+    Agent Context draft, interoperability contract: the one MUST NOT of the draft. The names are ours.
+    """
+    kind = record.text("event_type")
+    if kind is not None and kind.lower().startswith(OUTCOME_EVENTS):
+        message = f"{called(record)}: {quoted(kind)} is for the runtime to say, not for a context event"
+        yield Hit(record.origin("event_type"), message, Severity.ERROR)
+    for path, name in _statements(record):
+        message = f"{called(record)}: {shown(name)} states an outcome, which is for the runtime to say"
+        yield Hit(record.origin(*path), message)
+
+
+@rule("ENV021", name="time-order", severity=Severity.WARNING)
+def time_order(dossier: Dossier) -> Iterator[Hit]:
+    """A step was recorded before the one it needs, or a surface expired before it was made.
+
+    ## Why
+    One can only select from a surface that exists, assemble what is selected, and inject what is assembled.
+    Times that say otherwise belong to another attempt, or were written later by someone who guessed.
+    ## Bad
+    injection-model.created_at = "2026-05-11T09:00:01Z"
+    ## Good
+    injection-model.created_at = "2026-05-11T09:00:07Z"
+    ## Fix
+    Find out which time is wrong; a retry gets records of its own.
+    ## Source
+    Agent Context draft, the flow on the model page. That times follow it is our reading.
+    """
+    for selection in dossier.of(Kind.SELECTION):
+        surface = dossier.named(Kind.SURFACE, selection.text("surface_id"))
+        yield from _late(selection, surface, "chooses from")
+    for injection in dossier.of(Kind.INJECTION):
+        assembly = dossier.named(Kind.ASSEMBLY, injection.text("assembly_id"))
+        yield from _late(injection, assembly, "injects")
+    yield from _assembled_before_selected(dossier)
+    for surface in dossier.of(Kind.SURFACE):
+        made, ends = _moment(surface), instant(surface.text("expires_at"))
+        if made is not None and ends is not None and ends <= made:
+            until = _time(surface, "expires_at")
+            message = f"{called(surface)} expires at {until}, not after it was made ({_time(surface)})"
+            yield Hit(surface.origin("expires_at"), message)
+
+
+def _statements(record: Record) -> Iterator[tuple[Path, str]]:
+    """Members that state an outcome by their name, or by what the object they stand in is about."""
+    others = {found[2] for reference in record.references if (found := embedded(reference)) is not None}
+    waiting: list[tuple[Path, JsonValue]] = [((), dict(record.value))]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, list):
+            waiting.extend(((*path, at), each) for at, each in enumerate(value) if (*path, at) not in others)
+        if not isinstance(value, dict):
+            continue
+        about = _snake(text(value.get("kind")) or text(value.get("type")) or "")
+        for name, inner in value.items():
+            if name in QUOTED_MATTER or (*path, name) in others:
+                continue
+            word = _snake(name)
+            is_about = about in OUTCOME_KINDS and word in OUTCOME_WORDS
+            if inner is not None and (is_about or _OUTCOME.fullmatch(word)):
+                yield (*path, name), f"{about} {name}" if is_about else name
+            else:
+                waiting.append(((*path, name), inner))
+
+
+def _snake(name: str) -> str:
+    return _HUMP.sub("_", name).lower().replace("-", "_")
+
+
+def _moment(record: Record) -> datetime | None:
+    return instant(record.text("created_at"))
+
+
+def _time(record: Record, name: str = "created_at") -> str:
+    return shown(record.text(name) or "")
+
+
+def _late(record: Record, needed: Record | None, verb: str) -> Iterator[Hit]:
+    mine, theirs = _moment(record), _moment(needed) if needed is not None else None
+    if needed is not None and mine is not None and theirs is not None and mine < theirs:
+        message = f"{called(record)} ({_time(record)}) {verb} {called(needed)}"
+        yield Hit(record.origin("created_at"), f"{message}, which is later ({_time(needed)})")
+
+
+def _assembled_before_selected(dossier: Dossier) -> Iterator[Hit]:
+    """Assemblies with items that every selection of them chose only afterwards."""
+    early: dict[Record, list[str]] = {}
+    for fate in fates(dossier).values():
+        chosen = [moment for each in fate.selected_by if (moment := _moment(each)) is not None]
+        if not chosen or len(chosen) < len(fate.selected_by):
+            continue
+        for placed in fate.assembled:
+            made = _moment(placed.assembly)
+            if made is not None and made < min(chosen):
+                early.setdefault(placed.assembly, []).append(fate.id)
+    for assembly, names in early.items():
+        items = listed(dict.fromkeys(names))
+        message = f"{called(assembly)} ({_time(assembly)}) was made before {items} had been selected"
+        yield Hit(assembly.origin("created_at"), message)
