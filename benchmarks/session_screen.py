@@ -23,6 +23,7 @@ SEARCH_GOAL = 0.15
 MEMORY_GOAL = 150.0
 HISTORY_END = "0G"
 """The history pane, its last row; pressed again until that row is known."""
+PAUSE = 0.2
 SHOWN, _, TYPED = NEEDLE.partition("-")
 """A search paints what is typed, too: so the rest of the record is waited for."""
 
@@ -67,7 +68,7 @@ def _inspector(session: Path, env: dict[str, str]) -> Seen:
     with PtySession([sys.executable, "-m", "ctxview", session], env=env) as screen:
         first = screen.wait_for("summary.md")
         screen.wait_for("History")
-        last = _until(screen, HISTORY_END, LAST, again=0.2)
+        last = _until(screen, HISTORY_END, LAST, again=HISTORY_END)
         found = _until(screen, f"g/{TYPED}\r", SHOWN)
         return Seen(first, last, found, _anonymous(screen.process.pid))
 
@@ -75,20 +76,20 @@ def _inspector(session: Path, env: dict[str, str]) -> Seen:
 def _lnav(session: Path) -> Seen:
     with PtySession(["lnav", "-N", session / "messages.jsonl"]) as screen:
         first = screen.wait_for(LAST)
-        found = _until(screen, f"g/{TYPED}\r", SHOWN)
+        found = _until(screen, f"g/{TYPED}\r", SHOWN, again="n")
         return Seen(first, 0, found, _anonymous(screen.process.pid))
 
 
-def _until(screen: PtySession, keys: str, text: str, again: float | None = None) -> float:
-    """Seconds from the keys until `text` was painted; with `again` they are pressed so often meanwhile."""
+def _until(screen: PtySession, keys: str, text: str, again: str | None = None) -> float:
+    """Seconds from the keys until `text` was painted; the keys of `again` are pressed over and over meanwhile."""
     screen.output = b""
     started = pressed = time.perf_counter()
     screen.press(keys)
     while text.encode() not in screen.output:
-        if again is not None and time.perf_counter() - pressed > again:
+        if again is not None and time.perf_counter() - pressed > PAUSE:
             pressed = time.perf_counter()
-            screen.press(keys)
-        screen.wait_for_more(again)
+            screen.press(again)
+        screen.wait_for_more(PAUSE)
     return time.perf_counter() - started
 
 
