@@ -110,7 +110,8 @@ class _History:
         run = b"ctx-%s" % md5(b"%d" % self._runs, usedforsecurity=False).hexdigest().encode()
         messages = [b'{"role":"user","content":"%s","run":"%s"}\n' % (self._small(question), run)]
         events = [
-            b'{"type":"start","id":"%s","run":"%s","client_id":"bench","scope":"private"}\n' % (run, run)
+            b'{"type":"start","id":"%s","run":"%s","client_id":"bench-%d","scope":"private"}\n'
+            % (run, run, self._runs)
         ]
         for number in range(self._chance.randrange(8)):
             call = b"call-%d-%d" % (self._runs, number)

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.session_data import FIRST, LAST, NEEDLE, write_session
+from ctxview.analysis.tokens import ESTIMATES
+from ctxview.findings import Severity
+from ctxview.formats import Lens, open_source
 
 
 @pytest.fixture(scope="module")
@@ -54,3 +57,11 @@ def test_each_mark_stands_once_and_in_its_place(session: Path) -> None:
     assert FIRST in lines[0]
     assert LAST in lines[-1]
     assert content.index(NEEDLE) > len(content) * 0.95
+
+
+def test_nothing_in_it_is_an_error(session: Path) -> None:
+    lens = Lens(ESTIMATES["bytes/4"])
+
+    found = open_source(session).findings(lens)
+
+    assert [str(finding) for finding in found if finding.severity is Severity.ERROR] == []

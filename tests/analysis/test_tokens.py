@@ -23,6 +23,7 @@ from ctxview.analysis.tokens import (
     counter_named,
     exact_counter,
     pieces,
+    words,
 )
 
 ENCODING_NAMES = sorted(ENCODINGS)
@@ -229,6 +230,11 @@ def test_counting_piece_by_piece_is_counting_the_whole(encoding: str, text: str,
 def test_estimates_follow_their_names(name: str, text: str, expected: int) -> None:
     assert ESTIMATES[name].measure(text) == Count(expected, exact=False)
     assert ESTIMATES[name].count(text) == expected
+
+
+@given(st.text(alphabet="ab é\n\u2003", max_size=40), st.integers(1, 7))
+def test_words_are_counted_the_same_in_pieces_of_any_length(text: str, piece: int) -> None:
+    assert words(text, piece) == len(text.split())
 
 
 def test_a_name_nobody_knows_is_a_key_error() -> None:
