@@ -5,12 +5,14 @@ A secret never leaves this module whole: messages and masks show its public pref
 
 from __future__ import annotations
 
+import re
 from bisect import bisect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ctxview.analysis.characters import INVISIBLE, TAGS
-from ctxview.analysis.secret_shapes import SHAPES, is_made_up
+from ctxview.analysis.secret_openings import openings
+from ctxview.analysis.secret_shapes import Shape, is_made_up
 from ctxview.findings import Effect, Finding, Hit, Severity, rule, rules_in, run
 from ctxview.origin import Origin
 
@@ -29,14 +31,11 @@ class Secret:
 def find_secrets(text: str) -> list[Secret]:
     """Every secret in `text`, in order, none overlapping another. Invisible characters do not hide one."""
     seen, index_of = _without_invisible(text)
-    lowered = seen.lower()
     taken: list[tuple[int, int]] = []  # sorted
     found: list[Secret] = []
-    for shape in SHAPES:
-        if not any(hint in lowered for hint in shape.hints):
-            continue
+    for shape, places in openings(seen.encode("latin-1", "replace")):
         group: str | int = "secret" if "secret" in shape.pattern.groupindex else 0
-        for match in shape.pattern.finditer(seen):
+        for match in _matches(shape, seen, places):
             if _runs_on(seen, match.start()):
                 continue
             start, end = match.span(group)
@@ -246,6 +245,16 @@ def _told(rule_id: str, secrets: list[Secret], origin_at: Callable[[int, int], O
     for secret in secrets:
         if secret.rule == rule_id:
             yield Hit(origin_at(secret.start, secret.end), f"{secret.kind} {secret.masked}")
+
+
+def _matches(shape: Shape, text: str, places: list[int]) -> Iterator[re.Match[str]]:
+    """All matches, none overlapping another, given every place where one could begin."""
+    end = 0
+    for place in places:
+        match = shape.pattern.match(text, place) if place >= end else None
+        if match is not None:
+            end = match.end()
+            yield match
 
 
 def _runs_on(text: str, start: int) -> bool:

@@ -5,9 +5,11 @@ The pass can be stopped anywhere and goes on from there. What the rules say is `
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from threading import Lock
 
+from ctxview.analysis.secret_openings import could_hold_secret
 from ctxview.analysis.secrets import check_secrets
 from ctxview.analysis.text_rules import check_text
 from ctxview.files.places import Places
@@ -26,7 +28,7 @@ STEP = 256 * 1024
 CHECKED_EVENTS = ("tool_call", "error", "approval_request", "approval_result")
 """Events with words of their own; the others repeat the messages."""
 LARGEST_TEXT = 2 * 1024 * 1024
-_ESCAPES = (b"\\u", b"\\b", b"\\f", b"\\r", b"\x7f")
+_ESCAPES = re.compile(rb"\\[bfru/]")
 
 
 def check_small_texts(session: Session) -> Iterator[Finding]:
@@ -79,20 +81,24 @@ class TextPass:
 def _check_line(line: HistoryLine) -> Iterator[Finding]:
     if line.is_blank or line.cut:
         return
+    # Of nearly all lines in ASCII the bytes alone tell that there is nothing to be found in the text.
+    deceiving = _may_deceive(line.content)
+    if not deceiving and not could_hold_secret(line.content):
+        return
     if line.stream == MESSAGES:
         text = message_in(line).text
     elif (line.value or {}).get("type") in CHECKED_EVENTS:
         text = line.content.decode("utf-8", "replace")
     else:
         return
-    # The origin is worked out only for a find: nearly all lines are clean.
-    check = check_text if _may_deceive(line.content) else check_secrets
+    # The origin is worked out only for a find.
+    check = check_text if deceiving else check_secrets
     yield from check(text, lambda _start, _end: line.origin())
 
 
 def _may_deceive(content: bytes) -> bool:
-    """Whether the text could hold anything but printable ASCII; without escapes the bytes tell."""
-    return not content.isascii() or any(escape in content for escape in _ESCAPES)
+    """Whether the text could hold anything but printable ASCII, or spells any of that in another way."""
+    return not content.isascii() or b"\x7f" in content or _ESCAPES.search(content) is not None
 
 
 def _check_part(part: Part) -> Iterator[Finding]:
