@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -44,6 +44,17 @@ def check_json(file: str, data: bytes) -> Iterator[Finding]:
 def check_document(file: str, document: JsonDocument) -> Iterator[Finding]:
     """What JSN says about JSON that was already parsed."""
     yield from run(_RULES, JsonText(file, document.data, document, None))
+
+
+def check_texts(
+    file: str, data: bytes, documents: Iterable[JsonDocument], errors: Iterable[JsonError]
+) -> Iterator[Finding]:
+    """What JSN says about a file of several JSON texts, such as JSON lines: the good ones and the others."""
+    yield from run(_RULES, JsonText(file, data, None, None))
+    for error in errors:
+        yield from run(_RULES, JsonText(file, b"", None, error))
+    for document in documents:
+        yield from run(_RULES, JsonText(file, b"", document, None))
 
 
 def unsafe_numbers(document: JsonDocument) -> Iterator[tuple[str, float]]:
@@ -195,7 +206,7 @@ def nested_too_deep(text: JsonText) -> Iterator[Hit]:
     RFC 8259 section 9 lets parsers set limits; the numbers are those of the named parsers.
     """
     document = text.document
-    if document is None or document.data.count(b"[") + document.data.count(b"{") <= _DEPTHS[0][0]:
+    if document is None or _openings(document) <= _DEPTHS[0][0]:
         return
     depth = _depth(document)
     refusing = [name for limit, name in _DEPTHS if depth > limit]
@@ -244,6 +255,10 @@ def _pointer(way: Way) -> str:
         way, key = way
         keys.append(key)
     return join("", *reversed(keys))
+
+
+def _openings(document: JsonDocument) -> int:
+    return sum(document.data.count(opening, document.start, document.end) for opening in (b"[", b"{"))
 
 
 def _depth(document: JsonDocument) -> int:

@@ -29,6 +29,14 @@ FORMATS: tuple[FormatSpec, ...] = (
         "ctxview.formats.session.rules",
     ),
     FormatSpec(
+        "envelope",
+        "Agent Context envelopes and their records",
+        "JSON objects, lists or lines with the id fields of the draft (context_id, item_id, selection_id …); "
+        "a folder whose JSON files are mostly such records",
+        "ctxview.formats.envelope.opening",
+        "ctxview.formats.envelope.rules",
+    ),
+    FormatSpec(
         "snapshot",
         "Context Protocol v3 snapshots",
         "an .agent folder or its logs; JSON with memory and version; a log envelope or {ok, data} around "

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ctxview.analysis.wording import counted
 from ctxview.files.reading import LIMIT, Unreadable, in_words, read_beneath, read_bytes
-from ctxview.files.stamps import Stamp, is_settled, lasting_stamp
+from ctxview.files.stamps import Stamp, is_settled, lasting, stamp_of
 from ctxview.formats.envelope.opening import belongs, files_of
 from ctxview.formats.envelope.read import RecordFile, read_file
 from ctxview.formats.file_ends import read_ends
@@ -30,7 +30,6 @@ class LoadedFile:
     data: bytes = field(repr=False)
     problem: str | None = None
     stamp: Stamp | None = None
-    """None when the file has to be read again to know whether it changed."""
     size: int = 0
     """How much there was to read."""
 
@@ -99,15 +98,15 @@ class _Loading:
 
     def add_named(self, path: Path) -> None:
         """A file that a person named; raises `CannotOpen`."""
-        self._add(path, lasting_stamp(path), read_bytes)
+        self._add(path, stamp_of(path), read_bytes)
         if self.files and self.files[0].problem is not None:
             raise CannotOpen(f"{path}: {self.files[0].problem}")
 
     def add(self, path: Path) -> None:
         """A file of a folder, which may turn out to hold something else."""
-        stamp = lasting_stamp(path)
+        stamp = stamp_of(path)
         if path not in self._known and self._is_stranger(path, stamp):
-            self._strangers[path] = stamp
+            self._strangers[path] = lasting(stamp)
         elif len(self.files) >= MOST_FILES:
             self._extra += 1
         else:
@@ -142,6 +141,7 @@ class _Loading:
 
 def _load(path: Path, stamp: Stamp | None, room: int, read: Callable[[Path, int], bytes]) -> LoadedFile:
     """The whole file, or of a huge one the beginning."""
+    stamp = lasting(stamp)
     try:
         size = path.stat().st_size
         if size > room:

@@ -40,10 +40,14 @@ class Layout(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A part of a file that cannot be read, and why."""
+    """A part of a file that is no JSON: where, and why."""
 
     origin: Origin
-    reason: str
+    error: JsonError
+
+    @property
+    def reason(self) -> str:
+        return self.error.reason
 
 
 @dataclass(frozen=True)
@@ -58,8 +62,8 @@ class RecordFile:
     """What is no JSON."""
     strays: tuple[Stray, ...] = ()
     """What is JSON, and no record."""
-    documents: tuple[JsonDocument, ...] = field(default=(), repr=False)
-    """Every JSON text in the file: one, or one for each line that is JSON."""
+    documents: tuple[tuple[str, JsonDocument], ...] = field(default=(), repr=False)
+    """Every JSON text in the file with what stands before pointers into it: one, or one for each line."""
     left_out: str | None = None
     """What was too much to be looked at."""
 
@@ -112,19 +116,17 @@ class _Reader:
         self.records: list[Record] = []
         self.problems: list[Problem] = []
         self.strays: list[Stray] = []
-        self.documents: list[JsonDocument] = []
+        self.documents: list[tuple[str, JsonDocument]] = []
         self.left_out: str | None = None
         self._places = Places(data)
 
     def bounds(self) -> tuple[int, int]:
         """Where the text stands, without a byte order mark and without the NULs a crash leaves behind."""
         start = len(BYTE_ORDER_MARK) if self.data.startswith(BYTE_ORDER_MARK) else 0
-        if start:
-            self._trouble(0, start, "a byte order mark stands before the JSON")
         end = max(start, len(self.data.rstrip(b"\0")))
         if end < len(self.data):
             reason = f"the file ends in {counted(len(self.data) - end, 'NUL byte')}"
-            self._trouble(end, len(self.data), reason)
+            self._broken(JsonError(reason, self._places.at(end)), len(self.data))
         return start, end
 
     def read(self, start: int, end: int) -> Layout:
@@ -134,7 +136,7 @@ class _Reader:
             document = parse(self.data, start, end, places=self._places)
         except JsonError as error:
             return self._read_broken(start, end, error)
-        self.documents.append(document)
+        self.documents.append(("", document))
         if isinstance(document.value, list):
             for index, element in enumerate(document.value):
                 self._add(document, element, join("", index), "")
@@ -187,7 +189,7 @@ class _Reader:
             if not torn:
                 self._broken(error, end)
             return
-        self.documents.append(document)
+        self.documents.append((prefix, document))
         self._add(document, document.value, "", prefix)
 
     def _add(self, document: JsonDocument, value: JsonValue, inner: str, prefix: str) -> None:
@@ -211,12 +213,9 @@ class _Reader:
                 self.left_out = f"records inside records deeper than {DEEPEST} steps were not looked at"
 
     def _broken(self, error: JsonError, end: int) -> None:
-        self._trouble(error.place.offset, end, error.reason)
-
-    def _trouble(self, start: int, end: int, reason: str) -> None:
-        place = self._places.at(start)
-        origin = Origin(self.file, None, start, end, place.line, place.column)
-        self.problems.append(Problem(origin, reason))
+        place = error.place
+        origin = Origin(self.file, None, place.offset, end, place.line, place.column)
+        self.problems.append(Problem(origin, error))
 
 
 def _inside(record: Record) -> Iterator[Record]:

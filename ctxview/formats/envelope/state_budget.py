@@ -1,4 +1,4 @@
-"""Where the window goes, target by target: what the records say was used, and whether that can be verified."""
+"""Where the window goes, target by target: what the records say was used, and whether that is verified."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _blocks(view: View, assembly: Record) -> Iterator[Segment]:
 
 
 def _measured(view: View, name: str, used: int | None, references: Sequence[Reference]) -> Segment:
-    """What a record says, verified where all content is at hand; what can be counted where it says nothing."""
+    """What a record says, verified where all content is at hand; counted here where it says nothing."""
     counted = [view.tokens(each) for each in view.dossier.targets_of(references)]
     complete = bool(counted) and len(counted) == len({each.id for each in references})
     known = sum(tokens or 0 for tokens, _ in counted)

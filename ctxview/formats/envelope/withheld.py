@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
+from ctxview.analysis.json_strings import pointer_of, strings
 from ctxview.files.json_document import JsonDocument, join
 from ctxview.files.visible import visible
 from ctxview.formats.envelope.fates import FATES, GONE, is_redacted
@@ -124,13 +125,13 @@ class Withheld:
                 yield start, start + len(needle)
                 start = file.data.find(needle, start + len(needle))
         if self._texts and b"\\" in file.data:
-            for document in file.documents:
+            for _, document in file.documents:
                 yield from self._escaped(document)
 
     def _escaped(self, document: JsonDocument) -> Iterator[tuple[int, int]]:
         """Strings that hold a withheld text in a spelling of their own are withheld whole."""
-        for pointer, value in _places_of_strings(document.value):
-            if self._pattern.search(value) and (span := document.span(pointer)) is not None:
+        for way, value in strings(document.value):
+            if self._pattern.search(value) and (span := document.span(pointer_of(way))) is not None:
                 literal = document.data[slice(*span)]
                 if not any(needle in literal for needle in self._needles):
                     yield span
@@ -274,18 +275,6 @@ def _strings(value: JsonValue) -> Iterator[str]:
             waiting.extend(current.values())
         elif isinstance(current, list):
             waiting.extend(current)
-
-
-def _places_of_strings(value: JsonValue) -> Iterator[tuple[str, str]]:
-    waiting: list[tuple[str, JsonValue]] = [("", value)]
-    while waiting:
-        pointer, current = waiting.pop()
-        if isinstance(current, str):
-            yield pointer, current
-        elif isinstance(current, dict):
-            waiting.extend((join(pointer, key), each) for key, each in current.items())
-        elif isinstance(current, list):
-            waiting.extend((join(pointer, at), each) for at, each in enumerate(current))
 
 
 def _merged(spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -5,20 +5,17 @@ What spans several files (an exchange, a succession, the store) is asked for by 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TypeAlias
+from collections.abc import Iterator
 
 from ctxview.analysis.json_rules import check_document, check_json
+from ctxview.analysis.json_strings import check_strings
 from ctxview.analysis.text_rules import check_text
-from ctxview.files.json_document import JsonDocument, JsonError, join, parse
+from ctxview.files.json_document import JsonDocument, JsonError, parse
 from ctxview.files.places import Places
 from ctxview.findings import Finding
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.read import Kind, SnapshotFile
-from ctxview.origin import JsonValue, Origin
-
-Way: TypeAlias = "tuple[Way, str | int] | None"
-"""The way down to a value as links upwards: deep nesting costs no more than one link a level."""
+from ctxview.origin import Origin
 
 
 def check_file(file: SnapshotFile, profile: Profile) -> Iterator[Finding]:
@@ -70,57 +67,15 @@ def _derived_part(file: SnapshotFile) -> str | None:
 
 
 def _check_strings(file: str, document: JsonDocument, derived: str | None) -> Iterator[Finding]:
-    together = "\n".join(_plain_strings(document.value))
-    if next(check_text(together, lambda _start, _end: Origin(file)), None) is None:
-        return
     told: set[str] = set()
-    for way, string in _strings(document.value):
-        pointer = _pointer(way)
+
+    def told_before(pointer: str, string: str) -> bool:
         if derived is not None and pointer.startswith(f"{derived}/") and string in told:
-            continue
+            return True
         told.add(string)
-        yield from check_text(string, _everywhere(document.origin(file, pointer)))
+        return False
 
-
-def _everywhere(origin: Origin) -> Callable[[int, int], Origin]:
-    """A string inside JSON is one place: its escapes keep characters from having a place of their own."""
-    return lambda _start, _end: origin
-
-
-def _plain_strings(value: JsonValue) -> Iterator[str]:
-    """Every key and string, in no order: most files hold nothing worth a place."""
-    waiting = [value]
-    while waiting:
-        current = waiting.pop()
-        if isinstance(current, str):
-            yield current
-        elif isinstance(current, dict):
-            yield from current
-            waiting.extend(current.values())
-        elif isinstance(current, list):
-            waiting.extend(current)
-
-
-def _strings(value: JsonValue) -> Iterator[tuple[Way, str]]:
-    """Every key and string with the way to it, in document order, at any depth."""
-    waiting: list[tuple[Way, JsonValue]] = [(None, value)]
-    while waiting:
-        way, current = waiting.pop()
-        if isinstance(current, str):
-            yield way, current
-        elif isinstance(current, dict):
-            yield from (((way, key), key) for key in current)
-            waiting.extend(reversed([((way, key), item) for key, item in current.items()]))
-        elif isinstance(current, list):
-            waiting.extend(reversed([((way, index), item) for index, item in enumerate(current)]))
-
-
-def _pointer(way: Way) -> str:
-    tokens: list[str | int] = []
-    while way is not None:
-        way, token = way
-        tokens.append(token)
-    return join("", *reversed(tokens))
+    yield from check_strings(document.value, lambda pointer: document.origin(file, pointer), told_before)
 
 
 def _check_bytes(file: str, data: bytes, begin: int, end: int) -> Iterator[Finding]:

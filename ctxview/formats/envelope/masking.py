@@ -1,0 +1,58 @@
+"""The last gate before a state leaves the format: every text in it once more without what is withheld.
+
+The parts mask what they take from records before they cut or join it; this catches whatever they forgot.
+Addresses (files, pointers, byte spans) stay: they lead to places, and the places are withheld themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass, replace
+from enum import Enum
+from typing import TypeVar, cast
+
+from ctxview.findings import Finding
+from ctxview.formats.envelope.withheld import Withheld
+from ctxview.state import ContextState, Field, Form, Origin
+
+T = TypeVar("T")
+WITHHELD = "It holds what is withheld."
+
+
+def masked_state(state: ContextState, withheld: Withheld) -> ContextState:
+    if not withheld:
+        return state
+    return replace(_masked(state, withheld), source=state.source, format=state.format)
+
+
+def masked_finding(finding: Finding, withheld: Withheld) -> Finding:
+    return replace(finding, message=withheld.mask(finding.message)) if withheld else finding
+
+
+def _masked(value: T, withheld: Withheld) -> T:
+    """The same value, of the same type, with other texts."""
+    return cast(T, _replaced(value, withheld))
+
+
+def _replaced(value: object, withheld: Withheld) -> object:
+    if isinstance(value, Enum | Origin):
+        return value
+    if isinstance(value, str):
+        return withheld.mask(value)
+    if isinstance(value, Form):
+        return replace(value, fields=tuple(_field(each, value.file, withheld) for each in value.fields))
+    if isinstance(value, tuple):
+        return tuple(_replaced(each, withheld) for each in value)
+    if isinstance(value, dict):
+        return {_replaced(key, withheld): _replaced(each, withheld) for key, each in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        changes = {each.name: _replaced(getattr(value, each.name), withheld) for each in fields(value)}
+        return replace(value, **changes)
+    return value
+
+
+def _field(field: Field, file: str, withheld: Withheld) -> Field:
+    """One that holds something withheld cannot be edited: nobody would see what they write over."""
+    shown = withheld.shown(file, field.pointer, field.value)
+    if shown == field.value:
+        return field
+    return replace(field, value=shown, shape=None, why=WITHHELD)

@@ -1,0 +1,225 @@
+"""The `Source` of this format: one file of records or a folder of them, an envelope at a time.
+
+Holds the bytes as they were read; works out each moment at the first question and remembers it. Every call
+may come from another thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from ctxview.files.reading import Unreadable, read_bytes
+from ctxview.findings import Finding
+from ctxview.formats.envelope.bundle import Bundle
+from ctxview.formats.envelope.checks import (
+    check_envelope,
+    check_envelopes,
+    check_loaded,
+    check_records,
+    in_order,
+)
+from ctxview.formats.envelope.loading import Loaded, LoadedFile, load
+from ctxview.formats.envelope.masking import masked_finding
+from ctxview.formats.envelope.moments import Moment, moments_of
+from ctxview.formats.envelope.read import RecordFile, read_again
+from ctxview.formats.envelope.withheld import Withheld
+from ctxview.formats.file_rules import report_partly_read
+from ctxview.formats.interface import AS_ON_DISK, Lens, Reading, Revision
+
+# `check` needs no state and no editor: what builds those is imported where it is used.
+if TYPE_CHECKING:
+    from ctxview.edits import WritePolicy
+    from ctxview.formats.envelope.files_beside import FilesBeside
+    from ctxview.state import Event
+
+FORMAT = "envelope"
+EDITORS = ("model", "reviewer")
+MOST_READINGS = 64
+
+
+class EnvelopeSource:
+    """Records, gathered by envelope."""
+
+    format = FORMAT
+    profiles: Sequence[str] = ("draft-0.1.1",)
+    editors: Sequence[str] = EDITORS
+
+    def __init__(self, path: Path, loaded: Loaded | None = None) -> None:
+        self._path = path
+        self._loaded = loaded if loaded is not None else load(path)
+        self._look = _Look(path, [file.found for file in self._loaded.files])
+        self._readings: dict[Hashable, Reading] = {}
+        self._judged: dict[LoadedFile, tuple[Finding, ...]] = {}
+        self._lock = Lock()
+
+    @property
+    def path(self) -> Path:
+        return self._path
+
+    @cached_property
+    def title(self) -> str:
+        return self._path.resolve().name
+
+    @property
+    def bundle(self) -> Bundle:
+        return self._look.bundle
+
+    @property
+    def revisions(self) -> Sequence[Revision]:
+        return self._look.revisions
+
+    def bytes_of(self, file: str) -> bytes:
+        """What was read of one of the files; one that lies beside them is read now."""
+        known = next((each for each in self._loaded.files if str(each.path) == file), None)
+        return known.data if known is not None else read_bytes(Path(file))
+
+    def policy(self, file: str) -> WritePolicy | None:
+        return self.policy_of(file, EDITORS[0])
+
+    def policy_of(self, file: str, editor: str) -> WritePolicy | None:  # noqa: ARG002
+        return None
+
+    def withheld(self, file: str, data: bytes | None = None) -> Sequence[tuple[int, int]]:
+        look = self._look if data is None else self._look.with_drafts({file: data})
+        found = next((each for each in look.bundle.files if each.file == file), None)
+        if found is None:
+            found = read_again(file, data if data is not None else self._read(file))
+        return look.withheld.spans(found)
+
+    def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:
+        if overlay:
+            look = self._look.with_drafts(overlay)
+            return look.reading(revision, lens, self.title, lambda: self._draft_findings(look, overlay))
+        key = (revision, lens.counter.name, lens.editor)
+        with self._lock:
+            if key in self._readings:
+                return self._readings[key]
+        found = self._look.reading(revision, lens, self.title, self._file_findings)
+        with self._lock:
+            if len(self._readings) >= MOST_READINGS:
+                self._readings.pop(next(iter(self._readings)))
+            return self._readings.setdefault(key, found)
+
+    def findings(self, lens: Lens) -> Sequence[Finding]:  # noqa: ARG002 - no lens changes what is found
+        return self._all_findings
+
+    @property
+    def held_back(self) -> Sequence[Path]:
+        return self._loaded.held_back
+
+    @cached_property
+    def watched(self) -> Sequence[Path]:
+        """The folder, then its files."""
+        files = (file.path for file in reversed(self._loaded.files))
+        return tuple(dict.fromkeys((self._path, *files, *self._loaded.strangers)))
+
+    def again(self) -> EnvelopeSource:
+        """Raises `CannotOpen`. Files that did not change are neither read nor judged again."""
+        new = EnvelopeSource(self._path, load(self._path, self._loaded))
+        new._judged = self._judged
+        return new
+
+    def _read(self, file: str) -> bytes:
+        try:
+            return self.bytes_of(file)
+        except Unreadable:
+            return b""
+
+    @cached_property
+    def _all_findings(self) -> tuple[Finding, ...]:
+        found = [*self._file_findings(), *self._look.between_envelopes]
+        for dossier in self.bundle.dossiers:
+            found += check_envelope(dossier)
+        return in_order(masked_finding(each, self._look.withheld) for each in found)
+
+    def _file_findings(self) -> Iterator[Finding]:
+        if self._loaded.left_out is not None:
+            yield from report_partly_read(str(self._path), self._loaded.left_out)
+        for file in self._loaded.files:
+            if file not in self._judged:
+                self._judged[file] = tuple(check_loaded(file))
+            yield from self._judged[file]
+
+    def _draft_findings(self, look: _Look, overlay: Mapping[str, bytes]) -> Iterator[Finding]:
+        for file, found in zip(self._loaded.files, look.bundle.files, strict=True):
+            if str(file.path) in overlay:
+                yield from check_records(found)
+            else:
+                yield from self._judged.get(file) or check_loaded(file)
+
+
+class _Look:
+    """The records of a source as they stand on disk or in drafts, and all that follows from them."""
+
+    def __init__(self, path: Path, files: Sequence[RecordFile], beside: FilesBeside | None = None) -> None:
+        self._path = path
+        self.bundle = Bundle(tuple(files))
+        self._beside = beside
+
+    def with_drafts(self, overlay: Mapping[str, bytes]) -> _Look:
+        files = [
+            read_again(each.file, overlay[each.file]) if each.file in overlay else each
+            for each in self.bundle.files
+        ]
+        return _Look(self._path, files, self.beside)
+
+    @cached_property
+    def withheld(self) -> Withheld:
+        return Withheld(self.bundle.records)
+
+    @cached_property
+    def moments(self) -> tuple[Moment, ...]:
+        return moments_of(self.bundle)
+
+    @cached_property
+    def revisions(self) -> Sequence[Revision]:
+        from ctxview.formats.envelope.state_timeline import build_revisions
+
+        return build_revisions(self.moments, self._path, self.withheld)
+
+    @cached_property
+    def timeline(self) -> tuple[Event, ...]:
+        from ctxview.formats.envelope.state_timeline import build_timeline
+
+        return build_timeline(self.moments, self.withheld)
+
+    @cached_property
+    def beside(self) -> FilesBeside:
+        from ctxview.formats.envelope.files_beside import FilesBeside
+
+        folder = self._path if self._path.is_dir() else self._path.parent
+        return self._beside or FilesBeside(folder)
+
+    def reading(
+        self, revision: int, lens: Lens, title: str, file_findings: Callable[[], Iterator[Finding]]
+    ) -> Reading:
+        from ctxview.formats.envelope.state import Setting, build_state
+        from ctxview.formats.envelope.view import View
+
+        place = min(revision, len(self.moments) - 1)
+        moment = self.moments[place]
+        view = View(moment.dossier, self.withheld, lens.counter, self.beside, lens.editor or EDITORS[0])
+        setting = Setting(
+            title, str(self._path), self.revisions[place].label, self.bundle.files, self.timeline
+        )
+        strangers = self._strangers(moment)
+        found = [
+            *(each for each in file_findings() if each.origin.file not in strangers),
+            *check_envelope(moment.dossier),
+            *self.between_envelopes,
+        ]
+        masked = in_order(masked_finding(each, self.withheld) for each in found)
+        return Reading(build_state(view, setting), masked)
+
+    @cached_property
+    def between_envelopes(self) -> tuple[Finding, ...]:
+        return tuple(check_envelopes(self.bundle.dossiers))
+
+    def _strangers(self, moment: Moment) -> set[str]:
+        """The files of other envelopes that this moment does not draw on."""
+        homes = {record.file for record in self.bundle.envelopes}
+        return homes - {record.file for record in moment.dossier.records}

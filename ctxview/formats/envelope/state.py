@@ -1,0 +1,114 @@
+"""One envelope as neutral state: tiers, todo, budgets, references, gaps, timeline and flow together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ctxview.analysis.wording import counted, listed
+from ctxview.formats.block_counts import count_blocks
+from ctxview.formats.envelope.masking import masked_state
+from ctxview.formats.envelope.model import Record, text
+from ctxview.formats.envelope.read import RecordFile
+from ctxview.formats.envelope.state_budget import build_budgets, overflow_facts
+from ctxview.formats.envelope.state_gaps import build_gaps
+from ctxview.formats.envelope.state_tiers import build_tiers
+from ctxview.formats.envelope.state_todo import build_todo
+from ctxview.formats.envelope.view import View
+from ctxview.formats.envelope.vocabulary import Kind
+from ctxview.state import ContextState, Counts, Event, Tier
+
+FORMAT = "envelope"
+RUNTIME_KINDS = ("session", "thread", "turn", "task", "run", "attempt")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a state is built with beside the records."""
+
+    title: str
+    source: str
+    revision: str
+    files: Sequence[RecordFile]
+    timeline: tuple[Event, ...]
+
+
+def build_state(view: View, setting: Setting) -> ContextState:
+    """Everything there is to show of one envelope at one moment."""
+    tiers = build_tiers(view)
+    state = ContextState(
+        format=FORMAT,
+        title=setting.title,
+        source=setting.source,
+        revision=setting.revision,
+        tiers=tiers,
+        todo=build_todo(view),
+        budgets=build_budgets(view),
+        refs=(),
+        missing=build_gaps(view, setting.files),
+        timeline=setting.timeline,
+        counts=_counts(view, tiers),
+        extra=_extra(view),
+    )
+    return masked_state(state, view.withheld)
+
+
+def _counts(view: View, tiers: Sequence[Tier]) -> Counts:
+    """Totals of what the model is shown; some tokens may only be what a record says."""
+    counts = count_blocks(tiers, view.counter)
+    shown = [record for record in view.dossier.records if _is_shown(view, record)]
+    if all(view.tokens(record)[1] for record in shown):
+        return counts
+    return replace(counts, tokens_exact=False, estimator=f"{view.counter.name}, some as recorded")
+
+
+def _is_shown(view: View, record: Record) -> bool:
+    if record.kind not in (Kind.ITEM, Kind.SUMMARY):
+        return False
+    return any(each.target == "model" for each in view.fate(record).injected)
+
+
+def _extra(view: View) -> dict[str, str]:
+    envelope, dossier = view.dossier.envelope, view.dossier
+    facts: dict[str, str] = {}
+    if envelope is not None:
+        words = ("lifecycle", "scope", "created_at")
+        facts |= {name.removesuffix("_at"): found for name in words if (found := envelope.text(name))}
+        if producer := _producer(envelope):
+            facts["producer"] = producer
+        facts |= _runtime(envelope)
+        facts["version"] = envelope.text("schema_version") or "none"
+    facts["records"] = f"{len(dossier.records):,}"
+    for compaction in dossier.of(Kind.COMPACTION):
+        facts[f"compaction {view.name(compaction)}"] = coverage(compaction)
+    return facts | overflow_facts(view)
+
+
+def _producer(envelope: Record) -> str | None:
+    value = envelope.value.get("producer")
+    if not isinstance(value, dict):
+        return text(value)
+    return " ".join(filter(None, (text(value.get("id")), text(value.get("version"))))) or None
+
+
+def _runtime(envelope: Record) -> dict[str, str]:
+    """Which session, thread, turn, task, run and attempt the envelope belongs to."""
+    found: dict[str, str] = {}
+    for reference in envelope.refs("runtime_refs"):
+        kind = text(reference.members.get("kind"))
+        if kind and reference.id:
+            found.setdefault(kind, reference.id)
+    own = {kind: name for kind in RUNTIME_KINDS if (name := envelope.text(f"{kind}_id"))}
+    return {**own, **found}
+
+
+def coverage(compaction: Record) -> str:
+    """What a compaction replaced, and what was lost, in one line."""
+    told = [counted(len(compaction.refs("source_item_refs")), "item")]
+    figures = compaction.object("coverage")
+    before, after = (figures.get(f"estimated_tokens_{when}") for when in ("before", "after"))
+    if isinstance(before, int) and isinstance(after, int):
+        told.append(f"{before:,} → {after:,} tokens")
+    if notes := compaction.texts("loss_notes"):
+        told.append(f"lost: {listed(notes)}")
+    return ", ".join(told)
