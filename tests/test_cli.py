@@ -268,7 +268,12 @@ def test_formats_says_how_each_is_recognised(ctxview) -> None:
 
     assert "snapshot" in listed
     assert "<<<CONTEXT>>>" in listed
-    assert [each["name"] for each in ctxview("formats", "--json").json][:3] == ["session", "snapshot", "raw"]
+    assert [each["name"] for each in ctxview("formats", "--json").json][:4] == [
+        "session",
+        "envelope",
+        "snapshot",
+        "raw",
+    ]
 
 
 # -- merge and diff --------------------------------------------------------------------------------------
