@@ -15,6 +15,7 @@ from ctxview.origin import JsonValue as JsonValue
 from ctxview.origin import Origin as Origin
 
 if TYPE_CHECKING:
+    from ctxview.edits import MoveItem
     from ctxview.flow import Flow
 
 
@@ -108,6 +109,15 @@ class Form:
         return any(item.shape is not None for item in self.fields)
 
 
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Where a thing may be moved, and the edit of which file that does it."""
+
+    tier: str
+    file: str
+    edit: MoveItem
+
+
 # -- the parts -------------------------------------------------------------------------------------------
 
 
@@ -149,6 +159,8 @@ class Block:
     """Position in what the model is shown, from 0; None when it is not shown."""
     sights: Mapping[str, Sight] = field(default_factory=dict)
     """By target, where a format tells targets apart."""
+    moves: tuple[Move, ...] = ()
+    """Ways to another tier that are not simply taking it out of one list into another."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,6 +128,36 @@ class HasEditors(Protocol):
         """What that editor may write in a file; None when nothing."""
 
 
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Who changes something, and why; the reason may be empty where none is asked for."""
+
+    editor: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """A new file that takes the drafts of a source, which stays as it is."""
+
+    file: Path
+    data: bytes
+
+
+@runtime_checkable
+class Publishing(Protocol):
+    """A source of which some revisions are never changed: a save makes a new one beside them."""
+
+    def publishes(self, revision: int) -> bool:
+        """Whether that revision stays as it is."""
+
+    def asks_reason(self, revision: int, drafts: Mapping[str, bytes]) -> str | None:
+        """Why these changes need a reason, in a sentence; None when they need none."""
+
+    def publication(self, revision: int, drafts: Mapping[str, bytes], signature: Signature) -> Publication:
+        """The file to be made; raises `Refused` of `edits`."""
+
+
 @runtime_checkable
 class Withholding(Protocol):
     """A source that holds what must not be shown to anybody."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from ctxview.edits import DeleteValue, Edit, InsertItem, MoveItem, Refused, SetValue, WritePolicy
 from ctxview.files.json_document import JsonDocument, JsonError, parse
 from ctxview.files.json_tree import split
+from ctxview.files.line_splice import append_line, is_object_text, on_one_line, spelled_like
 from ctxview.files.splice import SpliceError, delete_value, insert_item, set_value
 from ctxview.formats.session.ownership import Editing, ownership
 from ctxview.formats.session.records import line_spans
@@ -119,17 +120,16 @@ class RecordPolicy:
             case SetValue(value=value) if not inner:
                 return self._replaced(data, line, value)
             case SetValue(value=value):
-                return _on_one_line(data, set_value(_document(data, line), inner, value))
+                return on_one_line(data, set_value(_document(data, line), inner, value))
 
     def _inserted(self, data: bytes, line: str, inner: str, value: JsonValue) -> bytes:
         if inner:
-            return _on_one_line(data, insert_item(_document(data, line), inner, value))
-        new = _spelled(data, value) + b"\n"
+            return on_one_line(data, insert_item(_document(data, line), inner, value))
+        new = _spelled(data, value)
         if line == "-":
-            ended = data if not data or data.endswith(b"\n") else data + b"\n"
-            return ended + new
+            return append_line(data, new)
         start, _ = _whole_line(data, line)
-        return data[:start] + new + data[start:]
+        return data[:start] + new + b"\n" + data[start:]
 
     def _replaced(self, data: bytes, line: str, value: JsonValue) -> bytes:
         start, end = _span(data, line)
@@ -165,24 +165,9 @@ def _spelled(data: bytes, value: JsonValue) -> bytes:
     """A record on one line, spaced as the other records of the file are."""
     if not isinstance(value, dict):
         raise Refused("A record is an object.")
-    neighbour = b'{"id":"x","text":"y"}'
-    for _, start, end in line_spans(data):
-        try:
-            if isinstance(parse(data, start, end).value, dict) and b":" in data[start:end]:
-                neighbour = data[start:end].strip()
-                break
-        except JsonError:
-            continue
-    both = insert_item(parse(b"[" + neighbour + b"]"), "/-", value)
-    span = parse(both).span("/1")
-    assert span is not None, "an element was just put there"
-    return _on_one_line(b"", both[slice(*span)])
-
-
-def _on_one_line(before: bytes, after: bytes) -> bytes:
-    if after.count(b"\n") != before.count(b"\n"):
-        raise SpliceError("the record would not stay on one line")
-    return after
+    lines = (data[start:end] for _, start, end in line_spans(data))
+    neighbour = next((line for line in lines if is_object_text(line)), b'{"id":"x","text":"y"}')
+    return spelled_like(neighbour, value)
 
 
 def _is_text(data: bytes) -> bool:
