@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ctxview.edits import MoveItem
+from ctxview.files.json_values import same_value
 from ctxview.formats.envelope.changes import OMITTED, SELECTED
 from ctxview.formats.envelope.fates import Fate
 from ctxview.formats.envelope.fields import FIELDS, FieldSpec, Type
@@ -30,16 +31,14 @@ from ctxview.state import (
     TextShape,
 )
 
-Hidden = Callable[[Record, str], str | None]
-"""What stands in the place of a field that must not be shown; None for one that may."""
+Shown = Callable[[Record, str], JsonValue]
+"""A field as it may be shown: itself, or what stands in its place."""
 LONG = frozenset(("content", "question", "rationale", "needed_for", "redaction_reason"))
 MOST_TARGETS = 24
 ONLY_REVIEWERS = frozenset(("policy_refs", "evidence_refs"))
 
 
-def record_form(
-    record: Record, dossier: Dossier, editor: str, hidden: Hidden = lambda _record, _name: None
-) -> Form:
+def record_form(record: Record, dossier: Dossier, editor: str, shown: Shown) -> Form:
     """The fields of its kind that are there or may be written, then whatever else the record has."""
     specs = FIELDS[record.kind]
     names = [*specs, *(name for name in record.value if name not in specs)]
@@ -49,7 +48,7 @@ def record_form(
         locked = why_locked(record, name, dossier) or _not_for(editor, name)
         if not present and (locked is not None or specs[name].type is Type.REFS):
             continue
-        fields.append(_field(record, name, present, locked, hidden(record, name)))
+        fields.append(_field(record, name, present, locked, shown(record, name)))
     return Form(record.file, record.pointer, tuple(fields))
 
 
@@ -65,12 +64,12 @@ def item_moves(fate: Fate, dossier: Dossier) -> tuple[Move, ...]:
     return ()
 
 
-def _field(record: Record, name: str, present: bool, locked: str | None, mask: str | None) -> Field:
+def _field(record: Record, name: str, present: bool, locked: str | None, shown: JsonValue) -> Field:
     owned = ownership(record.kind, name)
     spec = FIELDS[record.kind].get(name)
     value = record.value.get(name)
-    if mask is not None:
-        return Field(name, mask, owned.owner, record.at(name), None, "It was redacted, so it is not shown.")
+    if not same_value(value, shown):
+        return Field(name, shown, owned.owner, record.at(name), None, _REDACTED)
     shape = _shape(record, name, spec, value, present) if locked is None and spec is not None else None
     why = locked if locked is not None else _limit(owned.right, owned.why)
     return Field(name, value, owned.owner, record.at(name), shape, why, present)
@@ -139,3 +138,4 @@ def _version(dossier: Dossier) -> str:
 
 
 _GIVEN = "This makes it a note of this version."
+_REDACTED = "Some of it was redacted: what is not shown cannot be edited."

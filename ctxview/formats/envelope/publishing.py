@@ -106,9 +106,8 @@ class _Revision:
         moved = _once([each for each in found if _is_move(each)])
         kept = {_place(change.after): change.before for change in moved if change.before is not None}
         pieces = [self._new_envelope(found, moved)]
-        for record in self._own_records():
-            if _place(record) != _place(self._envelope):
-                pieces.append(_literal(kept.get(_place(record), record)))
+        others = (each for each in self._own_records() if _place(each) != _place(self._envelope))
+        pieces += [_literal(kept.get(_place(each), each)) for each in others]
         pieces += [self._new_selection(each.after) for each in moved]
         return [*pieces, *self._events(found)]
 

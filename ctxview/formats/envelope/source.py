@@ -28,12 +28,13 @@ from ctxview.formats.envelope.moments import Moment, moments_of
 from ctxview.formats.envelope.read import RecordFile, read_again
 from ctxview.formats.envelope.withheld import Withheld
 from ctxview.formats.file_rules import report_partly_read
-from ctxview.formats.interface import AS_ON_DISK, Lens, Reading, Revision
+from ctxview.formats.interface import AS_ON_DISK, Lens, Publication, Reading, Revision, Signature
 
 # `check` needs no state and no editor: what builds those is imported where it is used.
 if TYPE_CHECKING:
     from ctxview.edits import WritePolicy
     from ctxview.formats.envelope.files_beside import FilesBeside
+    from ctxview.formats.envelope.model import Dossier
     from ctxview.state import Event
 
 FORMAT = "envelope"
@@ -80,8 +81,44 @@ class EnvelopeSource:
     def policy(self, file: str) -> WritePolicy | None:
         return self.policy_of(file, EDITORS[0])
 
-    def policy_of(self, file: str, editor: str) -> WritePolicy | None:  # noqa: ARG002
-        return None
+    def policy_of(self, file: str, editor: str) -> WritePolicy | None:
+        """By the newest envelope that has records in the file; None for a file without any."""
+        from ctxview.formats.envelope.write import RecordsPolicy
+
+        homes = (
+            each for each in reversed(self.bundle.dossiers) if any(it.file == file for it in each.records)
+        )
+        dossier = next(homes, None)
+        return RecordsPolicy(file, dossier, editor) if dossier is not None else None
+
+    def publishes(self, revision: int) -> bool:
+        from ctxview.formats.envelope.rights import in_place
+
+        return not in_place(self._whole(revision))
+
+    def asks_reason(self, revision: int, drafts: Mapping[str, bytes]) -> str | None:
+        from ctxview.formats.envelope.publishing import all_changes, edited, reason_asked
+
+        return reason_asked(all_changes(edited(self._files_of(self._whole(revision)), drafts)))
+
+    def publication(self, revision: int, drafts: Mapping[str, bytes], signature: Signature) -> Publication:
+        from datetime import UTC, datetime
+
+        from ctxview.formats.envelope.publishing import edited, publish
+
+        dossier = self._whole(revision)
+        files = edited(self._files_of(dossier), drafts)
+        return publish(dossier, files, signature, Path.exists, datetime.now(UTC))
+
+    def _whole(self, revision: int) -> Dossier:
+        """The envelope of a moment with all that belongs to it, later attempts included."""
+        moments = self._look.moments
+        envelope = moments[min(revision, len(moments) - 1)].dossier.envelope
+        return next(each for each in self.bundle.dossiers if each.envelope is envelope)
+
+    def _files_of(self, dossier: Dossier) -> Sequence[RecordFile]:
+        names = {record.file for record in dossier.records}
+        return [file for file in self.bundle.files if file.file in names]
 
     def withheld(self, file: str, data: bytes | None = None) -> Sequence[tuple[int, int]]:
         look = self._look if data is None else self._look.with_drafts({file: data})
