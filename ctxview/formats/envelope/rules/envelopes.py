@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from ctxview.analysis.wording import listed, quoted, shown
 from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.envelope.bundle import revision_of
-from ctxview.formats.envelope.fates import Fate, fates
+from ctxview.formats.envelope.fates import Fate, fates, is_redacted
 from ctxview.formats.envelope.model import Dossier, Record
-from ctxview.formats.envelope.rules.lookup import called, ids, stand_ins
+from ctxview.formats.envelope.rules.lookup import ids, named, stand_ins
 from ctxview.formats.envelope.standing import Standing, standing
-from ctxview.formats.envelope.vocabulary import REDACTED, Kind
+from ctxview.formats.envelope.vocabulary import Kind
 
 EVIDENCE = {
     "available": ("surface_refs", Kind.SURFACE),
@@ -57,8 +57,8 @@ def item_neither_selected_nor_injected(dossier: Dossier) -> Iterator[Hit]:
         fate = known.get(reference.id or "")
         if fate is None or fate.item is None or _came_in(fate) or fate.id in summaries:
             continue
-        left = f"; {called(fate.omitted[0].selection)} left it out" if fate.omitted else ""
-        message = f"{called(envelope)} lists {shown(fate.id)}, which was neither selected nor injected{left}"
+        left = f"; {named(fate.omitted[0].selection)} left it out" if fate.omitted else ""
+        message = f"{named(envelope)} lists {shown(fate.id)}, which was neither selected nor injected{left}"
         yield Hit(reference.origin, message)
 
 
@@ -86,7 +86,7 @@ def lifecycle_without_evidence(dossier: Dossier) -> Iterator[Hit]:
         return
     field, kind = EVIDENCE[state]
     if not envelope.refs(field) and not dossier.of(kind):
-        message = f"{called(envelope)} is {state}, but there is no {kind} and {field} names none"
+        message = f"{named(envelope)} is {state}, but there is no {kind} and {field} names none"
         yield Hit(envelope.origin("lifecycle"), message)
 
 
@@ -115,7 +115,7 @@ def reached_but_not_listed(dossier: Dossier) -> Iterator[Hit]:
         for record in dossier.targets_of(envelope.refs(outer)):
             for name in ids(each for each in record.references if each.path[0] == inner):
                 if name not in there:
-                    message = f"{called(envelope)} reaches {shown(name)} only through {called(record)}"
+                    message = f"{named(envelope)} reaches {shown(name)} only through {named(record)}"
                     yield Hit(envelope.origin(home), f"{message}; it is not in {home}")
 
 
@@ -140,7 +140,7 @@ def missing_reference_list(dossier: Dossier) -> Iterator[Hit]:
         return
     for field, why in _occasions(dossier, envelope):
         if not envelope.refs(field):
-            yield Hit(envelope.origin(field), f"{called(envelope)} has no {field}, although {why}")
+            yield Hit(envelope.origin(field), f"{named(envelope)} has no {field}, although {why}")
 
 
 @rule("ENV019", name="snapshot-changed", severity=Severity.ERROR)
@@ -167,14 +167,14 @@ def snapshot_changed(dossiers: Sequence[Dossier]) -> Iterator[Hit]:
         if envelope.value != other.value:
             names = listed(_differences(envelope, other))
             where = f"in {shown(other.file)}" + (f" at {shown(other.pointer)}" if other.pointer else "")
-            message = f"{called(envelope)} also stands {where} with other content; they differ in {names}"
+            message = f"{named(envelope)} also stands {where} with other content; they differ in {names}"
             yield Hit(envelope.origin("context_id"), message)
     events = [event for dossier in dossiers for event in dossier.of(Kind.EVENT)]
     told = {event.text(name) for event in events for name in ("context_id", "subject")}
     for envelope in envelopes if events else ():
         before = revision_of(envelope)
         if before is not None and envelope.id not in told:
-            message = f"{called(envelope)} is a revision of {quoted(before)}, but no event tells of it"
+            message = f"{named(envelope)} is a revision of {quoted(before)}, but no event tells of it"
             yield Hit(envelope.origin("metadata", "ctxview"), message, Severity.WARNING)
 
 
@@ -202,13 +202,13 @@ def _occasions(dossier: Dossier, envelope: Record) -> Iterator[tuple[str, str]]:
     """Lists that ought to name something, and what gave occasion to it."""
     for field, kind in (("compaction_refs", Kind.COMPACTION), ("missing_context_refs", Kind.MISSING)):
         if found := dossier.of(kind):
-            yield field, f"there is {called(found[0])}"
-    redacted = (each for each in dossier.records if each.text("redaction_state") in REDACTED)
+            yield field, f"there is {named(found[0])}"
+    redacted = (each for each in dossier.records if is_redacted(each.text("redaction_state")))
     if (first := next(redacted, None)) is not None:
-        yield "policy_refs", f"{called(first)} is redacted ({first.text('redaction_state')})"
+        yield "policy_refs", f"{named(first)} is redacted ({first.text('redaction_state')})"
     exports = (each for each in dossier.of(Kind.EVENT) if each.text("event_type") == "context.exported")
     if (export := next(exports, None)) is not None:
-        yield "evidence_refs", f"{called(export)} says that it was exported"
+        yield "evidence_refs", f"{named(export)} says that it was exported"
     elif envelope.text("scope") == "review":
         yield "evidence_refs", "its scope is a review"
     elif any(each.text("target") == "evidence_export" for each in dossier.of(Kind.INJECTION)):

@@ -119,8 +119,13 @@ def omissions(dossier: Dossier, *reasons: str) -> Iterator[Reference]:
 
 
 def called(record: Record) -> str:
-    """How a message names a record."""
+    """How a message names a record behind the word for its kind."""
     return shown(record.id) if record.id else "without an id"
+
+
+def named(record: Record) -> str:
+    """How a message that begins with a record names it."""
+    return shown(record.id) if record.id else f"a {record.kind} without an id"
 
 
 def members(value: Value) -> Iterator[tuple[Path, Value]]:

@@ -11,7 +11,7 @@ from ctxview.analysis.wording import did_you_mean, listed, quoted, shown
 from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.envelope.fields import BLOCK, FIELDS, SEGMENT, FieldSpec, Need, Type
 from ctxview.formats.envelope.model import Record, text
-from ctxview.formats.envelope.rules.lookup import called
+from ctxview.formats.envelope.rules.lookup import named
 from ctxview.formats.envelope.thresholds import OUTCOME_EVENTS
 from ctxview.formats.envelope.vocabulary import KNOWN, Kind, Words
 from ctxview.origin import JsonValue
@@ -53,15 +53,15 @@ def listed_field_missing(record: Record) -> Iterator[Hit]:
     if record.kind in WITHOUT_SCHEMA:
         recommended = _missing(FIELDS[record.kind], record.value, Need.RECOMMENDED)
         if recommended:
-            yield Hit(record.origin(), f"{called(record)} has no {_all(recommended)}")
+            yield Hit(record.origin(), f"{named(record)} has no {_all(recommended)}")
     for path, name, specs, members in _parts(record):
         absent = _missing(specs, members, Need.REQUIRED, Need.RECOMMENDED)
         if absent:
-            yield Hit(record.origin(*path), f"{called(record)}: {name} has no {_all(absent)}")
+            yield Hit(record.origin(*path), f"{named(record)}: {name} has no {_all(absent)}")
     for path, members in _redaction_records(record):
         absent = [each for each in REDACTION_FIELDS if members.get(each) is None]
         if absent:
-            message = f"{called(record)}: the redaction record has no {_all(absent)}"
+            message = f"{named(record)}: the redaction record has no {_all(absent)}"
             yield Hit(record.origin(*path), message)
 
 
@@ -86,7 +86,7 @@ def unknown_word(record: Record) -> Iterator[Hit]:
             continue
         hint = did_you_mean(word, KNOWN[words])
         message = (
-            f"{called(record)}: {shown(name)} {quoted(word)} is none of the {len(KNOWN[words])} known{hint}"
+            f"{named(record)}: {shown(name)} {quoted(word)} is none of the {len(KNOWN[words])} known{hint}"
         )
         yield Hit(record.origin(*path), message)
 
@@ -114,7 +114,7 @@ def incomplete(record: Record) -> Iterator[Hit]:
     missing = _missing(specs, record.value, Need.RECOMMENDED)
     if missing:
         there = len(wanted) - len(missing)
-        message = f"{called(record)}: {there} of {len(wanted)} recommended fields; missing {_all(missing)}"
+        message = f"{named(record)}: {there} of {len(wanted)} recommended fields; missing {_all(missing)}"
         yield Hit(record.origin(), message)
 
 

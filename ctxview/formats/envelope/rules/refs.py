@@ -11,7 +11,7 @@ from ctxview.analysis.wording import counted, listed, quoted, shown
 from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.envelope.model import Dossier, Record, Reference
 from ctxview.formats.envelope.read import embedded
-from ctxview.formats.envelope.rules.lookup import called
+from ctxview.formats.envelope.rules.lookup import named
 from ctxview.formats.envelope.standing import Standing, standing
 from ctxview.formats.envelope.thresholds import (
     BODY_LENGTH,
@@ -58,7 +58,7 @@ def unresolved_reference(dossier: Dossier) -> Iterator[Hit]:
             ):
                 continue
             kinds = " or ".join(reference.leads_to)
-            message = f"{called(record)}: {reference.name} names {quoted(reference.id or '')}"
+            message = f"{named(record)}: {reference.name} names {quoted(reference.id or '')}"
             yield Hit(reference.origin, f"{message}, but no {kinds} of that id is in the bundle")
 
 
@@ -82,10 +82,10 @@ def nameless_reference(record: Record) -> Iterator[Hit]:
         value = reference.value
         if isinstance(value, dict) and not reference.id and not _names_something(value):
             fields = f" (it has {listed(value)})" if value else ""
-            message = f"{called(record)}: an object in {reference.name} has no id of any kind{fields}"
+            message = f"{named(record)}: an object in {reference.name} has no id of any kind{fields}"
             yield Hit(reference.origin, message)
         elif isinstance(value, str) and not value.strip():
-            yield Hit(reference.origin, f"{called(record)}: a reference in {reference.name} is blank")
+            yield Hit(reference.origin, f"{named(record)}: a reference in {reference.name} is blank")
 
 
 @rule("ENV018", name="embedded-object", severity=Severity.WARNING)
@@ -136,7 +136,7 @@ def _embedded_records(envelope: Record) -> Iterator[Hit]:
     if found:
         names = listed(_name(each) for each in found)
         message = (
-            f"{called(envelope)} holds {counted(len(found), 'whole record')} in place of references: {names}"
+            f"{named(envelope)} holds {counted(len(found), 'whole record')} in place of references: {names}"
         )
         yield Hit(found[0].origin, message)
 
@@ -149,7 +149,7 @@ def _copied(record: Record, path: tuple[str | int, ...], members: Mapping[str, J
     origin = record.origin(*path)
     size = (origin.end or 0) - (origin.start or 0)
     field = next(part for part in reversed(path) if isinstance(part, str))
-    where = f"{called(record)}: the object in {shown(field)}"
+    where = f"{named(record)}: the object in {shown(field)}"
     body = next((name for name in FOREIGN_BODIES if _is_body(members.get(name))), None)
     if body is not None:
         yield Hit(origin, f"{where} carries its {body} ({size:,} bytes); a reference would do")

@@ -12,7 +12,7 @@ from ctxview.analysis.wording import did_you_mean, listed, quoted, shown, spelle
 from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.envelope.fields import BLOCK, FIELDS, SEGMENT, FieldSpec, Need, Type
 from ctxview.formats.envelope.model import Dossier, Record, Stray, count
-from ctxview.formats.envelope.rules.lookup import called
+from ctxview.formats.envelope.rules.lookup import named
 from ctxview.formats.envelope.rules.rfc3339 import why_no_time
 from ctxview.formats.envelope.vocabulary import KNOWN, OWN_ID, Kind, Words
 from ctxview.origin import JsonValue
@@ -69,7 +69,7 @@ def required_field_missing(record: Record) -> Iterator[Hit]:
         if spec.need is Need.REQUIRED and name not in record.value
     ]
     if missing:
-        yield Hit(record.origin(), f"{called(record)} has no {' and no '.join(missing)}")
+        yield Hit(record.origin(), f"{named(record)} has no {' and no '.join(missing)}")
     own = OWN_ID[record.kind]
     if record.id is not None and not record.id.strip():
         message = f"the {own} of this {record.kind} is blank: nothing can refer to it"
@@ -95,7 +95,7 @@ def wrong_type(record: Record) -> Iterator[Hit]:
     for path, spec, value in _fields(record):
         for inner, found, wanted in _misfits(spec.type, value):
             where = _spelled_path((*path, *inner))
-            message = f"{called(record)}: {where} is {spelled(found)}, not {wanted}"
+            message = f"{named(record)}: {where} is {spelled(found)}, not {wanted}"
             yield Hit(record.origin(*path, *inner), message)
 
 
@@ -118,7 +118,7 @@ def unknown_scope(record: Record) -> Iterator[Hit]:
     scope, known = record.text("scope"), KNOWN[Words.SCOPE]
     if record.kind is Kind.ENVELOPE and scope is not None and scope not in known:
         hint = did_you_mean(scope, known) or f"; it can be {', '.join(known)}"
-        yield Hit(record.origin("scope"), f"{called(record)}: {quoted(scope)} is no scope{hint}")
+        yield Hit(record.origin("scope"), f"{named(record)}: {quoted(scope)} is no scope{hint}")
 
 
 @rule("ENV005", name="bad-time", severity=Severity.ERROR)
@@ -140,7 +140,7 @@ def bad_time(record: Record) -> Iterator[Hit]:
     for name, spec in FIELDS[record.kind].items():
         written = record.text(name) if spec.type is Type.TIME else None
         if written is not None and (reason := why_no_time(written)) is not None:
-            message = f"{called(record)}: {name} {quoted(written)} is no date and time: {reason}"
+            message = f"{named(record)}: {name} {quoted(written)} is no date and time: {reason}"
             yield Hit(record.origin(name), message)
 
 
@@ -164,10 +164,10 @@ def unknown_version(record: Record) -> Iterator[Hit]:
     if isinstance(version, str):
         if version not in KNOWN_VERSIONS:
             known = " and ".join(KNOWN_VERSIONS)
-            message = f"{called(record)}: schema_version {quoted(version)} is not known; {known} are"
+            message = f"{named(record)}: schema_version {quoted(version)} is not known; {known} are"
             yield Hit(record.origin("schema_version"), message)
     elif "schema_version" not in FIELDS[record.kind]:
-        message = f"{called(record)} does not say by which schema_version it was written"
+        message = f"{named(record)} does not say by which schema_version it was written"
         yield Hit(record.origin(), message, Severity.WARNING)
 
 

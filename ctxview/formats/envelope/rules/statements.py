@@ -14,7 +14,7 @@ from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.envelope.fates import fates
 from ctxview.formats.envelope.model import Dossier, Record, text
 from ctxview.formats.envelope.read import embedded
-from ctxview.formats.envelope.rules.lookup import called
+from ctxview.formats.envelope.rules.lookup import named
 from ctxview.formats.envelope.thresholds import OUTCOME_EVENTS, OUTCOME_KINDS, OUTCOME_OF, OUTCOME_WORDS
 from ctxview.formats.envelope.times import instant
 from ctxview.formats.envelope.vocabulary import Kind
@@ -47,10 +47,10 @@ def states_an_outcome(record: Record) -> Iterator[Hit]:
     """
     kind = record.text("event_type")
     if kind is not None and kind.lower().startswith(OUTCOME_EVENTS):
-        message = f"{called(record)}: {quoted(kind)} is for the runtime to say, not for a context event"
+        message = f"{named(record)}: {quoted(kind)} is for the runtime to say, not for a context event"
         yield Hit(record.origin("event_type"), message, Severity.ERROR)
     for path, name in _statements(record):
-        message = f"{called(record)}: {shown(name)} states an outcome, which is for the runtime to say"
+        message = f"{named(record)}: {shown(name)} states an outcome, which is for the runtime to say"
         yield Hit(record.origin(*path), message)
 
 
@@ -81,7 +81,7 @@ def time_order(dossier: Dossier) -> Iterator[Hit]:
         made, ends = _moment(surface), instant(surface.text("expires_at"))
         if made is not None and ends is not None and ends <= made:
             until = _time(surface, "expires_at")
-            message = f"{called(surface)} expires at {until}, not after it was made ({_time(surface)})"
+            message = f"{named(surface)} expires at {until}, not after it was made ({_time(surface)})"
             yield Hit(surface.origin("expires_at"), message)
 
 
@@ -122,7 +122,7 @@ def _time(record: Record, name: str = "created_at") -> str:
 def _late(record: Record, needed: Record | None, verb: str) -> Iterator[Hit]:
     mine, theirs = _moment(record), _moment(needed) if needed is not None else None
     if needed is not None and mine is not None and theirs is not None and mine < theirs:
-        message = f"{called(record)} ({_time(record)}) {verb} {called(needed)}"
+        message = f"{named(record)} ({_time(record)}) {verb} {named(needed)}"
         yield Hit(record.origin("created_at"), f"{message}, which is later ({_time(needed)})")
 
 
@@ -139,5 +139,5 @@ def _assembled_before_selected(dossier: Dossier) -> Iterator[Hit]:
                 early.setdefault(placed.assembly, []).append(fate.id)
     for assembly, names in early.items():
         items = listed(dict.fromkeys(names))
-        message = f"{called(assembly)} ({_time(assembly)}) was made before {items} had been selected"
+        message = f"{named(assembly)} ({_time(assembly)}) was made before {items} had been selected"
         yield Hit(assembly.origin("created_at"), message)

@@ -1,8 +1,8 @@
 """Runs the `Bad` and `Good` examples of an envelope rule: changes to the good bundle, line by line.
 
-`ID.a.b[0] = VALUE` sets a member of the record of that id (VALUE is JSON, `(absent)` or `"x" * 513`),
-`ID += {…}` adds a copy of a record with these members, `ID (absent)` takes a record away, `+ JSON` adds a
-value as it stands. What follows a line `---` is added to a second file.
+`ID.a.b[0] = VALUE` sets a member of the record of that id (VALUE is JSON, `(absent)`, `"x" * 513` or
+`9 refs`), `ID += {…}` adds a copy of a record with these members, `ID (absent)` takes a record away, `+ JSON`
+adds a value as it stands. What follows a line `---` is added to a second file.
 """
 
 from __future__ import annotations
@@ -73,5 +73,7 @@ def _set(value: Any, path: str, written: str) -> None:
         del holder[last]
     elif repeated := _REPEATED.fullmatch(written):
         holder[last] = repeated[1] * int(repeated[2])
+    elif refs := re.fullmatch(r"(\d+) refs", written):
+        holder[last] = [f"item-{number}" for number in range(int(refs[1]))]
     else:
         holder[last] = json.loads(written)
