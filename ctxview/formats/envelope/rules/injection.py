@@ -130,7 +130,7 @@ def selected_not_shown(dossier: Dossier) -> Iterator[Hit]:
         unseen = [
             each
             for name in ids(selection.refs("selected_item_refs"))
-            if (each := found.get(name)) and not each.injected and not _explained(found, each)
+            if (each := found.get(name)) and not each.injected and not _explained(found, each, selection)
         ]
         if unseen:
             names = listed(_how_far(each) for each in unseen)
@@ -171,9 +171,9 @@ def tool_only(dossier: Dossier) -> Iterator[Hit]:
             yield Hit(item.origin("visibility"), message)
 
 
-def _explained(found: Mapping[str, Fate], fate: Fate) -> bool:
+def _explained(found: Mapping[str, Fate], fate: Fate, selection: Record) -> bool:
     """Its summary arrived in its place, or another selection says why it did not."""
-    if fate.omitted:
+    if any(each.selection is not selection for each in fate.omitted):
         return True
     summaries = (name for each in fate.compacted_into for name in ids(each.refs("summary_ref")))
     return any(found[name].injected for name in summaries if name in found)
