@@ -29,6 +29,7 @@ from ctxview.formats.envelope.rules import (
     redaction,
     refs,
     shape,
+    sources,
     statements,
     window,
 )
@@ -40,6 +41,7 @@ MODULES = (
     envelopes,
     statements,
     items,
+    sources,
     budget,
     window,
     assembly,

@@ -46,7 +46,10 @@ def test_an_unknown_surface_and_offered_sources_raise_nothing(change: str):
     [
         ("item-plan.content = (absent)", "item-plan is inline, but has no content"),
         ("item-plan.content = null", "has no content"),
-        ('item-extra.content_mode = "artifact_ref" ¶ item-extra.content_ref = ""', "has the mode artifact_ref"),
+        (
+            'item-extra.content_mode = "artifact_ref" ¶ item-extra.content_ref = ""',
+            "has the mode artifact_ref",
+        ),
         ('item-extra.content_mode = "tool_result_ref" ¶ item-extra.content_ref = {}', "no content_ref"),
         ('item-plan.content_mode = "resource_link"', "no content_ref"),
     ],
