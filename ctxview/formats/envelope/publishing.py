@@ -32,6 +32,7 @@ _EVENTS: Mapping[Kind, str] = {
     Kind.COMPACTION: "context.compaction.completed",
     Kind.SUMMARY: "context.summary.created",
 }
+_SELECTION_EVENTS = ("context.selection.started", "context.selection.completed")
 _MISSING_EVENTS = {"resolved": "context.missing.resolved", "open": "context.missing.detected"}
 
 
@@ -61,7 +62,9 @@ def reason_asked(found: Sequence[Changed]) -> str | None:
     for change in found:
         kind, name = change.after.kind, change.name
         if change.before is not None and ownership(kind, name).right is Right.GUARDED:
-            return f"{name} of {change.after.id or kind} protects somebody: say why it changes."
+            if _is_move(change):
+                return "Another choice of items is made: say why."
+            return f"{name} of {change.after.id or kind} is guarded: say why it changes."
     return None
 
 
@@ -165,17 +168,15 @@ class _Revision:
         return f"{known['stem'] if known else name}.r{self._number}"
 
     def _events(self, found: Sequence[Changed]) -> list[bytes]:
-        told: list[tuple[str, Record, str]] = []
+        """One for each change; a selection that is made anew begins and ends."""
+        told: list[tuple[str, str, str]] = []
+        moved = [each for each in found if _is_move(each)]
+        for change in _once(moved):
+            told += [(kind, self._fresh(change.after), change.name) for kind in _SELECTION_EVENTS]
         for change in found:
-            if _is_move(change):
-                told += [("context.selection.started", change.after, change.name)]
-            told.append((_event_type(change), change.after, change.name))
-        once = dict.fromkeys((kind, self._subject(kind, record), name) for kind, record, name in told)
-        number = count(1)
-        return [self._event(next(number), kind, subject, name) for kind, subject, name in once]
-
-    def _subject(self, kind: str, record: Record) -> str:
-        return self._fresh(record) if kind.startswith("context.selection.") else record.id or record.pointer
+            if change not in moved:
+                told.append((_event_type(change), change.after.id or change.after.pointer, change.name))
+        return [self._event(number, *each) for number, each in enumerate(told, 1)]
 
     def _event(self, number: int, kind: str, subject: str, name: str) -> bytes:
         event: dict[str, JsonValue] = {
@@ -222,8 +223,6 @@ def _event_type(change: Changed) -> str:
     if record.kind is Kind.MISSING:
         state = record.text("status") or ""
         return _MISSING_EVENTS.get(state, "context.missing.requested")
-    if _is_move(change):
-        return "context.selection.completed"
     return _EVENTS.get(record.kind, "context.item.updated")
 
 
