@@ -1,14 +1,11 @@
 """The typed form of a record: for each field who owns it, how it is edited, or why it is locked.
 
-Says what an editor may offer; `write` decides what is really written. What must not be shown is not offered.
+Says what an editor may offer; `write` decides what is really written, `masking` what is not shown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from ctxview.edits import MoveItem
-from ctxview.files.json_values import same_value
 from ctxview.formats.envelope.changes import OMITTED, SELECTED
 from ctxview.formats.envelope.fates import Fate
 from ctxview.formats.envelope.fields import FIELDS, FieldSpec, Type
@@ -31,14 +28,12 @@ from ctxview.state import (
     TextShape,
 )
 
-Shown = Callable[[Record, str], JsonValue]
-"""A field as it may be shown: itself, or what stands in its place."""
 LONG = frozenset(("content", "question", "rationale", "needed_for", "redaction_reason"))
 MOST_TARGETS = 24
 ONLY_REVIEWERS = frozenset(("policy_refs", "evidence_refs"))
 
 
-def record_form(record: Record, dossier: Dossier, editor: str, shown: Shown) -> Form:
+def record_form(record: Record, dossier: Dossier, editor: str) -> Form:
     """The fields of its kind that are there or may be written, then whatever else the record has."""
     specs = FIELDS[record.kind]
     names = [*specs, *(name for name in record.value if name not in specs)]
@@ -48,7 +43,7 @@ def record_form(record: Record, dossier: Dossier, editor: str, shown: Shown) -> 
         locked = why_locked(record, name, dossier) or _not_for(editor, name)
         if not present and (locked is not None or specs[name].type is Type.REFS):
             continue
-        fields.append(_field(record, name, present, locked, shown(record, name)))
+        fields.append(_field(record, name, present, locked))
     return Form(record.file, record.pointer, tuple(fields))
 
 
@@ -64,12 +59,10 @@ def item_moves(fate: Fate, dossier: Dossier) -> tuple[Move, ...]:
     return ()
 
 
-def _field(record: Record, name: str, present: bool, locked: str | None, shown: JsonValue) -> Field:
+def _field(record: Record, name: str, present: bool, locked: str | None) -> Field:
     owned = ownership(record.kind, name)
     spec = FIELDS[record.kind].get(name)
     value = record.value.get(name)
-    if not same_value(value, shown):
-        return Field(name, shown, owned.owner, record.at(name), None, _REDACTED)
     shape = _shape(record, name, spec, value, present) if locked is None and spec is not None else None
     why = locked if locked is not None else _limit(owned.right, owned.why)
     return Field(name, value, owned.owner, record.at(name), shape, why, present)
@@ -112,8 +105,11 @@ def _all_texts(value: JsonValue) -> bool:
     return isinstance(value, list) and all(isinstance(each, str) for each in value)
 
 
-def new_note_form(file: str, dossier: Dossier) -> Form:
-    """A note to be added to a file of records."""
+def new_note_form(dossier: Dossier) -> Form | None:
+    """A note to be added to the envelope's file; None where there is no list that could take it."""
+    file = _home(dossier)
+    if file is None:
+        return None
     taken = {each.id for each in dossier.of(Kind.ITEM)}
     number = next(at for at in range(1, len(taken) + 2) if f"note-{at}" not in taken)
     values: dict[str, tuple[JsonValue, Shape | None]] = {
@@ -132,10 +128,15 @@ def new_note_form(file: str, dossier: Dossier) -> Form:
     return Form(file, "/-", tuple(fields), exists=False)
 
 
+def _home(dossier: Dossier) -> str | None:
+    """The file of a record that stands in a list or on a line of its own."""
+    first = dossier.envelope or next(iter(dossier.records), None)
+    return first.file if first is not None and first.pointer else None
+
+
 def _version(dossier: Dossier) -> str:
     envelope = dossier.envelope
     return (envelope.text("schema_version") if envelope is not None else None) or "0.1.1"
 
 
 _GIVEN = "This makes it a note of this version."
-_REDACTED = "Some of it was redacted: what is not shown cannot be edited."

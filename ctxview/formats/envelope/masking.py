@@ -12,7 +12,7 @@ from typing import TypeVar, cast
 
 from ctxview.findings import Finding
 from ctxview.formats.envelope.withheld import Withheld
-from ctxview.state import ContextState, Field, Form, Origin
+from ctxview.state import ContextState, Field, Form, Move, Origin
 
 T = TypeVar("T")
 WITHHELD = "It holds what is withheld."
@@ -34,7 +34,7 @@ def _masked(value: T, withheld: Withheld) -> T:
 
 
 def _replaced(value: object, withheld: Withheld) -> object:
-    if isinstance(value, Enum | Origin):
+    if isinstance(value, Enum | Origin | Move):
         return value
     if isinstance(value, str):
         return withheld.mask(value)

@@ -48,6 +48,7 @@ def build_state(view: View, setting: Setting) -> ContextState:
         missing=build_gaps(view, setting.files),
         timeline=setting.timeline,
         counts=_counts(view, tiers),
+        form=view.form(view.dossier.envelope) if view.dossier.envelope is not None else None,
         extra=_extra(view),
     )
     return masked_state(state, view.withheld)

@@ -46,6 +46,7 @@ def _recorded(view: View) -> Iterator[Gap]:
             blocks=tuple(map(view.mask, record.texts("blocked_actions"))),
             why=view.mask("; ".join(_why(record))),
             origin=record.origin(),
+            form=view.form(record),
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ctxview.analysis.wording import listed
 from ctxview.formats.envelope.fates import FATES, GONE, Fate, flags, key_of, sight, word
+from ctxview.formats.envelope.forms import item_moves, new_note_form
 from ctxview.formats.envelope.model import Record, text
 from ctxview.formats.envelope.view import View
 from ctxview.formats.envelope.vocabulary import TARGETS, Kind
@@ -14,16 +15,21 @@ from ctxview.origin import Origin
 from ctxview.state import Block, Sight, Tier
 
 MODEL = "model"
+NOTES = "available"
+"""Where a note stands that nobody has chosen yet."""
 TAKEN = "another record has the same id, and references lead to that one"
 
 
 def build_tiers(view: View) -> tuple[Tier, ...]:
-    """Only those that hold something, the furthest come first."""
+    """Only those that hold something or can take a note, the furthest come first."""
     targets = targets_of(view)
     ranks = _ranks(view)
     blocks = [_block(view, *each, targets, ranks) for each in _items(view)]
-    tiers = (Tier(name, tuple(block for block in blocks if block.tier == name)) for name in FATES)
-    return tuple(tier for tier in tiers if tier.blocks)
+    new = {NOTES: new_note_form(view.dossier)}
+    tiers = (
+        Tier(name, tuple(block for block in blocks if block.tier == name), new.get(name)) for name in FATES
+    )
+    return tuple(tier for tier in tiers if tier.blocks or tier.new is not None)
 
 
 def targets_of(view: View) -> tuple[str, ...]:
@@ -66,6 +72,8 @@ def _block(
         origin=_origin(fate, record),
         rank=ranks.get(fate.id) if visible else None,
         sights={target: _sight(fate, record, target) for target in targets},
+        form=view.form(record) if record is not None else None,
+        moves=item_moves(fate, view.dossier) if not twin else (),
     )
 
 

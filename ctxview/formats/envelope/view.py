@@ -10,9 +10,11 @@ from functools import cached_property
 from ctxview.analysis.tokens import TokenCounter
 from ctxview.formats.envelope.fates import GONE, Fate, fates, key_of
 from ctxview.formats.envelope.files_beside import FilesBeside
+from ctxview.formats.envelope.forms import record_form
 from ctxview.formats.envelope.model import Dossier, Record
 from ctxview.formats.envelope.withheld import Withheld, label
 from ctxview.origin import JsonValue
+from ctxview.state import Form
 
 LONGEST_VALUE = 20_000
 
@@ -54,6 +56,9 @@ class View:
         if self.may_be_counted(record) and not self.withheld.holds(record, ("content",)):
             return self.counter.count(spelled_out(record.value["content"])), True
         return record.count("token_estimate"), False
+
+    def form(self, record: Record) -> Form:
+        return record_form(record, self.dossier, self.editor)
 
     def name(self, record: Record) -> str:
         """How a person knows a record: its id, or its place when it has none."""
