@@ -178,6 +178,23 @@ class HoldsBack(Protocol):
         """These files; `again`, a little later, tells how they ended. Empty when all is as it is on disk."""
 
 
+@runtime_checkable
+class MadeOf(Protocol):
+    """A source that is not simply all that its path holds."""
+
+    @property
+    def made_of(self) -> Sequence[Path]:
+        """The files, and the folders with all that is in them, from which it could be read again."""
+
+
+@runtime_checkable
+class KeepsPast(Protocol):
+    """A source that has other bytes for the same file at different revisions."""
+
+    def bytes_at(self, revision: int, file: str) -> bytes:
+        """A file as it was at a revision, by the name that origins have for it; raises `Unreadable`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Match:
     """How well a format fits a thing, from 1 (it could be anything) to 100, and what it was recognised by."""

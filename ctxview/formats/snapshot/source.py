@@ -123,6 +123,11 @@ class SnapshotSource:
         return self._all.once((lens.profile, lens.mode), lambda: tuple(self._all_findings(lens)))
 
     @property
+    def made_of(self) -> Sequence[Path]:
+        """Of a workspace only what belongs to the agent."""
+        return (self._store_folder or self._path,)
+
+    @property
     def held_back(self) -> Sequence[Path]:
         return self._found.held_back
 

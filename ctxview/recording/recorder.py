@@ -1,0 +1,228 @@
+"""Looks at some files again and again and writes down what changed, reading no more than it has to.
+
+A large file that only grew is read from where it ended before: that it is the same file, and samples of what
+was there, tell so. It writes to the recording and nowhere else.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+from ctxview.files.held_file import HeldFile, hold_beneath
+from ctxview.files.reading import Unreadable
+from ctxview.recording.chunks import Ref, Refs, digest
+from ctxview.recording.cutting import LARGE, Pieces, measure_for
+from ctxview.recording.manifest import Entry, File, Folder, LeftOut, Lent
+from ctxview.recording.reader import read_chunk
+from ctxview.recording.tree import Scope, Stand, look_at
+from ctxview.recording.writer import Writer
+
+LARGEST: Final = 16 * 1024**3
+"""A file with more bytes is not kept."""
+GROWS_FROM: Final = 256 * 1024
+"""From this size on a file that seems to have grown is not read again from its beginning."""
+
+_READ_AT_ONCE: Final = 1024 * 1024
+_SETTLED: Final = 50_000_000
+_TIDIED: Final = 16
+
+
+class What(StrEnum):
+    """What became of a file."""
+
+    APPEARED = "appeared"
+    APPENDED = "appended"
+    REWRITTEN = "rewritten"
+    TRUNCATED = "truncated"
+    REPLACED = "replaced"
+    GONE = "gone"
+    LEFT_OUT = "not kept"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What became of a name; sizes in bytes, None when there is no content."""
+
+    name: str
+    what: What
+    before: int | None = None
+    after: int | None = None
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One moment that was written."""
+
+    number: int
+    time: int
+    changes: tuple[Change, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known of a name; `settled` when the clock of its file cannot hide another change."""
+
+    stand: Stand
+    entry: Entry
+    settled: bool = True
+    fingerprint: bytes = b""
+    grew: bool = False
+
+
+class Recorder:
+    """Records what is in scope. Files with more than `lend_above` bytes are not copied but lent."""
+
+    def __init__(self, scope: Scope, writer: Writer, lend_above: int | None = None, first: int = 0) -> None:
+        self._scope = scope
+        self._writer = writer
+        self._held = HeldFile(scope.root, os.dup(writer.descriptor))
+        self._lend_above = lend_above
+        self._known: dict[str, _Known] = {}
+        self._number = first
+        self._begun = False
+        self._notes: tuple[str, ...] = ()
+
+    def look(self, now: int) -> Kept | None:
+        """Write down what changed up to `now`, in nanoseconds since 1970; None when nothing did."""
+        tree = look_at(self._scope)
+        before, changes = self._known, dict[str, Entry | None]()
+        after = {name: self._known_of(name, stand, now) for name, stand in tree.stands.items()}
+        for name, known in after.items():
+            if name not in before or known.entry != before[name].entry:
+                changes[name] = known.entry
+        changes |= {name: None for name in before if name not in after}
+        self._known = after
+        notes = tuple(note for note in tree.notes if note not in self._notes)
+        self._notes = tree.notes
+        if not changes and not notes and self._begun:
+            return None
+        self._writer.moment(now, changes, "; ".join(notes))
+        self._begun = True
+        self._number += 1
+        told = tuple(_change(name, before.get(name), after.get(name)) for name in changes)
+        return Kept(self._number, now, tuple(each for each in told if each is not None), notes)
+
+    def _known_of(self, name: str, stand: Stand, now: int) -> _Known:
+        known = self._known.get(name)
+        if known is not None and known.settled and known.stand == stand:
+            return known
+        if stand.problem is not None:
+            return _Known(stand, LeftOut(stand.problem))
+        if not stand.is_file:
+            return _Known(stand, Folder())
+        if stand.size > LARGEST:
+            return _Known(stand, LeftOut(f"larger than {LARGEST // 1024**3} GiB"))
+        try:
+            held = hold_beneath(self._scope.root, name)
+            found = self._read(held, known)
+        except Unreadable as error:
+            return _Known(stand, LeftOut(error.reason))
+        settled = now - max(found.stand.modified, found.stand.changed) > _SETTLED
+        if known is not None and _same_content(known.entry, found.entry):
+            found = replace(found, entry=known.entry)
+        return replace(found, settled=settled)
+
+    def _read(self, held: HeldFile, known: _Known | None) -> _Known:
+        """A file as it is now, written as far as it is not yet."""
+        status = held.status()
+        size, modified, mode = status.st_size, status.st_mtime_ns, status.st_mode & 0o777
+        stand = Stand(True, held.identity, size, modified, status.st_ctime_ns, mode)
+        if self._lend_above is not None and size > self._lend_above:
+            return _Known(stand, Lent(size, modified, mode, held.fingerprint(size)))
+        earlier = known.entry if known is not None and isinstance(known.entry, File) else None
+        if known is not None and earlier is not None and _goes_on(held, stand, known, earlier):
+            start, kept, again = earlier.size, earlier.refs, dict[bytes, Ref]()
+        else:
+            start, kept = 0, Refs()
+            again = {ref.hash: ref for ref in earlier.refs} if earlier is not None else {}
+        added = Refs.of(list(self._pieces(held, start, size, again)))
+        reached = start + sum(ref.length for ref in added)
+        entry = File(reached, modified, mode, self._tidied(kept + added) if len(kept) else added)
+        fingerprint = held.fingerprint(reached) if reached >= GROWS_FROM else b""
+        return _Known(stand, entry, fingerprint=fingerprint, grew=0 < start < reached)
+
+    def _pieces(self, held: HeldFile, start: int, size: int, again: Mapping[bytes, Ref]) -> Iterator[Ref]:
+        pieces = Pieces(measure_for(size))
+        while start < size and (content := held.read(start, min(start + _READ_AT_ONCE, size))):
+            start += len(content)
+            for piece in pieces.add(content):
+                yield self._writer.put(piece, again)
+        for piece in pieces.rest():
+            yield self._writer.put(piece, again)
+
+    def _tidied(self, refs: Refs) -> Refs:
+        """Many small pieces at the end, as appending leaves them, become fewer larger ones.
+
+        Sixteen of about the same size become one, so that each byte is written again a few times at most.
+        """
+        while (run := _small_run(refs)) >= _TIDIED:
+            stays = len(refs) - run
+            content = b"".join(self._content(ref) for ref in refs.behind(stays))
+            refs = refs.first(stays) + Refs.of([self._writer.put(content, {})])
+        return refs
+
+    def _content(self, ref: Ref) -> bytes:
+        return read_chunk(self._held, ref, self._writer.salt)
+
+
+def _goes_on(held: HeldFile, stand: Stand, known: _Known, earlier: File) -> bool:
+    """Whether a file still begins with all that was known of it."""
+    if stand.size < earlier.size:
+        return False
+    grew = stand.identity == known.stand.identity and stand.size > earlier.size
+    if known.fingerprint and (grew or stand == known.stand):
+        return held.fingerprint(earlier.size) == known.fingerprint
+    start = 0
+    for ref in earlier.refs:
+        if digest(held.read(start, start + ref.length)) != ref.hash:
+            return False
+        start += ref.length
+    return True
+
+
+def _small_run(refs: Refs) -> int:
+    """How many pieces at the end are small and of the same order of size."""
+    order, run = 0, 0
+    for number in range(len(refs) - 1, max(len(refs) - _TIDIED, 0) - 1, -1):
+        length = refs[number].length
+        if length >= LARGE.least or (run and length.bit_length() // 4 != order):
+            break
+        order, run = length.bit_length() // 4, run + 1
+    return run
+
+
+def _same_content(before: Entry, after: Entry) -> bool:
+    """Whether two entries differ in their time at most."""
+    if isinstance(before, File | Lent) and isinstance(after, File | Lent):
+        return replace(after, modified=before.modified) == before
+    return before == after
+
+
+def _change(name: str, before: _Known | None, after: _Known | None) -> Change | None:
+    old, new = _size(before), _size(after)
+    if after is None:
+        return Change(name, What.GONE, old)
+    if isinstance(after.entry, LeftOut):
+        return Change(name, What.LEFT_OUT, old, None, after.entry.reason)
+    if new is None:
+        return None
+    if before is None or old is None:
+        return Change(name, What.APPEARED, None, new)
+    if after.stand.identity != before.stand.identity:
+        what = What.REPLACED
+    elif new < old:
+        what = What.TRUNCATED
+    else:
+        what = What.APPENDED if after.grew else What.REWRITTEN
+    return Change(name, what, old, new)
+
+
+def _size(known: _Known | None) -> int | None:
+    entry = known.entry if known is not None else None
+    return entry.size if isinstance(entry, File | Lent) else None

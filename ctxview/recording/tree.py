@@ -1,0 +1,112 @@
+"""One look at a tree of files by their status alone: nothing is opened, no link is followed."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ctxview.files.reading import in_words
+from ctxview.formats.discovery import SKIPPED
+
+MOST_ENTRIES: Final = 20_000
+DEEPEST: Final = 24
+
+_TOO_DEEP: Final = f"deeper than {DEEPEST} folders, not looked into"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What is recorded: below the folder `root`, the trees and files that `parts` name ("" is all of it)."""
+
+    root: Path
+    parts: tuple[str, ...] = ("",)
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """What stands under a name. `problem` says why it is neither a file nor a folder that can be kept."""
+
+    is_file: bool = False
+    identity: tuple[int, int] = (0, 0)
+    size: int = 0
+    modified: int = 0
+    changed: int = 0
+    mode: int = 0
+    problem: str | None = None
+
+    @property
+    def is_folder(self) -> bool:
+        return not self.is_file and self.problem is None
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Everything in scope by name; `notes` say what could not be looked at."""
+
+    stands: dict[str, Stand]
+    notes: tuple[str, ...] = ()
+
+
+def look_at(scope: Scope, most: int = MOST_ENTRIES) -> Tree:
+    """By name, so that the same ones are kept when there are too many."""
+    stands: dict[str, Stand] = {}
+    notes: list[str] = []
+    waiting = [(part, 0) for part in sorted(scope.parts, reverse=True)]
+    while waiting:
+        name, depth = waiting.pop()
+        stand = _stand(scope.root / name)
+        if stand is None:
+            continue
+        if len(stands) >= most:
+            notes.append(f"only the first {most:,} files and folders are kept")
+            break
+        below: list[str] = []
+        if stand.is_folder:
+            below, problem = _names(scope.root / name) if depth < DEEPEST else ([], _TOO_DEEP)
+            if problem is not None:
+                stand = Stand(problem=problem)
+        if name:
+            stands[name] = stand
+        elif stand.problem is not None:
+            notes.append(stand.problem)
+        waiting += [(f"{name}/{each}" if name else each, depth + 1) for each in reversed(below)]
+    return Tree(stands, tuple(notes))
+
+
+def _stand(path: Path) -> Stand | None:
+    try:
+        status = os.lstat(path)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        return Stand(problem=in_words(error) if isinstance(error, OSError) else str(error))
+    kind = status.st_mode
+    problem = None
+    if stat.S_ISLNK(kind):
+        problem = "a symbolic link, which is not followed"
+    elif not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):
+        problem = "neither a file nor a folder"
+    if not stat.S_ISREG(kind):
+        return Stand(problem=problem)
+    return Stand(
+        True,
+        (status.st_dev, status.st_ino),
+        status.st_size,
+        status.st_mtime_ns,
+        status.st_ctime_ns,
+        stat.S_IMODE(kind) & 0o777,
+    )
+
+
+def _names(folder: Path) -> tuple[list[str], str | None]:
+    try:
+        with os.scandir(folder) as entries:
+            found = [entry.name for entry in entries if entry.name not in SKIPPED]
+    except FileNotFoundError:
+        return [], None
+    except OSError as error:
+        return [], in_words(error)
+    return sorted(found), None
