@@ -84,6 +84,15 @@ COMMANDS = {
             ("ctxview diff before.json after.json --json", "the same for programs"),
         ),
     ),
+    "record": Command(
+        "record",
+        "keep what happens to a file, a session or a tree, to look back at",
+        (
+            ("ctxview record .agent -o night.ctxrec", "until Ctrl-C; a line for each moment"),
+            ("ctxview record session/default -o run.ctxrec --for 600", "for ten minutes"),
+            ("ctxview night.ctxrec", "look at it; show, check and diff take it too"),
+        ),
+    ),
     "pack": Command(
         "pack",
         "build a session's context pack and say why each item is in or out",

@@ -42,7 +42,15 @@ def _notice(event: str, arguments: tuple[object, ...]) -> None:
 
 
 def _is_history(value: object) -> bool:
-    return isinstance(value, str | bytes | os.PathLike) and os.fsdecode(value).endswith(HISTORIES)
+    """Not the copies that ctxview lays out in its own cache to look at a recorded moment."""
+    if not isinstance(value, str | bytes | os.PathLike):
+        return False
+    path = os.fsdecode(value)
+    return path.endswith(HISTORIES) and not path.startswith(_own_copies())
+
+
+def _own_copies() -> str:
+    return str(Path(os.environ.get("XDG_CACHE_HOME", "/nowhere")).resolve() / "ctxview" / "moments") + os.sep
 
 
 def _ours(frame: FrameType | None) -> str | None:

@@ -268,10 +268,11 @@ def test_formats_says_how_each_is_recognised(ctxview) -> None:
 
     assert "snapshot" in listed
     assert "<<<CONTEXT>>>" in listed
-    assert [each["name"] for each in ctxview("formats", "--json").json][:4] == [
+    assert [each["name"] for each in ctxview("formats", "--json").json][:5] == [
         "session",
         "envelope",
         "snapshot",
+        "recording",
         "raw",
     ]
 

@@ -18,7 +18,7 @@ from typing import Final
 
 from ctxview.files.reading import Unreadable, read_bytes
 from ctxview.files.undo_copies import write_new
-from ctxview.files.user_folders import state_folder
+from ctxview.files.user_folders import cache_folder, state_folder
 
 KEPT: Final = 5000
 
@@ -50,6 +50,9 @@ def remember(session: str, observation: Observation) -> None:
 
     `session` is whatever tells sessions apart, such as their real paths.
     """
+    if Path(session).is_relative_to(cache_folder().resolve()):
+        # A copy we laid out ourselves: it is never looked at again.
+        return
     path = _path(session)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     content = json.dumps({"session": session, **asdict(observation)}, separators=(",", ":")).encode()

@@ -45,6 +45,13 @@ FORMATS: tuple[FormatSpec, ...] = (
         "ctxview.formats.snapshot.rules",
     ),
     FormatSpec(
+        "recording",
+        "recordings of any of these, made by ctxview record",
+        "a file that begins with the mark of a recording",
+        "ctxview.formats.recording.opening",
+        "ctxview.formats.recording.rules",
+    ),
+    FormatSpec(
         "raw",
         "anything else, as a JSON tree, JSON lines or plain text",
         "every file that no other format recognises",

@@ -212,7 +212,7 @@ def test_every_rule_is_known_by_one_call() -> None:
 
 
 def test_every_format_is_listed_with_how_it_is_recognised() -> None:
-    assert [spec.name for spec in FORMATS] == ["session", "envelope", "snapshot", "raw"]
+    assert [spec.name for spec in FORMATS] == ["session", "envelope", "snapshot", "recording", "raw"]
     assert all(spec.title and spec.recognised_by for spec in FORMATS)
 
 

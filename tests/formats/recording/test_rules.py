@@ -1,0 +1,313 @@
+"""What is wrong with a recording is told; what somebody put into one to do harm does none."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ctxview.analysis.tokens import ESTIMATES
+from ctxview.findings import Finding
+from ctxview.formats import Lens, all_rules, open_source
+from ctxview.recording import laying_out
+from ctxview.recording.chunks import Ref, Refs, digest, pack_chunk
+from ctxview.recording.frames import MOST_PAYLOAD, Kind, frame_bytes
+from ctxview.recording.manifest import File, Folder, LeftOut, Lent
+from tests.recording.making import Recorded, forged, record
+
+LENS = Lens(ESTIMATES["bytes/4"])
+KNOWN = {rule.id: rule for rule in all_rules()}
+RULES = [f"REC{number:03}" for number in range(1, 6)]
+CONTENT = b"hello" * 10
+HISTORY = [{"a": b"one" * 50}, {"a": b"two" * 50}, {"a": b"three" * 50}]
+
+
+def sound(base: Path) -> Path:
+    return record(base, HISTORY).path
+
+
+def torn(base: Path) -> Path:
+    file = sound(base)
+    file.write_bytes(file.read_bytes()[:-5])
+    return file
+
+
+def flipped_moment(base: Path) -> Path:
+    recording = record(base, HISTORY)
+    return flipped(recording.path, recording._found.places[1] + 20)
+
+
+def flipped_chunk(base: Path) -> Path:
+    recording = record(base, HISTORY)
+    entry = recording.at(2).manifest["a"]
+    assert isinstance(entry, File)
+    return flipped(recording.path, entry.refs[0].place + 40)
+
+
+def with_a_link(base: Path) -> Path:
+    made = Recorded(base)
+    (made.root / "link").symlink_to("/etc/passwd")
+    made.keep()
+    made.close()
+    return made.file
+
+
+def with_a_way_out(base: Path) -> Path:
+    base.mkdir()
+    forge(base / "x.ctxrec", {"../../.bashrc": file_of(CONTENT)})
+    return base / "x.ctxrec"
+
+
+MADE: dict[str, Callable[[Path], Path]] = {
+    "A recording of 3 moments": sound,
+    "A recording of 3 moments, of which the last 5 bytes are missing": torn,
+    "A recording with a flipped bit in a moment": flipped_moment,
+    "A recording with a flipped bit in a chunk": flipped_chunk,
+    "A recording of a folder with a symbolic link": with_a_link,
+    "A recording with a file called ../../.bashrc": with_a_way_out,
+}
+
+
+def flipped(file: Path, place: int) -> Path:
+    content = bytearray(file.read_bytes())
+    content[place] ^= 4
+    file.write_bytes(content)
+    return file
+
+
+def file_of(content: bytes, size: int | None = None, times: int = 1) -> File:
+    """Made of the first chunk of a forged recording, any number of times."""
+    ref = Ref(FIRST, len(content), digest(content))
+    length = len(content) * times if size is None else size
+    return File(length, 0, 0o644, Refs.of([ref] * times))
+
+
+FIRST = 16 + 16 + 9 + len("work")
+"""Where the first chunk of a forged recording stands: behind the head and what it is about."""
+
+
+def forge(file: Path, *moments: dict, contents: tuple[bytes, ...] = (CONTENT,)) -> None:
+    forged(file, *moments, contents=contents).close()
+
+
+def found_in(file: Path) -> list[Finding]:
+    source = open_source(file)
+    found = [*source.findings(LENS)]
+    for number in range(len(source.revisions)):
+        found += source.reading(number, LENS).findings
+    return [each for each in found if each.rule.startswith("REC")]
+
+
+def rules_in(file: Path) -> set[str]:
+    return {each.rule for each in found_in(file)}
+
+
+# -- the rules explain themselves --------------------------------------------------------------------------
+
+
+def test_the_family_is_complete() -> None:
+    assert [each.id for each in all_rules() if each.family == "REC"] == RULES
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_rule_has_a_kebab_case_name_and_all_sections(rule: str) -> None:
+    explanation = KNOWN[rule].explanation
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", KNOWN[rule].name)
+    assert 0 < len(explanation.summary) <= 100
+    for section in ("why", "bad", "good", "fix", "source"):
+        assert getattr(explanation, section), section
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_bad_example_makes_the_rule_speak_and_the_good_one_leaves_it_silent(
+    tmp_path: Path, rule: str
+) -> None:
+    explanation = KNOWN[rule].explanation
+
+    assert rule in rules_in(MADE[explanation.bad](tmp_path / "bad"))
+    assert rule not in rules_in(MADE[explanation.good](tmp_path / "good"))
+
+
+def test_a_torn_end_says_how_much_is_left(tmp_path: Path) -> None:
+    (finding,) = {each for each in found_in(torn(tmp_path)) if each.rule == "REC001"}
+
+    assert re.fullmatch(
+        r"\d+ bytes at the end are not complete; 2 moments before them can be read", finding.message
+    )
+    assert finding.origin.start is not None
+
+
+def test_damage_is_named_with_its_place(tmp_path: Path) -> None:
+    file = flipped_chunk(tmp_path)
+    found = found_in(file)
+
+    assert {each.rule for each in found} == {"REC002", "REC003"}
+    assert any("the checksum of the frame at byte" in each.message for each in found)
+    assert any(each.message.startswith("moment 3: a is not there: ") for each in found)
+
+
+# -- what somebody put in to do harm ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../out", "/tmp/ctxview-out", "a/../../out", "a//b", "./a", "a/./b", "a/", "", "x\0y", "n" * 9000],
+)
+def test_a_name_that_leads_elsewhere_is_refused(tmp_path: Path, name: str) -> None:
+    file = tmp_path / "x.ctxrec"
+    forge(file, {name: file_of(CONTENT), "good": file_of(CONTENT)})
+
+    assert "REC005" in rules_in(file)
+    source = open_source(file)
+    assert source.bytes_of(f"{file}/good") == CONTENT
+    assert not Path("/tmp/ctxview-out").exists()
+
+
+def test_a_name_that_stands_there_twice_is_refused_the_second_time(tmp_path: Path) -> None:
+    class Twice(dict):
+        def items(self):  # type: ignore[override]
+            return [("a", file_of(CONTENT)), ("a", LeftOut("the other one"))]
+
+        def __len__(self) -> int:
+            return 2
+
+    file = tmp_path / "x.ctxrec"
+    forge(file, Twice())
+
+    assert rules_in(file) == {"REC005"}
+    assert open_source(file).bytes_of(f"{file}/a") == CONTENT
+
+
+def test_a_name_below_a_file_is_told_and_the_file_is_there(tmp_path: Path) -> None:
+    file = tmp_path / "x.ctxrec"
+    forge(file, {"a": file_of(CONTENT), "a/b": file_of(CONTENT), "a/c": Folder()})
+
+    assert rules_in(file) == {"REC003"}
+    assert open_source(file).bytes_of(f"{file}/a") == CONTENT
+
+
+def test_a_name_that_is_no_text_is_brought_back_as_it_is(tmp_path: Path) -> None:
+    name = os.fsdecode(b"caf\xe9.txt")
+    file = tmp_path / "x.ctxrec"
+    forge(file, {name: file_of(CONTENT)})
+
+    assert rules_in(file) == set()
+    assert open_source(file).bytes_of(f"{file}/{name}") == CONTENT
+
+
+def test_a_file_that_claims_another_size_is_not_brought_back(tmp_path: Path) -> None:
+    file = tmp_path / "x.ctxrec"
+    forge(file, {"a": file_of(CONTENT, size=7)})
+
+    (finding,) = set(found_in(file))
+    assert "its size is not that of its content" in finding.message
+
+
+def test_a_moment_that_would_fill_the_disk_is_not_laid_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(laying_out, "MOST_BYTES", 10_000)
+    file = tmp_path / "x.ctxrec"
+    forge(file, {"a": file_of(CONTENT, times=1000)}, {"a": file_of(CONTENT)})
+    source = open_source(file)
+
+    assert "more than can be laid out" in source.reading(0, LENS).state.missing[0].why
+    assert source.bytes_of(f"{file}/a") == CONTENT
+
+
+def test_a_chunk_that_blows_up_is_stopped_at_what_it_promised(tmp_path: Path) -> None:
+    bomb = pack_chunk(bytes(20_000_000), b"x" * 16)
+    small = pack_chunk(CONTENT, digest(CONTENT))
+    file = tmp_path / "x.ctxrec"
+    writer = forged(file)
+    # Its content claims to be as long as that of the sound chunk.
+    place = writer._append(Kind.CHUNK, small[:1].replace(b"\0", b"\1") + small[1:21] + bomb[21:])
+    writer.close()
+    content = file.read_bytes()
+    assert place == FIRST
+    forge_behind(file, content, {"a": file_of(CONTENT)})
+
+    (finding,) = set(found_in(file))
+    assert finding.rule == "REC003"
+    assert "does not have its hash" in finding.message
+
+
+def forge_behind(file: Path, content: bytes, moment: dict) -> None:
+    from ctxview.recording.frames import salt_of
+    from ctxview.recording.manifest import pack_moment
+
+    frame = frame_bytes(Kind.MOMENT, pack_moment(0, 0, "", moment, {}), salt_of(content[:16]))
+    file.write_bytes(content + frame)
+
+
+def test_a_frame_that_claims_a_huge_length_is_passed_over(tmp_path: Path) -> None:
+    from ctxview.recording import frames
+
+    file = tmp_path / "x.ctxrec"
+    forge(file, {"a": file_of(CONTENT)})
+    content = file.read_bytes()
+    salt = frames.salt_of(content[:16])
+    huge = frames._header(Kind.CHUNK, MOST_PAYLOAD + 1, salt)
+    file.write_bytes(content[:FIRST] + huge + content[FIRST:])
+
+    assert "REC002" in rules_in(file)
+    assert len(open_source(file).revisions) == 1
+
+
+@pytest.mark.parametrize("base", [1, 10**6, 2**64 - 1, FIRST])
+def test_a_moment_that_builds_on_nothing_is_unreadable(tmp_path: Path, base: int) -> None:
+    from ctxview.recording.frames import salt_of
+    from ctxview.recording.manifest import pack_moment
+
+    file = tmp_path / "x.ctxrec"
+    forge(file, {"a": file_of(CONTENT)})
+    content = file.read_bytes()
+    payload = pack_moment(2**62, base, "", {}, {})
+    file.write_bytes(content + frame_bytes(Kind.MOMENT, payload, salt_of(content[:16])))
+    source = open_source(file)
+
+    assert source.revisions[1].time is not None
+    assert "this moment cannot be read" in source.reading(1, LENS).state.missing[0].why
+    assert "REC003" in rules_in(file)
+
+
+def test_a_lent_file_of_a_stranger_is_never_looked_for(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_bytes(CONTENT)
+    file = tmp_path / "x.ctxrec"
+    forge(file, {"secret": Lent(len(CONTENT), 0, 0o644, b"f" * 16)})
+
+    (finding,) = set(found_in(file))
+    assert "its content is not in the recording" in finding.message
+
+
+@pytest.mark.parametrize("time", [-(2**63), -1, 0, 2**63 - 1])
+def test_any_time_can_be_shown(tmp_path: Path, time: int) -> None:
+    from ctxview.recording.frames import salt_of
+    from ctxview.recording.manifest import pack_moment
+    from ctxview.recording.moment_names import clock
+
+    file = tmp_path / "x.ctxrec"
+    forge(file)
+    content = file.read_bytes()
+    frame = frame_bytes(Kind.MOMENT, pack_moment(time, 0, "", {}, {}), salt_of(content[:16]))
+    file.write_bytes(content + frame)
+
+    assert len(open_source(file).revisions[0].label) > 0
+    assert clock(time)
+
+
+@pytest.mark.parametrize("place", ["..", "/etc", "a/../../b", "", "x" * 5000])
+def test_what_a_recording_says_it_is_of_leads_nowhere_else(tmp_path: Path, place: str) -> None:
+    import struct
+
+    from ctxview.recording.frames import new_head, salt_of
+
+    head = new_head()
+    payload = struct.pack("<qB", 0, 1) + place.encode()
+    file = tmp_path / "x.ctxrec"
+    file.write_bytes(head + frame_bytes(Kind.ABOUT, payload, salt_of(head)))
+
+    assert open_source(file).title == "recorded"

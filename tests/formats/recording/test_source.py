@@ -1,0 +1,276 @@
+"""A recording opens like anything else, and every moment of it is what it was."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ctxview.analysis.tokens import ESTIMATES
+from ctxview.contract import finding_as_json, state_as_json
+from ctxview.files.reading import Unreadable
+from ctxview.files.user_folders import cache_folder
+from ctxview.formats import CannotOpen, Lens, Source, detect, open_source
+from ctxview.recording import past
+from tests.formats.session.builders import sound, user
+from tests.formats.snapshot.builders import block, snapshot_value, to_bytes
+from tests.recording.making import Recorded, record
+
+OUTSIDE = "ABI054"
+"""About the sessions of other agents, which lie outside of the recorded one."""
+LENS = Lens(ESTIMATES["bytes/4"])
+
+
+def snapshot(round: int, *names: str) -> bytes:  # noqa: A002 - the protocol's own word
+    return to_bytes(snapshot_value(working=[block(name) for name in names], round=round))
+
+
+def laid_out() -> list[Path]:
+    folder = cache_folder().resolve() / "moments"
+    return [each for bench in folder.glob("*") for each in bench.iterdir() if each.is_dir()]
+
+
+def told(source: Source, revision: int, live: Path) -> str:
+    """All that a reading says, with the recording called by the name of what was recorded."""
+    reading = source.reading(revision, LENS)
+    state = replace(reading.state, revision="", source="", timeline=())
+    found = [finding_as_json(each) for each in reading.findings if each.rule != OUTSIDE]
+    value = [state_as_json(state), found]
+    return json.dumps(value).replace(str(source.path), str(live))
+
+
+@pytest.fixture
+def rounds(tmp_path: Path) -> Path:
+    made = Recorded(tmp_path, "state")
+    for number in range(1, 6):
+        made.keep({"state.json": snapshot(number, *"abcde"[:number])})
+    made.close()
+    return made.file
+
+
+def test_a_recording_is_recognised_by_its_first_bytes(rounds: Path) -> None:
+    other = rounds.rename(rounds.with_name("no-suffix-at-all"))
+
+    assert [(match.format, match.score) for match in detect(other)] == [("recording", 100)]
+    assert open_source(other).format == "recording"
+
+
+def test_every_moment_is_a_revision_with_its_time(rounds: Path) -> None:
+    source = open_source(rounds)
+
+    assert [each.label for each in source.revisions] == [f"moment {number}" for number in range(1, 6)]
+    assert {each.kind for each in source.revisions} == {"moment"}
+    assert [each.round for each in source.revisions][-1] == 5
+    assert source.revisions[0].time == "2026-02-25T06:13:21.000Z"
+    assert [each.label for each in source.revisions[1:3]] == ["moment 2", "moment 3"]
+
+
+def test_a_moment_shows_what_there_was(rounds: Path) -> None:
+    source = open_source(rounds)
+
+    shown = [[each.id for each in source.reading(number, LENS).state.blocks()] for number in range(5)]
+
+    assert shown == [list("abcde"[:number]) for number in range(1, 6)]
+
+
+def test_names_are_those_of_the_recording_and_never_those_of_the_copies(rounds: Path) -> None:
+    source = open_source(rounds)
+    reading = source.reading(2, LENS)
+    block = next(reading.state.blocks())
+
+    assert block.origin.file == f"{rounds}/state.json"
+    assert (reading.state.source, reading.state.revision) == (str(rounds), "moment 3")
+    assert str(cache_folder()) not in repr(reading)
+    assert str(cache_folder()) not in repr(source.findings(LENS))
+
+
+def test_the_bytes_are_those_of_then(rounds: Path) -> None:
+    source = open_source(rounds)
+    name = f"{rounds}/state.json"
+
+    assert source.bytes_of(name) == snapshot(5, *"abcde")
+    assert source.bytes_at(1, name) == snapshot(2, *"ab")  # type: ignore[attr-defined]
+    assert source.bytes_of(str(rounds)) == rounds.read_bytes()
+    with pytest.raises(Unreadable, match="no part of the recording"):
+        source.bytes_of("/etc/passwd")
+    with pytest.raises(Unreadable):
+        source.bytes_of(f"{rounds}/../../../../../../../../../../etc/passwd")
+
+
+def test_nothing_in_a_recording_can_be_written_and_it_says_why(rounds: Path) -> None:
+    source = open_source(rounds)
+    block = next(source.reading(0, LENS).state.blocks())
+
+    assert source.policy(f"{rounds}/state.json") is None
+    assert block.form is not None
+    assert not block.form.editable
+    assert not block.form.removable
+    assert "a recording shows what was; it cannot be changed" in {each.why for each in block.form.fields}
+
+
+def test_a_recorded_session_is_told_as_the_live_one_at_every_moment(tmp_path: Path) -> None:
+    root = sound(tmp_path / "live").write()
+    made = Recorded(root.parent, root.name, tmp_path / "run.ctxrec")
+    live = []
+    for number in range(3):
+        with (root / "messages.jsonl").open("a") as out:
+            out.write(json.dumps(user(f"and another thing {number}")) + "\n")
+        assert made.keep() is not None
+        live.append(told(open_source(root), -1, root))
+    made.close()
+
+    source = open_source(tmp_path / "run.ctxrec")
+
+    assert [told(source, number, root) for number in range(3)] == live
+    rows = source.reading(1, LENS).state.transcript
+    assert rows is not None
+    assert rows.row(len(rows) - 1).origin.file == f"{source.path}/messages.jsonl"
+    assert b"and another thing 1" in rows.raw(len(rows) - 1)
+    assert rows.find("another thing 0", 0, False, lambda: False) == len(rows) - 2
+
+
+def test_a_single_file_is_recorded_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from ctxview.cli import main
+
+    file = tmp_path / "here" / "state.json"
+    file.parent.mkdir()
+    file.write_bytes(snapshot(1, "a"))
+    (file.parent / "other.json").write_bytes(snapshot(9, "z"))
+
+    assert main(["record", str(file), "-o", str(tmp_path / "x.ctxrec"), "--for", "0.01"]) == 0
+
+    reading = open_source(tmp_path / "x.ctxrec").reading(0, LENS)
+    assert reading.state.title == "state.json"
+    assert [each.id for each in reading.state.blocks()] == ["a"]
+
+
+def test_going_back_and_forth_lays_out_a_few_moments_and_removes_them(rounds: Path) -> None:
+    before = set(laid_out())
+    source = open_source(rounds)
+    for number in (0, 1, 2, 3, 4, 3, 2, 1, 0):
+        source.reading(number, LENS)
+        assert len(set(laid_out()) - before) <= past.MOST_LAID_OUT + 1
+    del source
+
+    assert set(laid_out()) - before == set()
+
+
+def test_what_two_moments_share_is_laid_out_once(tmp_path: Path) -> None:
+    made = Recorded(tmp_path)
+    made.keep({"state.json": snapshot(1, "a"), "same.json": snapshot(1, "b")})
+    made.keep({"state.json": snapshot(2, "a"), "same.json": snapshot(1, "b")})
+    made.close()
+    before = set(laid_out())
+    source = open_source(made.file)
+    source.reading(0, LENS)
+    source.reading(1, LENS)
+
+    copies = [path for folder in set(laid_out()) - before for path in folder.rglob("same.json")]
+
+    assert len(copies) == 2
+    assert copies[0].stat().st_ino == copies[1].stat().st_ino
+
+
+def test_a_moment_in_use_stays_whatever_else_is_looked_at(rounds: Path) -> None:
+    """A reading in a worker goes on while another moment pushes its copy out."""
+    source = open_source(rounds)
+    problems: list[BaseException] = []
+
+    def read(number: int) -> None:
+        try:
+            for _ in range(5):
+                assert len(list(source.reading(number, LENS).state.blocks())) == number + 1
+                source.bytes_at(number, f"{rounds}/state.json")  # type: ignore[attr-defined]
+        except BaseException as error:  # noqa: BLE001 - told below
+            problems.append(error)
+
+    threads = [threading.Thread(target=read, args=(number,)) for number in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert problems == []
+
+
+def test_a_look_again_knows_what_was_added_and_leaves_the_old_one_alone(tmp_path: Path) -> None:
+    made = Recorded(tmp_path)
+    made.keep({"state.json": snapshot(1, "a")})
+    first = open_source(made.file)
+    made.keep({"state.json": snapshot(2, "a", "b")})
+    second = first.again()
+
+    assert first.watched == (made.file,)
+    assert (len(first.revisions), len(second.revisions)) == (1, 2)
+    assert len(list(second.reading(1, LENS).state.blocks())) == 2
+    made.close()
+    made.file.unlink()
+    with pytest.raises(CannotOpen):
+        second.again()
+    assert len(list(first.reading(0, LENS).state.blocks())) == 1
+
+
+def test_a_recording_that_was_replaced_is_opened_anew(tmp_path: Path) -> None:
+    source = open_source(record(tmp_path / "one", [{"a.json": snapshot(1, "a")}]).path)
+    other = record(tmp_path / "two", [{"a.json": snapshot(2, "b")}, {"a.json": snapshot(3, "c")}])
+    other.path.replace(source.path)
+
+    again = source.again()
+
+    assert [each.id for each in again.reading(1, LENS).state.blocks()] == ["c"]
+
+
+def test_a_moment_at_which_nothing_was_there_is_shown_as_such(tmp_path: Path) -> None:
+    made = Recorded(tmp_path)
+    made.keep({"state.json": snapshot(1, "a")})
+    made.keep({})
+    made.close()
+
+    reading = open_source(made.file).reading(1, LENS)
+
+    assert reading.state.tiers == ()
+    assert "nothing in this folder was recognised; it is empty" in reading.state.missing[0].why
+    assert str(cache_folder()) not in repr(reading)
+
+
+def test_a_recording_without_a_moment_yet_opens(tmp_path: Path) -> None:
+    made = Recorded(tmp_path)
+    made.opened.writer.close()
+    source = open_source(made.file)
+
+    assert [each.label for each in source.revisions] == ["no moment"]
+    assert source.reading(0, LENS).state.missing[0].why.endswith("nothing was recorded yet")
+    assert [each.rule for each in source.findings(LENS)] == ["REC003"]
+
+
+def test_something_that_only_begins_like_a_recording_cannot_be_opened(tmp_path: Path) -> None:
+    file = tmp_path / "x.ctxrec"
+    file.write_bytes(b"\x93CTXREC1and then something else")
+
+    with pytest.raises(CannotOpen, match="no recording that can be read: its first 16 bytes"):
+        open_source(file)
+
+
+def test_the_copies_of_a_killed_program_are_removed_by_the_next(rounds: Path) -> None:
+    script = (
+        "import os, sys; from pathlib import Path\n"
+        "from ctxview.formats import Lens, open_source; from ctxview.analysis.tokens import ESTIMATES\n"
+        f"source = open_source(Path({str(rounds)!r})); source.reading(0, Lens(ESTIMATES['bytes/4']))\n"
+        "print(os.getpid(), flush=True); os.kill(os.getpid(), 9)"
+    )
+    killed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    left = cache_folder().resolve() / "moments"
+    assert any(each.name.startswith(f"{killed.stdout.strip()}-") for each in left.iterdir())
+
+    ended = subprocess.run(
+        [sys.executable, "-c", script.replace("os.kill(os.getpid(), 9)", "")], capture_output=True, check=True
+    )
+
+    assert not ended.stderr
+    mine = {each.name.split("-")[0] for each in left.iterdir()}
+    assert killed.stdout.strip() not in mine
