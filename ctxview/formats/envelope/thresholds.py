@@ -215,8 +215,6 @@ POINT_TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
 
 SENSITIVE: Final = ("sensitive", "private", "personal", "pii", "confidential", "restricted", "secret", "high")
 """The words of `sensitivity` that ask for care; the draft has none of its own."""
-SHORTEST_SECRET: Final = 8
-"""A redacted text shorter than this is found everywhere by chance."""
 COPIED_LENGTH: Final = 40
 """From this length on a text that stands in two places was copied."""
 PAYLOAD_KEYS: Final = ("content", "payload", "body", "text", "raw")

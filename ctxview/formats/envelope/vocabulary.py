@@ -250,18 +250,5 @@ TARGETS: Final = KNOWN[Words.TARGET]
 LIFECYCLE: Final = KNOWN[Words.LIFECYCLE]
 REDACTED: Final = ("masked", "removed", "summarized", "encrypted_ref", "policy_blocked")
 """The redaction states that say that something was taken away."""
-RAW_KEYS: Final = (
-    "raw",
-    "raw_content",
-    "raw_text",
-    "original",
-    "original_content",
-    "original_text",
-    "unredacted",
-    "unredacted_content",
-    "unmasked",
-    "plaintext",
-)
-"""Under these names, in the record or its metadata, stands what a redaction was to hide."""
 OPEN_GAP: Final = ("open", "requested", "waiting", "blocked")
 """The states in which a gap is not settled."""

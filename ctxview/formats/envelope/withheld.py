@@ -56,7 +56,7 @@ class Withheld:
         texts: dict[str, str] = {}
         for record in records:
             told = label(record)
-            for path, value in _withheld_values(record):
+            for path, value in withheld_values(record):
                 self._places[(record.file, record.at(*path))] = told
                 self._held.setdefault(record, []).append(path)
                 for found in _strings(value):
@@ -174,6 +174,11 @@ def label(record: Record) -> str:
     return f"[withheld: {told}{by}]"
 
 
+def is_raw_key(key: str) -> bool:
+    """Whether a name promises what a redaction took away."""
+    return _RAW_KEY.search(key) is not None and _LINK_KEY.search(key) is None
+
+
 def _name(value: JsonValue) -> str | None:
     return text(value.get("id")) if isinstance(value, dict) else text(value)
 
@@ -192,7 +197,7 @@ def _note(record: Record) -> Mapping[str, JsonValue]:
     return {}
 
 
-def _withheld_values(record: Record) -> Iterator[tuple[Path, JsonValue]]:
+def withheld_values(record: Record) -> Iterator[tuple[Path, JsonValue]]:
     """Where a record holds what it must not show."""
     state = _redaction(record)
     if is_redacted(state):
@@ -235,7 +240,7 @@ def _raw_values(members: Mapping[str, JsonValue], prefix: Path) -> Iterator[tupl
             waiting.extend(((*path, at), each) for at, each in enumerate(value))
         elif isinstance(value, dict):
             for key, each in value.items():
-                if each not in (None, "") and _RAW_KEY.search(key) and not _LINK_KEY.search(key):
+                if each not in (None, "") and is_raw_key(key):
                     yield (*path, key), each
                 elif isinstance(each, dict | list):
                     waiting.append(((*path, key), each))

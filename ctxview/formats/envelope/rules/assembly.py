@@ -23,6 +23,7 @@ from ctxview.formats.envelope.rules.lookup import (
     selected,
     stand_ins,
 )
+from ctxview.formats.envelope.standing import Standing, standing
 from ctxview.formats.envelope.vocabulary import Kind
 
 PLAIN_WRAPPERS = (None, "", "none", "plain")
@@ -170,11 +171,12 @@ def no_source(dossier: Dossier) -> Iterator[Hit]:
     ## Source
     Agent Context draft, runtime profile ACTX-AR-ASM-001.
     """
+    made = frozenset(name for each in dossier.of(Kind.COMPACTION) for name in ids(each.refs("summary_ref")))
     for assembly in dossier.of(Kind.ASSEMBLY):
         for block in blocks(assembly):
             for reference in block.refs or ():
                 item = dossier.resolve(reference)
-                if item is not None and not _traceable(dossier, item):
+                if item is not None and item.id not in made and not _traceable(dossier, item):
                     message = (
                         f"{called(item)} in the block {block.id} of {called(assembly)} leads to no source"
                     )
@@ -216,13 +218,10 @@ def wrong_hash(dossier: Dossier) -> Iterator[Hit]:
 
 
 def _traceable(dossier: Dossier, item: Record) -> bool:
-    made_of = any(
-        item in dossier.targets_of(each.refs("summary_ref")) for each in dossier.of(Kind.COMPACTION)
-    )
-    if made_of or (item.kind is Kind.SUMMARY and item.refs("source_item_refs")):
+    if item.kind is Kind.SUMMARY and item.refs("source_item_refs"):
         return True
     references = item.refs("source_refs")
-    if any(dossier.resolve(each) or not is_blank(each.members.get("uri")) for each in references):
+    if any(standing(each, dossier) is not Standing.BROKEN for each in references):
         return True
     return bool(ids(references)) and not dossier.of(Kind.SOURCE)
 

@@ -13,6 +13,7 @@ from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.envelope.fates import GONE, Shown, fates, is_redacted
 from ctxview.formats.envelope.model import Dossier, Record, count
 from ctxview.formats.envelope.rules.lookup import called, ids, is_blank
+from ctxview.formats.envelope.standing import Standing, standing
 from ctxview.formats.envelope.thresholds import SENSITIVE
 from ctxview.formats.envelope.times import instant
 from ctxview.formats.envelope.vocabulary import Kind
@@ -44,7 +45,7 @@ def lost_sources(dossier: Dossier) -> Iterator[Hit]:
             message = f"the compaction {called(compaction)} names no sources: nobody can check its summary"
             yield Hit(compaction.origin("source_item_refs"), message)
         for reference in compaction.refs("source_item_refs"):
-            if not alone and reference.id is not None and dossier.resolve(reference) is None:
+            if not alone and reference.id is not None and standing(reference, dossier) is Standing.BROKEN:
                 message = (
                     f"{shown(reference.id)}, which {called(compaction)} compacted, is not there any more"
                 )
@@ -72,14 +73,14 @@ def no_summary(dossier: Dossier) -> Iterator[Hit]:
     for compaction in dossier.of(Kind.COMPACTION):
         reference = next(iter(compaction.refs("summary_ref")), None)
         homes = (compaction.value, reference.members if reference is not None else {})
-        if any(not is_blank(home.get(name)) for home in homes for name in ("content", "summary", "uri")):
+        if any(not is_blank(home.get(name)) for home in homes for name in ("content", "summary")):
             continue
         summary = dossier.resolve(reference) if reference is not None else None
         if reference is None or reference.id is None:
             yield Hit(
                 compaction.origin("summary_ref"), f"the compaction {called(compaction)} names no summary"
             )
-        elif summary is None and not alone:
+        elif not alone and standing(reference, dossier) is Standing.BROKEN:
             message = f"{shown(reference.id)}, the summary of {called(compaction)}, is not there"
             yield Hit(reference.origin, message)
         elif summary is not None and _says_nothing(summary):

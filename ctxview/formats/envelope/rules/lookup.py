@@ -16,6 +16,8 @@ from ctxview.origin import JsonValue, Origin
 
 Path: TypeAlias = tuple[str | int, ...]
 Value: TypeAlias = JsonValue | Mapping[str, JsonValue]
+DEEPEST = 60
+"""Nobody writes what is nested deeper, but somebody may want to keep a rule busy with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +142,8 @@ def members(value: Value) -> Iterator[tuple[Path, Value]]:
             entries = found.items()
         elif isinstance(found, list):
             entries = enumerate(found)
+        if len(path) >= DEEPEST:
+            continue
         waiting.extend(reversed([((*path, key), each) for key, each in entries]))
 
 

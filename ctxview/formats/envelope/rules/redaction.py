@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ctxview.analysis.wording import listed
+from ctxview.analysis.wording import listed, shown
 from ctxview.findings import Effect, Hit, Severity, rule
-from ctxview.formats.envelope.fates import GONE, is_redacted
+from ctxview.formats.envelope.fates import is_redacted
 from ctxview.formats.envelope.model import Dossier, Record
 from ctxview.formats.envelope.rules.lookup import blocks, called, is_blank
-from ctxview.formats.envelope.rules.secrets import hidden_texts, is_placeholder, raw_members, returns
+from ctxview.formats.envelope.rules.secrets import hidden_texts, kept, returns
 from ctxview.formats.envelope.vocabulary import Kind
 
 WANTED = {
@@ -24,7 +24,6 @@ WANTED = {
 """What belongs to a redaction, and under which names it may stand."""
 ORIGINALS = ("original_ref", "original_item_ref", "replacement_ref")
 DIGESTS = ("digest", "original_digest", "content_digest")
-KINDS = (Kind.ITEM, Kind.SUMMARY)
 
 
 @rule("ENV077", name="unexplained-redaction", severity=Severity.WARNING)
@@ -58,9 +57,9 @@ def raw_content(record: Record) -> Iterator[Hit]:
     """What a redaction was to hide stands in the record all the same.
 
     ## Why
-    Under `removed`, `policy_blocked` and `encrypted_ref` no content may be left but a placeholder such as
-    `[removed]`, and under no redaction a member such as `raw` or `original_content`. Everybody who can read
-    the file can read it; the inspector does not show it.
+    Under `removed`, `policy_blocked` and `encrypted_ref` no content and no redacted field may be left but a
+    placeholder such as `[removed]`, and under no redaction a member such as `raw` or `original_content`; of
+    blocks the same is true. Everybody who can read the file can read it; the inspector does not show it.
     ## Bad
     item-note.redaction_state = "removed"
     ## Good
@@ -71,16 +70,9 @@ def raw_content(record: Record) -> Iterator[Hit]:
     ## Source
     Our inference from the redaction states of the Agent Context draft.
     """
-    state = record.text("redaction_state")
-    if record.kind not in KINDS or not is_redacted(state):
-        return
-    content = record.value.get("content")
-    if state in GONE and not is_blank(content) and not is_placeholder(content):
-        yield Hit(
-            record.origin("content"), f"{called(record)} is {state}, but its content is still in the record"
-        )
-    for path in raw_members(record):
-        message = f"{called(record)} is {state}, but the record keeps what was hidden under {path[-1]}"
+    for path, state in kept(record):
+        where = shown(".".join(map(str, path)))
+        message = f"{called(record)} still has in {where} what a redaction ({shown(state)}) took away"
         yield Hit(record.origin(*path), message)
 
 

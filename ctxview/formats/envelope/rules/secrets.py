@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 
 from ctxview.formats.envelope.fates import GONE, is_redacted
 from ctxview.formats.envelope.model import Dossier, Record, text
-from ctxview.formats.envelope.rules.lookup import Path, strings
-from ctxview.formats.envelope.thresholds import SHORTEST_SECRET
-from ctxview.formats.envelope.vocabulary import RAW_KEYS, Kind
+from ctxview.formats.envelope.rules.lookup import Path, is_blank, strings
+from ctxview.formats.envelope.vocabulary import Kind
+from ctxview.formats.envelope.withheld import SHORTEST as SHORTEST_SECRET
+from ctxview.formats.envelope.withheld import is_raw_key, withheld_values
 from ctxview.origin import JsonValue
 
-_HOMES = ((), ("metadata",), ("redaction",))
 _SHA256 = "sha256:"
 _PLACEHOLDER = re.compile(
     r"(?:(?:this|the|content|text|was|is)\b|\W)*"
@@ -38,21 +38,26 @@ class Hidden:
     """File and pointer of the places where they stand by themselves; other rules speak of those."""
 
 
-def raw_members(record: Record) -> Iterator[Path]:
-    """Where a record keeps what its redaction hides."""
-    for home in _HOMES:
-        members = record.object(home[0]) if home else record.value
-        for name in RAW_KEYS:
-            if any(found.strip() for _, found in strings(members.get(name))):
-                yield (*home, name)
+def kept(record: Record) -> Iterator[tuple[Path, str]]:
+    """Where a record still has what its redaction took away, and which redaction that is.
+
+    What a masked record has in a redacted field is the mask; a placeholder gives nothing away.
+    """
+    for path, value in withheld_values(record):
+        state = _state(record, path)
+        if state not in GONE and not is_raw_key(str(path[-1])):
+            continue
+        if not all(is_blank(each) or is_placeholder(each) for each in _leaves(value)):
+            yield path, state
 
 
 def hidden_texts(dossier: Dossier) -> Hidden:
     found = Hidden()
-    for kind in (Kind.ITEM, Kind.SUMMARY):
-        for record in dossier.of(kind):
-            if is_redacted(record.text("redaction_state")):
-                _add(found, dossier, record)
+    for record in dossier.records:
+        for path, _ in kept(record):
+            _hide(found, record, record, path)
+        if is_redacted(record.text("redaction_state")):
+            _add_original(found, dossier, record)
     return found
 
 
@@ -88,15 +93,12 @@ def _hider(hidden: Hidden, found: str) -> Record | None:
     return next((record for secret, record in hidden.texts.items() if secret in words), None)
 
 
-def _add(hidden: Hidden, dossier: Dossier, record: Record) -> None:
-    for path in raw_members(record):
-        _hide(hidden, record, record, path)
-    if record.text("redaction_state") in GONE:
-        _hide(hidden, record, record, ("content",))
-    for home in _HOMES:
-        digest = text((record.object(home[0]) if home else record.value).get("digest"))
-        if digest is not None and digest.lower().startswith(_SHA256):
-            hidden.digests[digest.lower().removeprefix(_SHA256)] = record
+def _add_original(hidden: Hidden, dossier: Dossier, record: Record) -> None:
+    """What is known of the original without the record: its digest, or the very item it was."""
+    for holder in (record.value, record.object("metadata"), record.object("redaction")):
+        digest = (text(holder.get("digest")) or "").lower()
+        if digest.startswith(_SHA256):
+            hidden.digests[digest.removeprefix(_SHA256)] = record
     for reference in record.refs("original_ref"):
         original = dossier.named(Kind.ITEM, reference.id)
         if original is not None and original is not record:
@@ -104,10 +106,36 @@ def _add(hidden: Hidden, dossier: Dossier, record: Record) -> None:
 
 
 def _hide(hidden: Hidden, hider: Record, holder: Record, path: Path) -> None:
-    value: JsonValue = dict(holder.value)
-    for key in path:
-        value = value.get(str(key)) if isinstance(value, dict) else None
-    for inner, found in strings(value):
+    for inner, found in strings(_value(holder, path)):
         hidden.homes.add((holder.file, holder.at(*path, *inner)))
         if len(plain(found)) >= SHORTEST_SECRET and not is_placeholder(found):
             hidden.texts.setdefault(plain(found), hider)
+
+
+def _value(record: Record, path: Path) -> JsonValue:
+    value: JsonValue = dict(record.value)
+    for step in path:
+        if isinstance(value, dict):
+            value = value.get(str(step))
+        elif isinstance(value, list) and isinstance(step, int):
+            value = value[step]
+    return value
+
+
+def _state(record: Record, path: Path) -> str:
+    """The redaction of a record, or of the block that a path leads into."""
+    part = _value(record, path[:2]) if path[0] in ("ordered_blocks", "window_segments") else None
+    own = part.get("redaction_state") if isinstance(part, dict) else None
+    return text(own) or record.text("redaction_state") or "redacted"
+
+
+def _leaves(value: JsonValue) -> Iterator[JsonValue]:
+    waiting = [value]
+    while waiting:
+        found = waiting.pop()
+        if isinstance(found, dict):
+            waiting.extend(found.values())
+        elif isinstance(found, list):
+            waiting.extend(found)
+        else:
+            yield found

@@ -68,6 +68,7 @@ CASES = [
 NEAR_MISSES = [
     (64, "item-extra (absent)"),
     (64, f"{C}.source_item_refs = (absent)"),
+    (64, f'{C}.source_item_refs = ["item-old-1", {{"uri": "thread:turn-7"}}]'),
     (65, f'{C}.summary_ref = {{"uri": "store:1"}}'),
     (65, f'{C}.summary_ref = {{"id": "gone", "content": "They agreed."}}'),
     (65, f'{S}.content = (absent) ¶ {S}.redaction_state = "removed"'),

@@ -24,11 +24,22 @@ CASES = [
         "who did it, reason",
     ),
     (77, 'item-goal.redaction_state = "summarized"', "warning", "method, policy, who did it, reason"),
-    (78, REMOVED, "error", "item-note is removed, but its content is still in the record"),
-    (78, f'{N}.redaction_state = "encrypted_ref" ¶ {N}.content = {{"text": "x"}}', "error", "encrypted_ref"),
-    (78, RAW, "error", "keeps what was hidden under raw"),
-    (78, f'{N}.original_content = "{SECRET}"', "error", "under original_content"),
-    (78, 'summary-1.redaction_state = "policy_blocked"', "error", "summary-1 is policy_blocked"),
+    (78, REMOVED, "error", "item-note still has in content what a redaction (removed) took away"),
+    (
+        78,
+        f'{N}.redaction_state = "encrypted_ref" ¶ {N}.content = {{"text": "plain"}}',
+        "error",
+        "encrypted_ref",
+    ),
+    (78, RAW, "error", "still has in metadata.raw what a redaction (masked)"),
+    (78, f'{N}.original_content = "{SECRET}"', "error", "in original_content"),
+    (78, 'summary-1.redaction_state = "policy_blocked"', "error", "summary-1 still has in content"),
+    (
+        78,
+        f'{NOTE_BLOCK}.redaction_state = "removed" ¶ {NOTE_BLOCK}.content = "{SECRET}"',
+        "error",
+        "in ordered_blocks.3.content what a redaction (removed)",
+    ),
     (79, f"{N}.original_ref = (absent) ¶ {N}.digest = (absent)", "warning", "and no digest instead"),
     (
         79,
@@ -90,8 +101,8 @@ def test_it_is_not_told(rule: int, changes: str):
 
 
 def test_content_that_should_be_gone_is_told_where_it_stands():
-    expect(78, REMOVED, "error", "still in the record", "content")
-    expect(78, RAW, "error", "under raw", "metadata/raw")
+    expect(78, REMOVED, "error", "still has in content", "content")
+    expect(78, RAW, "error", "still has in metadata.raw", "metadata/raw")
     assert said(78, REMOVED)[0].effect is Effect.LEAKED
 
 
