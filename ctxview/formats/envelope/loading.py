@@ -13,7 +13,7 @@ from pathlib import Path
 from ctxview.analysis.wording import counted
 from ctxview.files.reading import LIMIT, Unreadable, in_words, read_beneath, read_bytes
 from ctxview.files.stamps import Stamp, is_settled, lasting, stamp_of
-from ctxview.formats.envelope.opening import belongs, files_of
+from ctxview.formats.envelope.opening import belongs, files_of, revisions_beside
 from ctxview.formats.envelope.read import RecordFile, read_file
 from ctxview.formats.file_ends import read_ends
 from ctxview.formats.interface import CannotOpen
@@ -70,6 +70,8 @@ def load(path: Path, earlier: Loaded | None = None) -> Loaded:
     loading = _Loading(earlier)
     if not path.is_dir():
         loading.add_named(path)
+        for each in revisions_beside(path):
+            loading.add(each)
         return loading.loaded()
     for each in files_of(path):
         loading.add(each)

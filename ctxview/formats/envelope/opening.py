@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from ctxview.files.json_document import JsonError, parse
@@ -40,6 +41,13 @@ def files_of(folder: Path) -> list[Path]:
     """The files of a folder that may hold records, by name."""
     names = [name for name in Peek(folder).names if _may_hold_records(name)]
     return [path for name in names if not (path := folder / name).is_dir()]
+
+
+def revisions_beside(file: Path) -> list[Path]:
+    """The revisions of a file that lie beside it, by number: `plan.r2.json` of `plan.json`."""
+    named = re.compile(rf"{re.escape(file.stem)}\.r(\d+)\.(?:json|jsonl|ndjson)")
+    numbers = {path: found[1] for path in files_of(file.parent) if (found := named.fullmatch(path.name))}
+    return sorted(numbers, key=lambda path: int(numbers[path]))
 
 
 def belongs(path: Path) -> bool:

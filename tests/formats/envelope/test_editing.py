@@ -312,21 +312,18 @@ def test_a_save_makes_a_new_envelope_and_an_event_and_leaves_the_old_file_alone(
 
 def test_a_new_revision_brings_no_error_and_is_found_beside_the_old_one(tmp_path: Path) -> None:
     source = opened(tmp_path)
-    file, _ = published(source, edited(source, SetValue(at(source, "item-plan", "title"), "Agreed")))
-    found = source.publication(
-        0, {str(source.path): edited(source, SetValue(at(source, "item-plan", "title"), "Agreed"))}, WHY
-    )
-    file.write_bytes(found.data)
-    together = open_source(tmp_path)
-    assert [(each.label, each.kind) for each in together.revisions] == [
-        ("ctx-1", "envelope"),
-        ("ctx-1.r2", "revision"),
-    ]
-    errors = [each.message for each in together.findings(LENS) if each.severity == "error"]
-    assert errors == []
-    following = together.publication(1, {str(file): found.data.replace(b"Agreed", b"Settled")}, WHY)  # type: ignore[attr-defined]
-    assert following.file.name == "handoff.r3.json"
-    assert json.loads(following.data)[0]["metadata"]["ctxview"]["revision_of"] == "ctx-1.r2"
+    data = edited(source, SetValue(at(source, "item-plan", "title"), "Agreed"))
+    found = source.publication(0, {str(source.path): data}, WHY)
+    found.file.write_bytes(found.data)
+    for path in (source.path, tmp_path):
+        together = open_source(path)
+        assert isinstance(together, EnvelopeSource)
+        named_so = [(each.label, each.kind) for each in together.revisions]
+        assert named_so == [("ctx-1", "envelope"), ("ctx-1.r2", "revision")]
+        assert [each.message for each in together.findings(LENS) if each.severity == "error"] == []
+        following = together.publication(1, {str(found.file): found.data.replace(b"Agreed", b"Settled")}, WHY)
+        assert following.file.name == "handoff.r3.json"
+        assert json.loads(following.data)[0]["metadata"]["ctxview"]["revision_of"] == "ctx-1.r2"
 
 
 def test_moving_an_item_makes_a_new_selection_and_keeps_the_old_one(tmp_path: Path) -> None:
