@@ -239,7 +239,9 @@ class _Look:
 
         place = min(revision, len(self.moments) - 1)
         moment = self.moments[place]
-        view = View(moment.dossier, self.withheld, lens.counter, self.beside, lens.editor or EDITORS[0])
+        # Attempts are the past: what belongs to an envelope is edited where all of it is shown.
+        editor = None if moment.kind == "attempt" else lens.editor or EDITORS[0]
+        view = View(moment.dossier, self.withheld, lens.counter, self.beside, editor)
         setting = Setting(
             title, str(self._path), self.revisions[place].label, self.bundle.files, self.timeline
         )

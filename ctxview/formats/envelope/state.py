@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ctxview.analysis.wording import counted, listed
 from ctxview.formats.block_counts import count_blocks
+from ctxview.formats.envelope.flow_text import coverage
 from ctxview.formats.envelope.masking import masked_state
 from ctxview.formats.envelope.model import Record, text
 from ctxview.formats.envelope.read import RecordFile
 from ctxview.formats.envelope.state_budget import build_budgets, overflow_facts
+from ctxview.formats.envelope.state_flow import build_flow
 from ctxview.formats.envelope.state_gaps import build_gaps
+from ctxview.formats.envelope.state_refs import build_refs
 from ctxview.formats.envelope.state_tiers import build_tiers
 from ctxview.formats.envelope.state_todo import build_todo
 from ctxview.formats.envelope.view import View
@@ -44,12 +46,13 @@ def build_state(view: View, setting: Setting) -> ContextState:
         tiers=tiers,
         todo=build_todo(view),
         budgets=build_budgets(view),
-        refs=(),
+        refs=build_refs(view),
         missing=build_gaps(view, setting.files),
         timeline=setting.timeline,
         counts=_counts(view, tiers),
         form=view.form(view.dossier.envelope) if view.dossier.envelope is not None else None,
         extra=_extra(view),
+        flow=build_flow(view, tiers),
     )
     return masked_state(state, view.withheld)
 
@@ -101,15 +104,3 @@ def _runtime(envelope: Record) -> dict[str, str]:
             found.setdefault(kind, reference.id)
     own = {kind: name for kind in RUNTIME_KINDS if (name := envelope.text(f"{kind}_id"))}
     return {**own, **found}
-
-
-def coverage(compaction: Record) -> str:
-    """What a compaction replaced, and what was lost, in one line."""
-    told = [counted(len(compaction.refs("source_item_refs")), "item")]
-    figures = compaction.object("coverage")
-    before, after = (figures.get(f"estimated_tokens_{when}") for when in ("before", "after"))
-    if isinstance(before, int) and isinstance(after, int):
-        told.append(f"{before:,} → {after:,} tokens")
-    if notes := compaction.texts("loss_notes"):
-        told.append(f"lost: {listed(notes)}")
-    return ", ".join(told)

@@ -1,18 +1,23 @@
-"""Where every reference of every record leads: to a record, to a file beside, to the outside, or nowhere."""
+"""Where the references of all records lead: to a record, to a file beside, to the outside, or nowhere.
+
+One entry for each thing that is referred to, whoever does: references to the same thing share their fate.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 
+from ctxview.analysis.tokens import size
 from ctxview.formats.envelope.fates import GONE
 from ctxview.formats.envelope.files_beside import FileBeside
+from ctxview.formats.envelope.flow_text import fields_text
 from ctxview.formats.envelope.model import Record, Reference
 from ctxview.formats.envelope.read import embedded
 from ctxview.formats.envelope.state_tiers import block_text
-from ctxview.formats.envelope.view import View, spelled_out
+from ctxview.formats.envelope.view import View
 from ctxview.formats.envelope.vocabulary import Kind
+from ctxview.origin import Origin
 from ctxview.state import Ref, RefStatus
 
 MOST_REFS = 5000
@@ -25,153 +30,160 @@ _WORST = (RefStatus.DANGLING, RefStatus.MISMATCH, RefStatus.ORPHAN)
 
 def build_refs(view: View) -> tuple[Ref, ...]:
     """In the order of the records; when there are too many, what leads astray comes first and stays."""
-    found = [*_Refs(view).all()]
+    refs = _Refs(view)
+    found = [*refs.of_references(), *refs.of_sources(), *refs.of_orphans()]
     if len(found) > MOST_REFS:
         found.sort(key=lambda each: each.status not in _WORST)
     return tuple(found[:MOST_REFS])
 
 
-@dataclass(frozen=True, eq=False)
 class _Refs:
-    view: View
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._dossier = view.dossier
 
-    def all(self) -> Iterator[Ref]:
-        for record in self.view.dossier.records:
-            for reference in record.references:
-                yield self._ref(reference)
-            if record.kind is Kind.SOURCE:
-                yield self._place_of_source(record)
-        yield from self._orphans()
+    def of_references(self) -> Iterator[Ref]:
+        for references in self._grouped().values():
+            record, file = self._led_to(references[0]), self._file(references[0])
+            if record is not None:
+                yield self._to_record(references, record)
+            elif file is not None:
+                yield self._to_file(references, file)
+            else:
+                yield self._to_nothing(references)
 
-    def _ref(self, reference: Reference) -> Ref:
-        record = self._led_to(reference)
-        if record is not None:
-            return self._to_record(reference, record)
-        file = self._file(reference)
-        if file is not None:
-            return self._to_file(reference, file)
-        name = reference.id or NAMELESS
-        lost = bool(reference.leads_to) or reference.id is None
-        target = f"no {reference.leads_to[0].value}" if reference.leads_to else name
-        return Ref(
-            id=self.view.mask(name),
-            kind=_kind(reference),
-            target=self.view.mask(target),
-            status=RefStatus.DANGLING if lost else RefStatus.EXTERNAL,
-            tokens=None,
-            bytes=None,
-            used_by=self._users(reference),
-            origin=reference.origin,
-        )
+    def of_sources(self) -> Iterator[Ref]:
+        """The place that each source names: a file beside the records, or something outside."""
+        for record in self._dossier.of(Kind.SOURCE):
+            uri, origin = record.text("uri"), record.origin("uri")
+            users = (self._view.name(record),)
+            file = self._view.beside.find(uri)
+            if file is not None:
+                hidden = record in self._hidden
+                yield self._file_ref(users[0], "uri", file, record.text("digest"), hidden, users, origin)
+            else:
+                status = RefStatus.EXTERNAL if uri else RefStatus.DANGLING
+                target = self._view.mask(uri or NAMELESS)
+                yield Ref(users[0], "uri", target, status, None, None, users, origin)
 
-    def _to_record(self, reference: Reference, record: Record) -> Ref:
-        view = self.view
-        text = record_text(view, record)
-        inside = embedded(reference) is not None and record.inside is reference.holder
-        tokens = view.tokens(record)[0] if record.kind in (Kind.ITEM, Kind.SUMMARY) else None
+    def of_orphans(self) -> Iterator[Ref]:
+        """Records that nothing leads to; without an envelope nothing has to."""
+        if self._dossier.envelope is None:
+            return
+        for record in self._dossier.records:
+            if record.kind not in ROOTS and record not in self._reached:
+                yield self._record_ref(record, _word(record.kind), RefStatus.ORPHAN, (), record.origin())
+
+    # -- one thing -----------------------------------------------------------------------------------------
+
+    def _to_record(self, references: Sequence[Reference], record: Record) -> Ref:
+        inside = any(embedded(each) is not None for each in references)
+        kind = f"{_word(record.kind)}, embedded" if inside else _word(record.kind)
+        origin = references[0].origin
+        return self._record_ref(record, kind, RefStatus.RESOLVED, self._users(references), origin)
+
+    def _record_ref(
+        self, record: Record, kind: str, status: RefStatus, users: tuple[str, ...], origin: Origin
+    ) -> Ref:
+        view = self._view
+        is_item = record.kind in (Kind.ITEM, Kind.SUMMARY)
+        text = block_text(view, record) if is_item else fields_text(view, record)
         return Ref(
             id=view.name(record),
-            kind=f"{_kind(reference)}, embedded" if inside else _kind(reference),
-            target=view.mask(f"{record.kind.value} {view.name(record)}"),
-            status=RefStatus.RESOLVED,
-            tokens=tokens,
-            bytes=len(text.encode("utf-8", "surrogatepass")) if text else None,
-            used_by=self._users(reference),
-            origin=reference.origin,
+            kind=kind,
+            target=f"{record.kind.value} {view.name(record)}",
+            status=status,
+            tokens=view.tokens(record)[0] if is_item else None,
+            bytes=size(text) if text else None,
+            used_by=users,
+            origin=origin,
             text=text[:LONGEST_TEXT] or None,
         )
 
-    def _to_file(self, reference: Reference, file: FileBeside) -> Ref:
-        holder = reference.holder
-        hidden = holder.text("redaction_state") in GONE
-        return self._file_ref(reference.id or NAMELESS, _kind(reference), file, holder, reference, hidden)
-
-    def _place_of_source(self, record: Record) -> Ref:
-        """The place that a source names: a file beside the records, or something outside."""
-        uri = record.text("uri")
-        file = self.view.beside.find(uri)
-        if file is not None:
-            return self._file_ref(self.view.name(record), "uri", file, record, None, self._is_hidden(record))
-        return Ref(
-            id=self.view.name(record),
-            kind="uri",
-            target=self.view.mask(uri or NAMELESS),
-            status=RefStatus.EXTERNAL if uri else RefStatus.DANGLING,
-            tokens=None,
-            bytes=None,
-            used_by=(self.view.name(record),),
-            origin=record.origin("uri"),
-        )
+    def _to_file(self, references: Sequence[Reference], file: FileBeside) -> Ref:
+        holder = references[0].holder
+        hidden = any(each.holder.text("redaction_state") in GONE for each in references)
+        digest = holder.text("digest") if not hidden else None
+        name, kind = self._view.mask(references[0].id or NAMELESS), _field(references[0])
+        users = self._users(references)
+        return self._file_ref(name, kind, file, digest, hidden, users, references[0].origin)
 
     def _file_ref(
         self,
         name: str,
         kind: str,
         file: FileBeside,
-        holder: Record,
-        reference: Reference | None,
+        digest: str | None,
         hidden: bool,
+        users: tuple[str, ...],
+        origin: Origin,
     ) -> Ref:
-        mismatch = file.matches(holder.text("digest")) is False
-        text = None if hidden else self.view.mask(file.text)
+        text = None if hidden else self._view.mask(file.text)
         return Ref(
-            id=self.view.mask(name),
+            id=name,
             kind=kind,
-            target=self.view.mask(file.name),
-            status=RefStatus.MISMATCH if mismatch else RefStatus.RESOLVED,
-            tokens=self.view.counter.count(text) if text is not None else None,
+            target=self._view.mask(file.name),
+            status=RefStatus.MISMATCH if file.matches(digest) is False else RefStatus.RESOLVED,
+            tokens=self._view.counter.count(text) if text is not None else None,
             bytes=len(file.data),
-            used_by=self._users(reference) if reference is not None else (self.view.name(holder),),
-            origin=reference.origin if reference is not None else holder.origin("uri"),
+            used_by=users,
+            origin=origin,
             text=text[:LONGEST_TEXT] if text is not None else None,
         )
 
-    def _orphans(self) -> Iterator[Ref]:
-        """Records that nothing leads to; without an envelope nothing has to."""
-        dossier = self.view.dossier
-        if dossier.envelope is None:
-            return
-        for record in dossier.records:
-            if record.kind not in ROOTS and record not in self._reached:
-                text = record_text(self.view, record)
-                yield Ref(
-                    id=self.view.name(record),
-                    kind=record.kind.value,
-                    target=self.view.mask(f"{record.kind.value} {self.view.name(record)}"),
-                    status=RefStatus.ORPHAN,
-                    tokens=None,
-                    bytes=len(text.encode("utf-8", "surrogatepass")) if text else None,
-                    used_by=(),
-                    origin=record.origin(),
-                    text=text[:LONGEST_TEXT] or None,
+    def _to_nothing(self, references: Sequence[Reference]) -> Ref:
+        first = references[0]
+        name = self._view.mask(first.id or NAMELESS)
+        lost = bool(first.leads_to) or first.id is None
+        return Ref(
+            id=name,
+            kind=_word(first.leads_to[0]) if first.leads_to else _field(first),
+            target=f"no {first.leads_to[0].value} {name}" if first.leads_to else name,
+            status=RefStatus.DANGLING if lost else RefStatus.EXTERNAL,
+            tokens=None,
+            bytes=None,
+            used_by=self._users(references),
+            origin=first.origin,
+        )
+
+    # -- where things lead ---------------------------------------------------------------------------------
+
+    def _grouped(self) -> Mapping[Hashable, Sequence[Reference]]:
+        found: dict[Hashable, list[Reference]] = {}
+        for record in self._dossier.records:
+            for reference in record.references:
+                target = self._led_to(reference)
+                key = (
+                    target if target is not None else (reference.leads_to or _field(reference), reference.id)
                 )
+                found.setdefault(key, []).append(reference)
+        return found
 
     def _led_to(self, reference: Reference) -> Record | None:
         """By the kinds a field may name; a field that may name anything finds a record of any kind."""
         if reference.leads_to:
-            return self.view.dossier.resolve(reference)
+            return self._dossier.resolve(reference)
         return self._by_name.get(reference.id or "")
 
     def _file(self, reference: Reference) -> FileBeside | None:
-        return None if reference.leads_to else self.view.beside.find(reference.id)
+        return None if reference.leads_to else self._view.beside.find(reference.id)
 
-    def _users(self, reference: Reference) -> tuple[str, ...]:
-        return self._used_by.get(reference.id or "", (self.view.name(reference.holder),))
+    def _users(self, references: Sequence[Reference]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self._view.name(each.holder) for each in references))
 
-    def _is_hidden(self, source: Record) -> bool:
-        """Whether an item whose content is gone was taken from a source."""
-        items = self.view.dossier.of(Kind.ITEM)
-        gone = (each for each in items if each.text("redaction_state") in GONE)
-        return any(source in self.view.dossier.targets_of(each.refs("source_refs")) for each in gone)
+    @cached_property
+    def _hidden(self) -> set[Record]:
+        """Sources of items whose content is gone."""
+        gone = (each for each in self._dossier.of(Kind.ITEM) if each.text("redaction_state") in GONE)
+        return {source for each in gone for source in self._dossier.targets_of(each.refs("source_refs"))}
 
     @cached_property
     def _reached(self) -> set[Record]:
-        """What the envelope leads to, step by step."""
-        dossier = self.view.dossier
-        waiting = [each for each in dossier.records if each.kind in ROOTS]
+        """What the envelope and the events lead to, step by step."""
+        waiting = [each for each in self._dossier.records if each.kind in ROOTS]
         found = set(waiting)
         while waiting:
-            for record in dossier.targets_of(waiting.pop().references):
+            for record in self._dossier.targets_of(waiting.pop().references):
                 if record not in found:
                     found.add(record)
                     waiting.append(record)
@@ -180,34 +192,16 @@ class _Refs:
     @cached_property
     def _by_name(self) -> Mapping[str, Record]:
         found: dict[str, Record] = {}
-        for record in self.view.dossier.records:
-            found.setdefault(record.id or "", record)
-        found.pop("", None)
+        for record in self._dossier.records:
+            if record.id:
+                found.setdefault(record.id, record)
         return found
 
-    @cached_property
-    def _used_by(self) -> Mapping[str, tuple[str, ...]]:
-        """Who refers to each id, each holder once."""
-        found: dict[str, dict[str, None]] = {}
-        for record in self.view.dossier.records:
-            for reference in record.references:
-                found.setdefault(reference.id or "", {})[self.view.name(record)] = None
-        return {name: tuple(users) for name, users in found.items()}
+
+def _word(kind: Kind) -> str:
+    return kind.value.removeprefix("context_").removesuffix("_ref").removesuffix("_context")
 
 
-def record_text(view: View, record: Record) -> str:
-    """What a person reads of a record: the content of an item, every field of another."""
-    if record.kind in (Kind.ITEM, Kind.SUMMARY):
-        return block_text(view, record)
-    members = view.withheld.value(record)
-    lines = (
-        (f"{name}: {spelled_out(value)}" for name, value in members.items())
-        if isinstance(members, dict)
-        else ()
-    )
-    return "\n".join(lines)
-
-
-def _kind(reference: Reference) -> str:
+def _field(reference: Reference) -> str:
     """The field, without its ending."""
-    return reference.name.removesuffix("_refs").removesuffix("_ref").removesuffix("_id")
+    return reference.name.removesuffix("_refs").removesuffix("_ref")

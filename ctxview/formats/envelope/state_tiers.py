@@ -25,7 +25,7 @@ def build_tiers(view: View) -> tuple[Tier, ...]:
     targets = targets_of(view)
     ranks = _ranks(view)
     blocks = [_block(view, *each, targets, ranks) for each in _items(view)]
-    new = {NOTES: new_note_form(view.dossier)}
+    new = {NOTES: new_note_form(view.dossier)} if view.editor is not None else {}
     tiers = (
         Tier(name, tuple(block for block in blocks if block.tier == name), new.get(name)) for name in FATES
     )
@@ -70,10 +70,10 @@ def _block(
         reason=None if visible else view.mask(TAKEN if twin else why_not_shown(view, fate)),
         state=_state(view, fate, record),
         origin=_origin(fate, record),
-        rank=ranks.get(fate.id) if visible else None,
-        sights={target: _sight(fate, record, target) for target in targets},
         form=view.form(record) if record is not None else None,
-        moves=item_moves(fate, view.dossier) if not twin else (),
+        rank=ranks.get(fate.id) if visible else None,
+        moves=item_moves(fate, view.dossier) if view.editor is not None and not twin else (),
+        sights={target: _sight(fate, record, target) for target in targets},
     )
 
 

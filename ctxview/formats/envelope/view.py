@@ -27,7 +27,8 @@ class View:
     withheld: Withheld
     counter: TokenCounter
     beside: FilesBeside
-    editor: str
+    editor: str | None
+    """Who would edit; None when nobody may, as in the past."""
 
     @cached_property
     def fates(self) -> Mapping[str, Fate]:
@@ -57,8 +58,8 @@ class View:
             return self.counter.count(spelled_out(record.value["content"])), True
         return record.count("token_estimate"), False
 
-    def form(self, record: Record) -> Form:
-        return record_form(record, self.dossier, self.editor)
+    def form(self, record: Record) -> Form | None:
+        return record_form(record, self.dossier, self.editor) if self.editor is not None else None
 
     def name(self, record: Record) -> str:
         """How a person knows a record: its id, or its place when it has none."""

@@ -87,7 +87,7 @@ class Withheld:
                 value = value[step]
             else:
                 return None
-        return self.shown(record.file, record.at(*path), value)
+        return self.shown(record.file, record.at(*path), value) if self else value
 
     def shown(self, file: str, pointer: str, value: JsonValue, depth: int = 0) -> JsonValue:
         """A value that stands at a pointer of a file, fit to be shown; what is nested very deep is cut."""
