@@ -41,10 +41,23 @@ def stamp_of(path: Path) -> Stamp | None:
             try:
                 found = path.stat()
             except OSError:
-                return _stamp(found, link)
-        return _stamp(found, link)
+                return stamp_from(found, link)
+        return stamp_from(found, link)
     except (OSError, ValueError):
         return None
+
+
+def stamp_from(found: os.stat_result, link: int = 0) -> Stamp:
+    """Of a status that somebody asked for themselves."""
+    return Stamp(
+        found.st_dev,
+        found.st_ino,
+        found.st_size,
+        found.st_mtime_ns,
+        found.st_ctime_ns,
+        link,
+        stat.S_ISDIR(found.st_mode),
+    )
 
 
 def lasting(stamp: Stamp | None) -> Stamp | None:
@@ -63,15 +76,3 @@ def is_settled(path: Path) -> bool:
 def is_being_written(modified: int) -> bool:
     """Whether whoever wrote a file at this time, in nanoseconds, may not have finished."""
     return abs(time.time() - modified / 1e9) < SETTLES_AFTER
-
-
-def _stamp(found: os.stat_result, link: int) -> Stamp:
-    return Stamp(
-        found.st_dev,
-        found.st_ino,
-        found.st_size,
-        found.st_mtime_ns,
-        found.st_ctime_ns,
-        link,
-        stat.S_ISDIR(found.st_mode),
-    )

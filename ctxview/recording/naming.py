@@ -30,15 +30,20 @@ class Naming:
         """The same value with the names people know."""
         return cast(T, self._of(value))
 
+    @property
+    def prefix(self) -> str:
+        """What comes before the names of files; nothing in the folder where the person is."""
+        return "" if self.shown == "." else f"{self.shown.removesuffix('/')}/"
+
     def text(self, text: str) -> str:
         if self.base not in text:
             return text
-        return text.replace(self.folder, self.shown).replace(f"{self.base}/", "")
+        named = text.replace(f"{self.folder}/", self.prefix).replace(self.folder, self.shown)
+        return named.replace(f"{self.base}/", "")
 
-    def file(self, shown: str) -> str | None:
-        """The file behind a name that people know; None when it is none of ours."""
-        prefix = f"{self.shown}/"
-        return f"{self.folder}/{shown.removeprefix(prefix)}" if shown.startswith(prefix) else None
+    def name(self, file: str) -> str | None:
+        """The name in the folder behind one that people know; None when it is none of ours."""
+        return file.removeprefix(self.prefix) if file.startswith(self.prefix) else None
 
     def _of(self, value: object) -> object:
         match value:

@@ -11,10 +11,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Final
 
-from ctxview.files.reading import Unreadable, read_beneath
+from ctxview.files.reading import Unreadable, outside, read_beneath
 from ctxview.findings import Finding
 from ctxview.formats.discovery import discover
-from ctxview.formats.interface import CannotOpen, Lens, LongWork, Progress, Reading, Source
+from ctxview.formats.interface import CannotOpen, Lens, LongWork, Progress, Reading, Source, Withholding
 from ctxview.formats.registry import open_source
 from ctxview.recording.frames import Damaged
 from ctxview.recording.laying_out import LaidOut, lay_out
@@ -55,12 +55,19 @@ class AsOf:
 
     def bytes_of(self, file: str) -> bytes:
         """A file as it was then, by the name people know; raises `Unreadable`."""
-        name = self.naming.file(file)
-        if name is None or self.laid_out is None:
+        name = self.naming.name(file)
+        if name is None or outside(name) is not None or self.laid_out is None:
             raise Unreadable(Path(file), "this file is no part of the recording")
         if self.source is not None:
-            return self.source.bytes_of(name)
-        return read_beneath(self.laid_out.folder, name.removeprefix(f"{self.laid_out.folder}/"))
+            return self.source.bytes_of(f"{self.naming.folder}/{name}")
+        return read_beneath(self.laid_out.folder, name)
+
+    def withheld(self, file: str, data: bytes | None = None) -> Sequence[tuple[int, int]]:
+        """What of a file nobody may be shown, where the format of then knows such a thing."""
+        name, source = self.naming.name(file), self.source
+        if name is None or source is None or not isinstance(source, Withholding):
+            return ()
+        return source.withheld(f"{self.naming.folder}/{name}", data)
 
     def _lens(self, lens: Lens) -> Lens:
         known = self.source is None or lens.profile is None or lens.profile in self.source.profiles

@@ -7,18 +7,19 @@ was there, tell so. It writes to the recording and nowhere else.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Final
 
+from ctxview.files.following import What
 from ctxview.files.held_file import HeldFile, hold_beneath
 from ctxview.files.reading import Unreadable
 from ctxview.recording.chunks import Ref, Refs, digest
 from ctxview.recording.cutting import LARGE, Pieces, measure_for
 from ctxview.recording.manifest import Entry, File, Folder, LeftOut, Lent
 from ctxview.recording.reader import read_chunk
-from ctxview.recording.tree import Scope, Stand, look_at
+from ctxview.recording.tree import Scope, Stand, look_at, stand_of
 from ctxview.recording.writer import Writer
 
 LARGEST: Final = 16 * 1024**3
@@ -27,25 +28,12 @@ GROWS_FROM: Final = 256 * 1024
 """From this size on a file that seems to have grown is not read again from its beginning."""
 
 _READ_AT_ONCE: Final = 1024 * 1024
-_SETTLED: Final = 50_000_000
 _TIDIED: Final = 16
-
-
-class What(StrEnum):
-    """What became of a file."""
-
-    APPEARED = "appeared"
-    APPENDED = "appended"
-    REWRITTEN = "rewritten"
-    TRUNCATED = "truncated"
-    REPLACED = "replaced"
-    GONE = "gone"
-    LEFT_OUT = "not kept"
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What became of a name; sizes in bytes, None when there is no content."""
+    """What became of a name; sizes in bytes, None without content. `why` tells why it is not kept."""
 
     name: str
     what: What
@@ -92,7 +80,7 @@ class Recorder:
         """Write down what changed up to `now`, in nanoseconds since 1970; None when nothing did."""
         tree = look_at(self._scope)
         before, changes = self._known, dict[str, Entry | None]()
-        after = {name: self._known_of(name, stand, now) for name, stand in tree.stands.items()}
+        after = {name: self._known_of(name, stand) for name, stand in tree.stands.items()}
         for name, known in after.items():
             if name not in before or known.entry != before[name].entry:
                 changes[name] = known.entry
@@ -108,22 +96,23 @@ class Recorder:
         told = tuple(_change(name, before.get(name), after.get(name)) for name in changes)
         return Kept(self._number, now, tuple(each for each in told if each is not None), notes)
 
-    def _known_of(self, name: str, stand: Stand, now: int) -> _Known:
+    def _known_of(self, name: str, stand: Stand) -> _Known:
         known = self._known.get(name)
         if known is not None and known.settled and known.stand == stand:
             return known
         if stand.problem is not None:
             return _Known(stand, LeftOut(stand.problem))
-        if not stand.is_file:
+        if stand.stamp is None:
             return _Known(stand, Folder())
-        if stand.size > LARGEST:
+        if stand.stamp.size > LARGEST:
             return _Known(stand, LeftOut(f"larger than {LARGEST // 1024**3} GiB"))
         try:
             held = hold_beneath(self._scope.root, name)
             found = self._read(held, known)
         except Unreadable as error:
             return _Known(stand, LeftOut(error.reason))
-        settled = now - max(found.stand.modified, found.stand.changed) > _SETTLED
+        stamp = found.stand.stamp
+        settled = stamp is not None and not stamp.fresh(time.time())
         if known is not None and _same_content(known.entry, found.entry):
             found = replace(found, entry=known.entry)
         return replace(found, settled=settled)
@@ -132,7 +121,7 @@ class Recorder:
         """A file as it is now, written as far as it is not yet."""
         status = held.status()
         size, modified, mode = status.st_size, status.st_mtime_ns, status.st_mode & 0o777
-        stand = Stand(True, held.identity, size, modified, status.st_ctime_ns, mode)
+        stand = stand_of(status)
         if self._lend_above is not None and size > self._lend_above:
             return _Known(stand, Lent(size, modified, mode, held.fingerprint(size)))
         earlier = known.entry if known is not None and isinstance(known.entry, File) else None
@@ -173,9 +162,10 @@ class Recorder:
 
 def _goes_on(held: HeldFile, stand: Stand, known: _Known, earlier: File) -> bool:
     """Whether a file still begins with all that was known of it."""
-    if stand.size < earlier.size:
+    now, before = stand.stamp, known.stand.stamp
+    if now is None or before is None or now.size < earlier.size:
         return False
-    grew = stand.identity == known.stand.identity and stand.size > earlier.size
+    grew = (now.device, now.inode) == (before.device, before.inode) and now.size > earlier.size
     if known.fingerprint and (grew or stand == known.stand):
         return held.fingerprint(earlier.size) == known.fingerprint
     start = 0
@@ -209,18 +199,23 @@ def _change(name: str, before: _Known | None, after: _Known | None) -> Change | 
     if after is None:
         return Change(name, What.GONE, old)
     if isinstance(after.entry, LeftOut):
-        return Change(name, What.LEFT_OUT, old, None, after.entry.reason)
+        return Change(name, What.APPEARED if before is None else What.REPLACED, old, None, after.entry.reason)
     if new is None:
         return None
     if before is None or old is None:
         return Change(name, What.APPEARED, None, new)
-    if after.stand.identity != before.stand.identity:
+    if _identity(after) != _identity(before):
         what = What.REPLACED
     elif new < old:
         what = What.TRUNCATED
     else:
         what = What.APPENDED if after.grew else What.REWRITTEN
     return Change(name, what, old, new)
+
+
+def _identity(known: _Known) -> tuple[int, int] | None:
+    stamp = known.stand.stamp
+    return (stamp.device, stamp.inode) if stamp is not None else None
 
 
 def _size(known: _Known | None) -> int | None:

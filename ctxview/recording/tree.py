@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from ctxview.files.reading import in_words
+from ctxview.files.stamps import Stamp, stamp_from
 from ctxview.formats.discovery import SKIPPED
 
 MOST_ENTRIES: Final = 20_000
@@ -27,19 +28,24 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Stand:
-    """What stands under a name. `problem` says why it is neither a file nor a folder that can be kept."""
+    """What stands under a name: a file with its stamp and permissions, a folder, or why it is neither."""
 
-    is_file: bool = False
-    identity: tuple[int, int] = (0, 0)
-    size: int = 0
-    modified: int = 0
-    changed: int = 0
+    stamp: Stamp | None = None
     mode: int = 0
     problem: str | None = None
 
     @property
     def is_folder(self) -> bool:
-        return not self.is_file and self.problem is None
+        return self.stamp is None and self.problem is None
+
+
+def stand_of(status: os.stat_result) -> Stand:
+    kind = status.st_mode
+    if stat.S_ISREG(kind):
+        return Stand(stamp_from(status), stat.S_IMODE(kind) & 0o777)
+    if stat.S_ISLNK(kind):
+        return Stand(problem="a symbolic link, which is not followed")
+    return Stand() if stat.S_ISDIR(kind) else Stand(problem="neither a file nor a folder")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,27 +84,11 @@ def look_at(scope: Scope, most: int = MOST_ENTRIES) -> Tree:
 
 def _stand(path: Path) -> Stand | None:
     try:
-        status = os.lstat(path)
+        return stand_of(os.lstat(path))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as error:
-        return Stand(problem=in_words(error) if isinstance(error, OSError) else str(error))
-    kind = status.st_mode
-    problem = None
-    if stat.S_ISLNK(kind):
-        problem = "a symbolic link, which is not followed"
-    elif not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):
-        problem = "neither a file nor a folder"
-    if not stat.S_ISREG(kind):
-        return Stand(problem=problem)
-    return Stand(
-        True,
-        (status.st_dev, status.st_ino),
-        status.st_size,
-        status.st_mtime_ns,
-        status.st_ctime_ns,
-        stat.S_IMODE(kind) & 0o777,
-    )
+    except OSError as error:
+        return Stand(problem=in_words(error))
 
 
 def _names(folder: Path) -> tuple[list[str], str | None]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ctxview.analysis.wording import counted
+from ctxview.files.following import What
 from ctxview.files.visible import visible
 from ctxview.recording.moment_names import clock
-from ctxview.recording.recorder import Change, Kept, What
+from ctxview.recording.recorder import Change, Kept
 from ctxview.reports.cells import cut
 from ctxview.reports.console import Console, Style
 from ctxview.reports.reasons import size_in_words
@@ -24,9 +25,9 @@ def begun_line(path: str, out: str, before: int, console: Console) -> str:
 def moment_lines(kept: Kept, console: Console) -> Iterator[str]:
     """What changed, cut to the width of the terminal; then what could not be kept."""
     head = f"{clock(kept.time)}  {kept.number:>5}  "
-    told = [each for each in kept.changes if each.what is not What.LEFT_OUT]
+    told = [each for each in kept.changes if each.why is None]
     yield head + cut(_summary(told), console.width - len(head))
-    left_out = [each for each in kept.changes if each.what is What.LEFT_OUT]
+    left_out = [each for each in kept.changes if each.why is not None]
     notes = [f"{each.name} is not kept: {each.why}" for each in left_out[:MOST_LEFT_OUT]]
     if len(left_out) > MOST_LEFT_OUT:
         notes.append(f"{len(left_out) - MOST_LEFT_OUT} more are not kept")

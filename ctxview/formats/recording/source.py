@@ -86,6 +86,10 @@ class RecordingSource:
         """A recorded file as of a moment; raises `Unreadable`."""
         return read_bytes(self._path) if file == str(self._path) else self._at(revision).bytes_of(file)
 
+    def withheld(self, file: str, data: bytes | None = None) -> Sequence[tuple[int, int]]:
+        """As the format of the moment that was looked at last has it."""
+        return (self._looked_at or self._at(-1)).withheld(file, data)
+
     def policy(self, file: str) -> WritePolicy | None:  # noqa: ARG002 - see `WHY`
         return None
 
@@ -103,7 +107,8 @@ class RecordingSource:
             state = nothing_there(as_of, self.title, str(self._path), label, lens)
         else:
             found += reading.findings
-            state = replace(reading.state, source=str(self._path), revision=label)
+            timeline = tuple(replace(event, revision=None) for event in reading.state.timeline)
+            state = replace(reading.state, source=str(self._path), revision=label, timeline=timeline)
         return Reading(state, tuple(sorted(found, key=lambda finding: finding.sort_key)))
 
     def findings(self, lens: Lens) -> Sequence[Finding]:
