@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import inf
 
 from ctxview.formats.envelope.fates import Fate, Omission
 from ctxview.formats.envelope.model import Record
@@ -63,4 +64,9 @@ def _why(item: str, selection: Record) -> str | None:
 
 
 def _number(value: JsonValue) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return inf if value > 0 else -inf

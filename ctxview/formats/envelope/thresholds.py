@@ -81,6 +81,8 @@ INLINE_BYTES: Final = 32 * 1024
 """A larger content belongs behind a reference."""
 MUTABLE: Final = ("live", "mutable", "volatile", "streaming", "realtime", "real_time")
 """Words of `freshness` that say that the content changes under the reader."""
+FRESH: Final = ("fresh", "current", "live", "up_to_date", "realtime", "real_time")
+"""Words of `freshness` that say that there is nothing wrong with it."""
 STALE: Final = ("stale", "expired", "outdated", "obsolete", "superseded")
 """Words of `freshness` that say that the content is not true any more."""
 TEXT_MIMES: Final = (
@@ -167,10 +169,6 @@ ABOUT_A_MAPPING: Final = ("version", "protocol_version", "metadata", "note", "la
 
 # -- selections ----------------------------------------------------------------------------------------------
 
-SCORES: Final = ("score", "relevance")
-"""The signals by which candidates are compared: the first that both have."""
-HARMLESS_OMISSIONS: Final = ("duplicate", "superseded_by_summary")
-"""What is left out for these reasons is there in another form."""
 HIGH_IMPACT: Final = ("high", "critical", "blocking")
 """Words of `impact` that flag an omission as one that matters."""
 

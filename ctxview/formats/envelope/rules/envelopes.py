@@ -111,7 +111,7 @@ def reached_but_not_listed(dossier: Dossier) -> Iterator[Hit]:
     if envelope is None:
         return
     for outer, inner, home in INDIRECT:
-        there = ids(envelope.refs(home))
+        there = frozenset(ids(envelope.refs(home)))
         for record in dossier.targets_of(envelope.refs(outer)):
             for name in ids(each for each in record.references if each.path[0] == inner):
                 if name not in there:
@@ -205,7 +205,7 @@ def _occasions(dossier: Dossier, envelope: Record) -> Iterator[tuple[str, str]]:
             yield field, f"there is {named(found[0])}"
     redacted = (each for each in dossier.records if is_redacted(each.text("redaction_state")))
     if (first := next(redacted, None)) is not None:
-        yield "policy_refs", f"{named(first)} is redacted ({first.text('redaction_state')})"
+        yield "policy_refs", f"{named(first)} is redacted ({shown(first.text('redaction_state') or '')})"
     exports = (each for each in dossier.of(Kind.EVENT) if each.text("event_type") == "context.exported")
     if (export := next(exports, None)) is not None:
         yield "evidence_refs", f"{named(export)} says that it was exported"

@@ -12,7 +12,8 @@ from ctxview.analysis.wording import counted, listed, quoted, shown
 from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.envelope.fates import GONE, is_redacted
 from ctxview.formats.envelope.model import Dossier, Record, text
-from ctxview.formats.envelope.rules.lookup import called, ids, is_blank, named, strings
+from ctxview.formats.envelope.rules.lookup import called, ids, is_blank, named
+from ctxview.formats.envelope.rules.reasons import words_of_gaps
 from ctxview.formats.envelope.thresholds import (
     FEWEST_BYTES_PER_TOKEN,
     INLINE_BYTES,
@@ -237,7 +238,7 @@ def stale_item_selected(dossier: Dossier) -> Iterator[Hit]:
     ## Source
     Agent Context draft, uses of missing_context, and the state expired. The words for stale are ours.
     """
-    mentioned = {word for gap in dossier.of(Kind.MISSING) for _, word in strings(gap.value)}
+    mentioned = words_of_gaps(dossier)
     left_out = {name for each in dossier.of(Kind.SELECTION) for name in ids(each.refs("omitted_item_refs"))}
     for selection in dossier.of(Kind.SELECTION):
         for reference in selection.refs("selected_item_refs"):
