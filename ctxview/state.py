@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 from ctxview.origin import JsonValue as JsonValue
 from ctxview.origin import Origin as Origin
@@ -330,6 +331,18 @@ class Transcript(Protocol):
 
         A needle without capitals is found in any case. None when there is none, or when cancelled.
         """
+
+
+@runtime_checkable
+class GrowingTranscript(Transcript, Protocol):
+    """A transcript whose messages stand in one file, so that new ones can be seen at once."""
+
+    @property
+    def file(self) -> Path | None:
+        """None when there is no such file after all."""
+
+    def again(self) -> Transcript:
+        """The messages as they are now; this transcript stays what it is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,13 +132,15 @@ class ColumnarStream:
     def tail(self, count: int, /) -> list[HistoryLine]:
         return [self.line(number) for number in range(max(0, len(self) - count), len(self))]
 
-    def scan(self) -> Iterator[HistoryLine]:
-        for shard in range(self.store.shards) if self._committed else ():
+    def scan(self, first: int = 0, /) -> Iterator[HistoryLine]:
+        for shard in range(self.store.shards) if self._committed > first else ():
             rows = self.store.shard(shard, self.name)
             for ordinal, payload in rows if not isinstance(rows, str) else ():
-                yield self._line(self._shard_file(shard), ordinal, payload)
+                if ordinal >= first:
+                    yield self._line(self._shard_file(shard), ordinal, payload)
         for place, row in enumerate(self._fresh):
-            yield self._from_wal(row, self._committed + place)
+            if self._committed + place >= first:
+                yield self._from_wal(row, self._committed + place)
 
     def index(
         self, _cancelled: Callable[[], bool], _report: Callable[[int, int], None] | None = None, /

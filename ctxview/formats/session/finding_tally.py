@@ -20,6 +20,12 @@ class FindingTally:
         self._counts: Counter[tuple[str, str, str]] = Counter()
         self._last: dict[tuple[str, str, str], Finding] = {}
 
+    def copy(self) -> FindingTally:
+        """One that takes more without this one knowing."""
+        made = FindingTally(self._most)
+        made._kept, made._counts, made._last = list(self._kept), self._counts.copy(), dict(self._last)
+        return made
+
     def add(self, finding: Finding) -> None:
         kind = (finding.rule, finding.severity.value, finding.origin.file)
         self._counts[kind] += 1

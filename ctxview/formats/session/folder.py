@@ -13,7 +13,9 @@ from enum import StrEnum
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
+from ctxview.files.json_document import JsonError, parse
 from ctxview.files.reading import LIMIT, Unreadable, outside, read_beneath
+from ctxview.files.stamps import Stamp, is_settled, lasting, stamp_of
 
 MOST_ENTRIES = 20_000
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -53,6 +55,7 @@ class Part:
     data: bytes | None = None
     problem: str | None = None
     modified: float = 0.0
+    stamp: Stamp | None = field(default=None, compare=False)
 
     @property
     def exists(self) -> bool:
@@ -79,11 +82,34 @@ class Part:
 
 
 @dataclass(frozen=True)
+class FolderLook:
+    """What one look at a folder read, and the stamps by which to know whether another would read the same."""
+
+    before: Mapping[str, Part] = field(default_factory=dict)
+    """The parts of the look before."""
+    parts: dict[str, Part] = field(default_factory=dict)
+    stamps: dict[Path, Stamp | None] = field(default_factory=dict)
+    held_back: list[str] = field(default_factory=list)
+    """Files that are being written, shown as they were before."""
+
+    def note(self, path: Path, stamp: Stamp | None) -> None:
+        self.stamps[path] = lasting(stamp)
+
+    def still_true(self) -> bool:
+        return not self.held_back and all(stamp_of(path) == stamp for path, stamp in self.stamps.items())
+
+
+@dataclass(frozen=True)
 class SessionFolder:
-    """A folder and the drafts of its files, by their names in origins."""
+    """A folder and the drafts of its files, by their names in origins. Keeps what was read, for `again`."""
 
     root: Path
     overlay: Mapping[str, bytes] = field(default_factory=dict)
+    seen: FolderLook = field(default_factory=lambda: FolderLook(), compare=False, repr=False)
+
+    def again(self) -> SessionFolder:
+        """For another look: files that did not change are taken from this one."""
+        return SessionFolder(self.root, self.overlay, FolderLook(before=self.seen.parts))
 
     def file(self, name: str) -> str:
         return str(self.root / name)
@@ -99,16 +125,31 @@ class SessionFolder:
         draft = self.overlay.get(file)
         if draft is not None:
             return Part(name, file, EntryKind.FILE, draft)
+        stamp = stamp_of(self.root / name)
+        part = self._read(name, file, stamp, limit)
+        self.seen.note(self.root / name, stamp)
+        self.seen.parts[name] = part
+        return part
+
+    def _read(self, name: str, file: str, stamp: Stamp | None, limit: int) -> Part:
+        before = self.seen.before.get(name)
+        if before is not None and stamp is not None and before.stamp == stamp:
+            return before
         entry = self.entry(name)
         if entry.kind is EntryKind.ABSENT:
             return Part(name, file, entry.kind, problem="there is no such file")
         if entry.kind is not EntryKind.FILE:
             return Part(name, file, entry.kind, problem=f"this is {entry.kind.told}", modified=entry.modified)
+        kept = lasting(stamp)
         try:
             data = read_beneath(self.root, name, limit)
         except Unreadable as error:
-            return Part(name, file, entry.kind, problem=error.reason, modified=entry.modified)
-        return Part(name, file, entry.kind, data, modified=entry.modified)
+            return Part(name, file, entry.kind, None, error.reason, entry.modified, kept)
+        part = Part(name, file, entry.kind, data, None, entry.modified, kept)
+        if before is not None and before.readable and _is_half_written(part):
+            self.seen.held_back.append(name)
+            return before
+        return part
 
     def entry(self, name: str) -> Entry:
         """What stands under a name; a link anywhere on the way makes it a link."""
@@ -126,6 +167,7 @@ class SessionFolder:
 
     def entries(self, name: str = "") -> tuple[Entry, ...]:
         """What a folder holds, by name, at most `MOST_ENTRIES`; nothing when it is none or is a link."""
+        self.seen.note(self.root / name, stamp_of(self.root / name))
         return tuple(sorted(self._scan(name), key=lambda entry: entry.name))
 
     def _scan(self, name: str) -> Iterator[Entry]:
@@ -154,6 +196,20 @@ class SessionFolder:
                 os.close(current)
             current = following
         return current
+
+
+def _is_half_written(part: Part) -> bool:
+    """Whether somebody is in the middle of writing this: it does not parse, or its last line has no end."""
+    data = part.data or b""
+    if not part.name.endswith((".json", ".jsonl")) or is_settled(Path(part.file)):
+        return False
+    if part.name.endswith(".jsonl"):
+        return bool(data) and not data.endswith(b"\n")
+    try:
+        parse(data)
+    except JsonError:
+        return True
+    return False
 
 
 def _entry(name: str, status: os.stat_result) -> Entry:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
-from ctxview.files.lines import LineFile, never, open_lines
+from ctxview.files.lines import Growth, LineFile, never, open_lines
 from ctxview.files.needles import needle_variants
+from ctxview.files.prefix_digest import PrefixDigest
 from ctxview.files.reading import Unreadable
 from ctxview.formats.session.columnar import ColumnarStore, ColumnarStream
 from ctxview.formats.session.folder import EntryKind, SessionFolder
@@ -41,8 +43,8 @@ class Stream(Protocol):
 
     def line(self, number: int, /) -> HistoryLine: ...
     def tail(self, count: int, /) -> list[HistoryLine]: ...
-    def scan(self) -> Iterator[HistoryLine]:
-        """Every line from the first, in bounded memory."""
+    def scan(self, first: int = 0, /) -> Iterator[HistoryLine]:
+        """Every line from `first` on, which must be known unless it is 0, in bounded memory."""
 
     def index(self, cancelled: Cancelled, report: Report | None = None, /) -> None:
         """Find the numbers of all lines; goes on where it was left."""
@@ -59,6 +61,24 @@ class History:
     messages: Stream
     events: Stream
     store: ColumnarStore | None = None
+
+    def again(self, session: Session) -> tuple[History, bool]:
+        """A new look at both, and whether they only grew: then all that was known of them is still true."""
+        if self.store is not None or session.manifest is not None:
+            return open_history(session), False
+        messages, events = (_again(stream, session.folder) for stream in (self.messages, self.events))
+        if (messages[0], events[0]) == (self.messages, self.events):
+            return self, True
+        return History(messages[0], events[0]), messages[1] and events[1]
+
+    @property
+    def held_back(self) -> tuple[str, ...]:
+        """The names of those with a last line that is being written."""
+        return tuple(
+            stream.name
+            for stream in (self.messages, self.events)
+            if isinstance(stream, FileStream) and stream.held_back
+        )
 
     @property
     def size(self) -> int:
@@ -85,6 +105,15 @@ def _open(folder: SessionFolder, name: str) -> Stream:
         return EmptyStream(name, error.reason)
 
 
+def _again(stream: Stream, folder: SessionFolder) -> tuple[Stream, bool]:
+    if not isinstance(stream, FileStream):
+        opened = _open(folder, stream.name)
+        return (stream, True) if isinstance(opened, EmptyStream) else (opened, True)
+    if folder.entry(stream.name).kind is not EntryKind.FILE:
+        return EmptyStream(stream.name), False
+    return stream.again()
+
+
 class EmptyStream:
     """A history that is not there, or cannot be read for the reason in `problem`."""
 
@@ -104,7 +133,7 @@ class EmptyStream:
     def tail(self, _count: int, /) -> list[HistoryLine]:
         return []
 
-    def scan(self) -> Iterator[HistoryLine]:
+    def scan(self, _first: int = 0, /) -> Iterator[HistoryLine]:
         return iter(())
 
     def index(self, _cancelled: Cancelled, _report: Report | None = None, /) -> None:
@@ -124,6 +153,26 @@ class FileStream:
         self.name = name
         self._lines = lines
         self._file = file
+        self._prefix = PrefixDigest()
+
+    def again(self) -> tuple[FileStream, bool]:
+        """A new look, and whether the file only grew."""
+        lines, growth = self._lines.again()
+        if lines is self._lines:
+            return self, True
+        grown = growth in (Growth.SAME, Growth.GROWN)
+        made = FileStream(lines, self.name, self._file)
+        if grown:
+            made._prefix = self._prefix.copy()
+        return made, grown
+
+    @property
+    def path(self) -> Path:
+        return self._lines.path
+
+    @property
+    def held_back(self) -> bool:
+        return self._lines.held_back
 
     @property
     def size(self) -> int:
@@ -153,9 +202,9 @@ class FileStream:
             found.append(HistoryLine(self.name, self._file, number, start, end, content, following - end))
         return found
 
-    def scan(self) -> Iterator[HistoryLine]:
+    def scan(self, first: int = 0, /) -> Iterator[HistoryLine]:
         held: HistoryLine | None = None
-        for line in self._lines.lines(limit=LONGEST_DECODED):
+        for line in self._lines.lines(first, limit=LONGEST_DECODED):
             if held is not None:
                 held.ending = line.start - held.end
                 yield held
@@ -184,7 +233,7 @@ class FileStream:
 
     def digests(self, lengths: list[int], cancelled: Cancelled = never, /) -> tuple[str, ...] | None:
         try:
-            return self._lines.digests(lengths, cancelled)
+            return self._prefix.digests(self._lines.read, lengths, cancelled)
         except Unreadable:
             return None
 

@@ -29,16 +29,34 @@ class RoleTokens:
     exact: bool
 
 
+@dataclass(frozen=True, slots=True)
+class HistoryTokens:
+    """What the messages of some lines cost."""
+
+    roles: tuple[RoleTokens, ...]
+    lines: int = 0
+    final: bool = True
+    """False when the last line has no newline, so that it may become another one."""
+
+
 def count_history(
-    stream: Stream, counter: TokenCounter, cancelled: Cancelled, report: Report | None = None
-) -> tuple[RoleTokens, ...] | None:
-    """The tokens of all messages, known roles first; None when cancelled."""
-    walk = _Walk(stream, report)
+    stream: Stream,
+    counter: TokenCounter,
+    cancelled: Cancelled,
+    report: Report | None = None,
+    before: HistoryTokens | None = None,
+) -> HistoryTokens | None:
+    """The tokens of all messages, known roles first; None when cancelled.
+
+    `before` is what was counted when the history was shorter.
+    """
+    start = before if before is not None and before.final else HistoryTokens(())
+    walk = _Walk(stream, report, start.lines)
     if counter.exact and stream.size > 0:
         counted = TokenCounts(counter.name, _text, RECIPE).each(walk.contents(), cancelled)
     else:
         counted = (counter.measure(_text(content)) for content in walk.contents())
-    totals: dict[str, RoleTokens] = {}
+    totals = {each.role: each for each in start.roles}
     for count in counted:
         if cancelled():
             return None
@@ -48,21 +66,26 @@ def count_history(
         # The counting ended before the history did: somebody cancelled it.
         return None
     known = [totals[role] for role in ROLES if role in totals]
-    return (*known, *(each for role, each in totals.items() if role not in ROLES))
+    others = (each for role, each in totals.items() if role not in ROLES)
+    return HistoryTokens((*known, *others), walk.lines, walk.final)
 
 
 class _Walk:
     """Hands out the lines of a history, and keeps who speaks in those that wait for their count."""
 
-    def __init__(self, stream: Stream, report: Report | None) -> None:
+    def __init__(self, stream: Stream, report: Report | None, first: int) -> None:
         self._stream = stream
         self._report = report
+        self.lines = first
+        self.final = True
         self.roles: deque[str] = deque()
 
     def contents(self) -> Iterator[bytes]:
         done = told = 0
-        for line in self._stream.scan():
+        for line in self._stream.scan(self.lines):
             done += line.size + line.ending
+            self.lines += 1
+            self.final = line.ending > 0
             if self._report is not None and done - told >= STEP:
                 told = done
                 self._report(done, self._stream.size)

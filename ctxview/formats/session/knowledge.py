@@ -5,12 +5,15 @@ It can be stopped anywhere and goes on from there. Nothing is written but, when 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from threading import Lock
+from time import monotonic, time
 from typing import Protocol
 
 from ctxview.files.lines import never
-from ctxview.files.observations import recall, remember
+from ctxview.files.observations import Observation, recall, remember
+from ctxview.files.stamps import SETTLES_AFTER
 from ctxview.findings import Finding, Severity
 from ctxview.formats.session.blobs import BlobFacts, all_blobs, blob_bytes, examine
 from ctxview.formats.session.history import Cancelled, History
@@ -18,12 +21,15 @@ from ctxview.formats.session.look import Look
 from ctxview.formats.session.model import Session
 from ctxview.formats.session.observing import Comparison, observe
 from ctxview.formats.session.profile import Profile
-from ctxview.formats.session.survey import Survey, Surveyor
+from ctxview.formats.session.survey import Survey
+from ctxview.formats.session.surveyor import Surveyor
 from ctxview.formats.session.texts import TextPass
 from ctxview.formats.session.wanted import wanted_events
 
 SMALL = 1024 * 1024
 """So many bytes of history and blobs are looked at right away; more is left to `work`."""
+SELDOM = 10.0
+"""Seconds between two times that what was seen is kept for the next run of the program."""
 
 
 class Told(Protocol):
@@ -42,13 +48,32 @@ class Knowledge:
         self._blobs: dict[str, BlobFacts] = {}
         self._surveyor: Surveyor | None = None
         self._texts = TextPass(history)
+        self._before: Observation | None = None
+        """What the look before saw; at the very first look it is asked what was remembered."""
+        self._broken: tuple[Finding, ...] = ()
+        """What earlier looks found when they were compared: it happened, whatever is there now."""
+        self._remembered = 0.0
         self._comparison: Comparison | None = None
         self._compared = False
         self._working = Lock()
 
+    def again(self, session: Session, history: History, *, grown: bool) -> Knowledge:
+        """What is known at a later look: everything still true, and what this look saw, to compare with."""
+        made = Knowledge(session, history, self._profile)
+        made._before = self._comparison.now if self._comparison is not None else self._before
+        made._broken, made._remembered = tuple(self._succession(self._session)), self._remembered
+        made._blobs = self._same_blobs(session)
+        if grown:
+            made._surveyor = self._surveyor.on(history) if self._surveyor is not None else None
+            made._texts = self._texts.on(history)
+        return made
+
     @property
     def small(self) -> bool:
-        return self._history.size + blob_bytes(self._session) <= SMALL
+        """Whether what is left to find out takes no time worth speaking of."""
+        surveyed = self._surveyor.left if self._surveyor is not None else self._history.size
+        blobs = sum(blob.entry.size for blob in all_blobs(self._session) if blob.name not in self._blobs)
+        return max(surveyed, self._texts.left) + blobs <= SMALL
 
     @property
     def survey(self) -> Survey | None:
@@ -65,12 +90,7 @@ class Knowledge:
 
     def findings(self, session: Session) -> list[Finding]:
         """What the long work found: in the texts of the histories, and since the last look."""
-        from ctxview.formats.session import rules
-
-        found = list(self._texts.findings)
-        if self._comparison is not None:
-            found += rules.check_succession(self.look(session), self._comparison)
-        return found
+        return [*self._texts.findings, *self._succession(session)]
 
     def finish(self) -> None:
         """Find out everything, now."""
@@ -88,16 +108,33 @@ class Knowledge:
 
     def remember(self) -> None:
         """Keep what was seen for the next look, unless that would hide a broken promise."""
-        from ctxview.formats.session import rules
-
-        if self._comparison is None:
+        if self._comparison is None or monotonic() - self._remembered < SELDOM:
             return
-        found = rules.check_succession(self.look(self._session), self._comparison)
-        if any(finding.severity is Severity.ERROR for finding in found):
+        if any(finding.severity is Severity.ERROR for finding in self._succession(self._session)):
             return
         # Not being able to remember must not keep anybody from looking.
         with suppress(OSError):
             remember(self._key, self._comparison.now)
+            self._remembered = monotonic()
+
+    def _succession(self, session: Session) -> Iterator[Finding]:
+        """What became of the session from look to look that must not."""
+        from ctxview.formats.session import rules
+
+        yield from self._broken
+        if self._comparison is not None:
+            yield from rules.check_succession(self.look(session), self._comparison)
+
+    def _same_blobs(self, session: Session) -> dict[str, BlobFacts]:
+        before = {blob.name: blob for blob in all_blobs(self._session)}
+        now = time()
+        return {
+            blob.name: self._blobs[blob.name]
+            for blob in all_blobs(session)
+            if blob.name in self._blobs
+            and before.get(blob.name) == blob
+            and now - blob.entry.modified > SETTLES_AFTER
+        }
 
     @property
     def _key(self) -> str:
@@ -115,12 +152,13 @@ class Knowledge:
         return True
 
     def _survey(self, cancelled: Cancelled, told: Told) -> bool:
+        wanted = wanted_events(self._session, self._blobs)
         if self._surveyor is None:
             from ctxview.formats.session.rules import check_line
 
             profile = self._profile
-            wanted = wanted_events(self._session, self._blobs)
             self._surveyor = Surveyor(self._history, profile, lambda line: check_line(line, profile), wanted)
+        self._surveyor.want(wanted, cancelled)
         return self._surveyor.advance(
             cancelled, lambda done, total: told(done, total, "reading the histories")
         )
@@ -129,6 +167,7 @@ class Knowledge:
         if self._compared:
             return True
         told(0, 1, "comparing with the last look")
-        self._comparison = observe(self.look(self._session), cancelled, recall(self._key))
+        before = self._before or recall(self._key)
+        self._comparison = observe(self.look(self._session), cancelled, before)
         self._compared = not cancelled()
         return self._compared

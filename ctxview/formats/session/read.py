@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from ctxview.files.json_document import JsonError, parse
+from ctxview.files.stamps import stamp_of
 from ctxview.formats.session.folder import Entry, EntryKind, Part, SessionFolder
 from ctxview.formats.session.model import (
     CHILD_FILES,
@@ -65,6 +67,15 @@ def read_session(folder: SessionFolder) -> Session:
         wide_open=wide_open,
         manifest=_manifest(folder),
     )
+
+
+def read_again(session: Session) -> Session:
+    """The same folder as it is now. Only what changed is read, which often is nothing but the histories."""
+    folder = session.folder
+    if not folder.seen.still_true():
+        return read_session(folder.again())
+    histories = {name: _unread(folder, name) for name in (MESSAGES, EVENTS)}
+    return replace(session, parts={**session.parts, **histories})
 
 
 def agent_of(root: Path) -> str | None:
@@ -129,7 +140,7 @@ def _child(folder: SessionFolder, name: str) -> Child:
     place = f"context/child/{name}"
     parts = {file: folder.read(f"{place}/{file}", LARGEST_PART) for file in CHILD_FILES}
     refs: RecordFile = read_records(parts["refs.jsonl"])
-    state, exists = _own_session(folder.root, parts["agent"].value, parts["session"].value)
+    state, exists = _own_session(folder, parts["agent"].value, parts["session"].value)
     return Child(
         name=name,
         entries=folder.entries(place),
@@ -141,8 +152,11 @@ def _child(folder: SessionFolder, name: str) -> Child:
     )
 
 
-def _own_session(root: Path, agent: str | None, session: str | None) -> tuple[str | None, bool | None]:
+def _own_session(
+    folder: SessionFolder, agent: str | None, session: str | None
+) -> tuple[str | None, bool | None]:
     """State and existence of a child's own session, where the place of this one tells where it would be."""
+    root = folder.root
     agents = root.absolute().parent.parent.parent
     if agent_of(root) is None or agents.name != "agent":
         return None, None
@@ -150,6 +164,7 @@ def _own_session(root: Path, agent: str | None, session: str | None) -> tuple[st
         return None, None
     home = SessionFolder(agents)
     place = f"{agent}/session/{session}"
+    folder.seen.note(agents / place / "state", stamp_of(agents / place / "state"))
     if home.entry(place).kind is not EntryKind.FOLDER:
         return None, False
     return home.read(f"{place}/state", LARGEST_PART).value, True

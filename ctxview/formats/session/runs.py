@@ -1,21 +1,24 @@
 """The runs of a session, followed event by event in bounded memory: what each did, and what is odd about it.
 
 Notes facts only; what an oddity means is said by the rules. Places are kept as line numbers, which are small.
+Histories may grow after they were read: what a message says of a run is judged when its events are known.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, fields
+from copy import copy
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 
 from ctxview.formats.session.history_line import HistoryLine
 from ctxview.formats.session.message import Message, message_in
-from ctxview.formats.session.names import EVENTS
+from ctxview.formats.session.names import EVENTS, MESSAGES
 from ctxview.state import JsonValue
 
 MOST_RUNS = 50_000
 MOST_CALLS = 100_000
+MOST_EARLY = 10_000
 MOST_ODDITIES = 500
 """Of one kind; more are only counted."""
 
@@ -79,7 +82,7 @@ class RunFacts:
 
 
 class RunBook:
-    """Is told every event, then every message, then closed."""
+    """Is told events and messages, each in their order; can be closed, told more, and closed again."""
 
     def __init__(self) -> None:
         self.events = 0
@@ -94,6 +97,17 @@ class RunBook:
         self._oddities: list[Oddity] = []
         self._counts: Counter[Odd] = Counter()
         self._forgotten = 0
+        self._early: list[_Said] = []
+        """Messages of runs, and results of calls, that no event told of yet."""
+        self._early_runs: Counter[str | None] = Counter()
+
+    def copy(self) -> RunBook:
+        """One that can be told more without this one knowing."""
+        made = RunBook()
+        for name, value in vars(self).items():
+            setattr(made, name, copy(value))
+        made._runs = {name: replace(run) for name, run in self._runs.items()}
+        return made
 
     def event(self, line: HistoryLine, value: dict[str, JsonValue]) -> None:
         self.events += 1
@@ -122,23 +136,39 @@ class RunBook:
                 run.input_tokens += _count(value.get("input_tokens"))
                 run.output_tokens += _count(value.get("output_tokens"))
             case "message":
-                self._results(message_in(line), name, line)
+                self._results(message_in(line).answers, name, line.stream, line.number or 0)
 
     def message(self, line: HistoryLine, message: Message) -> None:
         if not self.events:
             return
-        self._results(message, message.run, line)
-        if message.run is None or line.number is None:
-            return
-        run = self._runs.get(message.run)
-        if message.role == "user":
-            self._user(run, message, line)
-        if run is not None:
-            run.first_message = line.number if run.first_message is None else run.first_message
-            run.last_message = line.number
+        self._runs_unsaid = self._runs_unsaid or (message.run is None and bool(message.answers))
+        named = message.run is not None and line.number is not None
+        user = hash(message.text) if named and message.role == "user" else None
+        said = _Said(message.run if named else None, message.run, user, message.answers, line.number or 0)
+        if self._is_early(said):
+            self._wait(said)
+        else:
+            self._judge(said)
+
+    def catch_up(self) -> None:
+        """After more events: the messages that came before them can be judged now."""
+        early, self._early = self._early, []
+        self._early_runs.clear()
+        for said in early:
+            if self._is_early(said):
+                self._wait(said)
+            else:
+                self._judge(said)
 
     def close(self) -> RunFacts:
-        """Everything known at the end of both histories."""
+        """Everything known at the end of both histories, as they are now."""
+        final = self.copy() if self._early else copy(self)
+        final._oddities, final._counts = copy(self._oddities), copy(self._counts)
+        for said in final._early:
+            final._judge(said)
+        return final._facts()
+
+    def _facts(self) -> RunFacts:
         for run in self._runs.values():
             if run.status is None:
                 self._note(Oddity(Odd.NO_DONE, run.id, "", EVENTS, run.line))
@@ -151,6 +181,34 @@ class RunBook:
                 self._note(Oddity(Odd.CLIENT_REUSED, second, client, EVENTS, line))
         runs = tuple(run.frozen() for run in self._runs.values())
         return RunFacts(runs, tuple(self._oddities), dict(self._counts), self._forgotten)
+
+    def _is_early(self, said: _Said) -> bool:
+        """Whether its events may still come; what follows in its run waits with it."""
+        if said.run is not None:
+            run = self._runs.get(said.run)
+            if run is None or (said.user is not None and not run.started) or self._early_runs[said.run]:
+                return True
+        return any(not self._knows(said.told_run, call) for call in said.answers)
+
+    def _wait(self, said: _Said) -> None:
+        self._early.append(said)
+        self._early_runs[said.run] += 1
+        if len(self._early) > MOST_EARLY:
+            oldest = self._early.pop(0)
+            self._early_runs[oldest.run] -= 1
+            self._judge(oldest)
+
+    def _judge(self, said: _Said) -> None:
+        self._results(said.answers, said.told_run, MESSAGES, said.line)
+        if said.run is None:
+            return
+        run = self._runs.get(said.run)
+        if said.user is not None:
+            self._user(run, said)
+        if run is not None:
+            first, last = run.first_message, run.last_message
+            run.first_message = said.line if first is None else min(first, said.line)
+            run.last_message = said.line if last is None else max(last, said.line)
 
     def _new(self, name: str, line: HistoryLine) -> _Going:
         run = self._runs[name] = _Going(name, line.number or 0)
@@ -181,15 +239,14 @@ class RunBook:
             self._odd(Odd.ERROR_THEN_OK, run.id, "", line)
         run.status = status
 
-    def _user(self, run: _Going | None, message: Message, line: HistoryLine) -> None:
+    def _user(self, run: _Going | None, said: _Said) -> None:
         if (run is None and not self._forgotten) or (run is not None and not run.started):
-            self._odd(Odd.USER_WITHOUT_START, message.run, "", line)
+            self._note(Oddity(Odd.USER_WITHOUT_START, said.run, "", MESSAGES, said.line))
         if run is None:
             return
-        said = hash(message.text)
-        if run.user not in (None, said):
-            self._odd(Odd.TWO_USERS, run.id, "", line)
-        run.user = said
+        if run.user not in (None, said.user):
+            self._note(Oddity(Odd.TWO_USERS, run.id, "", MESSAGES, said.line))
+        run.user = said.user
 
     def _call(self, run: str, call: JsonValue, line: HistoryLine) -> None:
         if isinstance(call, str):
@@ -199,15 +256,17 @@ class RunBook:
                 self._calls.pop(next(iter(self._calls)))
                 self._forgotten += 1
 
-    def _results(self, message: Message, run: str | None, line: HistoryLine) -> None:
-        self._runs_unsaid = self._runs_unsaid or (run is None and bool(message.answers))
-        for call in message.answers:
+    def _results(self, answers: tuple[str, ...], run: str | None, stream: str, line: int) -> None:
+        for call in answers:
             key = hash((run, call))
             if key in self._calls:
                 self._calls[key] = min(self._calls[key], ~self._calls[key])
-            elif not self._forgotten and (run is not None or hash(call) not in self._call_ids):
-                # Old messages carry no run: any call of that name will have been meant.
-                self._odd(Odd.UNKNOWN_CALL, run, call, line)
+            elif not self._forgotten and not self._knows(run, call):
+                self._note(Oddity(Odd.UNKNOWN_CALL, run, call, stream, line))
+
+    def _knows(self, run: str | None, call: str) -> bool:
+        # Old messages carry no run: any call of that name will have been meant.
+        return hash((run, call)) in self._calls or (run is None and hash(call) in self._call_ids)
 
     def _odd(self, kind: Odd, run: str | None, detail: str, line: HistoryLine) -> None:
         self._note(Oddity(kind, run, detail, line.stream, line.number or 0))
@@ -216,6 +275,17 @@ class RunBook:
         if self._counts[oddity.kind] < MOST_ODDITIES:
             self._oddities.append(oddity)
         self._counts[oddity.kind] += 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What matters of a message to its run: `user` is a hash of what a user said, `answers` are call ids."""
+
+    run: str | None
+    told_run: str | None
+    user: int | None
+    answers: tuple[str, ...]
+    line: int
 
 
 @dataclass(slots=True)

@@ -17,14 +17,16 @@ from ctxview.files.reading import Unreadable, read_beneath
 from ctxview.findings import Finding
 from ctxview.formats.interface import AS_ON_DISK, CannotOpen, Lens, Progress, Reading, Revision
 from ctxview.formats.session.checks import check_look
+from ctxview.formats.session.columnar import WAL
 from ctxview.formats.session.finding_tally import tallied
-from ctxview.formats.session.folder import SessionFolder
+from ctxview.formats.session.folder import FolderLook, SessionFolder
 from ctxview.formats.session.history import History, open_history
-from ctxview.formats.session.history_tokens import RoleTokens, count_history
+from ctxview.formats.session.history_tokens import HistoryTokens, count_history
 from ctxview.formats.session.knowledge import Knowledge
 from ctxview.formats.session.model import Session
+from ctxview.formats.session.names import EVENTS, MESSAGES
 from ctxview.formats.session.profiles import PROFILES, load_profile
-from ctxview.formats.session.read import read_session
+from ctxview.formats.session.read import read_again, read_session
 from ctxview.formats.session.state import FORMAT, build_state
 from ctxview.formats.session.state_timeline import build_revisions, build_timeline, moments_of
 from ctxview.formats.session.survey import Survey
@@ -40,15 +42,17 @@ class SessionSource:
     format = FORMAT
     profiles: Sequence[str] = PROFILES
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, look: tuple[Session, History] | None = None) -> None:
         self._path = path
-        self._folder = SessionFolder(path)
-        self._session: Session = read_session(self._folder)
-        self._history: History = open_history(self._session)
+        self._session: Session = read_session(SessionFolder(path)) if look is None else look[0]
+        self._folder = self._session.folder
+        self._history: History = open_history(self._session) if look is None else look[1]
         self._known: dict[str, Knowledge] = {}
         self._readings: dict[object, Reading] = {}
         self._moments: _Past | None = None
-        self._tokens: dict[str, tuple[RoleTokens, ...]] = {}
+        self._tokens: dict[str, HistoryTokens] = {}
+        self._counted: dict[str, HistoryTokens] = {}
+        """What was counted when the history was shorter."""
         self._lock = Lock()
 
     @property
@@ -89,7 +93,8 @@ class SessionSource:
     def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:
         known = self._knowledge(lens.profile)
         if overlay:
-            return self._read(revision, lens, known, read_session(SessionFolder(self._path, overlay)))
+            folder = SessionFolder(self._path, overlay, FolderLook(before=self._folder.seen.parts))
+            return self._read(revision, lens, known, read_session(folder))
         counted = lens.counter.name in self._tokens
         key = (revision, lens.profile, lens.counter.name, lens.budget, known.version, counted)
         with self._lock:
@@ -117,13 +122,27 @@ class SessionSource:
     @cached_property
     def watched(self) -> Sequence[Path]:
         """The histories, the state, everything small, and the folders in which something may appear."""
-        hot = ("messages.jsonl", "events.jsonl", "state", "updated_at", ".store/wal.jsonl")
-        return tuple(self._path / name for name in dict.fromkeys((*hot, *self._session.parts)))
+        hot = (self._path / name for name in (MESSAGES, EVENTS, "state", "updated_at", WAL))
+        return tuple(dict.fromkeys((*hot, self._path, *self._folder.seen.stamps)))
+
+    @property
+    def held_back(self) -> Sequence[Path]:
+        names = (*self._history.held_back, *self._folder.seen.held_back)
+        return tuple(self._path / name for name in names)
 
     def again(self) -> SessionSource:
+        """Raises `CannotOpen`. Histories that only grew are read and counted from where they ended."""
         if not self._path.is_dir():
             raise CannotOpen(f"{self._path}: there is no such folder any more")
-        return SessionSource(self._path)
+        session = read_again(self._session)
+        history, grown = self._history.again(session)
+        made = SessionSource(self._path, (session, history))
+        with self._lock:
+            known, tokens = dict(self._known), {**self._counted, **self._tokens}
+        made._known = {name: each.again(session, history, grown=grown) for name, each in known.items()}
+        if grown:
+            made._counted = tokens
+        return made
 
     def _knowledge(self, profile: str | None) -> Knowledge:
         name = profile or PROFILES[0]
@@ -143,7 +162,13 @@ class SessionSource:
             def report(done: int, total: int) -> None:
                 progress.report(done, total, "counting tokens")
 
-            counted = count_history(self._history.messages, counter, lambda: progress.cancelled, report)
+            counted = count_history(
+                self._history.messages,
+                counter,
+                lambda: progress.cancelled,
+                report,
+                self._counted.get(counter.name),
+            )
             if counted is not None:
                 self._tokens[counter.name] = counted
 
@@ -161,7 +186,8 @@ class SessionSource:
         look, past = known.look(session), self._past()
         as_of = past.moments[revision] if 0 <= revision < len(past.moments) else None
         label = past.revisions[revision if as_of is not None else -1].label
-        view = View(look, lens.counter, as_of, lens.budget, self._tokens.get(lens.counter.name))
+        counted = self._tokens.get(lens.counter.name)
+        view = View(look, lens.counter, as_of, lens.budget, counted.roles if counted is not None else None)
         state = build_state(view, label, build_timeline(look))
         return Reading(state, self._findings(known, session))
 

@@ -20,7 +20,7 @@ from ctxview.formats.session.history import Cancelled, History, Report
 from ctxview.formats.session.history_line import HistoryLine
 from ctxview.formats.session.message import message_in
 from ctxview.formats.session.model import Session
-from ctxview.formats.session.names import MESSAGES
+from ctxview.formats.session.names import EVENTS, MESSAGES
 from ctxview.formats.session.records import Record, RecordFile
 from ctxview.state import Origin
 
@@ -48,34 +48,66 @@ class TextPass:
     def __init__(self, history: History) -> None:
         self._history = history
         self._tally = FindingTally()
+        self._lines = {MESSAGES: 0, EVENTS: 0}
+        self._done = 0
         self._working = Lock()
         self._steps = self._pass()
-        self.complete = False
+        self._findings: tuple[Finding, ...] | None = None
+
+    @property
+    def complete(self) -> bool:
+        return self._findings is not None
+
+    @property
+    def left(self) -> int:
+        """How many bytes the pass has still to read."""
+        return max(0, self._history.size - self._done)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What was found; nothing before the end of the pass."""
-        return self._tally.findings() if self.complete else ()
+        return self._findings or ()
+
+    def on(self, history: History) -> TextPass:
+        """One that goes on from here through histories that begin with these."""
+        made = TextPass(history)
+        with self._working:
+            made._tally, made._lines, made._done = self._tally.copy(), dict(self._lines), self._done
+            made._findings = self._findings if history == self._history else None
+        return made
 
     def advance(self, cancelled: Cancelled, report: Report | None = None) -> bool:
-        with self._working:
-            while not self.complete and not cancelled():
+        while not self.complete and not cancelled():
+            with self._working:
                 done = next(self._steps, None)
-                if report is not None and done is not None:
-                    report(done, self._history.size)
-            return self.complete
+            if report is not None and done is not None:
+                report(done, self._history.size)
+        return self.complete
 
     def _pass(self) -> Iterator[int]:
-        done = looked = 0
+        looked = self._done
+        torn: list[HistoryLine] = []
         for stream in (self._history.messages, self._history.events):
-            for line in stream.scan():
-                for finding in _check_line(line):
-                    self._tally.add(finding)
-                done += line.size + line.ending
-                if done - looked >= STEP:
-                    looked = done
-                    yield done
-        self.complete = True
+            for line in stream.scan(self._lines[stream.name]):
+                if not line.ending:
+                    torn.append(line)
+                    continue
+                _add(self._tally, line)
+                self._lines[stream.name] = (line.number or 0) + 1
+                self._done += line.size + line.ending
+                if self._done - looked >= STEP:
+                    looked = self._done
+                    yield self._done
+        # A last line without its newline may still become another one.
+        whole = self._tally.copy() if torn else self._tally
+        for line in torn:
+            _add(whole, line)
+        self._findings = whole.findings()
+
+
+def _add(tally: FindingTally, line: HistoryLine) -> None:
+    for finding in _check_line(line):
+        tally.add(finding)
 
 
 def _check_line(line: HistoryLine) -> Iterator[Finding]:

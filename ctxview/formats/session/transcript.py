@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
-from ctxview.formats.session.history import Stream
+from ctxview.formats.session.history import FileStream, Stream
 from ctxview.formats.session.history_line import HistoryLine
 from ctxview.formats.session.message import message_in
 from ctxview.formats.session.profile import Profile
@@ -16,7 +17,7 @@ LONGEST_ROW = 256 * 1024
 
 
 class SessionTranscript:
-    """Implements `state.Transcript` over a history."""
+    """Implements `state.GrowingTranscript` over a history."""
 
     def __init__(self, stream: Stream, profile: Profile) -> None:
         self._stream = stream
@@ -28,6 +29,14 @@ class SessionTranscript:
     @property
     def complete(self) -> bool:
         return self._stream.complete
+
+    @property
+    def file(self) -> Path | None:
+        return self._stream.path if isinstance(self._stream, FileStream) else None
+
+    def again(self) -> SessionTranscript:
+        stream = self._stream.again()[0] if isinstance(self._stream, FileStream) else self._stream
+        return self if stream is self._stream else SessionTranscript(stream, self._profile)
 
     def row(self, index: int) -> Row:
         return row_of(self._stream.line(index), self._profile)

@@ -14,7 +14,7 @@ from ctxview.formats.session.look import Look
 from ctxview.formats.session.observing import Comparison, observe
 from ctxview.formats.session.profiles import load_profile
 from ctxview.formats.session.read import read_session
-from ctxview.formats.session.survey import Surveyor
+from ctxview.formats.session.surveyor import Surveyor
 from ctxview.formats.session.wanted import wanted_events
 
 CORTEXFS = load_profile()

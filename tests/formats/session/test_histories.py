@@ -17,7 +17,7 @@ from ctxview.formats.session.names import cited
 from ctxview.formats.session.prompt import prompt_view
 from ctxview.formats.session.read import read_session
 from ctxview.formats.session.runs import Odd
-from ctxview.formats.session.survey import Surveyor
+from ctxview.formats.session.surveyor import Surveyor
 from ctxview.formats.session.transcript import SessionTranscript
 from tests.formats.session.builders import (
     RUN_1,
