@@ -14,6 +14,7 @@ from ctxview.analysis.json_strings import check_strings
 from ctxview.analysis.path_rules import check_path
 from ctxview.files.json_document import JsonDocument
 from ctxview.findings import Finding
+from ctxview.formats.envelope.files_beside import FilesBeside
 from ctxview.formats.envelope.loading import LoadedFile
 from ctxview.formats.envelope.model import Dossier, Record
 from ctxview.formats.envelope.read import Layout, RecordFile
@@ -45,11 +46,14 @@ def check_records(file: RecordFile) -> Iterator[Finding]:
         yield from check_strings(document.value, _Places(file.file, prefix, document).origin)
 
 
-def check_envelope(dossier: Dossier) -> Iterator[Finding]:
-    """What is wrong between the records of one envelope."""
+def check_envelope(dossier: Dossier, beside: FilesBeside) -> Iterator[Finding]:
+    """What is wrong between the records of one envelope, and with the files that its sources lead to."""
     from ctxview.formats.envelope import rules
 
     yield from rules.check_dossier(dossier)
+    for source in dossier.of(Kind.SOURCE):
+        if (file := beside.find(source.text("uri"))) is not None:
+            yield from rules.check_file_beside(source, file)
 
 
 def check_envelopes(dossiers: Sequence[Dossier]) -> Iterator[Finding]:

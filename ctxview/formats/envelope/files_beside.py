@@ -5,19 +5,17 @@ Only relative paths inside the folder are followed, and no links; everything els
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from urllib.parse import unquote
 
 from ctxview.files.reading import Unreadable, outside, read_beneath
+from ctxview.formats.envelope.digests import Digest
 
 LARGEST = 8 * 1024 * 1024
 MOST_BYTES = 64 * 1024 * 1024
-ALGORITHMS: Mapping[str, int] = {"sha256": 64, "sha384": 96, "sha512": 128, "sha1": 40, "md5": 32}
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
@@ -34,13 +32,8 @@ class FileBeside:
 
     def matches(self, digest: str | None) -> bool | None:
         """Whether the bytes have that digest; None when it is none that can be verified."""
-        algorithm, _, hexadecimal = (digest or "").partition(":")
-        if len(hexadecimal) != ALGORITHMS.get(algorithm.lower(), -1):
-            return None
-        return (
-            hashlib.new(algorithm.lower(), self.data, usedforsecurity=False).hexdigest()
-            == hexadecimal.lower()
-        )
+        found = Digest.parse(digest or "")
+        return found.matches(self.data) if found.fault is None else None
 
 
 class FilesBeside:

@@ -170,7 +170,7 @@ class EnvelopeSource:
     def _all_findings(self) -> tuple[Finding, ...]:
         found = [*self._file_findings(), *self._look.between_envelopes]
         for dossier in self.bundle.dossiers:
-            found += check_envelope(dossier)
+            found += check_envelope(dossier, self._look.beside)
         return in_order(masked_finding(each, self._look.withheld) for each in found)
 
     def _file_findings(self) -> Iterator[Finding]:
@@ -248,7 +248,7 @@ class _Look:
         strangers = self._strangers(moment)
         found = [
             *(each for each in file_findings() if each.origin.file not in strangers),
-            *check_envelope(moment.dossier),
+            *check_envelope(moment.dossier, self.beside),
             *self.between_envelopes,
         ]
         masked = in_order(masked_finding(each, self.withheld) for each in found)

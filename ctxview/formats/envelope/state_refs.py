@@ -14,6 +14,7 @@ from ctxview.formats.envelope.files_beside import FileBeside
 from ctxview.formats.envelope.flow_text import fields_text
 from ctxview.formats.envelope.model import Record, Reference
 from ctxview.formats.envelope.read import embedded
+from ctxview.formats.envelope.standing import Standing, standing
 from ctxview.formats.envelope.state_tiers import block_text
 from ctxview.formats.envelope.view import View
 from ctxview.formats.envelope.vocabulary import Kind
@@ -134,11 +135,11 @@ class _Refs:
     def _to_nothing(self, references: Sequence[Reference]) -> Ref:
         first = references[0]
         name = self._view.mask(first.id or NAMELESS)
-        lost = bool(first.leads_to) or first.id is None
+        lost = first.id is None or standing(first, self._dossier) is Standing.BROKEN
         return Ref(
             id=name,
             kind=_word(first.leads_to[0]) if first.leads_to else _field(first),
-            target=f"no {first.leads_to[0].value} {name}" if first.leads_to else name,
+            target=f"no {first.leads_to[0].value} {name}" if lost and first.leads_to else name,
             status=RefStatus.DANGLING if lost else RefStatus.EXTERNAL,
             tokens=None,
             bytes=None,

@@ -13,8 +13,10 @@ must make the rule speak and `Good` must not.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from ctxview.findings import Finding, Rule, rules_in, run
+from ctxview.findings import REGISTRY, Finding, Rule, rules_in, run
+from ctxview.formats.envelope.files_beside import FileBeside
 from ctxview.formats.envelope.model import Dossier, Record, Stray
 from ctxview.formats.envelope.rules import (
     assembly,
@@ -63,6 +65,11 @@ def check_stray(stray: Stray) -> Iterator[Finding]:
 def check_record(record: Record) -> Iterator[Finding]:
     """What is wrong with one record taken by itself."""
     yield from run(RECORD_RULES, record)
+
+
+def check_file_beside(source: Record, file: FileBeside) -> Iterator[Finding]:
+    """Whether the file that a source leads to is the one that was read: the rest of ENV030."""
+    yield from run((replace(REGISTRY["ENV030"], check=sources.digest_of_file),), source, file)
 
 
 def check_dossier(dossier: Dossier) -> Iterator[Finding]:

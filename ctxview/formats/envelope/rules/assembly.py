@@ -5,12 +5,11 @@ Examples change a sound bundle, as in `shape`. What is injected is asked about i
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Iterator
 
 from ctxview.analysis.wording import listed, shown
 from ctxview.findings import Hit, Severity, rule
+from ctxview.formats.envelope.digests import Digest
 from ctxview.formats.envelope.fates import is_redacted
 from ctxview.formats.envelope.model import Dossier, Record, text
 from ctxview.formats.envelope.rules.lookup import (
@@ -245,22 +244,7 @@ def _block_text(dossier: Dossier, block: Part) -> str | None:
     return None if is_part or is_masked else item.text("content")
 
 
-_HASH = re.compile(r"(?P<name>[a-z0-9-]+):(?P<digest>[0-9a-f]+)", re.IGNORECASE)
-_ALGORITHMS = {
-    "sha256": "sha256",
-    "sha-256": "sha256",
-    "sha512": "sha512",
-    "sha-512": "sha512",
-    "sha384": "sha384",
-    "sha-384": "sha384",
-}
-
-
 def _contradicts(written: str | None, content: str) -> bool:
     """Whether a hash is certainly not that of a text; one that cannot be read contradicts nothing."""
-    found = _HASH.fullmatch(written or "")
-    name = _ALGORITHMS.get(found["name"].lower()) if found else None
-    if found is None or name is None:
-        return False
-    digest = hashlib.new(name, content.encode("utf-8", "surrogatepass")).hexdigest()
-    return len(digest) == len(found["digest"]) and digest != found["digest"].lower()
+    found = Digest.parse(written or "")
+    return found.fault is None and found.matches(content.encode("utf-8", "surrogatepass")) is False

@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ctxview.analysis.wording import listed, quoted, shown, spelled
 from ctxview.findings import Hit, Severity, rule
+from ctxview.formats.envelope.digests import Digest, bytes_at_hand
 from ctxview.formats.envelope.fates import Fate, fates, is_redacted
+from ctxview.formats.envelope.files_beside import FileBeside
 from ctxview.formats.envelope.model import Dossier, Record, text
 from ctxview.formats.envelope.rules.bounds import faults_of
-from ctxview.formats.envelope.rules.digests import Digest, bytes_at_hand
 from ctxview.formats.envelope.rules.lookup import is_blank, named
 from ctxview.formats.envelope.thresholds import (
     ABOUT_A_MAPPING,
@@ -33,7 +34,7 @@ def digest(record: Record) -> Iterator[Hit]:
     ## Why
     A digest proves that a source is still the one that was read, if one knows by which algorithm it was made
     and has all of it. Where the content itself is at hand (an inline text that was not redacted, the content
-    of a source, a `data:` address) it is compared.
+    of a source, a `data:` address, a file beside the records) it is compared.
     ## Bad
     source-plan.digest = "sha256:example"
     ## Good
@@ -141,6 +142,13 @@ def useless_source(dossier: Dossier) -> Iterator[Hit]:
         elif (_is_hidden(uri) or is_unshareable) and is_blank(source.value.get("digest")):
             message = f"{named(source)} cannot be looked up{why}, and there is no digest to prove it by"
             yield Hit(source.origin("digest"), message)
+
+
+def digest_of_file(record: Record, file: FileBeside) -> Iterator[Hit]:
+    """What ENV030 says about a source whose file lies beside the records."""
+    if file.matches(record.text("digest")) is False:
+        message = f"{named(record)}: the digest is not that of {shown(file.name)} ({len(file.data):,} bytes)"
+        yield Hit(record.origin("digest"), message)
 
 
 def _mapping_fault(mapping: Mapping[str, JsonValue]) -> str | None:

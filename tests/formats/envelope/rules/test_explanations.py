@@ -6,19 +6,32 @@ import re
 
 import pytest
 
-from ctxview.findings import REGISTRY
+from ctxview.findings import REGISTRY, Severity
 from ctxview.formats.envelope import rules
 from tests.formats.envelope.bundles import good, read
 from tests.formats.envelope.rules.examples import findings_in, findings_of
 
-IDS = sorted(each for each in REGISTRY if each.startswith("ENV"))
+IDS = [f"ENV{number:03}" for number in range(1, 88)]
+ERRORS = {*range(1, 9), 19, 34, 35, 36, 56, 57, 58, 78, 80}
+MENTIONS = {10, 11, 16, 22, 28, 32, 40, 60, 69, 87}
+"""The rules whose findings are as a rule errors, and mere mentions; all others warn."""
 NEVER_SPEAK = {"ENV008", "ENV071"}
 """Explained, but not to be seen in a file: one is a promise of the inspector, one is nobody's to check."""
 FAMILIES = (rules.STRAY_RULES, rules.RECORD_RULES, rules.DOSSIER_RULES, rules.BUNDLE_RULES)
 
 
-def test_every_rule_asks_one_of_the_four_questions():
+def test_there_is_a_rule_for_every_number_and_each_asks_one_of_the_four_questions():
     assert sorted(each.id for family in FAMILIES for each in family) == IDS
+    assert sorted(rule for rule in REGISTRY if rule.startswith("ENV")) == IDS
+
+
+def test_the_severities_are_those_of_the_list():
+    found = {
+        severity: {int(each[3:]) for each in IDS if REGISTRY[each].severity is severity}
+        for severity in Severity
+    }
+    assert found[Severity.ERROR] == ERRORS
+    assert found[Severity.INFO] == MENTIONS
 
 
 def test_names_are_unique_within_the_family():

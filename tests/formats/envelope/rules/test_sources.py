@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
+from pathlib import Path
 
 import pytest
 
+from ctxview.analysis.tokens import ESTIMATES
 from ctxview.findings import Severity
-from tests.formats.envelope.bundles import digest
+from ctxview.formats import Lens, open_source
+from tests.formats.envelope.bundles import changed, digest
 from tests.formats.envelope.rules.examples import said
 
 HEX = "0123456789abcdef" * 4
@@ -69,6 +72,24 @@ def test_a_broken_data_address_proves_nothing(address: str):
 def test_the_content_of_a_source_is_compared():
     assert len(said(30, 'source-plan.content = "hello"')) == 1
     assert said(30, f'source-plan.content = "hello" ¶ source-plan.digest = "{digest("hello")}"') == []
+
+
+def test_the_digest_of_a_file_beside_the_records_is_compared(tmp_path: Path):
+    values = changed("source-plan", uri="docs/plan.md", digest=digest("the plan"))
+    (tmp_path / "bundle.json").write_text(json.dumps(values))
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/plan.md").write_text("the plan")
+    assert _digest_findings(tmp_path) == []
+    (tmp_path / "docs/plan.md").write_text("another plan")
+    assert _digest_findings(tmp_path) == ["source-plan: the digest is not that of docs/plan.md (12 bytes)"]
+    (tmp_path / "docs/plan.md").unlink()
+    assert _digest_findings(tmp_path) == []
+
+
+def _digest_findings(folder: Path) -> list[str]:
+    lens = Lens(ESTIMATES["bytes/4"])
+    found = open_source(folder / "bundle.json", "envelope").findings(lens)
+    return [each.message for each in found if each.rule == "ENV030"]
 
 
 @pytest.mark.parametrize(
