@@ -191,6 +191,9 @@ class MadeOf(Protocol):
 class KeepsPast(Protocol):
     """A source that has other bytes for the same file at different revisions."""
 
+    def only_shown(self, revision: int) -> str | None:
+        """Why nothing of a revision can be changed, in a sentence; None when its files are those on disk."""
+
     def bytes_at(self, revision: int, file: str) -> bytes:
         """A file as it was at a revision, by the name that origins have for it; raises `Unreadable`."""
 

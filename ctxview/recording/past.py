@@ -46,7 +46,9 @@ class AsOf:
             return None
         reading = self.source.reading(len(self.source.revisions) - 1, self._lens(lens))
         state = self.naming.of(reading.state)
-        return Reading(state, self.naming.of(reading.findings))
+        lost = self.laid_out.problems if self.laid_out is not None else []
+        missing = (*(self._gap(name, why) for name, why in lost), *state.missing)
+        return Reading(replace(state, missing=missing), self.naming.of(reading.findings))
 
     def findings(self, lens: Lens) -> Sequence[Finding]:
         return (
@@ -68,6 +70,10 @@ class AsOf:
         if name is None or source is None or not isinstance(source, Withholding):
             return ()
         return source.withheld(f"{self.naming.folder}/{name}", data)
+
+    def _gap(self, name: str, why: str) -> Gap:
+        origin = Origin(f"{self.naming.prefix}{name}")
+        return Gap(name, "a file as it was then", "error", "lost", (), why, origin)
 
     def _lens(self, lens: Lens) -> Lens:
         known = self.source is None or lens.profile is None or lens.profile in self.source.profiles

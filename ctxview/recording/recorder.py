@@ -76,8 +76,12 @@ class Recorder:
         self._begun = False
         self._notes: tuple[str, ...] = ()
 
-    def look(self, now: int) -> Kept | None:
-        """Write down what changed up to `now`, in nanoseconds since 1970; None when nothing did."""
+    def look(self, now: int, scope: Scope | None = None) -> Kept | None:
+        """Write down what changed up to `now`, in nanoseconds since 1970; None when nothing did.
+
+        From now on in another scope, if one is given.
+        """
+        self._scope = scope or self._scope
         tree = look_at(self._scope)
         before, changes = self._known, dict[str, Entry | None]()
         after = {name: self._known_of(name, stand) for name, stand in tree.stands.items()}

@@ -11,6 +11,7 @@ from ctxview.edits import Draft, Edit, Refused
 from ctxview.files.save import Saved
 from ctxview.findings import Finding
 from ctxview.formats import Lens, Source
+from ctxview.formats.interface import KeepsPast
 from ctxview.tui.loading import Manner
 from ctxview.tui.session_view import Look
 
@@ -19,6 +20,8 @@ class Work:
     """Edits are remembered so that they can be made again on a file that changed meanwhile."""
 
     def __init__(self, source: Source, look: Look, file: str, manner: Manner) -> None:
+        if isinstance(source, KeepsPast) and (why := source.only_shown(look.revision)) is not None:
+            raise Refused(why)
         policy = source.policy(file)
         if policy is None:
             raise Refused("nothing may be written in this file; it is only shown")

@@ -21,7 +21,7 @@ from ctxview.recording.past import AsOf, Past, nothing_there, work_on
 from ctxview.recording.reader import Fault, Recording, open_recording
 
 FORMAT = "recording"
-WHY = "a recording shows what was; it cannot be changed"
+WHY = "A recording shows what was; it cannot be changed."
 KIND = "moment"
 
 
@@ -81,6 +81,9 @@ class RecordingSource:
     def bytes_of(self, file: str) -> bytes:
         """A recorded file as of the last moment, or the recording itself; raises `Unreadable`."""
         return self.bytes_at(len(self.revisions) - 1, file)
+
+    def only_shown(self, revision: int) -> str | None:  # noqa: ARG002 - all of them are
+        return WHY
 
     def bytes_at(self, revision: int, file: str) -> bytes:
         """A recorded file as of a moment; raises `Unreadable`."""

@@ -52,7 +52,7 @@ def origin(screen: Inspector) -> None:
         return
     place = shown.index.origin(screen.selected) if shown is not None and screen.selected is not None else None
     file = place.file if place is not None else str(source.revisions[look.revision].file)
-    load = partial(_bytes_of, source, file, screen.drafts.overlay(look.source))
+    load = partial(_bytes_of, source, look.revision, file, screen.drafts.overlay(look.source))
     transcript = screen.view.transcript
     message = shown.index.message_at(place) if shown is not None and place is not None else None
     instead = (
@@ -103,8 +103,12 @@ def diff(screen: Inspector) -> None:
     show_diff(screen)
 
 
-def _bytes_of(source: Source, file: str, drafts: Mapping[str, bytes]) -> bytes:
-    """The file a thing stands in, or the draft of it."""
+def _bytes_of(source: Source, revision: int, file: str, drafts: Mapping[str, bytes]) -> bytes:
+    """The file a thing stands in, as it was then, or the draft of it."""
+    from ctxview.formats.interface import KeepsPast
+
+    if isinstance(source, KeepsPast) and source.only_shown(revision) is not None:
+        return source.bytes_at(revision, file)
     return drafts[file] if file in drafts else source.bytes_of(file)
 
 

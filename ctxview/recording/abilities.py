@@ -1,0 +1,93 @@
+"""What only some sources can do, handed on by a source that wraps them: a part for each ability."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ctxview.formats.interface import (
+    HasEditors,
+    HoldsBack,
+    Lens,
+    LongWork,
+    Progress,
+    Publication,
+    Publishing,
+    Signature,
+    Withholding,
+)
+
+if TYPE_CHECKING:
+    from ctxview.edits import WritePolicy
+
+
+class _Wraps(Protocol):
+    """`source` is known to have the ability: parts are chosen by it."""
+
+    source: Any
+
+    def own_revision(self, revision: int) -> int | None: ...
+
+
+class Works:
+    def work(self: _Wraps, lens: Lens, progress: Progress) -> None:
+        self.source.work(lens, progress)
+
+
+class Edits:
+    @property
+    def editors(self: _Wraps) -> Sequence[str]:
+        editors: Sequence[str] = self.source.editors
+        return editors
+
+    def policy_of(self: _Wraps, file: str, editor: str) -> WritePolicy | None:
+        policy: WritePolicy | None = self.source.policy_of(file, editor)
+        return policy
+
+
+class Publishes:
+    """Only for the source's own revisions: what was seen is not to be gone on with."""
+
+    def publishes(self: _Wraps, revision: int) -> bool:
+        own = self.own_revision(revision)
+        return own is not None and bool(self.source.publishes(own))
+
+    def asks_reason(self: _Wraps, revision: int, drafts: Mapping[str, bytes]) -> str | None:
+        own = self.own_revision(revision)
+        reason: str | None = self.source.asks_reason(own, drafts) if own is not None else None
+        return reason
+
+    def publication(
+        self: _Wraps, revision: int, drafts: Mapping[str, bytes], signature: Signature
+    ) -> Publication:
+        own = self.own_revision(revision)
+        if own is None:
+            from ctxview.edits import Refused
+            from ctxview.recording.private_moments import WHY
+
+            raise Refused(WHY)
+        made: Publication = self.source.publication(own, drafts, signature)
+        return made
+
+
+class Withholds:
+    def withheld(self: _Wraps, file: str, data: bytes | None = None) -> Sequence[tuple[int, int]]:
+        spans: Sequence[tuple[int, int]] = self.source.withheld(file, data)
+        return spans
+
+
+class Holds:
+    @property
+    def held_back(self: _Wraps) -> Sequence[Path]:
+        files: Sequence[Path] = self.source.held_back
+        return files
+
+
+ABILITIES: tuple[tuple[type, type], ...] = (
+    (LongWork, Works),
+    (HasEditors, Edits),
+    (Publishing, Publishes),
+    (Withholding, Withholds),
+    (HoldsBack, Holds),
+)
