@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.formats.envelope.bundles import digest, good, named
+from tests.formats.envelope.bundles import good, named
 from tests.formats.envelope.rules.examples import said
 from tests.formats.envelope.rules.tables import expect
+from tests.formats.envelope.sound_records import digest
 
 M, GOAL = "assembly-model", "assembly-model.ordered_blocks[1]"
 TEXT = named(good(), "item-goal")["content"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from ctxview.findings import Effect
-from tests.formats.envelope.bundles import digest
 from tests.formats.envelope.rules.examples import findings_of, said
 from tests.formats.envelope.rules.tables import expect
+from tests.formats.envelope.sound_records import digest
 
 N = "item-note"
 REMOVED = f'{N}.redaction_state = "removed"'

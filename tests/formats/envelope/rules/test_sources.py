@@ -11,8 +11,9 @@ import pytest
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.findings import Severity
 from ctxview.formats import Lens, open_source
-from tests.formats.envelope.bundles import changed, digest
+from tests.formats.envelope.bundles import changed
 from tests.formats.envelope.rules.examples import said
+from tests.formats.envelope.sound_records import digest
 
 HEX = "0123456789abcdef" * 4
 
