@@ -43,7 +43,7 @@ class View:
     def content(self, record: Record) -> str | None:
         """The inline content of an item or summary as text, fit to be shown; None when there is none."""
         if record.text("redaction_state") in GONE:
-            return label(record)
+            return self.mask(label(record))
         if "content" not in record.value:
             return None
         return spelled_out(self.withheld.value(record, ("content",)))

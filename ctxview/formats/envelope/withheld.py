@@ -62,6 +62,9 @@ class Withheld:
                 for found in _strings(value):
                     texts.setdefault(found.strip(), told)
         self._texts = {spelling: told for each, told in texts.items() for spelling in _spellings(each)}
+        # Who redacted something may be named by the very text that is withheld.
+        self._texts = {spelling: self._safe(told) for spelling, told in self._texts.items()}
+        self._places = {place: self._safe(told) for place, told in self._places.items()}
 
     def __bool__(self) -> bool:
         return bool(self._places)
@@ -74,7 +77,7 @@ class Withheld:
         """A text with everything withheld replaced, also where somebody cut it off with `…`."""
         if not self._texts:
             return text
-        found = self._pattern.sub(lambda match: self._told(match[0]), text)
+        found = self._pattern.sub(lambda match: self._texts[match[0]], text)
         return self._without_beginnings(found) if "…" in found else found
 
     def value(self, record: Record, path: Path = ()) -> JsonValue:
@@ -136,9 +139,8 @@ class Withheld:
                 if not any(needle in literal for needle in self._needles):
                     yield span
 
-    def _told(self, spelling: str) -> str:
-        told = self._texts[spelling]
-        return PLACEHOLDER if self._pattern.search(told) else told
+    def _safe(self, told: str) -> str:
+        return PLACEHOLDER if self._texts and self._pattern.search(told) else told
 
     def _without_beginnings(self, text: str) -> str:
         """Without the first part of a withheld text before a `…`, as messages quote long values."""
@@ -147,7 +149,7 @@ class Withheld:
             for start in (match.start() for match in self._beginnings.finditer(piece)):
                 spelling = next((each for each in self._texts if each.startswith(piece[start:])), None)
                 if spelling is not None:
-                    pieces[place] = piece[:start] + self._told(spelling)
+                    pieces[place] = piece[:start] + self._texts[spelling]
                     break
         return "…".join(pieces)
 
