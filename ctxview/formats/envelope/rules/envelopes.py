@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ctxview.analysis.wording import listed, quoted, shown
+from ctxview.files.json_values import same_value
 from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.envelope.bundle import revision_of
 from ctxview.formats.envelope.fates import Fate, fates, is_redacted
@@ -164,7 +165,7 @@ def snapshot_changed(dossiers: Sequence[Dossier]) -> Iterator[Hit]:
     envelopes = _envelopes(dossiers)
     for envelope in envelopes:
         other = first.setdefault(envelope.id, envelope) if envelope.id else envelope
-        if envelope.value != other.value:
+        if not same_value(dict(envelope.value), dict(other.value)):
             names = listed(_differences(envelope, other))
             where = f"in {shown(other.file)}" + (f" at {shown(other.pointer)}" if other.pointer else "")
             message = f"{named(envelope)} also stands {where} with other content; they differ in {names}"

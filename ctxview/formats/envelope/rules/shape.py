@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ctxview.analysis.wording import did_you_mean, listed, quoted, shown, spelled
+from ctxview.files.json_values import same_value
 from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.envelope.fields import BLOCK, FIELDS, SEGMENT, FieldSpec, Need, Type
 from ctxview.formats.envelope.model import Dossier, Record, Stray, count
@@ -190,7 +191,7 @@ def duplicate_id(dossier: Dossier) -> Iterator[Hit]:
     for (kind, name), records in _by_id(dossier).items():
         first, *others = records
         for record in others:
-            same = record.value == first.value
+            same = same_value(dict(record.value), dict(first.value))
             where = f"in {shown(first.file)} at {shown(first.pointer or 'its root')}"
             fate = "as a copy" if same else "with other content"
             message = f"the {kind} {shown(name)} already stands {where}, {fate}"
