@@ -19,6 +19,7 @@ from ctxview.formats.envelope.rules.lookup import (
     called,
     ids,
     is_blank,
+    named,
     selected,
     stand_ins,
 )
@@ -149,7 +150,7 @@ def not_for_this_target(dossier: Dossier) -> Iterator[Hit]:
                 if item is None or not isinstance(allowed, list) or target in allowed:
                     continue
                 who = listed(item.texts("visibility")) or "nobody"
-                message = f"{called(item)} may be seen by {who}, but {called(assembly)} is for"
+                message = f"{named(item)} may be seen by {who}, but {called(assembly)} is for"
                 yield Hit(reference.origin, f"{message} {shown(target or '')}")
 
 
@@ -177,7 +178,7 @@ def no_source(dossier: Dossier) -> Iterator[Hit]:
                 item = dossier.resolve(reference)
                 if item is not None and item.id not in made and not _traceable(dossier, item):
                     message = (
-                        f"{called(item)} in the block {block.id} of {called(assembly)} leads to no source"
+                        f"{named(item)} in the block {block.id} of {called(assembly)} leads to no source"
                     )
                     yield Hit(item.origin("source_refs"), message)
 
@@ -190,7 +191,7 @@ def wrong_hash(dossier: Dossier) -> Iterator[Hit]:
     The hash proves what a target was shown. When it does not match, either was changed later. It is
     checked where the very text is at hand: in the block or the injection itself, inside its reference, or
     as the whole inline text of the one item that a block holds without a wrapper. Everywhere else, and for
-    hashes not written as `sha256:…`, nothing is known.
+    hashes not written as an algorithm and digits, nothing is known.
     ## Bad
     injection-model.content = "ok"
     injection-model.hash = "sha256:2689367b205c16ce32ed4200942b8b8b1e262dfc70d9bc9fbc77c49699a4f1de"

@@ -12,7 +12,7 @@ from ctxview.analysis.wording import counted, listed, shown
 from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.envelope.fates import GONE, Shown, fates, is_redacted
 from ctxview.formats.envelope.model import Dossier, Record, count
-from ctxview.formats.envelope.rules.lookup import called, ids, is_blank
+from ctxview.formats.envelope.rules.lookup import called, ids, is_blank, named
 from ctxview.formats.envelope.standing import Standing, standing
 from ctxview.formats.envelope.thresholds import SENSITIVE
 from ctxview.formats.envelope.times import instant
@@ -84,7 +84,7 @@ def no_summary(dossier: Dossier) -> Iterator[Hit]:
             message = f"{shown(reference.id)}, the summary of {called(compaction)}, is not there"
             yield Hit(reference.origin, message)
         elif summary is not None and _says_nothing(summary):
-            message = f"{called(summary)}, the summary of {called(compaction)}, has no content"
+            message = f"{named(summary)}, the summary of {called(compaction)}, has no content"
             yield Hit(summary.origin("content"), message)
 
 
@@ -144,7 +144,7 @@ def coverage_figures(record: Record) -> Iterator[Hit]:
         yield Hit(record.origin("coverage", "items_covered"), message)
     before, after = (count(coverage.get(f"estimated_tokens_{when}")) for when in ("before", "after"))
     if before is not None and after is not None and after > before:
-        message = f"{called(record)} made {before} tokens into {after}: the summary is the longer one"
+        message = f"{named(record)} made {before} tokens into {after}: the summary is the longer one"
         yield Hit(record.origin("coverage", "estimated_tokens_after"), message)
 
 
@@ -166,11 +166,11 @@ def other_sources(dossier: Dossier) -> Iterator[Hit]:
     for compaction in dossier.of(Kind.COMPACTION):
         own = set(ids(compaction.refs("source_item_refs")))
         for summary in dossier.targets_of(compaction.refs("summary_ref")):
-            named = set(ids(summary.refs("source_item_refs")))
-            if own and named and own != named:
-                ways = ((own - named, called(compaction)), (named - own, called(summary)))
+            its = set(ids(summary.refs("source_item_refs")))
+            if own and its and own != its:
+                ways = ((own - its, called(compaction)), (its - own, called(summary)))
                 apart = "; ".join(f"only {who} names {listed(sorted(names))}" for names, who in ways if names)
-                message = f"{called(summary)} and {called(compaction)} name other sources: {apart}"
+                message = f"{named(summary)} and {called(compaction)} name other sources: {apart}"
                 yield Hit(summary.origin("source_item_refs"), message)
 
 
@@ -241,12 +241,12 @@ def summary_of_redacted(dossier: Dossier) -> Iterator[Hit]:
                 called(each) for each in sources if (each.text("sensitivity") or "").casefold() in SENSITIVE
             ]
             if hiding:
-                message = f"{called(summary)} is made of {listed(hiding)}, where something was redacted"
+                message = f"{named(summary)} is made of {listed(hiding)}, where something was redacted"
                 yield Hit(
                     summary.origin("redaction_state"), f"{message}, and says of itself {state or 'nothing'}"
                 )
             elif private and state is None:
-                message = f"{called(summary)} is made of {listed(private)}, which is sensitive"
+                message = f"{named(summary)} is made of {listed(private)}, which is sensitive"
                 yield Hit(summary.origin(), f"{message}, and has no redaction state of its own")
 
 

@@ -11,7 +11,7 @@ from ctxview.analysis.wording import listed, shown
 from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.envelope.fates import is_redacted
 from ctxview.formats.envelope.model import Dossier, Record, text
-from ctxview.formats.envelope.rules.lookup import Path, called, is_blank, strings
+from ctxview.formats.envelope.rules.lookup import Path, called, is_blank, named, strings
 from ctxview.formats.envelope.rules.secrets import plain
 from ctxview.formats.envelope.thresholds import COPIED_LENGTH, PAYLOAD_KEYS
 from ctxview.formats.envelope.times import instant
@@ -94,19 +94,17 @@ def events_disagree(dossier: Dossier) -> Iterator[Hit]:
         if is_redacted(state) and not about and not _vague(redactions):
             yield Hit(
                 item.origin("redaction_state"),
-                f"{called(item)} is {state}, but no event says that it was redacted",
+                f"{named(item)} is {state}, but no event says that it was redacted",
             )
         for event in about if state == "none" else ():
-            message = (
-                f"{called(event)} says that {called(item)} was redacted, but its redaction_state is none"
-            )
+            message = f"{named(event)} says that {called(item)} was redacted, but its redaction_state is none"
             yield Hit(event.origin("subject"), message)
     for gap in dossier.of(Kind.MISSING):
         status, about = gap.text("status"), _about(resolutions, gap)
         if status == "resolved" and not about and not _vague(resolutions):
             yield Hit(gap.origin("status"), f"the gap {called(gap)} is resolved, but no event says so")
         for event in about if status not in (None, "resolved") else ():
-            message = f"{called(event)} says that the gap {called(gap)} is resolved, but its status is"
+            message = f"{named(event)} says that the gap {called(gap)} is resolved, but its status is"
             yield Hit(event.origin("subject"), f"{message} {shown(status or '')}")
 
 
@@ -128,15 +126,15 @@ def other_runtime(dossier: Dossier) -> Iterator[Hit]:
     """
     if dossier.envelope is None:
         return
-    named = runtime_ids(dossier.envelope)
+    runtime = runtime_ids(dossier.envelope)
     for event in dossier.of(Kind.EVENT):
         if not _same(event.text("context_id"), dossier.envelope.id):
             continue
         for kind in RUNTIME_IDS:
-            own, known = event.text(f"{kind}_id"), named.get(kind)
+            own, known = event.text(f"{kind}_id"), runtime.get(kind)
             if own is not None and known and own not in known:
                 message = (
-                    f"{called(event)} is of the {kind} {shown(own)}, its envelope {called(dossier.envelope)}"
+                    f"{named(event)} is of the {kind} {shown(own)}, its envelope {called(dossier.envelope)}"
                 )
                 yield Hit(event.origin(f"{kind}_id"), f"{message} of {listed(known)}")
 

@@ -11,7 +11,7 @@ from ctxview.analysis.wording import counted, listed, shown
 from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.envelope.fates import Fate, fates
 from ctxview.formats.envelope.model import Dossier, Record
-from ctxview.formats.envelope.rules.lookup import called, ids
+from ctxview.formats.envelope.rules.lookup import called, ids, named
 from ctxview.formats.envelope.thresholds import POINT_TARGETS
 from ctxview.formats.envelope.vocabulary import TARGETS, Kind
 
@@ -162,11 +162,11 @@ def tool_only(dossier: Dossier) -> Iterator[Hit]:
             continue
         for shown_by in fate.injected:
             if shown_by.target == "model":
-                message = f"{called(item)} is for tools alone, but was shown to the model"
+                message = f"{named(item)} is for tools alone, but was shown to the model"
                 yield Hit(item.origin("visibility"), f"{message} by {called(shown_by.injection)}")
         if fate.selected_by and all(each.target != "tool" for each in fate.injected):
             message = (
-                f"{called(item)} is for tools alone and was selected, but no injection brings it to a tool"
+                f"{named(item)} is for tools alone and was selected, but no injection brings it to a tool"
             )
             yield Hit(item.origin("visibility"), message)
 

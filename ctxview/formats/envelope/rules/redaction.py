@@ -11,7 +11,7 @@ from ctxview.analysis.wording import listed, shown
 from ctxview.findings import Effect, Hit, Severity, rule
 from ctxview.formats.envelope.fates import is_redacted
 from ctxview.formats.envelope.model import Dossier, Record
-from ctxview.formats.envelope.rules.lookup import blocks, called, is_blank
+from ctxview.formats.envelope.rules.lookup import blocks, called, is_blank, named
 from ctxview.formats.envelope.rules.secrets import hidden_texts, kept, returns
 from ctxview.formats.envelope.vocabulary import Kind
 
@@ -48,7 +48,7 @@ def unexplained_redaction(record: Record) -> Iterator[Hit]:
         return
     lacks = [what for what, names in WANTED.items() if not _told(record, *names)]
     if lacks:
-        message = f"{called(record)} is {state}, but the record does not tell the {listed(lacks)}"
+        message = f"{named(record)} is {state}, but the record does not tell the {listed(lacks)}"
         yield Hit(record.origin("redaction_state"), message)
 
 
@@ -72,7 +72,7 @@ def raw_content(record: Record) -> Iterator[Hit]:
     """
     for path, state in kept(record):
         where = shown(".".join(map(str, path)))
-        message = f"{called(record)} still has in {where} what a redaction ({shown(state)}) took away"
+        message = f"{named(record)} still has in {where} what a redaction ({shown(state)}) took away"
         yield Hit(record.origin(*path), message)
 
 
@@ -104,7 +104,7 @@ def no_way_back(record: Record) -> Iterator[Hit]:
     if linked or (digest and reason):
         return
     lacks = [name for name, told in (("digest", digest), ("reason", reason)) if not told]
-    message = f"{called(record)} is {state} and has no link to the original"
+    message = f"{named(record)} is {state} and has no link to the original"
     yield Hit(record.origin("redaction_state"), f"{message}, and no {' and no '.join(lacks)} instead")
 
 
@@ -135,7 +135,7 @@ def unmarked_block(dossier: Dossier) -> Iterator[Hit]:
                     continue
                 if state == "policy_blocked":
                     blocked.add(item.id)
-                    message = f"{called(item)} is blocked by policy, but stands in the block {block.id}"
+                    message = f"{named(item)} is blocked by policy, but stands in the block {block.id}"
                     yield Hit(reference.origin, f"{message} of {called(assembly)}")
                 elif not is_redacted(mark):
                     message = (
@@ -148,7 +148,7 @@ def unmarked_block(dossier: Dossier) -> Iterator[Hit]:
             item = dossier.resolve(reference)
             if item is None or item.id in blocked or item.text("redaction_state") != "policy_blocked":
                 continue
-            message = f"{called(item)} is blocked by policy, but is a source of {called(assembly)}"
+            message = f"{named(item)} is blocked by policy, but is a source of {called(assembly)}"
             yield Hit(reference.origin, message)
 
 

@@ -14,7 +14,7 @@ from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.envelope.fates import fates
 from ctxview.formats.envelope.model import Dossier, Record, text
 from ctxview.formats.envelope.read import embedded
-from ctxview.formats.envelope.rules.lookup import named
+from ctxview.formats.envelope.rules.lookup import DEEPEST, named
 from ctxview.formats.envelope.thresholds import OUTCOME_EVENTS, OUTCOME_KINDS, OUTCOME_OF, OUTCOME_WORDS
 from ctxview.formats.envelope.times import instant
 from ctxview.formats.envelope.vocabulary import Kind
@@ -91,9 +91,9 @@ def _statements(record: Record) -> Iterator[tuple[Path, str]]:
     waiting: list[tuple[Path, JsonValue]] = [((), dict(record.value))]
     while waiting:
         path, value = waiting.pop()
-        if isinstance(value, list):
+        if isinstance(value, list) and len(path) < DEEPEST:
             waiting.extend(((*path, at), each) for at, each in enumerate(value) if (*path, at) not in others)
-        if not isinstance(value, dict):
+        if not isinstance(value, dict) or len(path) >= DEEPEST:
             continue
         about = _snake(text(value.get("kind")) or text(value.get("type")) or "")
         for name, inner in value.items():
