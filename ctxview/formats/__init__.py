@@ -11,6 +11,7 @@ from ctxview.formats.interface import (
     CannotOpen,
     Format,
     FormatSpec,
+    HasEditors,
     Lens,
     LongWork,
     Match,
@@ -18,6 +19,7 @@ from ctxview.formats.interface import (
     Reading,
     Revision,
     Source,
+    Withholding,
 )
 from ctxview.formats.peek import Peek
 from ctxview.formats.registry import FORMATS, all_rules, detect, open_source
@@ -29,6 +31,7 @@ __all__ = [
     "Format",
     "FormatSpec",
     "Found",
+    "HasEditors",
     "Lens",
     "LongWork",
     "Match",
@@ -37,6 +40,7 @@ __all__ = [
     "Reading",
     "Revision",
     "Source",
+    "Withholding",
     "all_rules",
     "detect",
     "discover",

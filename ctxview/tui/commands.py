@@ -22,6 +22,7 @@ class Need(StrEnum):
     DRAFT = "an unsaved change"
     WRITABLE = "something that may be edited"
     PROFILES = "more than one profile"
+    EDITORS = "more than one who may edit"
     HITS = "a search that found something"
 
 
@@ -48,11 +49,20 @@ class Command:
     need: Need | None = None
 
 
-PANES = (
-    *("Sources", "Memory", "Todo", "Budget", "References"),
-    *("Missing", "Findings", "Detail", "Text", "History"),
-)
-"""In the order of their digits; the last has the 0."""
+PANES: Mapping[str, str] = {
+    **dict(zip("12345", ("Sources", "Memory", "Todo", "Budget", "References"), strict=True)),
+    **dict(zip("67890", ("Missing", "Findings", "Detail", "Text", "History"), strict=True)),
+    "L": "Lifecycle",
+    "V": "Visibility",
+}
+"""By their keys."""
+
+_ABOUT = {
+    "Lifecycle": "Lifecycle: the way from the sources to what was shown",
+    "Visibility": "Visibility: which item may be seen where, and which was",
+}
+
+ENTER = "Into the detail; from a finding to what it is about; along the way from a record"
 
 GROUPS: Mapping[Group, tuple[Command, ...]] = {
     Group.MOVING: (
@@ -64,15 +74,20 @@ GROUPS: Mapping[Group, tuple[Command, ...]] = {
         Command("page_up", "pageup,ctrl+b", "PgUp", "page up", "One screen up"),
         Command("first", "g,home", "g Home", "first", "First row"),
         Command("last", "G,end", "G End", "last", "Last row"),
-        Command("left", "h,left", "h ←", "pane left", "The pane to the left; in the tree, close a branch"),
-        Command("right", "l,right", "l →", "pane right", "The pane to the right; in the tree, open a branch"),
+        Command("left", "h,left", "h ←", "left", "The pane, or the stage, to the left; closes a branch"),
+        Command("right", "l,right", "l →", "right", "The pane, or the stage, to the right; opens a branch"),
         Command("next_pane", "tab", "Tab", "next pane", "Next pane"),
         Command("previous_pane", "shift+tab", "Shift-Tab", "previous pane", "Previous pane"),
         *(
-            Command(f"pane_{at % 10}", str(at % 10), str(at % 10), f"go to {name.lower()}", f"Go to {name}")
-            for at, name in enumerate(PANES, 1)
+            Command(
+                f"pane_{key.lower()}", key, key, f"go to {name.lower()}", _ABOUT.get(name, f"Go to {name}")
+            )
+            for key, name in PANES.items()
         ),
-        Command("enter", "enter", "Enter", "open", "Into the detail; from a finding to what it is about"),
+        Command("enter", "enter", "Enter", "open", ENTER),
+        Command(
+            "came_from", "backspace", "Backspace", "came from", "Back along the way: to what led to this"
+        ),
         Command("back", "escape", "Esc", "back", "Back: out of a search, a zoom, a jump, a filter"),
         Command("zoom", "z", "z", "zoom", "The pane alone on the screen, and back"),
     ),
@@ -105,6 +120,7 @@ GROUPS: Mapping[Group, tuple[Command, ...]] = {
         Command("add", "a", "a", "add", "Add a block to this tier", 10, Need.WRITABLE),
         Command("remove", "x", "x", "remove", "Remove this block"),
         Command("move", "m", "m", "move", "Move this block to another tier"),
+        Command("editor", "E", "E", "edit as", "Choose in whose name you edit", 9, Need.EDITORS),
         Command("undo", "u", "u", "undo", "Undo the last change of the draft", 2, Need.DRAFT),
         Command("redo", "ctrl+r", "Ctrl-r", "redo", "Redo it"),
         Command("save", "w,ctrl+s", "w", "save", "Show the difference, then save", 1, Need.DRAFT),

@@ -5,8 +5,11 @@ Knows which there are and which belong to what is looked at, not the screen; wha
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from ctxview.edits import Refused
 
 if TYPE_CHECKING:
     from ctxview.tui.loading import Manner
@@ -28,7 +31,16 @@ class Drafts:
 
             work = Work(self._view.sources[look.source], look, file, self._manner)
             self._works[look.source, file] = work
+        elif work.editor != look.editor:
+            work.hand_over(look.editor)
         return work
+
+    def hand_over(self, look: Look) -> None:
+        """Somebody else edits from now on: nothing that was saved can be undone in another name."""
+        for (source, _), work in self._works.items():
+            if source == look.source:
+                with suppress(Refused):
+                    work.hand_over(look.editor)
 
     def of(self, look: Look) -> list[Work]:
         """The drafts of the files that make up the revision looked at, the one changed last first."""
@@ -52,6 +64,9 @@ class Drafts:
 
     def dirty(self, look: Look) -> bool:
         return any(work.draft.dirty for work in self.of(look))
+
+    def unsaved_in(self, source: int) -> bool:
+        return any(work.draft.dirty for (number, _), work in self._works.items() if number == source)
 
     @property
     def unsaved(self) -> list[str]:

@@ -20,4 +20,5 @@ HOME: Mapping[Kind, Pane] = {
     Kind.FINDING: Pane.FINDINGS,
     Kind.TEXT: Pane.TEXT,
     Kind.MESSAGE: Pane.HISTORY,
+    Kind.NODE: Pane.LIFECYCLE,
 }

@@ -18,7 +18,7 @@ FRAME = 2
 
 
 class Pane(StrEnum):
-    """In the order of their digits."""
+    """In the order of their digits; the last ones have letters."""
 
     SOURCES = "Sources"
     MEMORY = "Memory"
@@ -30,13 +30,15 @@ class Pane(StrEnum):
     DETAIL = "Detail"
     TEXT = "Text"
     HISTORY = "History"
+    LIFECYCLE = "Lifecycle"
+    VISIBILITY = "Visibility"
 
     @property
-    def digit(self) -> int:
-        return (list(Pane).index(self) + 1) % 10
+    def key(self) -> str:
+        return "1234567890LV"[list(Pane).index(self)]
 
 
-SOMETIMES = frozenset((Pane.TEXT, Pane.HISTORY))
+SOMETIMES = frozenset((Pane.TEXT, Pane.HISTORY, Pane.LIFECYCLE, Pane.VISIBILITY))
 """Panes that are there only when they hold something."""
 
 
@@ -114,8 +116,8 @@ def _columns(width: int, height: int, wishes: Wishes, zoomed: Pane | None) -> li
         rest.append(Pane.MEMORY)
     elif wishes.holds(Pane.TEXT):
         rest.append(Pane.TEXT)
-    if wishes.holds(Pane.HISTORY):
-        rest.append(Pane.HISTORY)
+    rest += [pane for pane in (Pane.HISTORY,) if wishes.holds(pane)]
+    mains = [main, *(pane for pane in (Pane.LIFECYCLE, Pane.VISIBILITY) if wishes.holds(pane))]
     if not several:
         rest.append(Pane.SOURCES)
     if height < LOW:
@@ -126,31 +128,31 @@ def _columns(width: int, height: int, wishes: Wishes, zoomed: Pane | None) -> li
             *rest,
             *([Pane.SOURCES] if several and not tree else []),
         ]
-        return [*columns, _Column(middle, [_Row(height, [[main]])]), _Column(side, [_Row(height, [others])])]
+        return [*columns, _Column(middle, [_Row(height, [mains])]), _Column(side, [_Row(height, [others])])]
     above = (
         [_Row(wishes.height(Pane.SOURCES, 4, height // 4), [[Pane.SOURCES]])] if several and not tree else []
     )
-    return [*columns, _middle(middle, height, wishes, main, rest, above), _side(side, height, wishes)]
+    return [*columns, _middle(middle, height, wishes, mains, rest, above), _side(side, height, wishes)]
 
 
 def _middle(
-    width: int, height: int, wishes: Wishes, main: Pane, rest: Sequence[Pane], top: Sequence[_Row]
+    width: int, height: int, wishes: Wishes, mains: Sequence[Pane], rest: Sequence[Pane], top: Sequence[_Row]
 ) -> _Column:
     """The main pane takes what it needs, up to two thirds; below it stands what else there is.
 
-    On a tall screen the history has the whole width for itself: its lines are long.
+    On a tall screen the lifecycle and the history have the whole width for themselves: both are wide.
     """
     height -= sum(row.height for row in top)
-    if height >= TALL and Pane.HISTORY in rest:
-        history = _Row(wishes.height(Pane.HISTORY, 4, height // 3), [[Pane.HISTORY]])
-        others = [pane for pane in rest if pane is not Pane.HISTORY]
-        column = _middle(width, height - history.height, wishes, main, others, ())
-        return _Column(width, [*top, column.rows[0], history, *column.rows[1:]])
+    wide = [pane for pane in (Pane.LIFECYCLE, Pane.HISTORY) if pane in (*mains, *rest) and height >= TALL]
+    own = [_Row(wishes.height(pane, 4, height // (2 + len(wide))), [[pane]]) for pane in wide]
+    height -= sum(row.height for row in own)
+    main, *tabs = (pane for pane in mains if pane not in wide)
+    rest = [pane for pane in rest if pane not in wide]
     groups = _side_by_side(rest, wishes, width)
     needed = max(wishes.height(pane, 6, height // 2) for group in groups for pane in group)
     above = max(height - needed, wishes.height(main, 8, height * 2 // 3))
     below = max(height // 4, height - above)
-    return _Column(width, [*top, _Row(height - below, [[main]]), _Row(below, groups)])
+    return _Column(width, [*top, _Row(height - below, [[main, *tabs]]), *own, _Row(below, groups)])
 
 
 def _side(width: int, height: int, wishes: Wishes) -> _Column:

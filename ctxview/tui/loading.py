@@ -96,11 +96,11 @@ def read(
     from ctxview.formats import Lens
 
     if quick and manner.tokens not in ESTIMATES:
-        rough = Lens(ESTIMATES["bytes/4"], look.profile, manner.mode, look.budget)
+        rough = Lens(ESTIMATES["bytes/4"], look.profile, manner.mode, look.budget, look.editor)
         post(Ready(look, Index(source.reading(look.revision, rough, overlay)), final=False))
         if cancelled():
             return
-    exact = Lens(counter_named(manner.tokens), look.profile, manner.mode, look.budget)
+    exact = Lens(counter_named(manner.tokens), look.profile, manner.mode, look.budget, look.editor)
     if not cancelled():
         post(Ready(look, Index(source.reading(look.revision, exact, overlay)), final=True))
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ctxview.findings import Finding
+from ctxview.flow import Node
 from ctxview.state import Block, Budget, ContextState, Gap, JsonValue, Ref, Todo, TodoItem
 from ctxview.tui.text import Line, Span, join, show
 from ctxview.tui.things import Index, Kind, Thing, Value
@@ -107,6 +108,8 @@ def _words(value: Value) -> Iterator[str | None]:
             yield from (value.id, value.kind, value.target, value.status, value.text, *value.used_by)
         case Gap():
             yield from (value.id, value.question, value.severity, value.status, value.why, *value.blocks)
+        case Node() if value.block is None:
+            yield from (value.id, value.label, value.detail, value.text)
         case Finding():
             yield from (value.rule, value.message, str(value.origin), value.origin.pointer)
         case ContextState():

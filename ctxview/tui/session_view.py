@@ -43,7 +43,8 @@ class Change(StrEnum):
 class Look:
     """One look at one source: what a reading is made for. `edits` counts the steps of the draft.
 
-    `budget` is one that is tried out; None for the source's own.
+    `budget` is one that is tried out; None for the source's own. `editor` is in whose name one edits; None
+    for the first, or where a source does not tell them apart.
     """
 
     source: int
@@ -51,6 +52,7 @@ class Look:
     profile: str | None = None
     edits: int = 0
     budget: int | None = None
+    editor: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +174,25 @@ class SessionView:
         if budget == self.look.budget:
             return False
         self.look = replace(self.look, budget=budget)
+        return True
+
+    @property
+    def editors(self) -> Sequence[str]:
+        """In whose name one may edit here; empty where it makes no difference."""
+        from ctxview.formats import HasEditors
+
+        return self.source.editors if isinstance(self.source, HasEditors) else ()
+
+    @property
+    def editor(self) -> str | None:
+        """In whose name one edits; None where it makes no difference."""
+        return self.look.editor or next(iter(self.editors), None)
+
+    def edit_as(self, editor: str) -> bool:
+        """False when it is who edits already."""
+        if editor == self.editor:
+            return False
+        self.look = replace(self.look, editor=None if editor == self.editors[0] else editor)
         return True
 
     def edited(self, edits: int) -> None:

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ctxview.files.reading import Unreadable
 from ctxview.findings import Finding
+from ctxview.flow import Node
 from ctxview.state import Block, Budget, ContextState, Gap, Origin, Ref, Row, Todo, TodoItem
+from ctxview.tui.ways import Ways
 
 if TYPE_CHECKING:
     from ctxview.formats import Reading
@@ -34,6 +36,7 @@ class Kind(StrEnum):
     FINDING = "finding"
     TEXT = "text"
     MESSAGE = "message"
+    NODE = "record"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,7 @@ WHOLE = Thing(Kind.WHOLE)
 TODO = Thing(Kind.TODO)
 TEXT = Thing(Kind.TEXT)
 
-Value: TypeAlias = Block | Todo | TodoItem | Budget | Ref | Gap | Finding | Row | ContextState | str
+Value: TypeAlias = Block | Todo | TodoItem | Budget | Ref | Gap | Finding | Row | Node | ContextState | str
 
 
 def message(row: int) -> Thing:
@@ -84,6 +87,25 @@ class Index:
     def message_at(self, origin: Origin) -> Thing | None:
         """The message that stands at a place; None when the place is not in the transcript."""
         return next(self._message_at(origin), None)
+
+    @cached_property
+    def ways(self) -> Ways | None:
+        """The flow to walk along; None where there is none."""
+        flow = self.reading.state.flow
+        return Ways(flow) if flow is not None else None
+
+    def node(self, id_: str) -> Thing:
+        """The name of a record of the flow."""
+        stage = self.ways.stage(id_) if self.ways is not None else None
+        return Thing(Kind.NODE, id_, stage.name if stage is not None else "")
+
+    def block_named(self, id_: str | None) -> Thing | None:
+        return self._block_names.get(id_) if id_ is not None else None
+
+    @cached_property
+    def _block_names(self) -> dict[str, Thing]:
+        """The first block of each name."""
+        return {thing.name: thing for thing in reversed(self.of(Kind.BLOCK))}
 
     def block(self, thing: Thing) -> Block:
         value = self.things[thing]
@@ -147,6 +169,8 @@ def words_of(value: Value) -> str:
             return value.title
         case Todo():
             return value.summary or ""
+        case Node():
+            return value.text or f"{value.label} {value.detail}".strip()
         case Budget():
             return f"{value.target}: {value.used} of {value.limit} {value.unit}"
         case ContextState():
@@ -215,6 +239,9 @@ def _named(reading: Reading) -> Iterator[tuple[Thing, Value]]:
         yield unique(Kind.REF, ref.id, ref.kind), ref
     for budget in state.budgets:
         yield unique(Kind.BUDGET, budget.target, budget.unit), budget
+    for stage in state.flow.stages if state.flow is not None else ():
+        for node in stage.nodes:
+            yield unique(Kind.NODE, node.id, stage.name), node
     if state.text is not None:
         yield TEXT, state.text
     yield WHOLE, state
@@ -228,7 +255,7 @@ def _stands(value: Value) -> Iterator[tuple[str, str | None, int | None, int | N
     origin = _origin(value)
     if origin is not None and not isinstance(value, Finding | ContextState):
         yield origin.file, origin.pointer, origin.start, origin.end
-    form = value.form if isinstance(value, Block | Todo | ContextState) else None
+    form = value.form if isinstance(value, Block | Todo | Gap | Node | ContextState) else None
     if form is None:
         return
     if not isinstance(value, ContextState):
@@ -241,7 +268,7 @@ def _stands(value: Value) -> Iterator[tuple[str, str | None, int | None, int | N
 
 
 def _origin(value: Value | None) -> Origin | None:
-    if isinstance(value, Block | Ref | Gap | Finding | Row | TodoItem):
+    if isinstance(value, Block | Ref | Gap | Finding | Row | TodoItem | Node):
         return value.origin
     if isinstance(value, Todo):
         if value.cursor is not None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 
 from ctxview.analysis.tokens import ESTIMATES
-from ctxview.edits import Draft, Edit, Refused
+from ctxview.edits import Draft, Edit, Preview, Refused, WritePolicy
+from ctxview.files.line_difference import Hunk, difference
 from ctxview.files.save import Saved
 from ctxview.findings import Finding
-from ctxview.formats import Lens, Source
+from ctxview.formats import HasEditors, Lens, Source
 from ctxview.formats.interface import KeepsPast
 from ctxview.tui.loading import Manner
 from ctxview.tui.session_view import Look
+from ctxview.tui.veil import may_be_shown
 
 
 class Work:
@@ -22,10 +25,10 @@ class Work:
     def __init__(self, source: Source, look: Look, file: str, manner: Manner) -> None:
         if isinstance(source, KeepsPast) and (why := source.only_shown(look.revision)) is not None:
             raise Refused(why)
-        policy = source.policy(file)
-        if policy is None:
-            raise Refused("nothing may be written in this file; it is only shown")
-        self._policy = policy
+        self._source = source
+        self._policy = _policy(source, file, look.editor)
+        self.editor = look.editor
+        """In whose name; None for the first."""
         self._review = _reviewer(source, look, file, manner)
         self._edits: list[tuple[Edit, ...]] = []
         self._position = 0
@@ -34,7 +37,7 @@ class Work:
         self.steps = 0
         """Counts every change, there and back."""
         self.changed_at = monotonic()
-        self.draft = Draft(Path(file), source.bytes_of(file), policy, self._review)
+        self.draft = Draft(Path(file), source.bytes_of(file), self._policy, self._review)
 
     def apply(self, *edits: Edit) -> bool:
         """False when the edits change nothing; raises `Refused`."""
@@ -62,6 +65,25 @@ class Work:
         trial = Draft(self.draft.file, self.draft.data, self._policy, self._review)
         trial.apply(*edits)
         return trial.preview().added
+
+    def preview(self) -> Preview:
+        """What saving would do; nothing of it shows what is withheld."""
+        told = self.draft.preview()
+        return replace(told, hunks=self.difference(self.draft.original, self.draft.data))
+
+    def difference(self, old: bytes, new: bytes) -> tuple[Hunk, ...]:
+        """The difference of two versions of the file, as far as they may be shown."""
+        return difference(self.shown(old), self.shown(new))
+
+    def shown(self, data: bytes) -> bytes:
+        return may_be_shown(self._source, str(self.draft.file), data).data
+
+    def hand_over(self, editor: str | None) -> None:
+        """Somebody else edits: what was saved stays and cannot be undone any more; raises `Refused`."""
+        self.reload(self.draft.original)
+        self._policy = _policy(self._source, str(self.draft.file), editor)
+        self.editor = editor
+        self.reload(self.draft.original)
 
     def cannot_reapply(self, data: bytes) -> str | None:
         """Why the edits no longer fit on other bytes; None when they do."""
@@ -105,11 +127,23 @@ class Work:
         return draft
 
 
+def _policy(source: Source, file: str, editor: str | None) -> WritePolicy:
+    """What may be written in a file in somebody's name; raises `Refused`."""
+    if isinstance(source, HasEditors):
+        editor = editor or source.editors[0]
+        policy, whose = source.policy_of(file, editor), f" as {editor}"
+    else:
+        policy, whose = source.policy(file), ""
+    if policy is None:
+        raise Refused(f"nothing may be written in this file{whose}; it is only shown")
+    return policy
+
+
 def _reviewer(source: Source, look: Look, file: str, manner: Manner) -> Callable[[bytes], Sequence[Finding]]:
     """What is wrong with bytes, by the rules of their source."""
 
     def review(data: bytes) -> Sequence[Finding]:
-        lens = Lens(ESTIMATES["bytes/4"], look.profile, manner.mode)
+        lens = Lens(ESTIMATES["bytes/4"], look.profile, manner.mode, editor=look.editor)
         return source.reading(look.revision, lens, {file: data}).findings
 
     return review

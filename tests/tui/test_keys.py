@@ -84,7 +84,7 @@ async def test_half_and_whole_screens_are_walked() -> None:
 async def test_panes_are_chosen_by_digit_tab_and_side() -> None:
     async with driving(night()) as drive:
         for pane in (each for each in Pane if each not in SOMETIMES):
-            await drive.press(str(pane.digit))
+            await drive.press(pane.key)
             assert drive.front is pane
             assert drive.inspector.focused is drive.inspector.panes[pane]
         await drive.press("9")

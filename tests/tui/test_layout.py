@@ -61,7 +61,7 @@ def test_several_sources_are_always_in_sight() -> None:
 
 def test_a_large_screen_shows_everything_that_holds_something() -> None:
     shown = {slot.shown for slot in arrange(200, 57, FULL)}
-    assert shown == set(Pane) - {Pane.SOURCES, Pane.TEXT}
+    assert shown == set(Pane) - {Pane.SOURCES, Pane.TEXT, Pane.VISIBILITY}
 
 
 def test_a_source_without_memory_gives_its_place_to_the_text() -> None:
@@ -80,5 +80,5 @@ def test_a_zoomed_pane_is_alone() -> None:
 
 
 @pytest.mark.parametrize("pane", list(Pane))
-def test_the_digits_of_panes_and_commands_agree(pane: Pane) -> None:
-    assert PANES[pane.digit - 1] == pane
+def test_the_keys_of_panes_and_commands_agree(pane: Pane) -> None:
+    assert PANES[pane.key] == pane

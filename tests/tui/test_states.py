@@ -140,7 +140,7 @@ async def test_hostile_text_is_only_shown() -> None:
         assert "^[[31mALERT" in told
         assert "[@click=app.quit]y[/]" in drive.text(Pane.DETAIL)
         for pane in Pane:
-            await drive.press(str(pane.digit))
+            await drive.press(pane.key)
         await drive.press("2", "y", "o")
 
 

@@ -8,6 +8,7 @@ from typing import TypeAlias
 from ctxview.analysis.diff import StateDiff
 from ctxview.formats import Lens, Source
 from ctxview.tui.screens.inspector import Inspector
+from ctxview.tui.session_view import Look
 
 Side: TypeAlias = tuple[int, dict[str, bytes]]
 """A revision, and the drafts to read it with."""
@@ -29,7 +30,7 @@ async def _show(screen: Inspector) -> None:
     originals = {str(work.draft.file): work.draft.original for work in screen.drafts.of(look)}
     before = (look.revision, {**overlay, **originals}) if draft else (look.revision - 1, overlay)
     after = (look.revision, overlay)
-    difference = await asyncio.to_thread(_compare, source, look.profile, before, after)
+    difference = await asyncio.to_thread(_compare, source, look, before, after)
     from ctxview.tui.screens.diff import DiffScreen
 
     title = "What the draft changes" if draft else "What changed since the revision before"
@@ -38,10 +39,10 @@ async def _show(screen: Inspector) -> None:
         screen.go_to(thing)
 
 
-def _compare(source: Source, profile: str | None, before: Side, after: Side) -> StateDiff:
+def _compare(source: Source, look: Look, before: Side, after: Side) -> StateDiff:
     from ctxview.analysis.diff import diff
     from ctxview.analysis.tokens import ESTIMATES
 
-    lens = Lens(ESTIMATES["bytes/4"], profile)
+    lens = Lens(ESTIMATES["bytes/4"], look.profile, editor=look.editor)
     old, new = (source.reading(revision, lens, overlay).state for revision, overlay in (before, after))
     return diff(old, new)

@@ -12,9 +12,10 @@ from typing import Any
 
 from ctxview.edits import DeleteValue, Edit, MoveItem, Refused
 from ctxview.files.save import Conflict, SaveRefused
-from ctxview.state import Block, ContextState, Form, Tier, Todo, TodoItem
+from ctxview.flow import Node
+from ctxview.state import Block, ContextState, Form, Gap, Tier, Todo, TodoItem
 from ctxview.tui.screens.inspector import Inspector
-from ctxview.tui.things import WHOLE, Kind, Thing
+from ctxview.tui.things import WHOLE, Index, Kind, Thing
 from ctxview.tui.work import Work
 
 
@@ -37,6 +38,10 @@ def remove(screen: Inspector) -> None:
 
 def move(screen: Inspector) -> None:
     _start(screen, _move(screen))
+
+
+def editor(screen: Inspector) -> None:
+    _start(screen, _editor(screen))
 
 
 def undo(screen: Inspector) -> None:
@@ -104,6 +109,22 @@ async def _move(screen: Inspector) -> None:
         screen.follow(Thing(Kind.BLOCK, block.id, tier.name))
 
 
+async def _editor(screen: Inspector) -> None:
+    view = screen.view
+    if len(view.editors) < 2:
+        screen.say("Here it makes no difference who edits.")
+    elif screen.drafts.unsaved_in(view.look.source):
+        screen.say(f"There are changes made as {view.editor}: save or undo them first.", severity="warning")
+    else:
+        from ctxview.tui.screens.pick import PickScreen
+
+        chosen = await screen.app.push_screen_wait(PickScreen("Edit in whose name?", view.editors))
+        if chosen is not None and view.edit_as(chosen):
+            screen.drafts.hand_over(view.look)
+            screen.drafted()
+            screen.say(f"You edit as {chosen} now.")
+
+
 async def _fill_in(screen: Inspector, form: Form, title: str) -> None:
     from ctxview.tui.screens.form import FormScreen
 
@@ -157,7 +178,7 @@ async def _save(screen: Inspector) -> None:
 async def _save_one(screen: Inspector, work: Work) -> None:
     from ctxview.tui.screens.save import SaveScreen
 
-    preview = await asyncio.to_thread(work.draft.preview)
+    preview = await asyncio.to_thread(work.preview)
     if not await screen.app.push_screen_wait(SaveScreen(preview, work.draft.file)):
         return
     try:
@@ -175,12 +196,11 @@ async def _save_one(screen: Inspector, work: Work) -> None:
 
 async def _settle(screen: Inspector, work: Work, conflict: Conflict) -> None:
     """The file changed meanwhile: both differences are shown and the person chooses."""
-    from ctxview.files.line_difference import difference
     from ctxview.tui.screens.conflict import ConflictScreen
 
     base = work.draft.original
-    mine = await asyncio.to_thread(difference, base, conflict.wanted)
-    theirs = await asyncio.to_thread(difference, base, conflict.current)
+    mine = await asyncio.to_thread(work.difference, base, conflict.wanted)
+    theirs = await asyncio.to_thread(work.difference, base, conflict.current)
     cannot = await asyncio.to_thread(work.cannot_reapply, conflict.current)
     way = await screen.app.push_screen_wait(ConflictScreen(work.draft.file, mine, theirs, cannot))
     if way == "reload":
@@ -218,12 +238,22 @@ def _form(screen: Inspector) -> tuple[Form | None, str]:
             return block.form, block.id
         case Todo() as todo:
             return todo.form, "the todo cursor"
+        case Gap() as gap if gap.form is not None:
+            return gap.form, gap.id
+        case Node() as node:
+            return _record(node, index), node.label
         case TodoItem():
             listed = index.reading.state.todo
             return (listed.form if listed is not None else None), "the todo cursor"
         case _:
             whole = index.value(WHOLE)
             return (whole.form, whole.title) if isinstance(whole, ContextState) else (None, "")
+
+
+def _record(node: Node, index: Index) -> Form | None:
+    """The form of a record; of one that is a block, the block's."""
+    block = index.value(index.block_named(node.block))
+    return node.form or (block.form if isinstance(block, Block) else None)
 
 
 def _block(screen: Inspector) -> Block | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from ctxview.formats import Source
+from ctxview.formats import Source, Withholding
 from ctxview.tui.screens.inspector import Inspector
 from ctxview.tui.text import Line, Span, join, show
+from ctxview.tui.veil import Veiled, may_be_shown
 
 
 def earlier(screen: Inspector) -> None:
@@ -52,11 +53,13 @@ def origin(screen: Inspector) -> None:
         return
     place = shown.index.origin(screen.selected) if shown is not None and screen.selected is not None else None
     file = place.file if place is not None else str(source.revisions[look.revision].file)
-    load = partial(_bytes_of, source, look.revision, file, screen.drafts.overlay(look.source))
+    load = partial(_shown_bytes, source, look.revision, file, screen.drafts.overlay(look.source))
     transcript = screen.view.transcript
     message = shown.index.message_at(place) if shown is not None and place is not None else None
     instead = (
-        partial(transcript.raw, int(message.name)) if transcript is not None and message is not None else None
+        partial(transcript.raw, int(message.name))
+        if transcript is not None and message is not None and not isinstance(source, Withholding)
+        else None
     )
     screen.app.push_screen(RawScreen(file, load, place, screen.view.hits.needle, instead))
 
@@ -103,13 +106,13 @@ def diff(screen: Inspector) -> None:
     show_diff(screen)
 
 
-def _bytes_of(source: Source, revision: int, file: str, drafts: Mapping[str, bytes]) -> bytes:
-    """The file a thing stands in, as it was then, or the draft of it."""
+def _shown_bytes(source: Source, revision: int, file: str, drafts: Mapping[str, bytes]) -> Veiled:
+    """The file a thing stands in, as it was then, or the draft of it; as far as it may be shown."""
     from ctxview.formats.interface import KeepsPast
 
     if isinstance(source, KeepsPast) and source.only_shown(revision) is not None:
-        return source.bytes_at(revision, file)
-    return drafts[file] if file in drafts else source.bytes_of(file)
+        return may_be_shown(source, file, source.bytes_at(revision, file))
+    return may_be_shown(source, file, drafts[file] if file in drafts else source.bytes_of(file))
 
 
 def _step(screen: Inspector, revision: int) -> None:

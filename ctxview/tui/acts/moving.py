@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from functools import partial
 
+from ctxview.flow import Node
 from ctxview.tui.layout import Pane
+from ctxview.tui.panes.lifecycle import LifecyclePane
 from ctxview.tui.panes.sources import SourcesPane
 from ctxview.tui.query import Query
 from ctxview.tui.screens.command_screen import CommandScreen
 from ctxview.tui.screens.inspector import Inspector
-from ctxview.tui.things import Kind
+from ctxview.tui.things import Index, Kind, Thing
+
+ABSENT = {
+    Pane.TEXT: "There is no text beside the state.",
+    Pane.HISTORY: "This source has no messages.",
+    Pane.LIFECYCLE: "This source does not record the way from its sources to what was shown.",
+    Pane.VISIBILITY: "This source does not tell targets apart.",
+}
+"""What is said of a pane that is not there."""
 
 
 def down(screen: CommandScreen[object]) -> None:
@@ -47,12 +57,12 @@ def last(screen: CommandScreen[object]) -> None:
 
 
 def left(screen: Inspector) -> None:
-    if not _fold(screen, open=False):
+    if not _step(screen, -1):
         _beside(screen, right=False)
 
 
 def right(screen: Inspector) -> None:
-    if not _fold(screen, open=True):
+    if not _step(screen, 1):
         _beside(screen, right=True)
 
 
@@ -68,12 +78,10 @@ def _choose(pane: Pane, screen: Inspector) -> None:
     if any(pane in slot.panes for slot in screen.deck.slots):
         screen.deck.choose(pane)
     else:
-        screen.say(
-            "There is no text beside the state." if pane is Pane.TEXT else "This source has no messages."
-        )
+        screen.say(ABSENT[pane])
 
 
-pane_1, pane_2, pane_3, pane_4, pane_5, pane_6, pane_7, pane_8, pane_9, pane_0 = (
+pane_1, pane_2, pane_3, pane_4, pane_5, pane_6, pane_7, pane_8, pane_9, pane_0, pane_l, pane_v = (
     partial(_choose, pane) for pane in Pane
 )
 
@@ -92,10 +100,25 @@ def enter(screen: Inspector) -> None:
         return
     elif thing.kind is Kind.FINDING and (subject := screen.shown.index.subject(thing)) is not None:
         screen.go_to(subject)
+    elif thing.kind is Kind.NODE and (further := _onward(thing, screen.shown.index)) is not None:
+        _walk(screen, further)
+    elif screen.deck.front.pane is Pane.VISIBILITY:
+        screen.go_to(thing)
     else:
-        screen.jumps.append(thing)
+        screen.jumps.remember(thing)
         screen.selected = thing
         screen.deck.choose(Pane.DETAIL)
+
+
+def came_from(screen: CommandScreen[object]) -> None:
+    """Against the way, to what a record or a block came from; where nothing is known to be, back."""
+    origin = _came_from(screen) if isinstance(screen, Inspector) else None
+    if origin is None or not isinstance(screen, Inspector):
+        back(screen)
+    elif screen.jumps.last == origin:
+        screen.jumps.back()
+    else:
+        _walk(screen, origin)
 
 
 def back(screen: CommandScreen[object]) -> None:
@@ -110,7 +133,7 @@ def back(screen: CommandScreen[object]) -> None:
     elif screen.deck.zoomed is not None:
         screen.deck.zoom(None)
     elif screen.jumps:
-        screen.go_to(screen.jumps.pop(), remember=False)
+        screen.jumps.back()
     elif screen.view.query:
         screen.view.query = Query()
         screen.rearrange()
@@ -130,9 +153,13 @@ def _move_page(screen: CommandScreen[object], pages: float) -> None:
         screen.lines.move_page(pages)
 
 
-def _fold(screen: Inspector, *, open: bool) -> bool:  # noqa: A002 - what is done to a branch
+def _step(screen: Inspector, step: int) -> bool:
+    """What the sideways keys mean inside a pane: a branch of the tree, a stage of the way."""
     pane = screen.focused
-    return isinstance(pane, SourcesPane) and pane.fold(open=open)
+    if isinstance(pane, LifecyclePane):
+        pane.step(step)
+        return True
+    return isinstance(pane, SourcesPane) and pane.fold(open=step > 0)
 
 
 def _beside(screen: Inspector, *, right: bool) -> None:
@@ -148,6 +175,39 @@ def _turn(screen: Inspector, step: int) -> None:
     here = screen.deck.front.pane
     at = order.index(here) if here in order else 0
     screen.deck.choose(order[(at + step) % len(order)])
+
+
+def _walk(screen: Inspector, thing: Thing) -> None:
+    """To the next record on the way; what else the one before leads to is marked."""
+    before = screen.selected
+    screen.go_to(thing)
+    if before is not None and thing.kind is Kind.NODE:
+        screen.lifecycle.walk_to(thing, before.name)
+
+
+def _onward(thing: Thing, index: Index) -> Thing | None:
+    """What a record leads to; from the last one that is a block, the block."""
+    further = index.ways.onward(thing.name) if index.ways is not None else []
+    if further:
+        return index.node(further[0].id)
+    node = index.value(thing)
+    return index.block_named(node.block) if isinstance(node, Node) else None
+
+
+def _came_from(screen: Inspector) -> Thing | None:
+    """What the selected record or block came from: of several the one a person came from."""
+    thing, index = screen.selected, screen.shown.index if screen.shown is not None else None
+    if thing is None or index is None or index.ways is None:
+        return None
+    ways = index.ways
+    node = ways.of_block(thing.name) if thing.kind is Kind.BLOCK else ways.nodes.get(thing.name)
+    if node is None or thing.kind not in {Kind.BLOCK, Kind.NODE}:
+        return None
+    origins = [index.node(each.id) for each in ways.backward(node.id)]
+    last = screen.jumps.last
+    if last in origins or last in [index.node(link.start) for link in ways.into(node.id)]:
+        return last
+    return next(iter(origins), None)
 
 
 def _open_source(screen: Inspector, number: int) -> None:

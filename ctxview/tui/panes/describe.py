@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from ctxview.findings import Finding
+from ctxview.flow import Link, Node
 from ctxview.state import Block, Budget, ContextState, Gap, Origin, Ref, Row, Todo, TodoItem
 from ctxview.tui import glyphs
 from ctxview.tui.panes.budget import budget_lines
 from ctxview.tui.panes.fields import field_lines
 from ctxview.tui.panes.history import role_style
 from ctxview.tui.panes.references import STYLE as REF_STYLE
-from ctxview.tui.panes.rows import finding_row, gap_severity
+from ctxview.tui.panes.rows import finding_row, gap_badge
 from ctxview.tui.panes.todo import cursor_lines, item_line
 from ctxview.tui.session_view import Shown
+from ctxview.tui.sights import in_words
 from ctxview.tui.text import EMPTY, Line, Span, join, paragraphs, show, wrap, wrap_all
 from ctxview.tui.things import Thing, Value
 from ctxview.tui.tiers import tier_styles
+from ctxview.tui.ways import Ways
 
 LONGEST = 2_000
 """Lines of one text shown here; the raw view has the rest."""
+
+MOST_LINKS = 12
+"""Records one came from, or leads to, that are named."""
 
 LONGEST_MESSAGE = 32_000
 """Characters of one message: wrapping more would be felt when walking from row to row."""
@@ -52,6 +58,8 @@ def _body(value: Value, shown: Shown, width: int) -> Iterator[Line]:
             yield from _gap(value, width)
         case Row():
             yield from _message(value, width)
+        case Node():
+            yield from _node(value, shown, width)
         case Finding():
             yield from _finding(value, width)
         case ContextState():
@@ -67,6 +75,8 @@ def _block(block: Block, shown: Shown, width: int) -> Iterator[Line]:
         join(show(block.tier, styles.get(block.tier, "")), show(block.type or "", "rule"), gap=" · "), width
     )
     yield from _verdict(block, width)
+    if block.sights:
+        yield from wrap(in_words(block), width, "  ")
     for name, value, ramp in (
         ("decay", block.decay, "decay"),
         ("confidence", block.confidence, "confidence"),
@@ -162,18 +172,48 @@ def _ref(ref: Ref, width: int) -> Iterator[Line]:
 
 
 def _gap(gap: Gap, width: int) -> Iterator[Line]:
-    severity = gap_severity(gap.severity)
     yield from wrap(show(gap.id, "strong"), width)
-    head = join(
-        (Span(f"{glyphs.SEVERITY[severity]} ", f"severity.{severity}"),),
-        show(f"{gap.severity} · {gap.status}", "dim"),
-    )
-    yield from wrap(head, width)
-    yield from wrap(show(gap.question), width)
+    yield from wrap(join(gap_badge(gap), show(gap.status, "dim"), gap=" · "), width)
+    yield from wrap_all(paragraphs(gap.question), width)
     if gap.why:
-        yield from wrap(join((Span("why ", "dim"),), show(gap.why)), width, "    ")
+        yield EMPTY
+        yield from wrap_all(paragraphs(gap.why, "dim"), width)
     if gap.blocks:
-        yield from wrap(join((Span("blocks ", "dim"),), show(", ".join(gap.blocks))), width, "       ")
+        yield EMPTY
+        yield (Span("It blocks", "title"),)
+        for each in gap.blocks:
+            yield from wrap(join((Span("✗ ", "bad"),), show(each)), width, "  ")
+    if gap.form is not None:
+        yield EMPTY
+        yield from field_lines(gap.form, width)
+
+
+def _node(node: Node, shown: Shown, width: int) -> Iterator[Line]:
+    ways = shown.index.ways
+    stage = ways.stage(node.id) if ways is not None else None
+    yield from wrap(show(node.label, "strong"), width)
+    yield from wrap(join(show(stage.name if stage else "", "accent"), show(node.detail), gap=" · "), width)
+    if ways is not None:
+        for word, links in (("from", ways.into(node.id)), ("to", ways.out_of(node.id))):
+            yield from _links(word, links, ways, width)
+    if node.text:
+        yield EMPTY
+        yield from _text(node.text, width)
+    if node.form is not None:
+        yield EMPTY
+        yield from field_lines(node.form, width, skip=("content", "text"))
+
+
+def _links(word: str, links: Sequence[Link], ways: Ways, width: int) -> Iterator[Line]:
+    """What a record came from or leads to, with how much passed and what is said of it."""
+    for at, link in enumerate(links[:MOST_LINKS]):
+        other = ways.nodes[link.start if word == "from" else link.end]
+        head: Line = (Span(f"{word if at == 0 else '':<5}", "dim"),)
+        count = show(f"×{link.count:,}" if link.count > 1 else "", "accent")
+        told = join(show(other.label, "link"), count, show(link.label, "dim"), gap=" ")
+        yield from wrap(join(head, told), width, "     ")
+    if len(links) > MOST_LINKS:
+        yield (Span(f"     … and {len(links) - MOST_LINKS:,} more", "dim"),)
 
 
 def _message(row: Row, width: int) -> Iterator[Line]:

@@ -3,8 +3,24 @@
 from __future__ import annotations
 
 from ctxview.findings import Effect, Finding, Severity
+from ctxview.state import Gap
 from ctxview.tui import glyphs
-from ctxview.tui.text import Line, Span, join, preview, show
+from ctxview.tui.text import Line, Span, join, preview, show, styled
+
+LOUD = {"blocking", "fatal"}
+
+RANKS = (
+    LOUD,
+    {"critical", "error"},
+    {"high"},
+    {"warning", "medium", "major", "degraded", "moderate"},
+    {"low", "minor"},
+    {"info"},
+)
+"""The words of all formats for how bad a gap is, the worst first."""
+
+SETTLED = {"resolved", "declined", "expired", "closed"}
+"""What is said of a gap that nobody waits for any more."""
 
 
 def finding_row(finding: Finding) -> Line:
@@ -28,11 +44,31 @@ def severity_counts(counts: dict[Severity, int], gap: str = " ", *, zeros: bool 
     return join(*parts, gap=gap)
 
 
+def gap_badge(gap: Gap) -> Line:
+    """How bad a gap is, in its format's own word; what blocks is loud while it is not settled."""
+    severity = gap_severity(gap.severity)
+    if is_settled(gap):
+        return join((Span(f"{glyphs.YES} ", "dim"),), show(gap.severity, "dim"))
+    word = show(f"{glyphs.SEVERITY[severity]} {gap.severity}", f"severity.{severity}")
+    if gap.severity.casefold() not in LOUD:
+        return word
+    return styled(join((Span(" "),), word, (Span(" "),)), "blocking")
+
+
+def gap_order(gap: Gap) -> tuple[bool, int]:
+    """What is not settled first, the worst of it on top."""
+    folded = gap.severity.casefold()
+    ranks = [at for at, words in enumerate(RANKS) if folded in words]
+    return is_settled(gap), ranks[0] if ranks else len(RANKS)
+
+
+def is_settled(gap: Gap) -> bool:
+    return gap.status.casefold() in SETTLED
+
+
 def gap_severity(word: str) -> Severity:
     """Formats have their own words for how bad a gap is."""
     folded = word.casefold()
-    if folded in {"error", "blocking", "critical", "high", "fatal"}:
+    if any(folded in words for words in RANKS[:3]):
         return Severity.ERROR
-    if folded in {"warning", "medium", "major", "degraded", "moderate"}:
-        return Severity.WARNING
-    return Severity.INFO
+    return Severity.WARNING if folded in RANKS[3] else Severity.INFO

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from textual.widget import Widget
 
 from ctxview.findings import Severity
-from ctxview.state import Owner, RefStatus
-from ctxview.tui import glyphs
+from ctxview.state import Owner, RefStatus, Sight
+from ctxview.tui import glyphs, sights
 from ctxview.tui.commands import GROUPS, READING, Group, bindings
 from ctxview.tui.panes.references import STYLE as REF_STYLE
 from ctxview.tui.query import FLAGS, NUMBERS, WORDS
@@ -93,7 +93,7 @@ def help_lines(width: int) -> list[Line]:
 
 def _group(group: Group, width: int) -> list[Line]:
     lines: list[Line] = [EMPTY, (Span(group, "title"),)]
-    digits = [command for command in GROUPS[group] if command.id.startswith("pane_")]
+    digits = [command for command in GROUPS[group] if command.keys.isdigit()]
     for command in GROUPS[group]:
         if command in digits[1:]:
             continue
@@ -111,6 +111,7 @@ def _signs(width: int) -> list[Line]:
         *((glyphs.OWNER[owner], f"owner.{owner}", f"{owner}: {told}") for owner, told in OWNERS.items()),
         *((glyphs.SEVERITY[each], f"severity.{each}", each) for each in Severity),
         *((glyphs.REF[each], REF_STYLE[each], f"reference {each}") for each in RefStatus),
+        *((sights.GLYPHS[each], sights.style(each), f"a target: {sights.SENTENCES[each]}") for each in Sight),
         ("+ ~ !", "changed.changed", "new, changed, or judged otherwise than what was shown before"),
         ("≈", "warn", "an estimate; without it a figure is exact"),
         (f"{glyphs.LEVELS[0]} {glyphs.LEVELS[7]}", "decay.0", "decay and confidence from 0 to 1"),

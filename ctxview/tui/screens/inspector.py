@@ -18,11 +18,13 @@ from ctxview.tui.drafts import Drafts
 from ctxview.tui.errands import LONG_WORK, Errands, cancelled
 from ctxview.tui.homes import HOME
 from ctxview.tui.hunter import Hunter
+from ctxview.tui.jumps import Jumps
 from ctxview.tui.layout import Pane
 from ctxview.tui.panes.budget import BudgetPane
 from ctxview.tui.panes.detail import DetailPane
 from ctxview.tui.panes.findings import FindingsPane
 from ctxview.tui.panes.history import HistoryPane
+from ctxview.tui.panes.lifecycle import LifecyclePane
 from ctxview.tui.panes.memory import MemoryPane
 from ctxview.tui.panes.missing import MissingPane
 from ctxview.tui.panes.pane import PaneLines
@@ -30,6 +32,7 @@ from ctxview.tui.panes.prose import TextPane
 from ctxview.tui.panes.references import ReferencesPane
 from ctxview.tui.panes.sources import SourcesPane
 from ctxview.tui.panes.todo import TodoPane
+from ctxview.tui.panes.visibility import VisibilityPane
 from ctxview.tui.query import Query
 from ctxview.tui.screens.command_screen import CommandScreen
 from ctxview.tui.session_view import SessionView, Shown, Sort
@@ -54,8 +57,7 @@ class Inspector(CommandScreen[None]):
         super().__init__()
         self.view = SessionView(profile)
         self.drafts = Drafts(manner, self.view)
-        self.jumps: list[Thing] = []
-        """Where a person came from, for Esc."""
+        self.jumps = Jumps(self)
         self.finding: Thing | None = None
         """The finding that was stepped to last."""
         self._awaited: Thing | None = None
@@ -81,6 +83,8 @@ class Inspector(CommandScreen[None]):
             DetailPane(self.view),
             TextPane(),
             HistoryPane(),
+            LifecyclePane(),
+            VisibilityPane(),
         ]
         yield Deck(panes)
         yield Timeline(self.view)
@@ -90,7 +94,7 @@ class Inspector(CommandScreen[None]):
         self.header, self.deck = self.query_one(Header), self.query_one(Deck)
         self.timeline, self.keys = self.query_one(Timeline), self.query_one(KeyBar)
         self.memory, self.detail = self.query_one(MemoryPane), self.query_one(DetailPane)
-        self.history = self.query_one(HistoryPane)
+        self.history, self.lifecycle = self.query_one(HistoryPane), self.query_one(LifecyclePane)
         self.header.status = "opening…"
         self.memory.focus()
         self.call_after_refresh(self._open)
@@ -230,9 +234,9 @@ class Inspector(CommandScreen[None]):
 
     def go_to(self, thing: Thing, *, remember: bool = True) -> None:
         """Brings a thing into sight in its own pane."""
-        if remember and self.selected is not None and self.selected != thing:
-            self.jumps.append(self.selected)
         pane = HOME[thing.kind]
+        if remember and self.selected is not None and (self.deck.front.pane, self.selected) != (pane, thing):
+            self.jumps.remember(self.selected)
         if thing.kind is Kind.BLOCK and self.shown is not None and thing not in self.shown.blocks:
             self.view.query = Query()
             self.rearrange()
@@ -284,6 +288,10 @@ class Inspector(CommandScreen[None]):
     def action_sort_by(self, name: str) -> None:
         self.view.sort_by(Sort[name])
         self.reordered()
+
+    def action_go_to_stage(self, number: int) -> None:
+        self.deck.choose(Pane.LIFECYCLE)
+        self.lifecycle.show_stage(number)
 
     def action_go_to_revision(self, number: int) -> None:
         if self.view.go_to_revision(number):
@@ -357,6 +365,7 @@ class Inspector(CommandScreen[None]):
         facts = {
             Need.REVISIONS: view.last_revision > 0,
             Need.PROFILES: source is not None and len(source.profiles) > 1,
+            Need.EDITORS: len(view.editors) > 1,
             Need.FINDINGS: shown is not None and bool(shown.index.findings),
             Need.WRITABLE: shown is not None and any(tier.new for tier in shown.index.reading.state.tiers),
             Need.DRAFT: self.drafts.dirty(view.look),

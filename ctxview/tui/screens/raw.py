@@ -15,6 +15,7 @@ from ctxview.tui.raw_text import RawPage, RawText
 from ctxview.tui.screens.command_screen import CommandScreen
 from ctxview.tui.search import pattern
 from ctxview.tui.text import Line, Span, fit, join, shorten, show
+from ctxview.tui.veil import Veiled
 from ctxview.tui.widgets.drawing import OneLine
 from ctxview.tui.widgets.key_bar import KeyBar
 from ctxview.tui.widgets.page import Page
@@ -25,7 +26,7 @@ WHILE_TYPING = 4_000_000
 
 
 class RawScreen(CommandScreen[None]):
-    """`load` gives the bytes; it is called in a thread. Opens at `origin` where that says a place.
+    """`load` gives what may be shown; it is called in a thread. Opens at `origin` where that says a place.
 
     `instead` gives only the bytes of the place, for when the whole file is too large.
     """
@@ -42,7 +43,7 @@ class RawScreen(CommandScreen[None]):
     def __init__(
         self,
         name: str,
-        load: Callable[[], bytes],
+        load: Callable[[], Veiled],
         origin: Origin | None,
         needle: str = "",
         instead: Callable[[], bytes] | None = None,
@@ -68,13 +69,9 @@ class RawScreen(CommandScreen[None]):
 
     def _read(self) -> None:
         origin = self._origin
-        span = (
-            None
-            if origin is None or origin.start is None or origin.end is None
-            else (origin.start, origin.end)
-        )
         try:
-            raw, note = RawText(self._load(), span), ""
+            veiled = self._load()
+            raw, note = RawText(veiled.data, _span(veiled, origin)), _withheld(veiled)
         except Unreadable as error:
             if self._instead is None:
                 raise
@@ -123,6 +120,18 @@ class RawScreen(CommandScreen[None]):
 
     def copied_text(self) -> str:
         return self._lines.marked_text
+
+
+def _span(veiled: Veiled, origin: Origin | None) -> tuple[int, int] | None:
+    if origin is None or origin.start is None or origin.end is None:
+        return None
+    return veiled.span(origin.start, origin.end)
+
+
+def _withheld(veiled: Veiled) -> str:
+    if not veiled.hidden:
+        return ""
+    return f"{veiled.hidden:,} {'stretch is' if veiled.hidden == 1 else 'stretches are'} withheld"
 
 
 class RawTitle(OneLine):

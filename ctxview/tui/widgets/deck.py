@@ -167,7 +167,12 @@ SHORT = {
     Pane.MISSING: "Miss",
     Pane.FINDINGS: "Find",
     Pane.HISTORY: "Hist",
+    Pane.LIFECYCLE: "Life",
+    Pane.VISIBILITY: "Vis",
 }
+
+SHORTEST = {**SHORT, Pane.MEMORY: "Mem", Pane.DETAIL: "Det"}
+"""Where there are more panes than usual."""
 
 
 def tabs(slot: Slot, counts: Mapping[Pane, str]) -> Line:
@@ -180,6 +185,8 @@ def tabs(slot: Slot, counts: Mapping[Pane, str]) -> Line:
         (bare, some, "  "),
         (bare, some, " "),
         (bare, SHORT, " "),
+        (bare, SHORTEST, " "),
+        ({}, SHORTEST, " "),
     ]
     for told, short, gap in attempts:
         line = _tabs(slot, told, short, gap)
@@ -191,13 +198,13 @@ def tabs(slot: Slot, counts: Mapping[Pane, str]) -> Line:
 def _tabs(slot: Slot, counts: Mapping[Pane, str], short: Mapping[Pane, str], gap: str) -> Line:
     parts: list[Line] = []
     for pane in slot.panes:
-        action = f"screen.command('pane_{pane.digit}')"
+        action = f"screen.command('pane_{pane.key.lower()}')"
         shown = pane is slot.shown
         name = pane if shown else short.get(pane, pane)
         count = counts.get(pane, "")
         parts.append(
             (
-                Span(str(pane.digit), "key" if shown else "dim", action),
+                Span(pane.key, "key" if shown else "dim", action),
                 Span(f" {name}" if name else "", "title" if shown else "dim", action),
                 Span(f" {count}" if count else "", "accent" if shown else "dim", action),
             )

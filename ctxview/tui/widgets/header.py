@@ -61,6 +61,10 @@ def _facts(view: SessionView, status: str) -> list[tuple[int, Line]]:
         facts.append((8, tuple(Span(span.text, span.style, "screen.command('pane_7')") for span in counts)))
     if view.source is not None and view.last_revision:
         facts.append((6, show(f"rev {view.look.revision + 1}/{view.last_revision + 1}")))
+    if len(view.editors) > 1:
+        facts.append(
+            (7, show(f"✎ {shorten(view.editor or '', 16)}", "owner.model", "screen.command('editor')"))
+        )
     if view.profile is not None:
         facts.append((4, show(shorten(view.profile, 24), "link", "screen.command('profile')")))
     if status:

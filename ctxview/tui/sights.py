@@ -1,0 +1,78 @@
+"""How far something came on its way to each target, in signs and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from ctxview.state import Block, Sight
+from ctxview.tui.text import Line, Span, join, show
+
+GLYPHS: Mapping[Sight, str] = {
+    Sight.INJECTED: "●",
+    Sight.ASSEMBLED: "◐",
+    Sight.ALLOWED: "○",
+    Sight.DENIED: "✗",
+    Sight.UNKNOWN: "·",
+}
+
+LETTERS: Mapping[Sight, str] = {
+    Sight.INJECTED: "I",
+    Sight.ASSEMBLED: "A",
+    Sight.ALLOWED: "o",
+    Sight.DENIED: "x",
+    Sight.UNKNOWN: "?",
+}
+"""For terminals that know no more than ASCII."""
+
+WORDS: Mapping[Sight, str] = {
+    Sight.INJECTED: "injected",
+    Sight.ASSEMBLED: "assembled",
+    Sight.ALLOWED: "allowed",
+    Sight.DENIED: "denied",
+    Sight.UNKNOWN: "not said",
+}
+
+SENTENCES: Mapping[Sight, str] = {
+    Sight.INJECTED: "injected",
+    Sight.ASSEMBLED: "put together, nothing says that it arrived",
+    Sight.ALLOWED: "allowed, not put together",
+    Sight.DENIED: "denied",
+    Sight.UNKNOWN: "not said",
+}
+
+
+def targets(blocks: Iterable[Block]) -> list[str]:
+    """All targets that any block tells of, in the order they are told."""
+    return list(dict.fromkeys(target for block in blocks for target in block.sights))
+
+
+def legend(signs: Mapping[Sight, str]) -> Line:
+    """What the signs mean, on one line."""
+    return join(
+        *((Span(f"{signs[each]} ", style(each)), Span(WORDS[each], "dim")) for each in Sight), gap="  "
+    )
+
+
+def in_words(block: Block) -> Line:
+    """Every target of one block: "model: injected · user: denied"."""
+    told = (
+        join(show(f"{target}: ", "dim"), show(SENTENCES[sight], style(sight)))
+        for target, sight in block.sights.items()
+    )
+    return join(*told, gap=" · ")
+
+
+def style(sight: Sight) -> str:
+    return f"sight.{sight}"
+
+
+def short_names(names: Sequence[str], cells: int) -> list[str]:
+    """Names of at most `cells`: whole, or their first word, or cut with a dot."""
+    return [_short(name, max(2, cells)) for name in names]
+
+
+def _short(name: str, cells: int) -> str:
+    if len(name) <= cells:
+        return name
+    first = name.replace("-", "_").partition("_")[0]
+    return first if 2 <= len(first) <= cells else f"{name[: cells - 1]}."
