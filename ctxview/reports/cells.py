@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterator, Sequence
 
 ELLIPSIS = "…"
 
@@ -38,6 +39,20 @@ def cut(text: str, cells: int) -> str:
         if used > cells - 1:
             return text[:index] + ELLIPSIS
     return text
+
+
+def wrapped(pieces: Sequence[str], cells: int, indent: str = "", gap: str = " ") -> Iterator[str]:
+    """Pieces side by side on as many lines as they need; what is too long for a line by itself is cut."""
+    line = ""
+    for piece in pieces:
+        longer = f"{line}{gap}{piece}" if line else f"{indent}{piece}"
+        if line and width(longer) > cells:
+            yield cut(line, cells)
+            line = f"{indent}  {piece}"
+        else:
+            line = longer
+    if line:
+        yield cut(line, cells)
 
 
 def _char_width(char: str) -> int:

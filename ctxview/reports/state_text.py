@@ -8,9 +8,10 @@ from itertools import chain
 
 from ctxview.files.visible import visible
 from ctxview.findings import Finding
-from ctxview.reports.cells import cut
+from ctxview.reports.cells import cut, wrapped
 from ctxview.reports.console import Console, Style
 from ctxview.reports.findings_text import tally
+from ctxview.reports.flow_text import flow_lines, sight_lines
 from ctxview.reports.table import BLANK, Cell, Column, table_lines
 from ctxview.state import Block, Budget, ContextState, Gap, Ref, RefStatus, Segment, Tier, Todo, TodoItem
 
@@ -21,7 +22,9 @@ METER = 16
 def state_lines(state: ContextState, findings: tuple[Finding, ...], console: Console) -> Iterator[str]:
     parts = (
         _header(state, console),
+        flow_lines(state.flow, console),
         *_tiers(state.tiers, console),
+        sight_lines([*state.blocks()], console),
         _todo(state.todo, console),
         *(_budget(budget, console) for budget in state.budgets),
         _refs(state.refs, console),
@@ -41,9 +44,9 @@ def _header(state: ContextState, console: Console) -> Iterator[str]:
         f"{counts.visible} shown to the model, {counts.hidden} not" if counts.blocks else "nothing in memory"
     )
     yield visible(f"{counts.blocks} {'block' if counts.blocks == 1 else 'blocks'} · {shown} · {tokens}")
-    facts = " · ".join(f"{name} {value}" for name, value in state.extra.items())
-    if facts:
-        yield console.paint(cut(visible(facts), console.width), Style.QUIET)
+    facts = [visible(f"{name} {value}") for name, value in state.extra.items()]
+    for line in wrapped(facts, console.width, gap=" · "):
+        yield console.paint(line, Style.QUIET)
 
 
 # -- memory --------------------------------------------------------------------------------------------------

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from ctxview.findings import Effect, Finding, Severity
+from ctxview.flow import Flow, Link, Node, Stage
 from ctxview.reports.cells import width
 from ctxview.reports.console import Console
 from ctxview.reports.state_text import state_lines
-from ctxview.state import ContextState, Counts, Tier
+from ctxview.state import ContextState, Counts, Sight, Tier
 from tests.reports.states import PLACE, block, state
 
 
@@ -80,3 +81,52 @@ def test_nothing_in_a_block_can_act_on_the_terminal() -> None:
 
     assert all(line.isprintable() for line in text.split("\n"))
     assert "<U+202E>" in text
+
+
+def way() -> Flow:
+    def stage(name: str, *names: str, branch_of: str | None = None) -> Stage:
+        return Stage(name, tuple(Node(each, each, "", PLACE) for each in names), branch_of)
+
+    item = Node("item", "item", "", PLACE, block="item")
+    return Flow(
+        (
+            stage("sources", "source"),
+            Stage("surface", (*stage("surface", "surf-1").nodes, item)),
+            stage("selection", "sel-1"),
+            stage("missing", "gap-1", branch_of="selection"),
+            stage("budget"),
+        ),
+        (Link("source", "item", 1), Link("surf-1", "sel-1", 11), Link("sel-1", "gap-1", 1)),
+    )
+
+
+def test_the_lifecycle_is_a_line_with_counts_and_its_branches_below() -> None:
+    lines = printed(state(flow=way())).splitlines()
+
+    assert "  sources 1 ─1→ surface 1 (1 block) ─11→ selection 1 → budget 0" in lines
+    assert "  └ selection ─1→ missing 1" in lines
+
+
+def test_a_lifecycle_that_is_too_long_is_wrapped() -> None:
+    lines = printed(state(flow=way()), columns=40).splitlines()
+
+    assert "  sources 1 ─1→ surface 1 (1 block)" in lines
+    assert "    ─11→ selection 1 → budget 0" in lines
+
+
+def test_who_sees_what_is_a_table_of_the_targets_that_occur() -> None:
+    seen = block("a", sights={"model": Sight.INJECTED, "tool": Sight.ASSEMBLED, "ui": Sight.DENIED})
+    other = block("b", sights={"model": Sight.ALLOWED, "tool": Sight.UNKNOWN, "ui": Sight.DENIED})
+    shown = state(tiers=(Tier("injected", (seen, other)),))
+
+    lines = printed(shown).splitlines()
+    assert "  id  model  tool" in lines
+    assert "  a   ✓      ◐" in lines
+    assert "  b   ○      ?" in lines
+    assert "  id  model  tool  ui" in printed(shown, columns=120).splitlines()
+
+
+def test_facts_that_need_more_than_a_line_get_more() -> None:
+    facts = {f"fact {number}": "x" * 20 for number in range(5)}
+
+    assert printed(state(extra=facts), columns=80).count("fact ") == 5
