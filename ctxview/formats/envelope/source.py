@@ -150,9 +150,10 @@ class EnvelopeSource:
 
     @cached_property
     def watched(self) -> Sequence[Path]:
-        """The folder, then its files."""
+        """The folder, where new files and revisions appear, then the files."""
         files = (file.path for file in reversed(self._loaded.files))
-        return tuple(dict.fromkeys((self._path, *files, *self._loaded.strangers)))
+        folder = self._path if self._path.is_dir() else self._path.parent
+        return tuple(dict.fromkeys((folder, *files, *self._loaded.strangers)))
 
     def again(self) -> EnvelopeSource:
         """Raises `CannotOpen`. Files that did not change are neither read nor judged again."""

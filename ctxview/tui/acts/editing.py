@@ -7,12 +7,13 @@ runs rules happens in a thread.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 from typing import Any
 
 from ctxview.edits import DeleteValue, Edit, MoveItem, Refused
 from ctxview.files.save import Conflict, SaveRefused
 from ctxview.flow import Node
+from ctxview.formats.interface import Publishing
 from ctxview.state import Block, ContextState, Form, Gap, Tier, Todo, TodoItem
 from ctxview.tui.screens.inspector import Inspector
 from ctxview.tui.things import WHOLE, Index, Kind, Thing
@@ -90,6 +91,9 @@ async def _add(screen: Inspector) -> None:
 
 async def _move(screen: Inspector) -> None:
     block = _block(screen)
+    if block is not None and block.moves:
+        await _move_by_hand(screen, block)
+        return
     tiers = [
         tier
         for tier in _tiers(screen)
@@ -109,6 +113,15 @@ async def _move(screen: Inspector) -> None:
         screen.follow(Thing(Kind.BLOCK, block.id, tier.name))
 
 
+async def _move_by_hand(screen: Inspector, block: Block) -> None:
+    """Along a way that the format offers itself."""
+    ways = {move.tier: move for move in block.moves}
+    chosen = next(iter(ways)) if len(ways) == 1 else await _pick_word(screen, f"Move {block.id} to?", ways)
+    if chosen is not None:
+        move = ways[chosen]
+        await _apply(screen, move.file, move.edit, said=f"Moved {block.id} to {chosen}. u takes it back.")
+
+
 async def _editor(screen: Inspector) -> None:
     view = screen.view
     if len(view.editors) < 2:
@@ -116,9 +129,7 @@ async def _editor(screen: Inspector) -> None:
     elif screen.drafts.unsaved_in(view.look.source):
         screen.say(f"There are changes made as {view.editor}: save or undo them first.", severity="warning")
     else:
-        from ctxview.tui.screens.pick import PickScreen
-
-        chosen = await screen.app.push_screen_wait(PickScreen("Edit in whose name?", view.editors))
+        chosen = await _pick_word(screen, "Edit in whose name?", view.editors)
         if chosen is not None and view.edit_as(chosen):
             screen.drafts.hand_over(view.look)
             screen.drafted()
@@ -169,10 +180,16 @@ async def _step_back(screen: Inspector, *, back: bool) -> None:
 
 async def _save(screen: Inspector) -> None:
     changed = [work for work in screen.drafts.of(screen.view.look) if work.draft.dirty]
-    if not changed:
+    source = screen.view.source
+    if source is None or not changed:
         screen.say("Nothing was changed, so there is nothing to save.")
-    for work in changed:
-        await _save_one(screen, work)
+    elif isinstance(source, Publishing) and source.publishes(screen.view.look.revision):
+        from ctxview.tui.acts.publishing import publish
+
+        await publish(screen, source, changed)
+    else:
+        for work in changed:
+            await _save_one(screen, work)
 
 
 async def _save_one(screen: Inspector, work: Work) -> None:
@@ -211,10 +228,14 @@ async def _settle(screen: Inspector, work: Work, conflict: Conflict) -> None:
 
 
 async def _pick(screen: Inspector, question: str, tiers: list[Tier]) -> Tier | None:
+    name = await _pick_word(screen, question, [tier.name for tier in tiers])
+    return next((tier for tier in tiers if tier.name == name), None)
+
+
+async def _pick_word(screen: Inspector, question: str, words: Iterable[str]) -> str | None:
     from ctxview.tui.screens.pick import PickScreen
 
-    name = await screen.app.push_screen_wait(PickScreen(question, [tier.name for tier in tiers]))
-    return next((tier for tier in tiers if tier.name == name), None)
+    return await screen.app.push_screen_wait(PickScreen(question, list(words)))
 
 
 async def _work(screen: Inspector, file: str) -> Work | None:
