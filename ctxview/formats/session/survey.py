@@ -18,7 +18,7 @@ from ctxview.findings import Finding
 from ctxview.formats.session.finding_tally import FindingTally
 from ctxview.formats.session.history import Cancelled, History, Report, Stream
 from ctxview.formats.session.history_line import HistoryLine
-from ctxview.formats.session.message import Message, large_texts, message_in, size_of
+from ctxview.formats.session.message import Message, answers_in, large_texts, message_in, outputs_in, size_of
 from ctxview.formats.session.moments import Moment, moment_in
 from ctxview.formats.session.profile import Profile
 from ctxview.formats.session.runs import RunBook, RunFacts
@@ -28,6 +28,8 @@ MOST_MOMENTS = 3000
 MOST_PLACES = 1000
 MOST_CONTENTS = 50_000
 MOST_CANCELS = 1000
+MOST_OUTPUTS = 4
+"""So many different outputs of one call are noted: with two of them nobody knows which was meant."""
 STEP = 512 * 1024
 """Bytes between two looks at whether somebody wants the pass to stop."""
 
@@ -95,10 +97,10 @@ class Survey:
     repeated: tuple[Repeated, ...]
     contents: frozenset[str]
     """The SHA-256 of every large content in the messages."""
-    event_lines: dict[str, int]
-    """The lines of the events that somebody asked for by id."""
-    answer_lines: dict[str, int]
-    """The lines of the results of tool calls that somebody asked for by id."""
+    wanted: frozenset[str]
+    """The ids of events and calls that were looked for."""
+    telling: dict[tuple[str, str], tuple[int, ...]]
+    """By history and id: the line that bears a wanted id, and those with each different output for it."""
     user_lines: tuple[int, ...]
     """The lines of the first user messages that name no run."""
     cancels: tuple[tuple[str, Origin], ...]
@@ -128,8 +130,7 @@ class Surveyor:
         self._long_count = 0
         self._spoken: dict[str, Spoken] = {}
         self._contents: dict[bytes, _Content] = {}
-        self._event_lines: dict[str, int] = {}
-        self._answer_lines: dict[str, int] = {}
+        self._telling: dict[tuple[str, str], dict[int | None, int]] = {}
         self._user_lines: list[int] = []
         self._cancels: list[tuple[str, Origin]] = []
 
@@ -185,12 +186,16 @@ class Surveyor:
             self._moment_count += 1
 
     def _look_for_wanted(self, line: HistoryLine, value: dict[str, JsonValue]) -> None:
-        number, name = line.number or 0, value.get("id")
-        if isinstance(name, str) and name in self._wanted:
-            self._event_lines.setdefault(name, number)
-        for call in message_in(line).answers if value.get("type") == "message" else ():
-            if call in self._wanted:
-                self._answer_lines.setdefault(call, number)
+        """Note where a wanted id stands; of many lines with the same output the first will do."""
+        own = value.get("id")
+        named = (*answers_in(value.get("content")), *((own,) if isinstance(own, str) else ()))
+        for name in self._wanted.intersection(named):
+            seen = self._telling.setdefault((line.stream, name), {})
+            if name == own:
+                seen.setdefault(None, line.number or 0)
+            for text in outputs_in(value, name):
+                if len(seen) < MOST_OUTPUTS:
+                    seen.setdefault(hash(text), line.number or 0)
 
     def _message(self, line: HistoryLine) -> None:
         limit = self._profile.limits.prompt_line
@@ -203,6 +208,8 @@ class Surveyor:
             return
         message = message_in(line)
         self._book.message(line, message)
+        if self._wanted:
+            self._look_for_wanted(line, value)
         self._roles[message.role or "none"] += 1
         self._note_spoken(line, message)
         for text in large_texts(value.get("content"), self._profile.large_content):
@@ -244,8 +251,8 @@ class Surveyor:
             user=self._spoken.get("user"),
             repeated=tuple(sorted(repeated, key=lambda each: -each.size * each.times)),
             contents=frozenset(digest.hex() for digest in self._contents),
-            event_lines=self._event_lines,
-            answer_lines=self._answer_lines,
+            wanted=self._wanted,
+            telling={key: tuple(sorted(set(seen.values()))) for key, seen in self._telling.items()},
             user_lines=tuple(self._user_lines),
             cancels=tuple(self._cancels),
         )
