@@ -304,10 +304,22 @@ def test_secrets_and_deceiving_text_are_found_in_messages_and_in_facts(tmp_path:
     assert {("SEC001", "messages.jsonl"), ("SEC002", "events.jsonl"), ("TXT002", "facts.jsonl")} <= found
 
 
-def test_paths_that_leave_the_session_are_told_once_more_as_such(tmp_path: Path):
-    record = {"id": "r9", "path": "../../../x", "kind": "file", "summary": "s"}
+@pytest.mark.parametrize(
+    ("path", "severity"), [("../../../x", "error"), ("/etc/passwd", "info"), ("~/x", "info"), ("\\x", "info")]
+)
+def test_a_reference_that_leaves_the_session_is_told_once(path: str, severity: str, tmp_path: Path):
+    record = {"id": "r9", "path": path, "kind": "file", "summary": "s"}
     source = SessionSource(sound(tmp_path).add("context/refs.jsonl", record).write())
-    assert "PTH001" in rules_of(source.findings(LENS))
+    told = [each for each in source.findings(LENS) if (each.origin.pointer or "").endswith("/path")]
+    assert [(each.rule, each.severity.value) for each in told] == [("ABI026", severity)]
+
+
+def test_a_pack_item_and_a_chunk_that_leave_the_session_are_told_once(tmp_path: Path):
+    build = sound(tmp_path).set("context/pack.json", {"items": [{"kind": "x", "source": "/etc/passwd"}]})
+    build.set("context/swap/chunk/sha256-abc", {"source": "/etc/passwd", "range": "1-2"})
+    found = SessionSource(build.write()).findings(LENS)
+    assert {"ABI029", "ABI042"} <= rules_of(found)
+    assert "PTH001" not in rules_of(found)
 
 
 def test_going_back_means_the_same_under_every_profile(tmp_path: Path, large: None):
