@@ -129,7 +129,9 @@ def test_a_content_already_in_a_swap_chunk_gets_no_second_home(tmp_path: Path) -
 
 
 def test_an_altered_swap_chunk_is_no_home_for_a_content(tmp_path: Path) -> None:
-    build = repeated(tmp_path).set(f"context/swap/chunk/sha256-{sha256(LOG.encode()).hexdigest()}", "something else")
+    build = repeated(tmp_path).set(
+        f"context/swap/chunk/sha256-{sha256(LOG.encode()).hexdigest()}", "something else"
+    )
 
     assert about(plan_of(build.write()), LOG).act is Act.KEEP
 
