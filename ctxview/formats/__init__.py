@@ -16,6 +16,7 @@ from ctxview.formats.interface import (
     Match,
     Progress,
     Reading,
+    Remembers,
     Revision,
     Source,
 )
@@ -35,6 +36,7 @@ __all__ = [
     "Peek",
     "Progress",
     "Reading",
+    "Remembers",
     "Revision",
     "Source",
     "all_rules",

@@ -5,18 +5,17 @@ It can be stopped anywhere and goes on from there. Nothing is written but, when 
 
 from __future__ import annotations
 
-from contextlib import suppress
 from threading import Lock
 from typing import Protocol
 
 from ctxview.files.lines import never
 from ctxview.files.observations import recall, remember
-from ctxview.findings import Finding, Severity
+from ctxview.findings import Effect, Finding
 from ctxview.formats.session.blobs import BlobFacts, all_blobs, blob_bytes, examine
 from ctxview.formats.session.history import Cancelled, History
 from ctxview.formats.session.look import Look
 from ctxview.formats.session.model import Session
-from ctxview.formats.session.observing import Comparison, observe
+from ctxview.formats.session.observing import Comparison, key_of, observe
 from ctxview.formats.session.profile import Profile
 from ctxview.formats.session.survey import Survey, Surveyor
 from ctxview.formats.session.texts import TextPass
@@ -87,21 +86,17 @@ class Knowledge:
             )
 
     def remember(self) -> None:
-        """Keep what was seen for the next look, unless that would hide a broken promise."""
+        """Keep what was seen for the next look, unless that would hide a loss; raises `OSError`.
+
+        A loss is told at every look until somebody says that it was meant.
+        """
         from ctxview.formats.session import rules
 
         if self._comparison is None:
             return
         found = rules.check_succession(self.look(self._session), self._comparison)
-        if any(finding.severity is Severity.ERROR for finding in found):
-            return
-        # Not being able to remember must not keep anybody from looking.
-        with suppress(OSError):
-            remember(self._key, self._comparison.now)
-
-    @property
-    def _key(self) -> str:
-        return str(self._session.folder.root.resolve())
+        if not any(finding.effect is Effect.DELETED for finding in found):
+            remember(key_of(self._session), self._comparison.kept)
 
     def _examine(self, cancelled: Cancelled, told: Told) -> bool:
         blobs, total, done = all_blobs(self._session), blob_bytes(self._session), 0
@@ -129,6 +124,6 @@ class Knowledge:
         if self._compared:
             return True
         told(0, 1, "comparing with the last look")
-        self._comparison = observe(self.look(self._session), cancelled, recall(self._key))
+        self._comparison = observe(self.look(self._session), cancelled, recall(key_of(self._session)))
         self._compared = not cancelled()
         return self._compared

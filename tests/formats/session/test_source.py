@@ -146,7 +146,7 @@ def test_a_broken_promise_stays_broken_at_the_next_look(tmp_path: Path):
     assert "ABI057" in rules_of(look(build.write()))
 
 
-def test_checking_compares_but_only_work_remembers(tmp_path: Path):
+def test_asking_for_findings_remembers_nothing_by_itself(tmp_path: Path):
     build = sound(tmp_path)
     source = SessionSource(build.write())
     source.findings(LENS)
