@@ -166,6 +166,18 @@ def test_not_being_able_to_remember_keeps_nobody_from_looking(
     assert look(sound(tmp_path).write()) == []
 
 
+def test_a_session_is_the_same_when_one_stands_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(sound(tmp_path).write())
+    source = SessionSource(Path())
+    assert source.title == "coder/default"
+    assert source.findings(LENS) == ()
+    assert source.bytes_of("state") == b"done\n"
+    assert source.policy("context/summary.md") is not None
+    for other in ("../default/state", "/etc/passwd"):
+        with pytest.raises(Unreadable):
+            source.bytes_of(other)
+
+
 # -- files, drafts and policies ------------------------------------------------------------------------------
 
 
