@@ -47,7 +47,7 @@ def blob_hash(look: Look) -> Iterator[Hit]:
         elif facts is not None and facts.digest is not None and not facts.stands_for(blob.digest):
             message = f"the content has the SHA-256 {facts.digest[:16]}…, not that of its name"
             original = _original(look, blob)
-            yield Hit(origin, f"{message}; {original} still hold the original" if original else message)
+            yield Hit(origin, f"{message}; it can be rebuilt from {original}" if original else message)
 
 
 @rule("ABI040", name="swap-lost", severity=Severity.ERROR)
@@ -77,7 +77,7 @@ def swap_lost(look: Look) -> Iterator[Hit]:
             message = f"the chunk {shown(name)} is gone and cannot be rebuilt: {rebuilt.why}"
             yield Hit(record.origin("id"), message)
         elif digest_in(name) not in (None, rebuilt.digest):
-            message = f"the chunk {shown(name)} is gone, and {rebuilt.why} have another hash than it had"
+            message = f"the chunk {shown(name)} is gone, and what it came from has another hash: {rebuilt.why}"
             yield Hit(record.origin("id"), message, Severity.WARNING)
         else:
             message = f"the chunk {shown(name)} is gone; it can be rebuilt from {rebuilt.why}"
