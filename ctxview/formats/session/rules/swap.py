@@ -77,7 +77,8 @@ def swap_lost(look: Look) -> Iterator[Hit]:
             message = f"the chunk {shown(name)} is gone and cannot be rebuilt: {rebuilt.why}"
             yield Hit(record.origin("id"), message)
         elif digest_in(name) not in (None, rebuilt.digest):
-            message = f"the chunk {shown(name)} is gone, and what it came from has another hash: {rebuilt.why}"
+            gone = f"the chunk {shown(name)} is gone"
+            message = f"{gone}, and what it came from has another hash: {rebuilt.why}"
             yield Hit(record.origin("id"), message, Severity.WARNING)
         else:
             message = f"the chunk {shown(name)} is gone; it can be rebuilt from {rebuilt.why}"
