@@ -50,6 +50,7 @@ COMMANDS = {
         (
             ("ctxview check .agent", "exit 0 clean, 1 findings, 2 unreadable"),
             ("ctxview check logs --format github --fail-on warning", "annotate a pull request"),
+            ("ctxview check session/default --forget", "its history was rewritten on purpose"),
         ),
     ),
     "rules": Command(

@@ -15,6 +15,20 @@ def check_path(file: str, path_text: str, origin: Origin) -> Iterator[Finding]:
     yield from run(_RULES, file, path_text, origin)
 
 
+def way_out(path: str) -> str | None:
+    """How a path leaves the folder it starts from; None when it stays inside."""
+    if "\x00" in path:
+        return "holds a NUL, where the system cuts it off"
+    if _ABSOLUTE.match(path):
+        return "is absolute"
+    depth = 0
+    for part in re.split(r"[/\\]", path):
+        depth += {"": 0, ".": 0, "..": -1}.get(part, 1)
+        if depth < 0:
+            return "climbs out of the session"
+    return None
+
+
 @rule("PTH001", name="path-leaves-session", severity=Severity.WARNING, effect=Effect.IGNORED)
 def path_leaves_session(file: str, path_text: str, origin: Origin) -> Iterator[Hit]:
     """A reference is absolute or climbs out of its folder with `..`.
@@ -32,24 +46,10 @@ def path_leaves_session(file: str, path_text: str, origin: Origin) -> Iterator[H
     ## Source
     Promise 6 of this program: nothing outside.
     """
-    reason = _way_out(path_text)
+    reason = way_out(path_text)
     if reason is not None:
         yield Hit(origin, f"{quoted(path_text, 80)} in {file} {reason}; it is shown but never opened")
 
 
 _RULES = rules_in(__name__)
 _ABSOLUTE = re.compile(r"[/\\~]|[A-Za-z]:|[A-Za-z][A-Za-z0-9+.-]{1,20}://")
-
-
-def _way_out(path: str) -> str | None:
-    """How a path leaves the folder it starts from; None when it stays inside."""
-    if "\x00" in path:
-        return "holds a NUL, where the system cuts it off"
-    if _ABSOLUTE.match(path):
-        return "is absolute"
-    depth = 0
-    for part in re.split(r"[/\\]", path):
-        depth += {"": 0, ".": 0, "..": -1}.get(part, 1)
-        if depth < 0:
-            return "climbs out of the session"
-    return None

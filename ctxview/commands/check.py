@@ -12,7 +12,7 @@ from ctxview.analysis.wording import did_you_mean
 from ctxview.commands.looking import add_look, lens
 from ctxview.commands.trouble import Trouble, complain
 from ctxview.findings import Finding, Severity
-from ctxview.formats import CannotOpen, Found, Lens, discover, open_source
+from ctxview.formats import CannotOpen, Found, Lens, Remembers, Source, discover, open_source
 
 OUTPUTS = ("text", "json", "sarif", "github")
 FAILING = {"error": (Severity.ERROR,), "warning": (Severity.ERROR, Severity.WARNING), "never": ()}
@@ -26,6 +26,8 @@ class Checked:
     findings: list[Finding] = field(default_factory=list)
     files: set[Path] = field(default_factory=set)
     unreadable: bool = False
+    not_remembered: str | None = None
+    """Why what was seen could not be kept for the next check; None while it could."""
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -38,6 +40,11 @@ def configure(parser: ArgumentParser) -> None:
         choices=tuple(FAILING),
         default="error",
         help="what makes the exit code 1 (default: error)",
+    )
+    parser.add_argument(
+        "--forget",
+        action="store_true",
+        help="take sessions as they are now: a change since the last check was meant",
     )
     add_look(parser, tokens=False)
 
@@ -58,6 +65,8 @@ def run(arguments: Namespace) -> int:
         ),
     )
     _print(findings, len(checked.files), arguments.format)
+    if checked.not_remembered is not None:
+        complain(f"note: the next check has nothing to compare with: {checked.not_remembered}")
     if checked.unreadable:
         return 2
     return 1 if any(finding.severity in FAILING[arguments.fail_on] for finding in findings) else 0
@@ -67,14 +76,34 @@ def _check(path: Path, arguments: Namespace, look: Lens, checked: Checked) -> No
     for thing, as_format in _things(path, arguments.as_format, checked):
         try:
             source = open_source(thing, as_format)
+            if arguments.forget:
+                _forget(source)
             found = source.findings(look)
         except CannotOpen as error:
             complain(str(error))
             checked.unreadable = True
             continue
+        _remember(source, look, checked)
         checked.findings += found
         checked.files.update(revision.file for revision in source.revisions)
         checked.unreadable = checked.unreadable or any(finding.rule == UNREADABLE for finding in found)
+
+
+def _remember(source: Source, look: Lens, checked: Checked) -> None:
+    """Keep what was seen, so that the next check can tell whether histories have only grown."""
+    if isinstance(source, Remembers):
+        try:
+            source.remember(look)
+        except OSError as error:
+            checked.not_remembered = str(error)
+
+
+def _forget(source: Source) -> None:
+    if isinstance(source, Remembers):
+        try:
+            source.forget()
+        except OSError as error:
+            raise Trouble(f"{source.path}: the last look cannot be forgotten: {error}") from error
 
 
 def _things(path: Path, as_format: str | None, checked: Checked) -> Iterator[tuple[Path, str | None]]:

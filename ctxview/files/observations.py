@@ -1,6 +1,6 @@
 """What was seen of a session at the last look, kept in the user's state folder, for the next look to compare.
 
-Only remembers and recalls. What a difference means is for the rules of a format to say.
+Only remembers, recalls and forgets. What a difference means is for the rules of a format to say.
 """
 
 from __future__ import annotations
@@ -54,13 +54,15 @@ def remember(session: str, observation: Observation) -> None:
         # A copy we laid out ourselves: it is never looked at again.
         return
     path = _path(session)
+    first_look = not path.exists()
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     content = json.dumps({"session": session, **asdict(observation)}, separators=(",", ":")).encode()
     draft = path.with_name(f".{path.name}.{os.getpid()}.{get_ident()}")
     draft.unlink(missing_ok=True)
     write_new(draft, content)
     draft.replace(path)
-    _prune(path.parent)
+    if first_look:
+        _prune(path.parent)
 
 
 def recall(session: str) -> Observation | None:
@@ -76,6 +78,11 @@ def recall(session: str) -> Observation | None:
         )
     except (Unreadable, ValueError, RecursionError):
         return None
+
+
+def forget(session: str) -> None:
+    """Let go of the last look at a session, if there was one; raises `OSError` when that fails."""
+    _path(session).unlink(missing_ok=True)
 
 
 def _path(session: str) -> Path:

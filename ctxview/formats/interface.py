@@ -198,6 +198,17 @@ class KeepsPast(Protocol):
         """A file as it was at a revision, by the name that origins have for it; raises `Unreadable`."""
 
 
+@runtime_checkable
+class Remembers(Protocol):
+    """A source whose looks are compared with the last one, which is kept outside of what is inspected."""
+
+    def remember(self, lens: Lens) -> None:
+        """Keep what was found out for the next look, unless that would hide a loss; raises `OSError`."""
+
+    def forget(self) -> None:
+        """Drop the last look before this one begins, so that all is taken as meant; raises `OSError`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Match:
     """How well a format fits a thing, from 1 (it could be anything) to 100, and what it was recognised by."""

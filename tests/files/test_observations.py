@@ -10,7 +10,7 @@ from threading import Thread
 import pytest
 
 from ctxview.files import observations
-from ctxview.files.observations import Observation, StreamSeen, recall, remember
+from ctxview.files.observations import Observation, StreamSeen, forget, recall, remember
 
 SEEN = Observation(
     1_780_000_000,
@@ -37,6 +37,16 @@ def test_the_last_look_is_recalled_as_it_was(session: str) -> None:
     remember(session, later)
     assert recall(session) == later
     assert recall(f"{session}2") is None
+
+
+def test_what_is_forgotten_is_not_recalled_and_the_rest_is() -> None:
+    for session in ("one", "two"):
+        remember(session, SEEN)
+
+    for _ in range(2):
+        forget("one")
+
+    assert (recall("one"), recall("two")) == (None, SEEN)
 
 
 def test_only_the_user_can_read_it_and_no_draft_stays(state: Path) -> None:

@@ -12,11 +12,14 @@ from ctxview.files.reading import Unreadable, read_beneath
 from ctxview.formats.session.candidates import estimate
 from ctxview.formats.session.folder import EntryKind, SessionFolder
 from ctxview.formats.session.model import Blob, Session
+from ctxview.formats.session.names import digest_in
 from ctxview.formats.session.profile import Profile
 from ctxview.state import JsonValue
 
 LARGEST_REFERENCE = 64 * 1024
 LONGEST_SHOWN = 4000
+CHUNKS = "context/swap/"
+"""Only a chunk may refer; a blob that looks like a reference is content like any other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +40,16 @@ class BlobFacts:
     digest: str | None
     size: int
     tokens: int | None = None
+    """None for a chunk that only refers: what it refers to costs something, and `referring` counts that."""
     head: str = ""
     """The beginning of its text."""
     reference: ChunkReference | None = None
     problem: str | None = None
+
+    def stands_for(self, digest: str | None) -> bool:
+        """Whether it holds the content of that hash, or says that it refers to it."""
+        referred = digest_in(self.reference.hash or "") if self.reference is not None else None
+        return digest is not None and digest in (self.digest, referred)
 
 
 def examine(folder: SessionFolder, blob: Blob, profile: Profile) -> BlobFacts:
@@ -52,12 +61,13 @@ def examine(folder: SessionFolder, blob: Blob, profile: Profile) -> BlobFacts:
     except Unreadable as error:
         return BlobFacts(None, blob.entry.size, problem=error.reason)
     text = data.decode("utf-8", "replace")
+    reference = reference_in(data) if blob.name.startswith(CHUNKS) else None
     return BlobFacts(
         digest=hashlib.sha256(data).hexdigest(),
         size=len(data),
-        tokens=estimate(text, profile),
+        tokens=estimate(text, profile) if reference is None else None,
         head=text[:LONGEST_SHOWN],
-        reference=_reference(data),
+        reference=reference,
     )
 
 
@@ -78,11 +88,8 @@ def text_of(folder: SessionFolder, blob: Blob) -> str | None:
         return None
 
 
-BlobLook = Mapping[str, BlobFacts]
-"""What is known of blobs, by relative name; one that nobody has looked into yet is not in it."""
-
-
-def _reference(data: bytes) -> ChunkReference | None:
+def reference_in(data: bytes) -> ChunkReference | None:
+    """The reference that a chunk is; None for one with content of its own."""
     if len(data) > LARGEST_REFERENCE or not data.lstrip().startswith(b"{"):
         return None
     try:
@@ -101,3 +108,7 @@ def _reference(data: bytes) -> ChunkReference | None:
         return found if isinstance(found, str) else None
 
     return ChunkReference(word("source"), word("start_event"), word("end_event"), word("hash"), word("range"))
+
+
+BlobLook = Mapping[str, BlobFacts]
+"""What is known of blobs, by relative name; one that nobody has looked into yet is not in it."""

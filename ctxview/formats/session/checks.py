@@ -17,17 +17,23 @@ from ctxview.formats.session.read import MOST_CHILDREN, MOST_PINNED
 from ctxview.formats.session.texts import check_small_texts
 from ctxview.state import Origin
 
+PATH_RULES = ("ABI026", "ABI029", "ABI042")
+"""The rules that judge where references, pack items and referring chunks lead."""
+
 
 def check_look(look: Look) -> Iterator[Finding]:
     """Everything wrong with a session as far as it is known; the histories' texts are asked elsewhere."""
     from ctxview.formats.session import rules
 
-    yield from rules.check_session(look)
+    found = tuple(rules.check_session(look))
+    yield from found
     if look.survey is not None:
         yield from look.survey.findings
     yield from _files(look)
     yield from _json(look.session)
-    yield from _paths(look)
+    # Where a rule of sessions tells of a way out, a second finding would say the same again.
+    told = {_place(each) for each in found if each.rule in PATH_RULES}
+    yield from (each for each in _paths(look) if _place(each) not in told)
     yield from check_small_texts(look.session)
 
 
@@ -76,3 +82,7 @@ def _paths(look: Look) -> Iterator[Finding]:
         source = facts.reference.source if facts is not None and facts.reference is not None else None
         if source is not None:
             yield from check_path(blob.name, source, Origin(blob.file))
+
+
+def _place(finding: Finding) -> tuple[str, str | None]:
+    return finding.origin.file, finding.origin.pointer

@@ -23,6 +23,7 @@ from ctxview.formats.session.profile import Profile
 from ctxview.formats.session.raw_content import LARGEST, NoContent, RawContent
 from ctxview.formats.session.records import Record
 from ctxview.formats.session.repetitions import Repetition, content_at, find_repetitions
+from ctxview.formats.session.swap import Chunk, chunk_state
 
 INDEX = "context/dedup/index.jsonl"
 BLOBS = "context/dedup/blob"
@@ -133,7 +134,7 @@ def _item(
             act, reason = Act.REBUILD, f"the blob is gone; {found.refs[0]} still holds it"
         else:
             reason = "already kept once"
-    elif session.swap.blob(f"sha256-{found.digest}") is not None:
+    elif _swapped(session, found.digest):
         reason = "already kept as a swap chunk: refer to that"
     elif len(refs) < least_refs:
         reason = f"{len(refs)} references, gc.policy asks for {least_refs}"
@@ -141,6 +142,12 @@ def _item(
         act, reason = Act.KEEP, f"stands {found.times} times"
     wanted = act.writes and not there
     return DedupItem(found.digest, found.size, found.times, refs, act, reason, wanted, record)
+
+
+def _swapped(session: Session, digest: str) -> bool:
+    """Whether a sound swap chunk stands for the content, however its name spells the hash."""
+    chunks = (blob.id for blob in session.swap.blobs if blob.digest == digest)
+    return any(chunk_state(session, name, digest) is Chunk.VERIFIED for name in chunks)
 
 
 def _lost(record: Record, digest: str) -> DedupItem:

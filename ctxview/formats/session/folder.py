@@ -116,8 +116,9 @@ class SessionFolder:
 
     def name_of(self, file: str) -> str | None:
         """The relative name behind a name in an origin; None when it is not of this folder."""
-        prefix = f"{self.root}{os.sep}"
-        return file.removeprefix(prefix) if file.startswith(prefix) else None
+        prefix = "" if self.root == Path() else f"{self.root}{os.sep}"
+        name = file.removeprefix(prefix)
+        return name if file.startswith(prefix) and outside(name) is None else None
 
     def read(self, name: str, limit: int = LIMIT) -> Part:
         """The file under that name, or what stands there instead."""

@@ -15,6 +15,7 @@ from typing import Final
 
 from ctxview.files.reading import Unreadable, read_beneath
 from ctxview.files.removal import Seen, seen
+from ctxview.formats.session.blobs import LARGEST_REFERENCE, ChunkReference, reference_in
 from ctxview.formats.session.child_uses import uses_by_child
 from ctxview.formats.session.folder import EntryKind, Part, SessionFolder
 from ctxview.formats.session.gc_policy import Policy, read_policy
@@ -23,8 +24,9 @@ from ctxview.formats.session.mentions import Mentions
 from ctxview.formats.session.model import Blob, Child, Session
 from ctxview.formats.session.names import EVENTS, MESSAGES
 from ctxview.formats.session.profile import Profile
-from ctxview.formats.session.raw_content import LARGEST, RawContent
+from ctxview.formats.session.raw_content import LARGEST, NoContent, RawContent
 from ctxview.formats.session.read import read_session
+from ctxview.formats.session.rebuilding import referred
 from ctxview.formats.session.records import Record
 from ctxview.formats.session.swap import verified
 from ctxview.formats.session.tracing import Shape, shape_of, traced
@@ -147,10 +149,12 @@ class _Planner:
         return *self._by_age(found, self.policy.swap_ttl, "swap_ttl"), found
 
     def _rebuildable(self, blob: Blob, records: list[Record], place: str | None) -> tuple[Fate, str]:
-        if blob.digest is None:
-            return Fate.PROTECTED, "a placeholder: no hash tells what it should hold"
         if named := self._mentions.of(blob.name):
             return Fate.PROTECTED, f"{_listed(named)} would lead nowhere"
+        if (reference := self._reference(blob)) is not None:
+            return self._referring(reference, records)
+        if blob.digest is None:
+            return Fate.PROTECTED, "a placeholder: no hash tells what it should hold"
         if place is not None:
             return Fate.REMOVE, f"not in the index, and {place} hold the same"
         why = "not in the index, and no history holds the same: the only copy"
@@ -159,6 +163,21 @@ class _Planner:
             if content is not None:
                 return Fate.REMOVE, why
         return Fate.PROTECTED, why
+
+    def _referring(self, reference: ChunkReference, records: list[Record]) -> tuple[Fate, str]:
+        """A chunk without content of its own: what it refers to stays in the history, if it is there."""
+        try:
+            place, _ = referred(self.raw, reference, records)
+            for record in records:
+                self.raw.of(record)
+        except NoContent as error:
+            return Fate.PROTECTED, f"only refers, and cannot be made again: {error}"
+        return Fate.REMOVE, f"only refers to {place}, which stay in the history"
+
+    def _reference(self, blob: Blob) -> ChunkReference | None:
+        if blob.entry.size > LARGEST_REFERENCE:
+            return None
+        return reference_in(self.session.folder.read(blob.name, LARGEST_REFERENCE).data or b"")
 
     def _blob(self, blob: Blob) -> GcItem:
         if blob.entry.kind is not EntryKind.FILE:

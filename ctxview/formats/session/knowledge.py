@@ -6,7 +6,7 @@ It can be stopped anywhere and goes on from there. Nothing is written but, when 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
+from math import inf
 from threading import Lock
 from time import monotonic, time
 from typing import Protocol
@@ -14,12 +14,12 @@ from typing import Protocol
 from ctxview.files.lines import never
 from ctxview.files.observations import Observation, recall, remember
 from ctxview.files.stamps import SETTLES_AFTER
-from ctxview.findings import Finding, Severity
+from ctxview.findings import Effect, Finding
 from ctxview.formats.session.blobs import BlobFacts, all_blobs, blob_bytes, examine
 from ctxview.formats.session.history import Cancelled, History
 from ctxview.formats.session.look import Look
 from ctxview.formats.session.model import Session
-from ctxview.formats.session.observing import Comparison, observe
+from ctxview.formats.session.observing import Comparison, key_of, observe
 from ctxview.formats.session.profile import Profile
 from ctxview.formats.session.survey import Survey
 from ctxview.formats.session.surveyor import Surveyor
@@ -52,7 +52,7 @@ class Knowledge:
         """What the look before saw; at the very first look it is asked what was remembered."""
         self._broken: tuple[Finding, ...] = ()
         """What earlier looks found when they were compared: it happened, whatever is there now."""
-        self._remembered = 0.0
+        self._remembered = -inf
         self._comparison: Comparison | None = None
         self._compared = False
         self._working = Lock()
@@ -60,7 +60,7 @@ class Knowledge:
     def again(self, session: Session, history: History, *, grown: bool) -> Knowledge:
         """What is known at a later look: everything still true, and what this look saw, to compare with."""
         made = Knowledge(session, history, self._profile)
-        made._before = self._comparison.now if self._comparison is not None else self._before
+        made._before = self._comparison.kept if self._comparison is not None else self._before
         made._broken, made._remembered = tuple(self._succession(self._session)), self._remembered
         made._blobs = self._same_blobs(session)
         if grown:
@@ -107,14 +107,14 @@ class Knowledge:
             )
 
     def remember(self) -> None:
-        """Keep what was seen for the next look, unless that would hide a broken promise."""
+        """Keep what was seen for the next look, unless that would hide a loss; raises `OSError`.
+
+        A loss is told at every look until somebody says that it was meant.
+        """
         if self._comparison is None or monotonic() - self._remembered < SELDOM:
             return
-        if any(finding.severity is Severity.ERROR for finding in self._succession(self._session)):
-            return
-        # Not being able to remember must not keep anybody from looking.
-        with suppress(OSError):
-            remember(self._key, self._comparison.now)
+        if not any(finding.effect is Effect.DELETED for finding in self._succession(self._session)):
+            remember(key_of(self._session), self._comparison.kept)
             self._remembered = monotonic()
 
     def _succession(self, session: Session) -> Iterator[Finding]:
@@ -135,10 +135,6 @@ class Knowledge:
             and before.get(blob.name) == blob
             and now - blob.entry.modified > SETTLES_AFTER
         }
-
-    @property
-    def _key(self) -> str:
-        return str(self._session.folder.root.resolve())
 
     def _examine(self, cancelled: Cancelled, told: Told) -> bool:
         blobs, total, done = all_blobs(self._session), blob_bytes(self._session), 0
@@ -167,7 +163,7 @@ class Knowledge:
         if self._compared:
             return True
         told(0, 1, "comparing with the last look")
-        before = self._before or recall(self._key)
+        before = self._before or recall(key_of(self._session))
         self._comparison = observe(self.look(self._session), cancelled, before)
         self._compared = not cancelled()
         return self._compared

@@ -11,6 +11,9 @@ from ctxview.state import JsonValue
 DEEPEST = 8
 """How far parts may be nested in parts before they are left alone."""
 
+CALL_TYPES = frozenset(("start", "tool_call", "approval_request"))
+"""Events that carry an id but no output."""
+
 LONGEST_SHOWN = 64 * 1024
 """How much of a broken or over-long line is shown."""
 
@@ -37,15 +40,29 @@ def message_in(line: HistoryLine) -> Message:
     role, run, name = (_string(value.get(key)) for key in ("role", "run", "name"))
     if isinstance(content, str):
         return Message(role, "text", content, run, name)
-    parts = list(parts_of(content))
-    answers = tuple(
-        call
-        for part in parts
-        if part.get("type") == "tool_result" and isinstance(call := part.get("tool_call_id"), str)
-    )
-    kinds = {kind for part in parts if isinstance(kind := part.get("type"), str)}
+    answers = answers_in(content)
+    kinds = {kind for part in parts_of(content) if isinstance(kind := part.get("type"), str)}
     kind = "tool result" if "tool_result" in kinds else "image" if kinds == {"image"} else "text"
     return Message(role, kind, content_text(content), run, name, answers)
+
+
+def answers_in(content: JsonValue) -> tuple[str, ...]:
+    """The ids of the tool calls whose results a content holds."""
+    return tuple(
+        call
+        for part in parts_of(content)
+        if part.get("type") == "tool_result" and isinstance(call := part.get("tool_call_id"), str)
+    )
+
+
+def outputs_in(value: dict[str, JsonValue], event: str) -> Iterator[str]:
+    """What a record says that a tool call, or it itself under that id, has put out."""
+    for part in parts_of(value.get("content")):
+        if part.get("type") == "tool_result" and part.get("tool_call_id") == event:
+            yield content_text(part.get("content"))
+    if value.get("id") == event and value.get("type") not in CALL_TYPES:
+        texts = (content_text(value.get(name)) for name in ("content", "output", "text"))
+        yield from filter(None, texts)
 
 
 def content_text(content: JsonValue, depth: int = 0) -> str:

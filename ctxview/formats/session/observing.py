@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ctxview.files.observations import Observation, StreamSeen
 from ctxview.formats.session.child_uses import uses_by_child
 from ctxview.formats.session.folder import Part
 from ctxview.formats.session.history import Cancelled
 from ctxview.formats.session.look import Look
+from ctxview.formats.session.model import Session
 from ctxview.formats.session.names import EVENTS, MESSAGES
 
 MOST_FACTS = 10_000
@@ -30,11 +31,21 @@ class Comparison:
         old, new = self.before.facts.get(name), self.now.facts.get(name)
         return (old, new) if old is not None and new is not None and old != new else None
 
+    @property
+    def kept(self) -> Observation:
+        """What to remember: this look, and the last one of a history that could not be read this time."""
+        return replace(self.now, streams={**self.before.streams, **self.now.streams})
+
     def gone(self, kind: str) -> Iterator[str]:
         """The names of facts of a kind that were there and are not any more."""
         for name in self.before.facts:
             if name.startswith(f"{kind}:") and name not in self.now.facts:
                 yield name.partition(":")[2]
+
+
+def key_of(session: Session) -> str:
+    """What tells sessions apart from one look to the next: where they really are."""
+    return str(session.folder.root.resolve())
 
 
 def observe(look: Look, cancelled: Cancelled, before: Observation | None = None) -> Comparison | None:

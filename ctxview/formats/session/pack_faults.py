@@ -7,7 +7,6 @@ from ctxview.formats.session.history import Stream
 from ctxview.formats.session.names import is_name
 from ctxview.formats.session.profile import Profile
 from ctxview.formats.session.records import RecordFile
-from ctxview.formats.session.rules.lines import broken_line, message_shape, provider_native_key
 
 TEXTS = {
     "facts": ("text", "source"),
@@ -16,8 +15,6 @@ TEXTS = {
     "child_refs": ("path", "kind", "summary"),
 }
 """What a record of each kind must have besides its id."""
-
-_CHECKS = (broken_line, message_shape, provider_native_key)
 
 
 def broken_record(kind: str, records: RecordFile) -> str | None:
@@ -35,8 +32,10 @@ def broken_record(kind: str, records: RecordFile) -> str | None:
 
 def broken_message(messages: Stream, profile: Profile) -> str | None:
     """The first message that the stream's own check refuses; None when it takes all of them."""
+    from ctxview.formats.session.rules.lines import broken_line, message_shape, provider_native_key
+
     for number, line in enumerate(messages.scan(), 1):
-        for check in _CHECKS:
+        for check in (broken_line, message_shape, provider_native_key):
             for hit in check(line, profile):
                 if hit.severity in (None, Severity.ERROR):
                     return f"line {number} is no valid message"

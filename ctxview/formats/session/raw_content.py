@@ -8,37 +8,42 @@ nothing added; the parts of an output in parts are joined by a line feed. A file
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from ctxview.analysis.wording import quoted, shown
 from ctxview.files.lines import never
-from ctxview.files.reading import LIMIT, Unreadable, read_beneath
+from ctxview.files.reading import LIMIT
 from ctxview.formats.session.folder import SessionFolder
 from ctxview.formats.session.history import History, Stream
 from ctxview.formats.session.history_line import HistoryLine
-from ctxview.formats.session.message import content_text, parts_of
-from ctxview.formats.session.names import EVENTS, MESSAGES, SourceKind, cited_range
+from ctxview.formats.session.message import outputs_in
+from ctxview.formats.session.names import EVENTS, MESSAGES, cited_range
 from ctxview.formats.session.records import Record
-from ctxview.formats.session.survey import StreamFacts
-from ctxview.state import JsonValue
+from ctxview.formats.session.survey import StreamFacts, Survey
 
 LARGEST = LIMIT
 """A chunk or blob beyond this could not be read back and verified in one go."""
 
-CALL_TYPES = frozenset(("start", "tool_call", "approval_request"))
-"""Events that carry an id but no output."""
-
 
 class NoContent(Exception):
-    """The histories do not hold what was asked for; the message says why."""
+    """The histories do not hold what was asked for; the message says why.
+
+    `member` is what the one who asked wrote wrongly: the range, the event …; None when that was not it.
+    """
+
+    def __init__(self, why: str, member: str | None = None) -> None:
+        super().__init__(why)
+        self.member = member
 
 
 @dataclass
 class RawContent:
-    """Answers from both histories of a session; each is walked through once, when first asked about."""
+    """Answers from both histories of a session. What a survey knows is not looked for again."""
 
     folder: SessionFolder
     history: History
+    survey: Survey | None = None
     _layouts: dict[str, StreamFacts] = field(default_factory=dict)
 
     def count(self, stream: str) -> int:
@@ -59,9 +64,10 @@ class RawContent:
         """The lines of some records, counted from 1, both ends included; raises `NoContent`."""
         facts = self._layout(stream)
         if not 1 <= first <= last:
-            raise NoContent(f"{first}-{last} is no range")
+            raise NoContent(f"{first}-{last} is no range", "range")
         if last > facts.records:
-            raise NoContent(f"{stream} has only {facts.records:,} records, so there is no {last:,}")
+            why = f"{stream} has only {facts.records:,} records, so there is no {last:,}"
+            raise NoContent(why, "range")
         for record in range(first, last + 1):
             yield self.history.stream(stream).line(facts.line_of(record))
 
@@ -81,32 +87,51 @@ class RawContent:
         """What the tool call or event of that id put out; raises `NoContent`."""
         known, found = self._outputs(EVENTS, event)
         if not known:
-            raise NoContent(f"no event has the id {event}")
+            raise NoContent(f"no event has the id {quoted(event)}", "event")
         found = found or self._outputs(MESSAGES, event)[1]
         if not found:
-            raise NoContent(f"nothing was put out for {event} yet")
+            raise NoContent(f"nothing was put out for {shown(event)} yet")
         if len(found) > 1:
-            raise NoContent(f"{event} has {len(found)} different outputs; take the range of the one you mean")
+            several = f"{shown(event)} has {len(found)} different outputs"
+            raise NoContent(f"{several}; take the range of the one you mean")
         return found.pop().encode("utf-8", "surrogatepass")
 
     def of(self, entry: Record) -> bytes:
         """What a line of the swap index stands for; raises `NoContent`."""
-        source, written, event = entry.text("source") or "", entry.text("range"), entry.text("event")
-        if written is not None:
-            cited = cited_range(source, written)
-            if cited.kind is SourceKind.OTHER or cited.first is None or cited.last is None:
-                raise NoContent(f"the range {written} of {source or 'nothing'} cannot be resolved")
-            return self.range(source, cited.first, cited.last)
-        if event is not None:
-            return self.output(event)
-        if entry.text("kind") == "file" and source not in (MESSAGES, EVENTS):
-            try:
-                return read_beneath(self.folder.root, source)
-            except Unreadable as error:
-                raise NoContent(f"{source}: {error.reason}") from None
-        raise NoContent("its index line names neither a range nor an event")
+        source = entry.text("source") or ""
+        if "range" in entry.members:
+            return self.range(source, *self.bounds(source, entry.text("range") or ""))
+        if "event" in entry.members:
+            return self.output(entry.text("event") or "")
+        if source in (MESSAGES, EVENTS):
+            raise NoContent("its index line names neither a range nor an event")
+        part = self.folder.read(source, LARGEST)
+        if part.data is None:
+            raise NoContent(f"{shown(source, 60)}: {part.problem}", "source")
+        return part.data
+
+    def bounds(self, source: str, written: str) -> tuple[int, int]:
+        """The first and the last record of a range such as `1-120`; raises `NoContent`."""
+        cited = cited_range(source, written)
+        if source not in (MESSAGES, EVENTS):
+            raise NoContent(f"{quoted(source)} is no history that could have a range", "source")
+        if cited.first is None or cited.last is None:
+            raise NoContent(f"{quoted(written)} is no range such as 1-120", "range")
+        if cited.reversed:
+            raise NoContent(f"the range {written} ends before it begins", "range")
+        return cited.first, cited.last
+
+    def event_record(self, event: str) -> int:
+        """The number of the event that has an id; raises `NoContent`."""
+        stream = self.history.events
+        for number in self._telling(EVENTS, event):
+            if (stream.line(number).value or {}).get("id") == event:
+                return self._layout(EVENTS).record_at(number)
+        raise NoContent(f"no event has the id {quoted(event)}", "event")
 
     def _layout(self, stream: str) -> StreamFacts:
+        if self.survey is not None:
+            return self.survey.facts(stream)
         if stream not in self._layouts:
             self._layouts[stream] = _layout(self.history.stream(stream))
         return self._layouts[stream]
@@ -114,23 +139,20 @@ class RawContent:
     def _outputs(self, stream: str, event: str) -> tuple[bool, set[str]]:
         """Whether any event has the id, and the different texts put out for it."""
         history = self.history.stream(stream)
-        history.index(never)
         known, found = False, set[str]()
-        for number in history.find(event, 0, False, never):
+        for number in self._telling(stream, event):
             value = history.line(number).value or {}
             known = known or value.get("id") == event
             found.update(outputs_in(value, event))
         return known, found
 
-
-def outputs_in(value: dict[str, JsonValue], event: str) -> Iterator[str]:
-    """What a record says that a tool call, or it itself under that id, has put out."""
-    for part in parts_of(value.get("content")):
-        if part.get("type") == "tool_result" and part.get("tool_call_id") == event:
-            yield content_text(part.get("content"))
-    if value.get("id") == event and value.get("type") not in CALL_TYPES:
-        texts = (content_text(value.get(name)) for name in ("content", "output", "text"))
-        yield from filter(None, texts)
+    def _telling(self, stream: str, event: str) -> Iterable[int]:
+        """The lines that may tell of an event, in order."""
+        if self.survey is not None and event in self.survey.wanted:
+            return self.survey.telling.get((stream, event), ())
+        history = self.history.stream(stream)
+        history.index(never)
+        return history.find(event, 0, False, never)
 
 
 def _layout(stream: Stream) -> StreamFacts:

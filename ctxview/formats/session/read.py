@@ -45,7 +45,7 @@ def read_session(folder: SessionFolder) -> Session:
     odd = [entry for entry in folder.entries("context/child") if entry.kind is not EntryKind.FOLDER]
     return Session(
         folder=folder,
-        name=folder.root.name,
+        name=folder.root.absolute().name,
         agent=agent_of(folder.root),
         entries=folder.entries(),
         context_entries=folder.entries("context"),

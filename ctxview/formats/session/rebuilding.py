@@ -1,19 +1,20 @@
-"""Getting swapped content back from the history it came from, or saying why that cannot be done."""
+"""Getting swapped content back from the histories, or saying why that cannot be done.
+
+The very bytes, whether of a range, an output or a file, are those of `raw_content`.
+"""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ctxview.analysis.wording import quoted, shown
 from ctxview.formats.session.blobs import ChunkReference
-from ctxview.formats.session.citing import Resolution, cited_lines, resolve
 from ctxview.formats.session.look import Look
-from ctxview.formats.session.message import content_text, parts_of
-from ctxview.formats.session.names import EVENTS, MESSAGES, Cited, cited_range
+from ctxview.formats.session.names import EVENTS, MESSAGES, digest_in
+from ctxview.formats.session.raw_content import NoContent, RawContent
 from ctxview.formats.session.records import Record
-
-MOST_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,68 +31,74 @@ class Rebuilt:
 
 
 def rebuild(look: Look, record: Record) -> Rebuilt:
-    """The content of a swap entry, from the lines or the event it names."""
-    source = record.text("source") or ""
+    """The content of a swap entry, from the lines, the event or the file it names."""
+    try:
+        return Rebuilt(_raw(look).of(record), _place(record))
+    except NoContent as error:
+        return Rebuilt(None, str(error), error.member)
+
+
+def follow(look: Look, reference: ChunkReference, name: str) -> Rebuilt:
+    """What the referring chunk of that name leads to."""
+    records = [each for each in look.session.swap.index.records if each.text("id") == name]
+    try:
+        place, content = referred(_raw(look), reference, records)
+    except NoContent as error:
+        return Rebuilt(None, str(error), error.member)
+    return Rebuilt(content, place)
+
+
+def referred(raw: RawContent, reference: ChunkReference, records: Sequence[Record]) -> tuple[str, bytes]:
+    """Where a referring chunk leads and what stands there, its hash verified; raises `NoContent`.
+
+    `records` are the index lines of the chunk. Messages carry no ids, so a chunk that names them by id is
+    followed through these, provided that the hash agrees.
+    """
+    wanted = digest_in(reference.hash or "")
+    try:
+        place, content = _named(raw, reference)
+    except NoContent as error:
+        by_index = _indexed(raw, records, wanted) if error.member is None else None
+        if by_index is None:
+            raise
+        return by_index
+    if wanted is not None and (digest := hashlib.sha256(content).hexdigest()) != wanted:
+        raise NoContent(f"{place} have another hash than the chunk says: {digest[:16]}…", "hash")
+    return place, content
+
+
+def _named(raw: RawContent, reference: ChunkReference) -> tuple[str, bytes]:
+    source = reference.source or ""
     if source not in (MESSAGES, EVENTS):
-        part = look.session.folder.read(source)
-        if part.data is None:
-            return Rebuilt(None, f"{quoted(source, 60)} is gone", "source")
-        return Rebuilt(part.data, shown(source, 60))
-    if "range" in record.members:
-        return _lines(look, source, record.text("range"))
-    if "event" in record.members:
-        return _event(look, record.text("event"))
-    return Rebuilt(None, "the entry names neither a range nor an event")
-
-
-def referenced_digest(look: Look, reference: ChunkReference) -> Rebuilt:
-    """What a referring chunk refers to. Message ids cannot be followed: messages have none."""
-    if reference.source not in (MESSAGES, EVENTS):
-        return Rebuilt(None, f"its source is {quoted(reference.source or '')}", "source")
+        raise NoContent(f"its source is {quoted(source)}", "source")
     if reference.range is not None:
-        return _lines(look, reference.source, reference.range)
-    if reference.source == EVENTS and look.survey is not None:
-        lines = [look.survey.event_lines.get(name or "") for name in (reference.start, reference.end)]
-        if None not in lines:
-            facts = look.survey.events
-            first, last = (facts.record_at(line) for line in lines if line is not None)
-            return _lines(look, EVENTS, f"{first}-{last}")
-        return Rebuilt(None, "no event has the ids it names", "start_event")
-    return Rebuilt(None, "it names messages by id, but messages carry none")
+        first, last = raw.bounds(source, reference.range)
+    elif source == EVENTS:
+        first, last = (raw.event_record(each or "") for each in (reference.start, reference.end))
+    else:
+        raise NoContent("it names messages by id, but messages carry none")
+    return f"{source.removesuffix('.jsonl')} {first}-{last}", raw.range(source, first, last)
 
 
-def _lines(look: Look, source: str, written: str | None) -> Rebuilt:
-    where: Cited = cited_range(source, written or "")
-    citation = resolve(where, look.survey)
-    if citation.resolution is Resolution.FREE:
-        return Rebuilt(None, f"{quoted(written or '')} is no range such as 1-120", "range")
-    if citation.resolution is Resolution.REVERSED:
-        return Rebuilt(None, f"the range {written} ends before it begins", "range")
-    if citation.resolution is not Resolution.RESOLVED or look.survey is None:
-        return Rebuilt(
-            None, f"the range {written} goes beyond the {citation.count} lines of {source}", "range"
-        )
-    pieces, size = [], 0
-    for line in cited_lines(where, look.history, look.survey):
-        size += line.size + 1
-        if size > MOST_BYTES or line.cut:
-            return Rebuilt(None, f"the lines {written} are too long to be put together")
-        pieces.append(line.content + b"\n")
-    return Rebuilt(b"".join(pieces), f"lines {written} of {source}")
+def _indexed(raw: RawContent, records: Sequence[Record], wanted: str | None) -> tuple[str, bytes] | None:
+    for record in records:
+        try:
+            content = raw.of(record)
+        except NoContent:
+            continue
+        if hashlib.sha256(content).hexdigest() == wanted:
+            return _place(record), content
+    return None
 
 
-def _event(look: Look, name: str | None) -> Rebuilt:
-    """The result of a tool call, or else the whole line of the event that has the id."""
-    survey = look.survey
-    if survey is None or name is None:
-        return Rebuilt(None, "the entry names no event", "event")
-    if name in survey.answer_lines:
-        value = look.history.events.line(survey.answer_lines[name]).value or {}
-        parts = parts_of(value.get("content"))
-        text = next((part.get("content") for part in parts if part.get("tool_call_id") == name), None)
-        content = content_text(text).encode("utf-8", "surrogatepass")
-        return Rebuilt(content, f"the result of the call {shown(name)}")
-    if name in survey.event_lines:
-        line = look.history.events.line(survey.event_lines[name])
-        return Rebuilt(line.content + b"\n", f"the event {shown(name)}")
-    return Rebuilt(None, f"no event has the id {quoted(name)}", "event")
+def _raw(look: Look) -> RawContent:
+    return RawContent(look.session.folder, look.history, look.survey)
+
+
+def _place(record: Record) -> str:
+    source = shown(record.text("source") or "", 60)
+    if "range" in record.members:
+        return f"lines {record.text('range')} of {source}"
+    if "event" in record.members:
+        return f"the result of the call {shown(record.text('event') or '')}"
+    return source

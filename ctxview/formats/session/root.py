@@ -51,7 +51,7 @@ class SessionRoot:
     links: tuple[str, ...]
     """Entries of the index that are symbolic links."""
     outside: tuple[str, ...]
-    """Folders of context beside or above the sessions."""
+    """Folders of context beside or above the sessions, relative to where these are."""
     left_out: int = 0
 
     def session(self, name: str) -> KnownSession | None:
@@ -130,12 +130,13 @@ def _links(folder: SessionFolder) -> Iterator[str]:
 
 def _outside(path: Path) -> Iterator[str]:
     """Context folders beside the sessions and, where the place is a known one, above them."""
-    places = [path.absolute()]
-    if places[0].name == "session":
-        places.append(places[0].parent)
-        if places[1].parent.name == "agent":
-            places.append(places[1].parent.parent)
-    for place in places:
+    whole = path.absolute()
+    places = [(whole, "")]
+    if whole.name == "session":
+        places.append((whole.parent, "../"))
+        if whole.parent.parent.name == "agent":
+            places.append((whole.parent.parent.parent, "../../../"))
+    for place, way in places:
         for entry in SessionFolder(place).entries():
             if entry.kind is EntryKind.FOLDER and entry.name in OUTSIDE:
-                yield str(place / entry.name)
+                yield f"{way}{entry.name}"

@@ -6,6 +6,7 @@ Every call may come from another thread. Nothing is written into what is inspect
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +14,7 @@ from threading import Lock
 
 from ctxview.analysis.tokens import TokenCounter
 from ctxview.edits import WritePolicy
+from ctxview.files import observations
 from ctxview.files.reading import Unreadable, read_beneath
 from ctxview.findings import Finding
 from ctxview.formats.interface import AS_ON_DISK, CannotOpen, Lens, Progress, Reading, Revision
@@ -25,6 +27,7 @@ from ctxview.formats.session.history_tokens import HistoryTokens, count_history
 from ctxview.formats.session.knowledge import Knowledge
 from ctxview.formats.session.model import Session
 from ctxview.formats.session.names import EVENTS, MESSAGES
+from ctxview.formats.session.observing import key_of
 from ctxview.formats.session.profiles import PROFILES, load_profile
 from ctxview.formats.session.read import read_again, read_session
 from ctxview.formats.session.state import FORMAT, build_state
@@ -115,7 +118,9 @@ class SessionSource:
         """Read the histories, verify blobs, compare with the last look, remember this one, count tokens."""
         known = self._knowledge(lens.profile)
         done = known.advance(lambda: progress.cancelled, progress.report)
-        known.remember()
+        # Not being able to remember must not keep anybody from looking.
+        with suppress(OSError):
+            known.remember()
         if done:
             self._count_tokens(lens.counter, progress)
 
@@ -143,6 +148,12 @@ class SessionSource:
         if grown:
             made._counted = tokens
         return made
+
+    def remember(self, lens: Lens) -> None:
+        self._knowledge(lens.profile).remember()
+
+    def forget(self) -> None:
+        observations.forget(key_of(self._session))
 
     def _knowledge(self, profile: str | None) -> Knowledge:
         name = profile or PROFILES[0]

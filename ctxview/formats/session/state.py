@@ -37,7 +37,7 @@ def build_state(view: View, revision: str, timeline: tuple[Event, ...]) -> Conte
         counts=count_blocks(tiers, view.counter),
         form=session_form(session),
         extra=_extra(view),
-        transcript=SessionTranscript(view.look.history.messages, view.profile),
+        transcript=SessionTranscript(view.look.history.messages, view.profile, view.lines_then),
     )
 
 
@@ -54,7 +54,8 @@ def _extra(view: View) -> dict[str, str]:
     if survey is None:
         facts["messages"] = "being read"
     else:
-        facts["messages"] = f"{survey.messages.records:,}"
+        then, now = view.messages_then, survey.messages.records
+        facts["messages"] = f"{now:,}" if view.as_of is None or then is None else f"{then:,} of {now:,}"
         facts["events"] = f"{survey.events.records:,}"
         facts["runs"] = f"{len(survey.runs.runs) + survey.runs.forgotten:,}"
         runs = survey.runs.runs
@@ -62,7 +63,8 @@ def _extra(view: View) -> dict[str, str]:
         if given or answered:
             facts["usage"] = f"{given:,} in, {answered:,} out"
     if view.as_of is not None:
-        facts["as of"] = f"the end of run {view.as_of.number}; summary, facts and pack are of now"
+        of_now = "summary, facts and pack" if view.lines_then is not None else "messages, summary and pack"
+        facts["as of"] = f"the end of run {view.as_of.number}; {of_now} are of now"
     return facts
 
 

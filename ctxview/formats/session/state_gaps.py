@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ctxview.analysis.wording import counted, shown
 from ctxview.findings import Severity
+from ctxview.formats.gaps import gap
 from ctxview.formats.session.folder import EntryKind
 from ctxview.formats.session.history import EmptyStream
 from ctxview.formats.session.names import EVENTS, MESSAGES
@@ -33,7 +34,7 @@ def build_gaps(view: View, refs: Sequence[Ref]) -> tuple[Gap, ...]:
         *_broken_records(view),
         *_not_yet_known(view),
     ]
-    return tuple(sorted(gaps, key=lambda gap: Severity(gap.severity).rank))
+    return tuple(sorted(gaps, key=lambda each: Severity(each.severity).rank))
 
 
 def _histories(view: View) -> Iterator[Gap]:
@@ -42,17 +43,17 @@ def _histories(view: View) -> Iterator[Gap]:
         part, stream = look.session.part(name), look.history.stream(name)
         if part.kind is EntryKind.ABSENT:
             why = "the file is not there"
-            yield _gap(name, "the history", Severity.ERROR, "absent", why, Origin(part.file))
+            yield gap(name, "the history", Severity.ERROR, "absent", why, Origin(part.file))
         elif part.kind is not EntryKind.FILE:
             why = f"this is {part.kind.told}; it is not read"
-            yield _gap(name, "the history", Severity.ERROR, "unreadable", why, Origin(part.file))
+            yield gap(name, "the history", Severity.ERROR, "unreadable", why, Origin(part.file))
         elif isinstance(stream, EmptyStream) and stream.problem is not None:
-            yield _gap(name, "the history", Severity.ERROR, "unreadable", stream.problem, Origin(part.file))
+            yield gap(name, "the history", Severity.ERROR, "unreadable", stream.problem, Origin(part.file))
     store = look.history.store
     if store is not None and store.shards and not store.readable:
         why = "the shards need pyarrow: pip install ctxview[columnar]"
         origin = look.session.origin(".store/data")
-        yield _gap(
+        yield gap(
             "shards",
             f"{counted(store.shards, 'shard')} of history",
             Severity.WARNING,
@@ -66,7 +67,7 @@ def _unreadable(view: View) -> Iterator[Gap]:
     for part in view.look.session.problems():
         if part.name not in (MESSAGES, EVENTS):
             why = part.problem or "it cannot be read"
-            yield _gap(
+            yield gap(
                 part.name, "a part of the session", Severity.ERROR, "unreadable", why, Origin(part.file)
             )
 
@@ -76,7 +77,7 @@ def _lost_references(refs: Sequence[Ref]) -> Iterator[Gap]:
         question = _LOST.get(ref.kind, "what it refers to")
         if ref.status is RefStatus.DANGLING:
             why = f"{ref.target} cannot be found"
-            yield _gap(
+            yield gap(
                 ref.target if ref.kind == "pack" else ref.id,
                 question,
                 Severity.ERROR,
@@ -87,13 +88,13 @@ def _lost_references(refs: Sequence[Ref]) -> Iterator[Gap]:
             )
         elif ref.status is RefStatus.MISMATCH:
             why = f"{ref.target} is not what its hash says"
-            yield _gap(ref.id, question, Severity.ERROR, "mismatch", why, ref.origin, ref.used_by)
+            yield gap(ref.id, question, Severity.ERROR, "mismatch", why, ref.origin, ref.used_by)
         elif ref.status is RefStatus.REBUILDABLE:
             why = f"the chunk is gone; {ref.target} still has it"
-            yield _gap(ref.id, question, Severity.WARNING, "rebuildable", why, ref.origin, ref.used_by)
+            yield gap(ref.id, question, Severity.WARNING, "rebuildable", why, ref.origin, ref.used_by)
         elif ref.status is RefStatus.STALE:
             why = "the pack shows an earlier text of it"
-            yield _gap(ref.target, question, Severity.WARNING, "stale", why, ref.origin, ref.used_by)
+            yield gap(ref.target, question, Severity.WARNING, "stale", why, ref.origin, ref.used_by)
 
 
 def _long_lines(view: View) -> Iterator[Gap]:
@@ -103,11 +104,11 @@ def _long_lines(view: View) -> Iterator[Gap]:
     for origin, size in survey.long_lines[:MOST_LONG_LINES]:
         name = f"message {survey.messages.record_at((origin.line or 1) - 1)}"
         why = f"{size:,} bytes; lines over {limit:,} never reach the prompt"
-        yield _gap(name, "a message", Severity.WARNING, "hidden", why, origin, (name,))
+        yield gap(name, "a message", Severity.WARNING, "hidden", why, origin, (name,))
     more = survey.long_count - min(survey.long_count, MOST_LONG_LINES)
     if more:
         why = f"{more:,} more lines over {limit:,} bytes never reach the prompt"
-        yield _gap("more", "messages", Severity.WARNING, "hidden", why, survey.long_lines[-1][0])
+        yield gap("more", "messages", Severity.WARNING, "hidden", why, survey.long_lines[-1][0])
 
 
 def _broken_records(view: View) -> Iterator[Gap]:
@@ -124,10 +125,10 @@ def _broken_records(view: View) -> Iterator[Gap]:
             if record.problem is not None:
                 name = f"{records.part.name.rpartition('/')[2]} line {record.line}"
                 why = shown(record.problem, 200)
-                yield _gap(name, "a record", Severity.ERROR, "unreadable", why, record.origin())
+                yield gap(name, "a record", Severity.ERROR, "unreadable", why, record.origin())
         if records.left_out:
             why = f"{records.left_out:,} records were too many to be looked at"
-            yield _gap(records.part.name, "records", Severity.WARNING, "left out", why, Origin(records.file))
+            yield gap(records.part.name, "records", Severity.WARNING, "left out", why, Origin(records.file))
 
 
 def _not_yet_known(view: View) -> Iterator[Gap]:
@@ -135,19 +136,7 @@ def _not_yet_known(view: View) -> Iterator[Gap]:
     if look.survey is None:
         why = "the histories are still being read: runs, cited messages and repetitions come later"
         origin = look.session.origin(MESSAGES)
-        yield _gap("histories", "what the histories hold", Severity.INFO, "unknown", why, origin)
+        yield gap("histories", "what the histories hold", Severity.INFO, "unknown", why, origin)
     elif look.survey.runs.forgotten:
         why = f"{look.survey.runs.forgotten:,} of the oldest runs and calls were too many to be kept in mind"
-        yield _gap("runs", "the oldest runs", Severity.INFO, "left out", why, look.session.origin(EVENTS))
-
-
-def _gap(
-    name: str,
-    question: str,
-    severity: Severity,
-    status: str,
-    why: str,
-    origin: Origin,
-    blocks: tuple[str, ...] = (),
-) -> Gap:
-    return Gap(name, question, severity.value, status, blocks, why, origin)
+        yield gap("runs", "the oldest runs", Severity.INFO, "left out", why, look.session.origin(EVENTS))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ctxview.formats.session.blobs import BlobFacts
+from ctxview.formats.session.candidates import estimate
 from ctxview.formats.session.child_uses import uses_by_child
 from ctxview.formats.session.citing import Resolution, cited_text, resolve
 from ctxview.formats.session.folder import EntryKind
 from ctxview.formats.session.model import Blob
 from ctxview.formats.session.names import cited, digest_in
-from ctxview.formats.session.rebuilding import rebuild
+from ctxview.formats.session.rebuilding import follow, rebuild
 from ctxview.formats.session.records import Record
 from ctxview.formats.session.rules.swap import orphans
 from ctxview.formats.session.state_budget import is_stale
@@ -29,6 +31,8 @@ _SOURCES = {
     Resolution.UNKNOWN: RefStatus.UNKNOWN,
     Resolution.FREE: RefStatus.EXTERNAL,
 }
+_UNFOLLOWED = {"hash": RefStatus.MISMATCH, None: RefStatus.UNKNOWN}
+"""What a referring chunk is that cannot be followed, by what is to blame; else it dangles."""
 
 
 def build_refs(view: View) -> tuple[Ref, ...]:
@@ -117,25 +121,46 @@ def _swapped(view: View) -> Iterator[Ref]:
         blob = session.swap.blob(name)
         source, where = record.text("source") or "?", record.text("range") or record.text("event") or ""
         facts = view.look.facts(blob) if blob is not None else None
-        yield Ref(
+        ref = Ref(
             id=name,
             kind="swap",
             target=f"{source} {where}".strip(),
-            status=_swap_status(view, record, blob, facts),
+            status=_blob_status(blob, facts) if blob is not None else _lost_status(view, record),
             tokens=facts.tokens if facts is not None else record.number("tokens"),
             bytes=blob.entry.size if blob is not None else None,
             used_by=_users(view, name),
             origin=record.origin(),
             text=facts.head if facts is not None and facts.head else record.text("summary"),
         )
+        yield ref if blob is None or facts is None else _followed(view, ref, blob, facts)
 
 
-def _swap_status(view: View, record: Record, blob: Blob | None, facts: BlobFacts | None) -> RefStatus:
-    if blob is not None:
-        return _blob_status(blob, facts)
+def _lost_status(view: View, record: Record) -> RefStatus:
+    """What is left of a chunk that is gone."""
     if view.look.survey is None:
         return RefStatus.UNKNOWN
-    return RefStatus.REBUILDABLE if rebuild(view.look, record).text is not None else RefStatus.DANGLING
+    rebuilt = rebuild(view.look, record)
+    if rebuilt.text is None:
+        return RefStatus.DANGLING
+    same = digest_in(record.text("id") or "") in (None, rebuilt.digest)
+    return RefStatus.REBUILDABLE if same else RefStatus.MISMATCH
+
+
+def _followed(view: View, ref: Ref, blob: Blob, facts: BlobFacts) -> Ref:
+    """A chunk that only refers, with the figures and the text of what it refers to; others as they are."""
+    if facts.reference is None or view.look.survey is None:
+        return ref
+    found = follow(view.look, facts.reference, blob.id)
+    if found.text is None:
+        lost = _UNFOLLOWED.get(found.member, RefStatus.DANGLING)
+        status = ref.status if ref.status in (RefStatus.ORPHAN, RefStatus.MISMATCH) else lost
+        return replace(ref, status=status, text=f"refers to what cannot be found: {found.why}\n{facts.head}")
+    text = found.text.decode("utf-8", "replace")
+    verified = ref.status is RefStatus.PLACEHOLDER and digest_in(facts.reference.hash or "") is not None
+    status = RefStatus.RESOLVED if verified else ref.status
+    told = f"refers to {found.why}; counted is what stands there:\n{text[:LONGEST_TEXT]}"
+    tokens = estimate(text, view.profile)
+    return replace(ref, status=status, tokens=tokens, bytes=len(found.text), text=told)
 
 
 def _shared(view: View) -> Iterator[Ref]:
@@ -165,7 +190,7 @@ def _orphans(view: View) -> Iterator[Ref]:
     for store, key, kind in ((session.swap, "id", "swap"), (session.dedup, "hash", "dedup")):
         for blob in orphans(store, key):
             facts = view.look.facts(blob)
-            yield Ref(
+            ref = Ref(
                 id=blob.id,
                 kind=kind,
                 target=blob.name,
@@ -176,6 +201,7 @@ def _orphans(view: View) -> Iterator[Ref]:
                 origin=Origin(blob.file),
                 text=facts.head if facts is not None else None,
             )
+            yield ref if facts is None else _followed(view, ref, blob, facts)
 
 
 def _blob_status(blob: Blob, facts: BlobFacts | None) -> RefStatus:
@@ -183,8 +209,7 @@ def _blob_status(blob: Blob, facts: BlobFacts | None) -> RefStatus:
         return RefStatus.PLACEHOLDER
     if facts is None:
         return RefStatus.UNKNOWN
-    reference = digest_in(facts.reference.hash or "") if facts.reference is not None else None
-    return RefStatus.RESOLVED if blob.digest in (facts.digest, reference) else RefStatus.MISMATCH
+    return RefStatus.RESOLVED if facts.stands_for(blob.digest) else RefStatus.MISMATCH
 
 
 def _children(view: View) -> Iterator[Ref]:

@@ -30,12 +30,12 @@ def moments_of(survey: Survey | None) -> list[AsOf]:
     """The end of each of the last runs, with the last message there was by then."""
     if survey is None:
         return []
-    found, last = [], None
     ends = _message_ends(survey)
+    known = bool(ends) or not survey.messages.records
+    found, last = [], -1
     for number, run in enumerate(survey.runs.runs, 1):
-        end = ends.get(run.id)
-        last = end if last is None or (end is not None and end > last) else last
-        found.append(AsOf(run, number, last))
+        last = max(last, ends.get(run.id, -1))
+        found.append(AsOf(run, number, last if known else None))
     return found[-MOST_RUNS:]
 
 

@@ -73,10 +73,10 @@ class Survey:
     repeated: tuple[Repeated, ...]
     contents: frozenset[str]
     """The SHA-256 of every large content in the messages."""
-    event_lines: dict[str, int]
-    """The lines of the events that somebody asked for by id."""
-    answer_lines: dict[str, int]
-    """The lines of the results of tool calls that somebody asked for by id."""
+    wanted: frozenset[str]
+    """The ids of events and calls that were looked for."""
+    telling: dict[tuple[str, str], tuple[int, ...]]
+    """By history and id: the line that bears a wanted id, and those with each different output for it."""
     user_lines: tuple[int, ...]
     """The lines of the first user messages that name no run."""
     cancels: tuple[tuple[str, Origin], ...]

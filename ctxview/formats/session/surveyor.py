@@ -18,7 +18,7 @@ from ctxview.findings import Finding
 from ctxview.formats.session.finding_tally import FindingTally
 from ctxview.formats.session.history import Cancelled, History, Report, Stream
 from ctxview.formats.session.history_line import HistoryLine
-from ctxview.formats.session.message import Message, large_texts, message_in, size_of
+from ctxview.formats.session.message import Message, answers_in, large_texts, message_in, outputs_in, size_of
 from ctxview.formats.session.moments import Moment, moment_in
 from ctxview.formats.session.profile import Profile
 from ctxview.formats.session.runs import RunBook
@@ -29,6 +29,8 @@ MOST_MOMENTS = 3000
 MOST_PLACES = 1000
 MOST_CONTENTS = 50_000
 MOST_CANCELS = 1000
+MOST_OUTPUTS = 4
+"""So many different outputs of one call are noted: with two of them nobody knows which was meant."""
 STEP = 512 * 1024
 """Bytes between two looks at whether somebody wants the pass to stop."""
 
@@ -77,7 +79,7 @@ class Surveyor:
             return
         with self._working:
             for name in more:
-                self._notes.look_back_for(name, self._history.events, cancelled)
+                self._notes.look_back_for(name, self._history, cancelled)
             self._notes.wanted |= more
             self._result, self._steps = None, self._pass()
 
@@ -182,8 +184,7 @@ class _Notes:
         self._long_count = 0
         self._spoken: dict[str, Spoken] = {}
         self._contents: dict[bytes, _Content] = {}
-        self._event_lines: dict[str, int] = {}
-        self._answer_lines: dict[str, int] = {}
+        self._telling: dict[tuple[str, str], dict[int | None, int]] = {}
         self._user_lines: list[int] = []
         self._cancels: list[tuple[str, Origin]] = []
 
@@ -195,6 +196,7 @@ class _Notes:
         made.events, made.messages = self.events.copy(), self.messages.copy()
         made.book, made._tally = self.book.copy(), self._tally.copy()
         made._contents = {digest: replace(content) for digest, content in self._contents.items()}
+        made._telling = {key: dict(seen) for key, seen in self._telling.items()}
         return made
 
     def event(self, line: HistoryLine) -> None:
@@ -228,6 +230,8 @@ class _Notes:
             return
         message = message_in(line)
         self.book.message(line, message)
+        if self.wanted:
+            self._look_for(self.wanted, line, value)
         self._roles[message.role or "none"] += 1
         self._note_spoken(line, message)
         for text in large_texts(value.get("content"), self._profile.large_content):
@@ -253,8 +257,8 @@ class _Notes:
             user=self._spoken.get("user"),
             repeated=tuple(sorted(repeated, key=lambda each: -each.size * each.times)),
             contents=frozenset(digest.hex() for digest in self._contents),
-            event_lines=dict(self._event_lines),
-            answer_lines=dict(self._answer_lines),
+            wanted=self.wanted,
+            telling={key: tuple(sorted(set(seen.values()))) for key, seen in self._telling.items()},
             user_lines=tuple(self._user_lines),
             cancels=tuple(self._cancels),
         )
@@ -263,22 +267,27 @@ class _Notes:
         for finding in self._judge(line):
             self._tally.add(finding)
 
-    def look_back_for(self, name: str, stream: Stream, cancelled: Cancelled) -> None:
-        """Where an event or the result of a call stands among the lines that were read already."""
-        for number in stream.find(name, 0, False, cancelled):
-            if number >= self.events.lines or (name in self._event_lines and name in self._answer_lines):
-                return
-            line = stream.line(number)
-            if line.value is not None:
-                self._look_for({name}, line, line.value)
+    def look_back_for(self, name: str, history: History, cancelled: Cancelled) -> None:
+        """Where an id stands among the lines that were read already."""
+        for stream, layout in ((history.events, self.events), (history.messages, self.messages)):
+            for number in stream.find(name, 0, False, cancelled):
+                if number >= layout.lines:
+                    break
+                line = stream.line(number)
+                if line.value is not None:
+                    self._look_for({name}, line, line.value)
 
     def _look_for(self, wanted: Set[str], line: HistoryLine, value: dict[str, JsonValue]) -> None:
-        number, name = line.number or 0, value.get("id")
-        if isinstance(name, str) and name in wanted:
-            self._event_lines.setdefault(name, number)
-        for call in message_in(line).answers if value.get("type") == "message" else ():
-            if call in wanted:
-                self._answer_lines.setdefault(call, number)
+        """Note where a wanted id stands; of many lines with the same output the first will do."""
+        own = value.get("id")
+        named = (*answers_in(value.get("content")), *((own,) if isinstance(own, str) else ()))
+        for name in wanted & set(named):
+            seen = self._telling.setdefault((line.stream, name), {})
+            if name == own:
+                seen.setdefault(None, line.number or 0)
+            for text in outputs_in(value, name):
+                if len(seen) < MOST_OUTPUTS:
+                    seen.setdefault(hash(text), line.number or 0)
 
     def _note_spoken(self, line: HistoryLine, message: Message) -> None:
         if message.role in ("user", "assistant") and line.number is not None:

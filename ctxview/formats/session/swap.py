@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from ctxview.files.reading import Unreadable, read_beneath
+from ctxview.formats.session.blobs import reference_in
 from ctxview.formats.session.derived import NotWritten, Wrote, cost, json_line, with_lines, write_derived
 from ctxview.formats.session.folder import EntryKind
 from ctxview.formats.session.message import content_text
@@ -163,7 +164,7 @@ def verified(raw: RawContent, record: Record, digest: str) -> tuple[bytes | None
 
 
 def chunk_state(session: Session, name: str, digest: str) -> Chunk:
-    """Whether the chunk is there and holds what its name says."""
+    """Whether the chunk is there and holds what its name says, or refers to it."""
     blob = session.swap.blob(name)
     if blob is None or blob.entry.kind is EntryKind.ABSENT:
         return Chunk.MISSING
@@ -171,7 +172,10 @@ def chunk_state(session: Session, name: str, digest: str) -> Chunk:
         content = read_beneath(session.folder.root, f"{CHUNKS}/{name}", LARGEST)
     except Unreadable:
         return Chunk.DAMAGED
-    return Chunk.VERIFIED if hashlib.sha256(content).hexdigest() == digest else Chunk.DAMAGED
+    reference = reference_in(content)
+    refers = reference is not None and digest_in(reference.hash or "") == digest
+    verified = refers or hashlib.sha256(content).hexdigest() == digest
+    return Chunk.VERIFIED if verified else Chunk.DAMAGED
 
 
 def _plan(

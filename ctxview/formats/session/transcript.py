@@ -1,4 +1,7 @@
-"""The messages of a session as a transcript: a row for every line, read and decoded when it is seen."""
+"""The messages of a session as a transcript: a row for every line, read and decoded when it is seen.
+
+A transcript of the past ends where the history ended then; what came later is not there.
+"""
 
 from __future__ import annotations
 
@@ -17,18 +20,20 @@ LONGEST_ROW = 256 * 1024
 
 
 class SessionTranscript:
-    """Implements `state.GrowingTranscript` over a history."""
+    """Implements `state.GrowingTranscript` over a history, or over its first `lines`."""
 
-    def __init__(self, stream: Stream, profile: Profile) -> None:
+    def __init__(self, stream: Stream, profile: Profile, lines: int | None = None) -> None:
         self._stream = stream
         self._profile = profile
+        self._lines = lines
 
     def __len__(self) -> int:
-        return len(self._stream)
+        known = len(self._stream)
+        return known if self._lines is None else min(known, self._lines)
 
     @property
     def complete(self) -> bool:
-        return self._stream.complete
+        return self._stream.complete or len(self) == self._lines
 
     @property
     def file(self) -> Path | None:
@@ -36,24 +41,32 @@ class SessionTranscript:
 
     def again(self) -> SessionTranscript:
         stream = self._stream.again()[0] if isinstance(self._stream, FileStream) else self._stream
-        return self if stream is self._stream else SessionTranscript(stream, self._profile)
+        return self if stream is self._stream else SessionTranscript(stream, self._profile, self._lines)
 
     def row(self, index: int) -> Row:
-        return row_of(self._stream.line(index), self._profile)
+        return row_of(self._line(index), self._profile)
 
     def raw(self, index: int) -> bytes:
-        return self._stream.line(index).content
+        return self._line(index).content
 
     def find(self, needle: str, start: int, backwards: bool, cancelled: Callable[[], bool]) -> int | None:
         if not needle:
             return None
         any_case = needle == needle.lower()
-        for number in self._stream.find(needle, start, backwards, cancelled):
+        first = min(start, self._lines) if backwards and self._lines is not None else start
+        for number in self._stream.find(needle, first, backwards, cancelled):
+            if self._lines is not None and number >= self._lines:
+                return None
             text = message_in(self._stream.line(number)).text
             # The bytes may match in a key or an escape; what counts is the text a person sees.
             if needle in (text.lower() if any_case else text):
                 return number
         return None
+
+    def _line(self, index: int) -> HistoryLine:
+        if self._lines is not None and index >= self._lines:
+            raise IndexError(f"line {index} was not there yet")
+        return self._stream.line(index)
 
 
 def row_of(line: HistoryLine, profile: Profile) -> Row:

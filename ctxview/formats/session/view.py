@@ -22,7 +22,10 @@ LARGEST_COUNTED = 128 * 1024
 
 @dataclass(frozen=True)
 class AsOf:
-    """A moment in the past: the end of a run. `line` is the last message line of that time, from 0."""
+    """A moment in the past: the end of a run. `line` is the last message line of that time, from 0.
+
+    It is -1 when there was no message yet, and None when nobody can tell which runs the messages belong to.
+    """
 
     run: Run
     number: int
@@ -87,13 +90,18 @@ class View:
 
     @property
     def messages_then(self) -> int | None:
-        """How many messages there were, blank lines not counted; None when nobody has counted yet."""
+        """How many messages there were, blank lines not counted; None when nobody can tell."""
         survey = self.look.survey
         if survey is None:
             return None
         if self.as_of is None:
             return survey.messages.records
-        return 0 if self.as_of.line is None else survey.messages.record_at(self.as_of.line)
+        return None if self.as_of.line is None else survey.messages.record_at(self.as_of.line)
+
+    @property
+    def lines_then(self) -> int | None:
+        """How many lines of messages there were at a moment in the past; None for now, or if unknown."""
+        return None if self.as_of is None or self.as_of.line is None else self.as_of.line + 1
 
     @cached_property
     def sections(self) -> dict[str, Section]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ctxview.findings import Severity
+from ctxview.formats.gaps import gap
 from ctxview.formats.snapshot.model import TIERS, AgentStore, Snapshot
 from ctxview.formats.snapshot.projection import Drop
 from ctxview.formats.snapshot.read import Kind, SnapshotFile
@@ -28,7 +29,7 @@ def build_gaps(
     if visibility is not None:
         gaps += _odd_tiers(visibility.snapshot)
         gaps += _hidden_blocks(visibility, tiers)
-    return tuple(sorted(gaps, key=lambda gap: Severity(gap.severity).rank))
+    return tuple(sorted(gaps, key=lambda each: Severity(each.severity).rank))
 
 
 def unreadable_file(file: SnapshotFile) -> Iterator[Gap]:
@@ -38,23 +39,23 @@ def unreadable_file(file: SnapshotFile) -> Iterator[Gap]:
         place = file.error.place
         origin = Origin(file.file, start=place.offset, end=place.offset, line=place.line, column=place.column)
         lost = "the snapshot of the reply" if file.kind is Kind.REPLY else "the snapshot"
-        yield _gap("json", lost, Severity.ERROR, "unreadable", str(file.error), origin)
+        yield gap("json", lost, Severity.ERROR, "unreadable", str(file.error), origin)
     elif file.kind is Kind.API_ERROR:
         why = f"the API answered with an error: {file.api_error}"
-        yield _gap("api", "the snapshot", Severity.ERROR, "absent", why, whole)
+        yield gap("api", "the snapshot", Severity.ERROR, "absent", why, whole)
     elif file.snapshot is None:
         why = "the reply has no separator" if file.kind is Kind.REPLY else f"the file is {file.kind.value}"
-        yield _gap("snapshot", "the snapshot", Severity.WARNING, "absent", why, whole)
+        yield gap("snapshot", "the snapshot", Severity.WARNING, "absent", why, whole)
     if isinstance(file.document, ToonDocument):
         for place, reason in file.document.problems:
             origin = Origin(file.file, start=place.offset, line=place.line, column=place.column)
             name = f"line {place.line}"
-            yield _gap(name, "a line of the prompt", Severity.WARNING, "unreadable", reason, origin)
+            yield gap(name, "a line of the prompt", Severity.WARNING, "unreadable", reason, origin)
 
 
 def unreadable_store(store: AgentStore | None) -> Iterator[Gap]:
     for name, reason in store.problems if store is not None else ():
-        yield _gap(name, "a part of the agent's store", Severity.ERROR, "unreadable", reason, Origin(name))
+        yield gap(name, "a part of the agent's store", Severity.ERROR, "unreadable", reason, Origin(name))
 
 
 def lost_references(refs: Sequence[Ref]) -> Iterator[Gap]:
@@ -62,11 +63,11 @@ def lost_references(refs: Sequence[Ref]) -> Iterator[Gap]:
         if ref.status is RefStatus.DANGLING:
             why = f"{ref.target} does not exist"
             question = "what the reference stands for"
-            yield _gap(ref.id, question, Severity.ERROR, "dangling", why, ref.origin, ref.used_by)
+            yield gap(ref.id, question, Severity.ERROR, "dangling", why, ref.origin, ref.used_by)
         elif ref.status is RefStatus.UNKNOWN:
             why = "no memory.db is at hand to look it up"
             question = "what the reference stands for"
-            yield _gap(ref.id, question, Severity.INFO, "unknown", why, ref.origin, ref.used_by)
+            yield gap(ref.id, question, Severity.INFO, "unknown", why, ref.origin, ref.used_by)
 
 
 def _odd_tiers(snapshot: Snapshot) -> Iterator[Gap]:
@@ -74,11 +75,11 @@ def _odd_tiers(snapshot: Snapshot) -> Iterator[Gap]:
         if not isinstance(items, list):
             why = "it is not a list, so the runtime ignores it"
             origin = snapshot.origin("memory", name)
-            yield _gap(name, f"the tier {name}", Severity.ERROR, "unreadable", why, origin)
+            yield gap(name, f"the tier {name}", Severity.ERROR, "unreadable", why, origin)
         elif name not in TIERS and items:
             why = f"nothing reads a tier called {name}"
             origin = snapshot.origin("memory", name)
-            yield _gap(name, f"the tier {name}", Severity.ERROR, "ignored", why, origin)
+            yield gap(name, f"the tier {name}", Severity.ERROR, "ignored", why, origin)
 
 
 def _hidden_blocks(visibility: Visibility, tiers: Sequence[Tier]) -> Iterator[Gap]:
@@ -93,16 +94,4 @@ def _hidden_blocks(visibility: Visibility, tiers: Sequence[Tier]) -> Iterator[Ga
             status = "dropped" if drop is Drop.INVALID else "hidden"
             why = block.reason or "no reason is recorded"
             question = f"{tier.name} memory"
-            yield _gap(block.id, question, severity, status, why, block.origin, (block.id,))
-
-
-def _gap(
-    name: str,
-    question: str,
-    severity: Severity,
-    status: str,
-    why: str,
-    origin: Origin,
-    blocks: tuple[str, ...] = (),
-) -> Gap:
-    return Gap(name, question, severity.value, status, blocks, why, origin)
+            yield gap(block.id, question, severity, status, why, block.origin, (block.id,))

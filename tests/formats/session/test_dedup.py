@@ -128,6 +128,14 @@ def test_a_content_already_in_a_swap_chunk_gets_no_second_home(tmp_path: Path) -
     assert (item.act, item.reason) == (Act.NOTHING, "already kept as a swap chunk: refer to that")
 
 
+def test_an_altered_swap_chunk_is_no_home_for_a_content(tmp_path: Path) -> None:
+    build = repeated(tmp_path).set(
+        f"context/swap/chunk/sha256-{sha256(LOG.encode()).hexdigest()}", "something else"
+    )
+
+    assert about(plan_of(build.write()), LOG).act is Act.KEEP
+
+
 def test_a_policy_may_ask_for_more_references(tmp_path: Path) -> None:
     root = repeated(tmp_path).set("context/gc.policy", "dedup_min_refs=3\n").write()
 

@@ -146,7 +146,7 @@ def test_a_broken_promise_stays_broken_at_the_next_look(tmp_path: Path):
     assert "ABI057" in rules_of(look(build.write()))
 
 
-def test_checking_compares_but_only_work_remembers(tmp_path: Path):
+def test_asking_for_findings_remembers_nothing_by_itself(tmp_path: Path):
     build = sound(tmp_path)
     source = SessionSource(build.write())
     source.findings(LENS)
@@ -164,6 +164,18 @@ def test_not_being_able_to_remember_keeps_nobody_from_looking(
     blocked.write_text("a file where the folder should be")
     monkeypatch.setenv("XDG_STATE_HOME", str(blocked))
     assert look(sound(tmp_path).write()) == []
+
+
+def test_a_session_is_the_same_when_one_stands_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(sound(tmp_path).write())
+    source = SessionSource(Path())
+    assert source.title == "coder/default"
+    assert source.findings(LENS) == ()
+    assert source.bytes_of("state") == b"done\n"
+    assert source.policy("context/summary.md") is not None
+    for other in ("../default/state", "/etc/passwd"):
+        with pytest.raises(Unreadable):
+            source.bytes_of(other)
 
 
 # -- files, drafts and policies ------------------------------------------------------------------------------
@@ -304,10 +316,22 @@ def test_secrets_and_deceiving_text_are_found_in_messages_and_in_facts(tmp_path:
     assert {("SEC001", "messages.jsonl"), ("SEC002", "events.jsonl"), ("TXT002", "facts.jsonl")} <= found
 
 
-def test_paths_that_leave_the_session_are_told_once_more_as_such(tmp_path: Path):
-    record = {"id": "r9", "path": "../../../x", "kind": "file", "summary": "s"}
+@pytest.mark.parametrize(
+    ("path", "severity"), [("../../../x", "error"), ("/etc/passwd", "info"), ("~/x", "info"), ("\\x", "info")]
+)
+def test_a_reference_that_leaves_the_session_is_told_once(path: str, severity: str, tmp_path: Path):
+    record = {"id": "r9", "path": path, "kind": "file", "summary": "s"}
     source = SessionSource(sound(tmp_path).add("context/refs.jsonl", record).write())
-    assert "PTH001" in rules_of(source.findings(LENS))
+    told = [each for each in source.findings(LENS) if (each.origin.pointer or "").endswith("/path")]
+    assert [(each.rule, each.severity.value) for each in told] == [("ABI026", severity)]
+
+
+def test_a_pack_item_and_a_chunk_that_leave_the_session_are_told_once(tmp_path: Path):
+    build = sound(tmp_path).set("context/pack.json", {"items": [{"kind": "x", "source": "/etc/passwd"}]})
+    build.set("context/swap/chunk/sha256-abc", {"source": "/etc/passwd", "range": "1-2"})
+    found = SessionSource(build.write()).findings(LENS)
+    assert {"ABI029", "ABI042"} <= rules_of(found)
+    assert "PTH001" not in rules_of(found)
 
 
 def test_going_back_means_the_same_under_every_profile(tmp_path: Path, large: None):

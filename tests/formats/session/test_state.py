@@ -13,7 +13,7 @@ from ctxview.formats.session.state import build_state
 from ctxview.formats.session.state_timeline import build_timeline
 from ctxview.formats.session.view import View
 from ctxview.state import Block, ContextState, Owner, Ref, RefStatus
-from tests.formats.session.builders import Build, done, fresh, plan, sound, start, user
+from tests.formats.session.builders import Build, done, fresh, plan, sha256, sound, start, user, words
 from tests.formats.session.looking import CORTEXFS, DOCUMENT, glance_at, look_at
 
 WORDS = ESTIMATES["words"]
@@ -244,6 +244,39 @@ def test_orphans_and_placeholders_are_told(tmp_path: Path):
     state = state_of(build)
     assert ref(state, "dedup", orphan).status is RefStatus.ORPHAN
     assert ref(state, "swap", "sha256-abc").status is RefStatus.PLACEHOLDER
+
+
+def test_a_chunk_that_only_refers_has_the_figures_of_what_it_refers_to(tmp_path: Path):
+    build = sound(tmp_path)
+    kept = "".join(build.text("messages.jsonl").splitlines(keepends=True)[2:4])
+    reference = {"source": "messages.jsonl", "range": "3-4", "hash": f"sha256:{sha256(kept)}"}
+    build.set("context/swap/chunk/sha256-abc", reference)
+    record = {"id": "sha256-abc", "kind": "message_range", "source": "messages.jsonl", "range": "3-4"}
+    for listed in (False, True):
+        if listed:
+            build.add("context/swap/index.jsonl", {**record, "summary": "s", "tokens": 1})
+        found = ref(state_of(build), "swap", "sha256-abc")
+        assert found.status is (RefStatus.RESOLVED if listed else RefStatus.ORPHAN)
+        assert (found.tokens, found.bytes) == (words(kept), len(kept))
+        assert found.text == f"refers to messages 3-4; counted is what stands there:\n{kept}"
+
+
+@pytest.mark.parametrize(
+    ("members", "status"),
+    [
+        ({"range": "3-99"}, RefStatus.DANGLING),
+        ({"hash": f"sha256:{'0' * 64}"}, RefStatus.MISMATCH),
+        ({"range": None, "start_event": "m3", "end_event": "m4"}, RefStatus.UNKNOWN),
+    ],
+)
+def test_a_chunk_that_refers_to_nothing_has_no_figures(members: dict, status: RefStatus, tmp_path: Path):
+    build = sound(tmp_path)
+    build.set("context/swap/chunk/sha256-abc", {"source": "messages.jsonl", "range": "3-4", **members})
+    record = {"id": "sha256-abc", "kind": "message_range", "source": "messages.jsonl", "range": "3-4"}
+    build.add("context/swap/index.jsonl", {**record, "summary": "s", "tokens": 1})
+    found = ref(state_of(build), "swap", "sha256-abc")
+    assert (found.status, found.tokens) == (status, None)
+    assert (found.text or "").startswith("refers to what cannot be found: ")
 
 
 # -- before, after and in between ----------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from ctxview.analysis.wording import counted, quoted, shown
 from ctxview.findings import Effect, Hit, Severity, rule
 from ctxview.formats.session.citing import Resolution, resolve
 from ctxview.formats.session.look import Look
+from ctxview.formats.session.model import Blob
 from ctxview.formats.session.names import cited, looks_like_range
 from ctxview.state import Origin
 
@@ -57,12 +58,13 @@ def dedup_refs(look: Look) -> Iterator[Hit]:
 
 @rule("ABI045", name="stored-twice", severity=Severity.INFO)
 def stored_twice(look: Look) -> Iterator[Hit]:
-    """The same large content stands in several messages, and no blob keeps it once.
+    """The same large content stands in several messages, and neither a blob nor a chunk keeps it once.
 
     ## Why
     Repeated tool output and file contents fill the prompt and the pack. The history itself is never changed,
-    but a blob in the dedup store lets packs and swap entries refer to it. A copy of each tool result in
-    events.jsonl is how the runtime works and does not count.
+    but a blob in the dedup store lets packs and swap entries refer to it. Content that already has a swap
+    chunk of its own can be referred to there. A copy of each tool result in events.jsonl is how the runtime
+    works and does not count.
     ## Bad
     messages.jsonl += {"role": "user", "content": "(x * 5000)"}
     messages.jsonl += {"role": "user", "content": "(x * 5000)"}
@@ -75,7 +77,7 @@ def stored_twice(look: Look) -> Iterator[Hit]:
     """
     if look.survey is None:
         return
-    kept = {blob.digest for blob in look.session.dedup.blobs}
+    kept = {blob.digest for blob in (*look.session.dedup.blobs, *_true_chunks(look))}
     told = 0
     for each in look.survey.repeated:
         if each.digest not in kept and told < MOST_TOLD:
@@ -101,6 +103,14 @@ def unresolved(look: Look, ref: str) -> str | None:
         known = {word for record in swapped for word in (record.text("id"), record.text("summary")) if word}
         return None if name in known else "the swap index has no such entry"
     return "this is no range" if looks_like_range(ref) else None
+
+
+def _true_chunks(look: Look) -> Iterator[Blob]:
+    """The swap chunks that stand for what their names say."""
+    for blob in look.session.swap.blobs:
+        facts = look.facts(blob)
+        if facts is not None and facts.stands_for(blob.digest):
+            yield blob
 
 
 def _same_blobs(look: Look) -> Iterator[Hit]:

@@ -14,6 +14,7 @@ from ctxview.formats.session.candidates import FENCE, candidates, first_fit
 from ctxview.formats.session.look import Look
 from ctxview.formats.session.model import PackItem
 from ctxview.formats.session.names import MESSAGES, tail_count
+from ctxview.formats.session.pack import offers
 from ctxview.formats.session.pack_sources import is_child_history
 from ctxview.formats.session.packed import packed_sections, sections_in, source_text
 from ctxview.state import Origin
@@ -21,19 +22,21 @@ from ctxview.state import Origin
 
 @rule("ABI035", name="pack-incomplete", severity=Severity.WARNING)
 def pack_incomplete(look: Look) -> Iterator[Hit]:
-    """The items stand in another order than the builder's, or a source that fits was left out.
+    """The items stand in another order than the builder's, or a source that it would take is not there.
 
     ## Why
-    The builder offers its sources in a fixed order and takes whatever still fits. A pack that differs was
-    built by something else, or before a source got its content: the model does not see that source.
+    The builder offers its sources in a fixed order; one that does not fit is passed over, and a later,
+    smaller one is still taken. A pack that differs was built by something else, or before a source got its
+    content: the model does not see that source. A broken or oversized source or a bad name stops the builder:
+    then no pack at all is built until that is mended.
     ## Bad
     context/pack.json = {"items": [{"kind": "summary", "source": "context/summary.md", "tokens": 10}]}
     ## Good
     context/todo.md (empty)
     ## Fix
-    Build the pack anew.
+    Build the pack anew; `ctxview pack SESSION` says why each source is in or out, and what stops the builder.
     ## Source
-    Runtime: the candidates of the pack builder and its first fit.
+    Runtime: the candidates of the pack builder, its first fit, and what it refuses to build from.
     """
     pack, order = look.session.pack, look.profile.pack.order
     if not pack.items or not order:
@@ -44,8 +47,7 @@ def pack_incomplete(look: Look) -> Iterator[Hit]:
     packed = [item.source for item in pack.items]
     left_out = [each.source for each in chosen if each.source not in packed]
     if left_out:
-        message = f"{listed(left_out)} would fit, but {'is' if len(left_out) == 1 else 'are'} not in the pack"
-        yield Hit(pack.json.origin("items"), message)
+        yield Hit(pack.json.origin("items"), _missing(look, recent, left_out))
     places = {each.source: place for place, each in enumerate(offered)}
     known = [places[source] for source in packed if source in places]
     if known != sorted(known):
@@ -136,6 +138,16 @@ def pack_item_reference(look: Look) -> Iterator[Hit]:
             expanded = "expanded in pack.md" if item.source in sections else "not expanded in pack.md"
             message = f"{shown(item.name, 60)} carries {' and '.join(carried)}, {expanded}"
             yield Hit(look.session.pack.origin(item, carried[0]), message)
+
+
+def _missing(look: Look, recent: int | None, left_out: list[str]) -> str:
+    # What stops the builder takes a look at every record and message, so it is asked only now.
+    aborts = offers(look.session, look.history.messages, look.profile, recent=recent).aborts
+    missing = f"{listed(left_out)} {'is' if len(left_out) == 1 else 'are'} not in the pack"
+    if not aborts:
+        return f"{missing}, but the builder would take {'it' if len(left_out) == 1 else 'them'} now"
+    more = f" and {counted(len(aborts) - 1, 'other reason')}" if len(aborts) > 1 else ""
+    return f"{missing}, and the builder builds none at all now: {shown(aborts[0], 120)}{more}"
 
 
 def _status(look: Look, item: PackItem) -> str | None:

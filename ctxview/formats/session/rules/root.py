@@ -5,6 +5,7 @@ Examples change what lies around a sound session called default, as in `layout`;
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import PurePosixPath
@@ -33,8 +34,9 @@ def context_outside_session(root: SessionRoot, profile: Profile) -> Iterator[Hit
     ## Source
     Source document, Summary Rules: context files stay under the owning session, not the root ABI.
     """
-    for place in root.outside:
-        name = PurePosixPath(place).name
+    for name in root.outside:
+        # As the person named the sessions: no place on a machine that they did not write themselves.
+        place = os.path.normpath(root.folder.file(name))
         yield Hit(Origin(place), f"{quoted(name)} lies outside of any session; nothing reads it")
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from ctxview.analysis.path_rules import way_out
 from ctxview.analysis.wording import counted, quoted, shown
 from ctxview.findings import Effect, Hit, Severity, rule
 from ctxview.formats.session.citing import Resolution, cited_lines, resolve, stream_of
@@ -180,13 +181,17 @@ def _path_hits(look: Look, record: Record, path: str, base: str) -> Iterator[Hit
     parts = path.split("/")
     if "." in parts or ".." in parts:
         yield Hit(origin, f"{quoted(path, 60)} has a part . or ..", effect=Effect.REJECTED)
-    elif path.startswith("/") or _SCHEME.match(path):
-        message = f"{quoted(path, 60)} is outside the session and cannot be checked"
+    elif (reason := way_out(path) or _scheme(path)) is not None:
+        message = f"{quoted(path, 60)} {reason}, outside of the session: it is never opened or checked"
         yield Hit(origin, message, Severity.INFO)
     elif look.session.folder.entry(_inside(path, base)).kind is EntryKind.ABSENT:
         severe = path.startswith("context/")
         message = f"there is no {quoted(path, 60)} in the session"
         yield Hit(origin, message, None if severe else Severity.WARNING)
+
+
+def _scheme(path: str) -> str | None:
+    return "is an address" if _SCHEME.match(path) else None
 
 
 def _inside(path: str, base: str) -> str:

@@ -33,8 +33,7 @@ def history_rewritten(look: Look, both: Comparison) -> Iterator[Hit]:
     messages.jsonl += {"role": "user", "content": "hello"}
     messages.jsonl += {"role": "user", "content": "are you there?"}
     ## Fix
-    Bring the history back from a copy. If the change was meant, remove the remembered look from the folder
-    `observations` of this program's state folder.
+    Bring the history back from a copy. If the change was meant: `ctxview check --forget SESSION`.
     ## Source
     Source document, Session Layout: messages must, events should be append-only.
     """
@@ -69,7 +68,8 @@ def history_replaced(look: Look, both: Comparison) -> Iterator[Hit]:
     messages.jsonl += {"role": "user", "content": "hello"}
     context/summary.md = The user said hello.
     ## Fix
-    Bring the history back from a copy, and stop what compacts it.
+    Bring the history back from a copy, and stop what compacts it. If the change was meant:
+    `ctxview check --forget SESSION`.
     ## Source
     Source document, Session Layout: compression must not replace or delete raw messages.
     """
@@ -97,7 +97,8 @@ def referenced_removed(look: Look, both: Comparison) -> Iterator[Hit]:
     ---
     context/child/rev-1/result.md = All good.
     ## Fix
-    Bring it back from a copy, or remove what refers to it.
+    Bring it back from a copy, or remove what refers to it. If the change was meant:
+    `ctxview check --forget SESSION`.
     ## Source
     Source document, Context GC: what may and must not be deleted.
     """

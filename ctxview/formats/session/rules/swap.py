@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ctxview.analysis.wording import quoted, shown
+from ctxview.analysis.wording import shown
 from ctxview.findings import Effect, Hit, Severity, rule
-from ctxview.formats.session.blobs import text_of
+from ctxview.formats.session.blobs import BlobFacts, text_of
+from ctxview.formats.session.candidates import estimate
 from ctxview.formats.session.look import Look
 from ctxview.formats.session.model import Blob, BlobStore
 from ctxview.formats.session.names import EVENTS, MESSAGES, digest_in
-from ctxview.formats.session.rebuilding import Rebuilt, rebuild, referenced_digest
+from ctxview.formats.session.rebuilding import follow, rebuild
 from ctxview.formats.session.records import Record
 from ctxview.formats.session.token_match import counted_by
 from ctxview.state import Origin
@@ -26,13 +27,14 @@ def blob_hash(look: Look) -> Iterator[Hit]:
 
     ## Why
     Content is found by its hash, so a file with another content answers every reference to it wrongly. A name
-    without a whole hash is a placeholder: nothing can be verified, which is warned about.
+    without a whole hash is a placeholder: nothing can be verified, which is warned about. Where the history
+    still holds what was swapped out, nothing is lost and the chunk can be made again.
     ## Bad
     context/swap/chunk/sha256-0000000000000000000000000000000000000000000000000000000000000000 = text
     ## Good
     context/swap/chunk/sha256-(hash) = text
     ## Fix
-    Rebuild the chunk from the history it came from; never edit one.
+    Rebuild the chunk with `ctxview swap SESSION --rebuild --write`; never edit one.
     ## Source
     Source document, Swap and Dedup: content-addressed chunks.
     """
@@ -42,10 +44,10 @@ def blob_hash(look: Look) -> Iterator[Hit]:
         if blob.digest is None:
             message = f"{shown(blob.id, 40)} spells out no SHA-256, so its content cannot be verified"
             yield Hit(origin, message, Severity.WARNING)
-        elif facts is not None and facts.digest is not None and facts.digest != blob.digest:
-            reference = facts.reference
-            if reference is None or digest_in(reference.hash or "") != blob.digest:
-                yield Hit(origin, f"the content has the SHA-256 {facts.digest[:16]}…, not that of its name")
+        elif facts is not None and facts.digest is not None and not facts.stands_for(blob.digest):
+            message = f"the content has the SHA-256 {facts.digest[:16]}…, not that of its name"
+            original = _original(look, blob)
+            yield Hit(origin, f"{message}; it can be rebuilt from {original}" if original else message)
 
 
 @rule("ABI040", name="swap-lost", severity=Severity.ERROR)
@@ -54,7 +56,8 @@ def swap_lost(look: Look) -> Iterator[Hit]:
 
     ## Why
     The index says that content waits in a chunk. When the lines or the event it came from can still be found,
-    the chunk can be rebuilt and its absence is only warned about; otherwise the content cannot be had again.
+    its absence is only warned about: the chunk can be rebuilt, unless they have another hash than it had.
+    Otherwise the content cannot be had again.
     ## Bad
     context/swap/index.jsonl += {"id": "sha256-a", "kind": "message_range", "source": "messages.jsonl", \
 "range": "90-99", "summary": "?", "tokens": 1}
@@ -73,6 +76,10 @@ def swap_lost(look: Look) -> Iterator[Hit]:
         if rebuilt.text is None:
             message = f"the chunk {shown(name)} is gone and cannot be rebuilt: {rebuilt.why}"
             yield Hit(record.origin("id"), message)
+        elif digest_in(name) not in (None, rebuilt.digest):
+            gone = f"the chunk {shown(name)} is gone"
+            message = f"{gone}, and what it came from has another hash: {rebuilt.why}"
+            yield Hit(record.origin("id"), message, Severity.WARNING)
         else:
             message = f"the chunk {shown(name)} is gone; it can be rebuilt from {rebuilt.why}"
             yield Hit(record.origin("id"), message, Severity.WARNING)
@@ -105,7 +112,8 @@ def swap_range(look: Look) -> Iterator[Hit]:
 
     ## Why
     The entry promises that its content is still in the history. A range beyond the end or an event id that
-    no event has breaks that promise. A chunk that refers by message ids is warned about: messages carry none.
+    no event has breaks that promise. A chunk that refers by message ids is warned about, since messages carry
+    none, unless the range of its entry has its hash.
     Hashes are taken of the named lines as they stand, each with its line feed.
     ## Bad
     context/swap/index.jsonl += {"id": "sha256-a", "kind": "tool_output", "source": "events.jsonl", \
@@ -134,8 +142,8 @@ def blob_figures(look: Look) -> Iterator[Hit]:
     """The size or the tokens in an index are not those of the file.
 
     ## Why
-    What to bring back into the window is chosen by these figures. A token figure that another way of counting
-    gives is only mentioned, with the name of that way.
+    What to bring back into the window is chosen by these figures. Of a chunk that only refers, what it refers
+    to counts. A token figure that another way of counting gives is only mentioned, with the name of that way.
     ## Bad
     context/swap/index.jsonl[0].tokens = 1
     ## Good
@@ -155,11 +163,13 @@ def blob_figures(look: Look) -> Iterator[Hit]:
 
 @rule("ABI046", name="swap-only-copy", severity=Severity.ERROR, effect=Effect.DELETED)
 def swap_only_copy(look: Look) -> Iterator[Hit]:
-    """What was swapped out is no longer in the history.
+    """What was swapped out is no longer where the history had it.
 
     ## Why
     Swapping takes content out of the prompt, never out of storage. When the lines an entry names hold
-    something else than its chunk, the chunk is the only copy left, and collecting it would lose the content.
+    something else than its chunk, the chunk may be the only copy left, and collecting it would lose the
+    content. When the chunk was altered as well, the content is nowhere. An altered chunk whose lines are
+    still the original has lost nothing: ABI039 tells of it.
     ## Bad
     messages.jsonl = {"role": "user", "content": "The history was written anew."}
     ## Good
@@ -174,14 +184,19 @@ def swap_only_copy(look: Look) -> Iterator[Hit]:
     for record in look.session.swap.index.records:
         blob = look.session.swap.blob(record.text("id") or "")
         facts = look.facts(blob) if blob is not None else None
-        if facts is None or facts.digest is None or facts.reference is not None:
+        if blob is None or facts is None or facts.digest is None or facts.reference is not None:
             continue
         if record.text("kind") != "message_range" or record.text("source") != MESSAGES:
             continue
-        rebuilt = rebuild(look, record)
-        if rebuilt.digest != facts.digest and facts.digest not in look.survey.contents:
-            message = f"the messages {shown(record.text('range') or '?')} are not what the chunk holds"
-            yield Hit(record.origin("range"), f"{message}: it is the only copy")
+        meant = blob.digest or facts.digest
+        if rebuild(look, record).digest == meant or meant in look.survey.contents:
+            continue
+        where = f"the messages {shown(record.text('range') or '?')}"
+        if facts.digest == meant:
+            message = f"{where} are not what the chunk holds: no other copy is known"
+        else:
+            message = f"neither {where} nor the altered chunk hold what was swapped out: it is lost"
+        yield Hit(record.origin("range"), message)
 
 
 def orphans(store: BlobStore, key: str) -> Iterator[Blob]:
@@ -190,36 +205,63 @@ def orphans(store: BlobStore, key: str) -> Iterator[Blob]:
     yield from (blob for blob in store.blobs if blob.id not in listed)
 
 
+def _original(look: Look, blob: Blob) -> str | None:
+    """Where the histories still hold what an altered chunk should; None when they do not, or nobody knows."""
+    if look.survey is None or look.session.swap.blob(blob.id) is not blob:
+        return None
+    for record in look.session.swap.index.records:
+        if record.text("id") == blob.id and (rebuilt := rebuild(look, record)).digest == blob.digest:
+            return rebuilt.why
+    return None
+
+
 def _figure_hits(look: Look, record: Record, blob: Blob) -> Iterator[Hit]:
     facts = look.facts(blob)
-    if facts is None or facts.reference is not None or facts.problem is not None:
+    if facts is None or facts.problem is not None:
         return
     size, tokens = record.number("bytes"), record.number("tokens")
-    if size is not None and size != facts.size:
+    if size is not None and size != facts.size and facts.reference is None:
         yield Hit(record.origin("bytes"), f"bytes is {size}, but the file has {facts.size}")
-    if tokens is None or facts.tokens is None or tokens == facts.tokens:
+    true, what = _cost(look, blob, facts)
+    if tokens is None or true is None or tokens == true:
         return
-    text = text_of(look.session.folder, blob)
+    text = _content(look, blob, facts)
     name = counted_by(tokens, text, look.profile) if text is not None else None
-    cost = f"the content has {facts.tokens} {look.profile.pack.estimator}"
+    cost = f"{what} has {true} {look.profile.pack.estimator}"
     if name is not None:
         yield Hit(record.origin("tokens"), f"{cost}; the {tokens} given are {name}", Severity.INFO)
     else:
         yield Hit(record.origin("tokens"), f"{cost}, not {tokens}, and no other estimate gives that")
 
 
+def _cost(look: Look, blob: Blob, facts: BlobFacts) -> tuple[int | None, str]:
+    """The tokens of a blob, None when nobody can tell, and what was counted."""
+    if facts.reference is None:
+        return facts.tokens, "the content"
+    text = _content(look, blob, facts)
+    return None if text is None else estimate(text, look.profile), "what the chunk refers to"
+
+
+def _content(look: Look, blob: Blob, facts: BlobFacts) -> str | None:
+    """The text that a blob holds or refers to."""
+    if facts.reference is None:
+        return text_of(look.session.folder, blob)
+    found = follow(look, facts.reference, blob.id).text if look.survey is not None else None
+    return None if found is None else found.decode("utf-8", "replace")
+
+
 def _reference_hits(look: Look) -> Iterator[Hit]:
     for blob in look.session.swap.blobs:
         facts = look.facts(blob)
         reference = facts.reference if facts is not None else None
-        if reference is None:
+        if facts is None or reference is None:
             continue
-        origin = Origin(blob.file, None, 0, facts.size if facts is not None else None, 1, 1)
-        found: Rebuilt = referenced_digest(look, reference)
-        if found.digest is None:
+        found = follow(look, reference, blob.id)
+        if found.text is not None:
+            continue
+        origin = Origin(blob.file, None, 0, facts.size, 1, 1)
+        if found.member == "hash":
+            yield Hit(origin, found.why)
+        else:
             severity = None if found.member is not None else Severity.WARNING
             yield Hit(origin, f"the chunk refers to what cannot be found: {found.why}", severity)
-        elif (wanted := digest_in(reference.hash or "")) is not None and wanted != found.digest:
-            yield Hit(
-                origin, f"{found.why} have another hash than the chunk says: {quoted(found.digest[:16])}…"
-            )

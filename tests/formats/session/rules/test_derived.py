@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from ctxview.formats.session import rules
-from tests.formats.session.builders import compact, lines, sha256, sound, words
+from tests.formats.session.builders import (
+    compact,
+    sound,
+)
 from tests.formats.session.looking import CORTEXFS, DOCUMENT, glance_at, look_at
 from tests.formats.session.rules.tables import expect, said
 
@@ -85,7 +87,10 @@ CASES = [
     (26, f"{REFS} += {ref(path='context/../x')}", "error", ". or ..", REFS),
     (26, f"{REFS} += {ref(path='context/gone.md')}", "error", "there is no", REFS),
     (26, f"{REFS} += {ref(path='notes/gone.md')}", "warning", "there is no", REFS),
-    (26, f"{REFS} += {ref(path='/work/DESIGN.md')}", "info", "outside", REFS),
+    (26, f"{REFS} += {ref(path='/work/DESIGN.md')}", "info", "is absolute, outside", REFS),
+    (26, f"{REFS} += {ref(path='~/.ssh/id')}", "info", "is absolute, outside", REFS),
+    (26, f"{REFS} += {ref(path='https://example.org/x')}", "info", "outside", REFS),
+    (26, f"{REFS} += {ref(path='mailto:somebody')}", "info", "is an address, outside", REFS),
     (
         26,
         f"context/child/rev-1/refs.jsonl += {ref(path='artifact/no.md')}",
@@ -125,7 +130,15 @@ CASES = [
         "others than those in pack.md",
         PACK,
     ),
-    (35, f"{PACK} = {item()}", "warning", "would fit", PACK),
+    (35, f"{PACK} = {item()}", "warning", "the builder would take them now", PACK),
+    (
+        35,
+        f"{PACK} = {item()} ¶ {FACTS} += []",
+        "warning",
+        f"none at all now: {FACTS}: line 3 is broken",
+        PACK,
+    ),
+    (35, f"{PACK} = {item()} ¶ context/child/a b/status = done", "warning", "a bad child name", PACK),
     (36, "context/child/rev-1/status = active", "warning", "not finished", PACK),
     (37, "context/pack.md = # another text", "warning", "does not show", "pack.md"),
     (37, "context/summary.md = a ¶ context/summary.md += ```", "warning", "text fence", PACK),
@@ -169,6 +182,7 @@ NEAR_MISSES = [
     (33, f"{PACK} = {item(tokens=10)}"),
     (33, f"{PACK} = {item(source='context/gone.md')}"),
     (35, f'{PACK} = {{"items": []}}'),
+    (35, f"{FACTS} += []"),
     (36, "context/child/rev-1/status = error"),
     (37, "context/pack.md (empty)"),
     (39, "context/dedup/blob/sha256-(hash) = text"),
@@ -218,95 +232,6 @@ def test_a_record_has_the_very_place_of_what_is_wrong(tmp_path: Path):
 def test_ranges_are_not_judged_before_the_histories_are_read(tmp_path: Path):
     root = sound(tmp_path).add(FACTS, fact(source="messages:90")).write()
     assert "ABI025" not in {each.rule for each in rules.check_session(glance_at(root))}
-
-
-def test_a_chunk_with_another_content_is_an_error(tmp_path: Path):
-    build = sound(tmp_path)
-    name = next(each for each in build.files if each.startswith("context/swap/chunk/"))
-    assert "not that of its name" in of(build.set(name, "something else\n").write(), 39)[0]
-
-
-def test_a_placeholder_cannot_be_verified(tmp_path: Path):
-    root = sound(tmp_path).set("context/dedup/blob/sha256-abc", "x").write()
-    assert "spells out no SHA-256" in of(root, 39)[0]
-
-
-def test_a_chunk_may_refer_instead_of_copying(tmp_path: Path):
-    build = sound(tmp_path)
-    kept = build.text("messages.jsonl").splitlines(keepends=True)
-    digest = sha256("".join(kept[2:4]))
-    reference = {"source": "messages.jsonl", "range": "3-4", "hash": f"sha256:{digest}"}
-    build.set(f"context/swap/chunk/sha256-{digest}", reference)
-    build.add(SWAP, swapped(id=f"sha256-{digest}", range="3-4"))
-    root = build.write()
-    assert [of(root, rule) for rule in (39, 40, 42, 43, 46)] == [[], [], [], [], []]
-
-
-def test_a_chunk_that_refers_by_message_ids_is_a_warning(tmp_path: Path):
-    reference = {"source": "messages.jsonl", "start_event": "m1", "end_event": "m2", "hash": "sha256:x"}
-    root = sound(tmp_path).set("context/swap/chunk/sha256-abc", reference).write()
-    (found,) = (each for each in rules.check_session(look_at(root)) if each.rule == "ABI042")
-    assert found.severity.value == "warning"
-    assert "messages carry none" in found.message
-
-
-def test_a_referring_chunk_with_the_wrong_hash_is_an_error(tmp_path: Path):
-    reference = {
-        "source": "events.jsonl",
-        "start_event": "call-1",
-        "end_event": "call-1",
-        "hash": "sha256:" + "0" * 64,
-    }
-    root = sound(tmp_path).set("context/swap/chunk/sha256-abc", reference).write()
-    assert "another hash" in of(root, 42)[0]
-
-
-def test_a_tool_output_is_rebuilt_from_the_result_of_its_call(tmp_path: Path):
-    build = sound(tmp_path)
-    output = "1 failed: test_blank_lines"
-    record = swapped(id=f"sha256-{sha256(output)}", kind="tool_output", source="events.jsonl", event="call-1")
-    value = json.loads(record)
-    del value["range"]
-    assert "the result of the call call-1" in of(build.add(SWAP, value).write(), 40)[0]
-
-
-@pytest.mark.parametrize(("tokens", "severity"), [(0, None), (1, "warning"), (2, "info")])
-def test_token_figures_of_other_counters_are_named(tokens: int, severity: str | None, tmp_path: Path):
-    build = sound(tmp_path)
-    record = json.loads(build.text(SWAP))
-    chunk = build.text(f"context/swap/chunk/{record['id']}")
-    record["tokens"] = (words(chunk), 99999, len(chunk.encode()) // 4)[tokens]
-    root = build.set(SWAP, lines([record])).write()
-    found = [each for each in rules.check_session(look_at(root)) if each.rule == "ABI043"]
-    assert [each.severity.value for each in found] == ([] if severity is None else [severity])
-
-
-def test_a_wrong_size_in_the_dedup_index_is_a_warning(tmp_path: Path):
-    build = sound(tmp_path)
-    record = {**json.loads(build.text(DEDUP)), "bytes": 1}
-    assert of(build.set(DEDUP, lines([record])).write(), 43) == ["bytes is 1, but the file has 6800"]
-
-
-def test_repeated_content_that_a_blob_keeps_is_not_told_again(tmp_path: Path):
-    text = "a long tool output\n" * 400
-    message = {"role": "user", "content": text}
-    build = sound(tmp_path).add("messages.jsonl", message, message)
-    assert len(of(build.write(), 45)) == 1
-    assert of(build.blob(text, "messages:7", "messages:8").write(), 45) == []
-
-
-def test_two_blobs_with_one_content_are_told(tmp_path: Path):
-    text = "x" * 5000
-    build = sound(tmp_path).blob(text, "messages:1")
-    build.set("context/swap/chunk/sha256-copy", text)
-    assert "the same content" in of(build.write(), 45)[0]
-
-
-def test_a_chunk_whose_lines_changed_is_the_only_copy(tmp_path: Path):
-    build = sound(tmp_path)
-    first, *others = build.text("messages.jsonl").splitlines()
-    root = build.set("messages.jsonl", lines([first.replace("please", "PLEASE"), *others])).write()
-    assert "the only copy" in of(root, 46)[0]
 
 
 def test_the_document_alone_knows_no_estimate_no_order_and_no_kinds(tmp_path: Path):

@@ -147,3 +147,15 @@ def test_context_folders_beside_or_above_the_sessions_are_told(place: str, tmp_p
     root = sound(tmp_path).write().parent
     (root.parent / place).mkdir()
     assert [each.rule for each in rules.check_root(read_root(root), CORTEXFS)] == ["ABI008"]
+
+
+@pytest.mark.parametrize("start", [".", "coder/session"])
+def test_context_folders_are_named_as_the_person_named_the_sessions(
+    start: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    root = sound(tmp_path).write().parent
+    (root.parent / "swap").mkdir()
+    monkeypatch.chdir(root if start == "." else root.parent.parent)
+    (found,) = rules.check_root(read_root(Path(start)), CORTEXFS)
+    assert found.message == '"../swap" lies outside of any session; nothing reads it'
+    assert found.origin.file == ("../swap" if start == "." else "coder/swap")
