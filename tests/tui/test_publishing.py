@@ -30,7 +30,7 @@ async def retitle(drive: Driver, title: str) -> None:
     await drive.pilot.pause()
     await drive.pilot.press("e")
     await wait_for(drive, FormScreen)
-    field = next(each for each in drive.app.screen.query(Input) if each.value == "plan")
+    field = next(each for each in drive.app.screen.query(Input) if each.value == "about item-plan")
     field.value = title
     await drive.pilot.pause()
     await drive.pilot.press("ctrl+s")

@@ -62,7 +62,7 @@ def told(source: SessionSource) -> Reading:
 
 
 def rows(source: SessionSource) -> list[str]:
-    transcript = source.reading(0, LENS).state.transcript
+    transcript = source.reading(len(source.revisions) - 1, LENS).state.transcript
     assert transcript is not None
     return [transcript.row(number).text for number in range(len(transcript))]
 
@@ -196,7 +196,8 @@ def test_a_line_is_shown_when_it_is_whole_and_a_torn_one_after_a_while(tmp_path:
 
 def test_the_transcript_alone_can_be_looked_at_again(tmp_path: Path, time: Time) -> None:
     root = sound(tmp_path).write()
-    transcript = SessionSource(root).reading(0, LENS).state.transcript
+    opened = SessionSource(root)
+    transcript = opened.reading(len(opened.revisions) - 1, LENS).state.transcript
     assert transcript is not None
     before = len(transcript)
     assert transcript.again() is transcript  # type: ignore[attr-defined]
