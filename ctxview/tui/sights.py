@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ctxview.state import Block, Sight
 from ctxview.tui.text import Line, Span, join, show
@@ -53,13 +53,13 @@ def legend(signs: Mapping[Sight, str]) -> Line:
     )
 
 
-def in_words(block: Block) -> Line:
-    """Every target of one block: "model: injected · user: denied"."""
-    told = (
-        join(show(f"{target}: ", "dim"), show(SENTENCES[sight], style(sight)))
-        for target, sight in block.sights.items()
-    )
-    return join(*told, gap=" · ")
+def in_words(block: Block) -> Iterator[Line]:
+    """Every target of one block, a line for those it came equally far to: "model, tool: injected"."""
+    for sight in Sight:
+        names = [target for target, reached in block.sights.items() if reached is sight]
+        if names:
+            sign: Line = (Span(f"{GLYPHS[sight]} ", style(sight)),)
+            yield join(sign, show(f"{', '.join(names)}: "), show(SENTENCES[sight], style(sight)))
 
 
 def style(sight: Sight) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textual import events
+
 from ctxview.flow import Flow, Stage
 from ctxview.tui.layout import Pane
 from ctxview.tui.screens.form import FormScreen
@@ -105,6 +107,26 @@ async def test_what_else_a_record_leads_to_is_marked() -> None:
         await drive.press("L", "enter")
         marked = [line for line in drive.text(Pane.LIFECYCLE).splitlines() if line.startswith("↳")]
         assert [line.split()[1] for line in marked] == ["itm-brief", "itm-log", "itm-sum", "itm-old"]
+
+
+async def test_all_items_of_an_injection_are_marked_on_the_way_back() -> None:
+    async with driving(Handoff()) as drive:
+        await at_the_injection(drive)
+        await drive.press("backspace")
+        marked = [line for line in drive.text(Pane.LIFECYCLE).splitlines() if line.startswith("↳")]
+        assert len(marked) == 6
+
+
+async def test_quick_fingers_walk_from_where_the_cursor_is() -> None:
+    async with driving(Handoff()) as drive:
+        await at_the_injection(drive)
+        for key in ("j", "backspace"):
+            drive.app.post_message(events.Key(key, None))
+        await drive.pilot.pause(0.3)
+        await drive.settle()
+        assert drive.selected == record("itm-chart", "surface")
+        await drive.press("escape")
+        assert drive.selected == record("inj-tool", "injection")
 
 
 async def test_the_detail_tells_the_record_whole_with_its_links() -> None:

@@ -71,8 +71,9 @@ async def test_the_detail_of_a_block_tells_its_targets_in_words() -> None:
     async with driving(Handoff(), size=(200, 60)) as drive:
         await drive.press(*["j"] * 3)
         told = " ".join(drive.text(Pane.DETAIL).split())
-        assert "model: injected · tool: denied" in told
-        assert "ui: allowed, not put together · user: denied" in told
+        assert "● model, reviewer: injected" in told
+        assert "○ ui, peer_agent, evidence_export: allowed, not put together" in told
+        assert "✗ tool, runtime, user: denied" in told
 
 
 async def test_the_filter_of_the_memory_holds_here_too() -> None:

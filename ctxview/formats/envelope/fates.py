@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from ctxview.formats.envelope.model import Dossier, Record, Reference, text
 from ctxview.formats.envelope.vocabulary import Kind
@@ -64,6 +65,8 @@ class Fate:
     redaction: str | None = None
 
 
+# Several rules and the state ask about the same dossier, one after the other.
+@lru_cache(maxsize=4)
 def fates(dossier: Dossier) -> Mapping[str, Fate]:
     """By id: every item and summary there is a record of, then those that are only named."""
     found = _Tracks(dossier)

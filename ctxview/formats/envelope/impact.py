@@ -27,11 +27,15 @@ class Impact:
 
 def high_impact(fates: Mapping[str, Fate]) -> Iterator[Impact]:
     """Omitted items that scored at least as high as the lowest selected one, or that somebody pinned."""
+    lowest: dict[Record, float | None] = {}
     for fate in fates.values():
         for omission in fate.omitted:
             if fate.injected or fate.selected_by or omission.reason in STILL_THERE:
                 continue
-            if (why := _why(fate.id, omission.selection)) is not None:
+            selection = omission.selection
+            if selection not in lowest:
+                lowest[selection] = lowest_selected(selection)
+            if (why := _why(fate.id, selection, lowest[selection])) is not None:
                 yield Impact(fate, omission, why)
 
 
@@ -54,10 +58,10 @@ def lowest_selected(selection: Record) -> float | None:
     return min((each for each in scores if each is not None), default=None)
 
 
-def _why(item: str, selection: Record) -> str | None:
+def _why(item: str, selection: Record, least: float | None) -> str | None:
     if is_pinned(selection, item):
         return "a person had pinned it"
-    own, least = score(selection, item), lowest_selected(selection)
+    own = score(selection, item)
     if own is None or least is None or own < least:
         return None
     return f"it scored {own:g}; the lowest that was selected scored {least:g}"

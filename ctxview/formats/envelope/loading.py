@@ -15,11 +15,15 @@ from ctxview.files.reading import LIMIT, Unreadable, in_words, read_beneath, rea
 from ctxview.files.stamps import Stamp, is_settled, lasting, stamp_of
 from ctxview.formats.envelope.opening import belongs, files_of, revisions_beside
 from ctxview.formats.envelope.read import RecordFile, read_file
+from ctxview.formats.envelope.vocabulary import Kind
 from ctxview.formats.file_ends import read_ends
 from ctxview.formats.interface import CannotOpen
 
 MOST_FILES = 3000
 MOST_BYTES = 512 * 1024 * 1024
+MOST_BESIDE = 100
+LARGEST_BESIDE = 4 * 1024 * 1024
+"""How much is looked at to find what a single file refers to."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +76,7 @@ def load(path: Path, earlier: Loaded | None = None) -> Loaded:
         loading.add_named(path)
         for each in revisions_beside(path):
             loading.add(each)
+        loading.add_wanted(files_of(path.parent))
         return loading.loaded()
     for each in files_of(path):
         loading.add(each)
@@ -114,6 +119,34 @@ class _Loading:
         else:
             self._add(path, stamp, _read_in_folder)
 
+    def add_wanted(self, paths: Sequence[Path]) -> None:
+        """Files beside a named one that hold what its records refer to, as long as something is wanted.
+
+        One with an envelope of its own tells of something else.
+        """
+        taken = {file.path for file in self.files}
+        beside: list[LoadedFile] | None = None
+        while wanted := _wanted(self.files):
+            if beside is None:
+                others = [path for path in paths if path not in taken][:MOST_BESIDE]
+                beside = [file for file in map(self._beside, others) if file is not None]
+            found = [
+                file for file in beside if any((each.kind, each.id) in wanted for each in file.found.records)
+            ]
+            if not found:
+                return
+            for file in found:
+                beside.remove(file)
+                self._keep(file)
+
+    def _beside(self, path: Path) -> LoadedFile | None:
+        stamp, known = stamp_of(path), self._known.get(path)
+        same = known is not None and stamp is not None and known.stamp == stamp
+        file = known if same else _load(path, stamp, LARGEST_BESIDE, _read_in_folder)
+        if file is None or file.problem is not None or not file.whole:
+            return None
+        return file if all(each.kind is not Kind.ENVELOPE for each in file.found.records) else None
+
     def _add(self, path: Path, stamp: Stamp | None, read: Callable[[Path, int], bytes]) -> None:
         before = self._known.get(path)
         if before is not None and stamp is not None and before.stamp == stamp:
@@ -139,6 +172,18 @@ class _Loading:
         if self._patient and not is_settled(path):
             self.held_back.append(path)
         return True
+
+
+def _wanted(files: Sequence[LoadedFile]) -> set[tuple[Kind, str | None]]:
+    """What the records of the files refer to and none of them holds."""
+    records = [record for file in files for record in file.found.records]
+    there = {(record.kind, record.id) for record in records}
+    wanted: set[tuple[Kind, str | None]] = set()
+    for reference in (each for record in records for each in record.references):
+        names = {(kind, reference.id) for kind in reference.leads_to}
+        if reference.id is not None and not names & there:
+            wanted |= names
+    return wanted
 
 
 def _load(path: Path, stamp: Stamp | None, room: int, read: Callable[[Path, int], bytes]) -> LoadedFile:

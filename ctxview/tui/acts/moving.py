@@ -88,7 +88,7 @@ pane_1, pane_2, pane_3, pane_4, pane_5, pane_6, pane_7, pane_8, pane_9, pane_0, 
 
 def enter(screen: Inspector) -> None:
     """Into a source or revision, from a finding to its subject, from anything else to its detail."""
-    thing = screen.lines.thing if screen.lines is not None and screen.lines.has_cursor else screen.selected
+    thing = _here(screen)
     if thing is None:
         return
     if thing.kind is Kind.SOURCE:
@@ -101,7 +101,7 @@ def enter(screen: Inspector) -> None:
     elif thing.kind is Kind.FINDING and (subject := screen.shown.index.subject(thing)) is not None:
         screen.go_to(subject)
     elif thing.kind is Kind.NODE and (further := _onward(thing, screen.shown.index)) is not None:
-        _walk(screen, further)
+        _walk(screen, thing, further)
     elif screen.deck.front.pane is Pane.VISIBILITY:
         screen.go_to(thing)
     else:
@@ -112,13 +112,14 @@ def enter(screen: Inspector) -> None:
 
 def came_from(screen: CommandScreen[object]) -> None:
     """Against the way, to what a record or a block came from; where nothing is known to be, back."""
-    origin = _came_from(screen) if isinstance(screen, Inspector) else None
-    if origin is None or not isinstance(screen, Inspector):
+    thing = _here(screen) if isinstance(screen, Inspector) else None
+    origin = _came_from(screen, thing) if isinstance(screen, Inspector) and thing is not None else None
+    if thing is None or origin is None or not isinstance(screen, Inspector):
         back(screen)
     elif screen.jumps.last == origin:
         screen.jumps.back()
     else:
-        _walk(screen, origin)
+        _walk(screen, thing, origin)
 
 
 def back(screen: CommandScreen[object]) -> None:
@@ -177,12 +178,18 @@ def _turn(screen: Inspector, step: int) -> None:
     screen.deck.choose(order[(at + step) % len(order)])
 
 
-def _walk(screen: Inspector, thing: Thing) -> None:
-    """To the next record on the way; what else the one before leads to is marked."""
-    before = screen.selected
+def _here(screen: Inspector) -> Thing | None:
+    """What a person is at. Quick fingers press a key before the cursor's move has been told to everybody."""
+    lines = screen.lines
+    return lines.thing if lines is not None and lines.has_cursor else screen.selected
+
+
+def _walk(screen: Inspector, start: Thing, thing: Thing) -> None:
+    """To the next record on the way; all that the one before is linked with is marked."""
+    screen.selected = start
     screen.go_to(thing)
-    if before is not None and thing.kind is Kind.NODE:
-        screen.lifecycle.walk_to(thing, before.name)
+    if thing.kind is Kind.NODE:
+        screen.lifecycle.walk_to(thing, start.name)
 
 
 def _onward(thing: Thing, index: Index) -> Thing | None:
@@ -194,10 +201,10 @@ def _onward(thing: Thing, index: Index) -> Thing | None:
     return index.block_named(node.block) if isinstance(node, Node) else None
 
 
-def _came_from(screen: Inspector) -> Thing | None:
-    """What the selected record or block came from: of several the one a person came from."""
-    thing, index = screen.selected, screen.shown.index if screen.shown is not None else None
-    if thing is None or index is None or index.ways is None:
+def _came_from(screen: Inspector, thing: Thing) -> Thing | None:
+    """What a record or a block came from: of several the one a person came from."""
+    index = screen.shown.index if screen.shown is not None else None
+    if index is None or index.ways is None:
         return None
     ways = index.ways
     node = ways.of_block(thing.name) if thing.kind is Kind.BLOCK else ways.nodes.get(thing.name)

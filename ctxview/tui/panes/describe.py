@@ -75,8 +75,7 @@ def _block(block: Block, shown: Shown, width: int) -> Iterator[Line]:
         join(show(block.tier, styles.get(block.tier, "")), show(block.type or "", "rule"), gap=" · "), width
     )
     yield from _verdict(block, width)
-    if block.sights:
-        yield from wrap(in_words(block), width, "  ")
+    yield from wrap_all(in_words(block), width, "  ")
     for name, value, ramp in (
         ("decay", block.decay, "decay"),
         ("confidence", block.confidence, "confidence"),

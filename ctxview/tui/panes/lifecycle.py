@@ -45,6 +45,7 @@ class LifecyclePane(PaneLines):
         labels = min(max(cell_len(node.label) for node in nodes[:500]), max(12, width // 3))
         styles = tier_styles(tier.name for tier in shown.index.reading.state.tiers)
         came = {link.end for link in ways.out_of(self._walked_from)}
+        came.update(each.id for each in ways.backward(self._walked_from))
 
         def draw(row: int, depth: int) -> list[Line]:
             node = nodes[row]
@@ -76,7 +77,7 @@ class LifecyclePane(PaneLines):
         return super().go_to(thing)
 
     def walk_to(self, thing: Thing, came_from: str) -> None:
-        """Like `go_to`; all that leads from there to this stage is marked."""
+        """Like `go_to`; whatever of this stage leads from there or to there is marked."""
         self._show_stage(thing.within, came_from)
         super().go_to(thing)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ctxview.formats.envelope.bundle import Bundle
-from ctxview.formats.envelope.model import Dossier, Record
+from ctxview.formats.envelope.model import Dossier
 from ctxview.formats.envelope.read import kind_of, read_file
 from ctxview.formats.envelope.vocabulary import OWN_ID
 from tests.formats.envelope.sound_records import (
@@ -44,10 +44,6 @@ def dossier(values: Sequence[Any]) -> Dossier:
     return read(values).dossiers[0]
 
 
-def record(value: Json) -> Record:
-    return read([value]).records[0]
-
-
 def named(values: Iterable[Json], id_: str) -> Json:
     """The first record of that id, to be looked at or changed."""
     return next(each for each in values if isinstance(each, dict) and _id(each) == id_)
@@ -63,11 +59,6 @@ def changed(id_: str, **members: Any) -> list[Json]:
         else:
             value[name] = member
     return values
-
-
-def without(*ids: str) -> list[Json]:
-    """The good bundle without some of its records."""
-    return [each for each in good() if _id(each) not in ids]
 
 
 def _id(value: Json) -> Any:

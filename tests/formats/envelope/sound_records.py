@@ -74,7 +74,7 @@ def source(id_: str, **members: Any) -> Json:
     return {
         "schema_version": "0.1.1",
         "source_id": id_,
-        "uri": f"file:///work/{id_}.md",
+        "uri": f"repo://project/docs/{id_}.md",
         "source_kind": "file",
         "selector": {"type": "line_range", "start": 1, "end": 12},
         "digest": digest(id_),

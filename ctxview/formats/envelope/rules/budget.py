@@ -114,7 +114,8 @@ def unbacked_strategy(dossier: Dossier) -> Iterator[Hit]:
     ## Why
     `summarize_oldest` and `summarize_low_priority` leave a compaction, `ask_for_choice` a missing_context,
     `policy_block` a policy reference, and under `reject` nothing goes over the limit. Asked only where the
-    limit was reached, something was truncated, or items were left out for their size.
+    limit was reached, something was truncated, or items were left out for their size; and not of records
+    without an envelope, where the rest may lie elsewhere.
     ## Bad
     budget-model.overflow_strategy = "ask_for_choice"
     missing-1 (absent)
@@ -125,7 +126,7 @@ def unbacked_strategy(dossier: Dossier) -> Iterator[Hit]:
     ## Source
     Our inference from the overflow strategies of the Agent Context draft.
     """
-    for budget in dossier.of(Kind.BUDGET):
+    for budget in dossier.of(Kind.BUDGET) if dossier.envelope is not None else ():
         strategy = budget.text("overflow_strategy") or ""
         if not _is_full(dossier, budget):
             continue
@@ -142,7 +143,7 @@ def limit_without_budget(dossier: Dossier) -> Iterator[Hit]:
     ## Why
     An item left out as too large, a compaction under token pressure, a limit in a policy or in metadata: all
     of them mean that there was a limit. Without a budget nobody can check it. A budget that is
-    referred to and lies elsewhere counts.
+    referred to and lies elsewhere counts, and records without an envelope are not judged.
     ## Bad
     budget-model (absent)
     budget-tool (absent)
@@ -160,7 +161,7 @@ def limit_without_budget(dossier: Dossier) -> Iterator[Hit]:
     refers = any(
         each.name == "budget_ref" and each.id for record in dossier.records for each in record.references
     )
-    if dossier.of(Kind.BUDGET) or refers:
+    if dossier.envelope is None or dossier.of(Kind.BUDGET) or refers:
         return
     for reference in omissions(dossier, *SIZE_OMISSIONS):
         reason = shown(text(reference.members.get("reason")) or "")

@@ -42,7 +42,8 @@ def never_started(dossier: Dossier) -> Iterator[Hit]:
 
     ## Why
     Then the record of what happened has a hole, or its clocks disagree. Events that say the same moment are
-    taken in their favour, and a start that does not say of what may be meant.
+    taken in their favour, and a start that does not say of what may be meant. One event by itself, without an
+    envelope, is not judged.
     ## Bad
     event-5 (absent)
     ## Good
@@ -52,6 +53,8 @@ def never_started(dossier: Dossier) -> Iterator[Hit]:
     ## Source
     Our inference from the event types of the Agent Context draft.
     """
+    if dossier.envelope is None and len(dossier.of(Kind.EVENT)) == 1:
+        return
     for what in ("selection", "compaction"):
         started = _events(dossier, f"context.{what}.started")
         for completed in _events(dossier, f"context.{what}.completed"):

@@ -28,6 +28,7 @@ TOLD_ELSEWHERE = {
     (Kind.COMPACTION, "summary_ref"),
 }
 """References whose leading nowhere has a rule of its own: ENV057, ENV064 and ENV065."""
+_FEW = 12
 NAMING_KEYS = ("id", "ref", "ref_id", "uri", "url", "href", "name", "digest")
 
 
@@ -146,15 +147,24 @@ def _name(reference: Reference) -> str:
 
 
 def _copied(record: Record, path: tuple[str | int, ...], members: Mapping[str, JsonValue]) -> Iterator[Hit]:
+    body = next((name for name in FOREIGN_BODIES if _is_body(members.get(name))), None)
+    if body is None and _is_small(members):
+        return
     origin = record.origin(*path)
     size = (origin.end or 0) - (origin.start or 0)
     field = next(part for part in reversed(path) if isinstance(part, str))
     where = f"{named(record)}: the object in {shown(field)}"
-    body = next((name for name in FOREIGN_BODIES if _is_body(members.get(name))), None)
     if body is not None:
         yield Hit(origin, f"{where} carries its {body} ({size:,} bytes); a reference would do")
     elif size > FOREIGN_BYTES:
         yield Hit(origin, f"{where} takes {size:,} bytes; a reference would do")
+
+
+def _is_small(members: Mapping[str, JsonValue]) -> bool:
+    """Whether an object is certainly within bounds, so that nobody has to measure it."""
+    texts = [*members, *(each for each in members.values() if isinstance(each, str))]
+    has_parts = any(isinstance(each, dict | list) for each in members.values())
+    return not has_parts and len(members) <= _FEW and sum(map(len, texts)) <= FOREIGN_BYTES // 8
 
 
 def _is_body(value: JsonValue) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import datetime
+from functools import lru_cache
 
 from ctxview.analysis.wording import listed, quoted, shown
 from ctxview.findings import Hit, Severity, rule
@@ -99,12 +100,17 @@ def _statements(record: Record) -> Iterator[tuple[Path, str]]:
         for name, inner in value.items():
             if name in QUOTED_MATTER or (*path, name) in others:
                 continue
-            word = _snake(name)
-            is_about = about in OUTCOME_KINDS and word in OUTCOME_WORDS
-            if inner is not None and (is_about or _OUTCOME.fullmatch(word)):
+            is_about = about in OUTCOME_KINDS and _snake(name) in OUTCOME_WORDS
+            if inner is not None and (is_about or _names_an_outcome(name)):
                 yield (*path, name), f"{about} {name}" if is_about else name
-            else:
+            elif isinstance(inner, dict | list):
                 waiting.append(((*path, name), inner))
+
+
+# The same names come again in every record.
+@lru_cache(maxsize=4096)
+def _names_an_outcome(name: str) -> bool:
+    return _OUTCOME.fullmatch(_snake(name)) is not None
 
 
 def _snake(name: str) -> str:

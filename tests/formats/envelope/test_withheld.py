@@ -1,0 +1,130 @@
+"""What a redaction took away is withheld wherever it stands, and only that."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ctxview.formats.envelope.read import read_file
+from ctxview.formats.envelope.withheld import Withheld
+from tests.formats.envelope import builders as b
+
+SECRET = "the third flowerpot"
+
+
+def withheld(*records: b.Members) -> Withheld:
+    return Withheld(b.bundle(records).records)
+
+
+@pytest.mark.parametrize(
+    ("state", "told"),
+    [
+        ("removed", "[withheld: removed by policy-7]"),
+        ("policy_blocked", "[withheld: blocked by policy: policy-7]"),
+        ("encrypted_ref", "[withheld: encrypted by policy-7]"),
+    ],
+)
+def test_content_that_is_gone_is_withheld_in_plain_words(state: str, told: str) -> None:
+    found = withheld(b.item("a", SECRET, redaction_state=state, policy_refs=["policy-7"]))
+    assert found.mask(f"look under {SECRET}!") == f"look under {told}!"
+
+
+def test_masked_content_is_the_mask_and_is_shown() -> None:
+    record = b.item("a", "look under ███", redaction_state="masked", redacted_fields=["content"])
+    assert not withheld(record)
+
+
+@pytest.mark.parametrize("state", ["none", "unknown"])
+def test_what_is_not_redacted_is_not_withheld(state: str) -> None:
+    assert not withheld(b.item("a", SECRET, redaction_state=state, redacted_fields=["content"], raw=SECRET))
+
+
+@pytest.mark.parametrize("field", ["metadata.place", "metadata/place", "/metadata/place", "metadata"])
+def test_redacted_fields_are_withheld_however_they_are_named(field: str) -> None:
+    record = b.item("a", "█", redaction_state="masked", redacted_fields=[field], metadata={"place": SECRET})
+    assert SECRET not in withheld(record).mask(SECRET)
+
+
+@pytest.mark.parametrize(
+    "key", ["raw", "raw_content", "original", "original_text", "unredacted", "content_plaintext"]
+)
+def test_keys_that_promise_the_unredacted_are_withheld(key: str) -> None:
+    record = b.item("a", "█", redaction_state="summarized", metadata={"deep": [{key: {"x": SECRET}}]})
+    assert SECRET not in withheld(record).mask(SECRET)
+
+
+def test_links_to_the_original_are_no_secret() -> None:
+    record = b.item(
+        "a", "█", redaction_state="masked", original_ref="vault://flowerpots", original_digest="sha256:0"
+    )
+    assert not withheld(record)
+
+
+def test_a_block_may_be_redacted_by_itself() -> None:
+    made = b.assembly([["a"]])
+    made["ordered_blocks"] = [{"block_id": "x", "redaction_state": "removed", "content": SECRET}]
+    assert SECRET not in withheld(made).mask(SECRET)
+
+
+def test_a_note_of_redaction_in_the_metadata_counts() -> None:
+    note = {"redaction_state": "removed", "redacted_fields": ["title"]}
+    assert SECRET not in withheld(b.item("a", None, title=SECRET, metadata={"redaction": note})).mask(SECRET)
+
+
+def test_a_quote_that_was_cut_off_is_withheld_too() -> None:
+    found = withheld(b.item("a", SECRET * 3, redaction_state="removed"))
+    assert found.mask(f'it says "{(SECRET * 3)[:40]}…" there') == 'it says "[withheld: removed]…" there'
+    assert found.mask("the third …") == "[withheld: removed]…"
+    assert found.mask("the end …") == "the end …"
+
+
+def test_short_texts_are_withheld_only_where_they_stand() -> None:
+    found = withheld(record := b.item("a", "1234", redaction_state="removed"))
+    item = b.bundle([record]).records[0]
+    assert found.mask("call 1234") == "call 1234"
+    assert found.shown(item.file, "/0/content", "1234") == "[withheld: removed]"
+
+
+def test_words_of_the_draft_are_never_withheld() -> None:
+    found = withheld(b.item("a", "available", redaction_state="removed"))
+    assert found.mask("available") == "available"
+
+
+def test_a_label_never_tells_what_it_stands_for() -> None:
+    found = withheld(b.item("a", SECRET, redaction_state="removed", policy_refs=[SECRET]))
+    assert found.mask(SECRET) == "[withheld]"
+
+
+def test_the_bytes_are_withheld_where_they_stand_and_where_they_are_repeated() -> None:
+    secret = 'über "die" Treppe\nlinks'
+    records = [
+        b.item("a", secret, redaction_state="removed"),
+        b.item("b", f"es ist {secret}!"),
+        b.item("c", json.dumps({"inner": secret})),
+    ]
+    for ascii_only in (True, False):
+        data = json.dumps(records, ensure_ascii=ascii_only).encode()
+        file = read_file("x.json", data)
+        spans = Withheld(file.records).spans(file)
+        left = b"".join(
+            data[end:start]
+            for end, start in zip(
+                (0, *(end for _, end in spans)), (*(start for start, _ in spans), len(data)), strict=True
+            )
+        )
+        assert b"Treppe" not in left
+        assert b'"item_id": "b"' in left
+        assert [*spans] == sorted(spans)
+
+
+def test_a_string_that_spells_a_secret_in_its_own_way_is_withheld_whole() -> None:
+    odd = r'"the \u0074hird flowerpot"'
+    data = (
+        json.dumps([b.item("a", SECRET, redaction_state="removed"), b.item("b", "ODD")])
+        .replace('"ODD"', odd)
+        .encode()
+    )
+    file = read_file("x.json", data)
+    found = Withheld(file.records).spans(file)
+    assert odd.encode() in {data[start:end] for start, end in found}
