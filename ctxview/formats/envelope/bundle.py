@@ -41,9 +41,10 @@ class Bundle:
             return (Dossier(envelopes[0], tuple(sorted(self.records, key=lambda each: each.file != own))),)
         reaches = [_Reach(self, envelope) for envelope in envelopes]
         taken = {id(record) for reach in reaches for record in reach.found}
-        loose = [record for record in self.records if id(record) not in taken]
-        homes = {envelope.file for envelope in envelopes}
-        return tuple(reach.dossier(loose, homes) for reach in reaches)
+        for record in self.records:
+            if id(record) not in taken:
+                _adopt(record, reaches)
+        return tuple(reach.dossier() for reach in reaches)
 
     def of(self, kind: Kind) -> Sequence[Record]:
         return self._by_kind.get(kind, ())
@@ -108,25 +109,34 @@ class _Reach:
 
     def __init__(self, bundle: Bundle, envelope: Record) -> None:
         self._bundle = bundle
-        self._envelope = envelope
+        self.envelope = envelope
         self._files = _line_of_files(bundle, envelope)
         self.found: list[Record] = []
+        self.adopted: list[Record] = []
         self._known: set[int] = set()
         self._follow([envelope])
         self._follow(self._injections())
         self._follow(self._events())
 
-    def dossier(self, loose: Sequence[Record], homes: set[str]) -> Dossier:
-        """With what nobody leads to: it belongs to the envelopes of its file, or else to all."""
-        own = self._envelope.file
-        rest = [each for each in loose if each.file == own or each.file not in homes]
+    def share(self, record: Record) -> int:
+        """How much of what a record refers to is here."""
+        return sum(
+            1 for each in record.references for kind in each.leads_to if (kind, each.id) in self._names
+        )
+
+    @cached_property
+    def _names(self) -> frozenset[tuple[Kind, str | None]]:
+        return frozenset((each.kind, each.id) for each in self.found)
+
+    def dossier(self) -> Dossier:
         ranks = {file: rank for rank, file in enumerate(self._files)}
         places = self._bundle.places
         records = sorted(
-            [*self.found, *rest], key=lambda each: (ranks.get(each.file, len(ranks)), places[id(each)])
+            [*self.found, *self.adopted],
+            key=lambda each: (ranks.get(each.file, len(ranks)), places[id(each)]),
         )
-        others = tuple(each for each in self._bundle.envelopes if each is not self._envelope)
-        return Dossier(self._envelope, tuple(records), others)
+        others = tuple(each for each in self._bundle.envelopes if each is not self.envelope)
+        return Dossier(self.envelope, tuple(records), others)
 
     def _follow(self, records: Sequence[Record]) -> None:
         waiting = [*reversed(records)]
@@ -161,13 +171,22 @@ class _Reach:
     def _is_ours(self, event: Record) -> bool:
         context = event.text("context_id")
         if context is not None and (Kind.ENVELOPE, context) in self._bundle.by_id:
-            return context == self._envelope.id
+            return context == self.envelope.id
         subjects = self._bundle.ids.get(event.text("subject") or "", ())
         return any(id(each) in self._known for each in _of_one_file(subjects, event.file))
 
     def _holds(self, holder: Record, kind: Kind, name: str | None) -> bool:
         records = self._bundle.by_id.get((kind, name or ""), ())
         return any(id(each) in self._known for each in _of_one_file(records, holder.file))
+
+
+def _adopt(record: Record, reaches: Sequence[_Reach]) -> None:
+    """What nobody leads to belongs to the envelopes of its file, or else to all; best to where it leads."""
+    near = [each for each in reaches if each.envelope.file == record.file] or reaches
+    shares = [each.share(record) for each in near]
+    for reach, share in zip(near, shares, strict=True):
+        if share == max(shares):
+            reach.adopted.append(record)
 
 
 def _of_one_file(records: Sequence[Record], file: str) -> Sequence[Record]:

@@ -68,6 +68,22 @@ def test_what_nobody_refers_to_stays_with_the_envelope_of_its_file() -> None:
     assert names(second) == ["ctx-2", "ours", "yours"]
 
 
+def test_what_nobody_refers_to_belongs_where_it_leads_among_the_envelopes_of_a_file() -> None:
+    window = {"window_id": "win", "window_segments": [{"segment_id": "s", "item_refs": ["a", "b"]}]}
+    found = bundle(
+        one=[
+            b.envelope("ctx-1", item_refs=["a", "b"]),
+            b.envelope("ctx-2", item_refs=["a"], created_at=b.at(9)),
+            b.item("a"),
+            b.item("b"),
+            window,
+        ]
+    )
+    first, second = found.dossiers
+    assert names(first) == ["a", "b", "ctx-1", "win"]
+    assert names(second) == ["a", "ctx-2"]
+
+
 def test_of_records_with_one_id_those_of_the_own_file_win() -> None:
     found = bundle(
         one=[b.envelope("ctx-1", item_refs=["a"]), b.item("a", "old")],
