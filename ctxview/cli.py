@@ -69,6 +69,14 @@ COMMANDS = {
             ("ctxview formats --json", "the same for programs"),
         ),
     ),
+    "config": Command(
+        "config",
+        "show the settings in force and where each came from",
+        (
+            ("ctxview config", "theme, token counter, keys, and the config file"),
+            ("ctxview config --json", "the same for programs"),
+        ),
+    ),
     "merge": Command(
         "merge",
         "say what a runtime would make of a model's reply",

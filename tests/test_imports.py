@@ -77,7 +77,7 @@ def test_show_counts_tokens_without_a_screen() -> None:
     modules = after_command("show", str(first_snapshot()))
 
     assert "tiktoken" in modules
-    assert heavy(modules) <= {"tiktoken"}
+    assert heavy(modules) <= {"tiktoken", "platformdirs"}  # which knows where the config file would be
 
 
 def test_the_walls_between_the_parts_hold() -> None:

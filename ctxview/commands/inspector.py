@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from ctxview.commands.looking import preferred
 from ctxview.commands.trouble import Trouble
 
 
@@ -13,11 +14,14 @@ def open_inspector(paths: list[Path], arguments: Namespace) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Trouble("the inspector needs a terminal; ctxview show PATH prints the state")
     from ctxview.tui.app import run
+    from ctxview.tui.themes import BadTheme
 
-    return run(
-        paths,
-        as_format=arguments.as_format,
-        mode=arguments.mode,
-        profile=arguments.profile,
-        tokens=arguments.tokens,
-    )
+    look = {"as_format": arguments.as_format, "mode": arguments.mode, "profile": arguments.profile}
+    try:
+        return run(paths, preferred(arguments), **look)
+    except BadTheme as error:
+        raise Trouble(str(error)) from error
+
+
+def add_theme(parser: ArgumentParser) -> None:
+    parser.add_argument("--theme", metavar="NAME", help="colours; ctxview config shows the present ones")

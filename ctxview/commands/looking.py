@@ -5,9 +5,10 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from ctxview.analysis.tokens import COUNTERS, ESTIMATES, TokenCounter, counter_named
+from ctxview.analysis.tokens import COUNTERS, ESTIMATES, counter_named
 from ctxview.analysis.wording import did_you_mean
 from ctxview.commands.trouble import Trouble
+from ctxview.config import Config, ConfigError, load
 from ctxview.formats import CannotOpen, Lens, Source, discover, open_source
 
 MODES = ("enabled", "disabled")
@@ -26,13 +27,23 @@ def add_look(parser: ArgumentParser, *, tokens: bool = True) -> None:
             "--tokens",
             metavar="HOW",
             choices=COUNTERS,
-            default=COUNTERS[0],
-            help=f"count by {', '.join(COUNTERS)} (default: %(default)s)",
+            help=f"count by {', '.join(COUNTERS)} (default: {COUNTERS[0]})",
         )
 
 
+def preferred(arguments: Namespace) -> Config:
+    """The settings in force, with what was said on the command line; raises `Trouble`."""
+    try:
+        return load(vars(arguments))
+    except ConfigError as error:
+        raise Trouble(str(error)) from error
+
+
 def lens(arguments: Namespace) -> Lens:
-    return Lens(_counter(arguments), arguments.profile, arguments.mode)
+    """Figures that nobody will see are only estimated."""
+    shows_figures = "tokens" in arguments
+    counter = counter_named(preferred(arguments).tokens) if shows_figures else ESTIMATES["bytes/4"]
+    return Lens(counter, arguments.profile, arguments.mode)
 
 
 def opened(path: Path, arguments: Namespace) -> Source:
@@ -60,11 +71,6 @@ def revision_index(source: Source, wanted: str | None) -> int:
     labels = [revision.label for revision in revisions]
     near = did_you_mean(wanted, labels)
     raise Trouble(f"{source.path}: no revision is called {wanted}{near}; there are {_listed(labels)}")
-
-
-def _counter(arguments: Namespace) -> TokenCounter:
-    name = getattr(arguments, "tokens", None)
-    return counter_named(name) if name else ESTIMATES["bytes/4"]
 
 
 def _listed(labels: list[str]) -> str:

@@ -17,3 +17,10 @@ def cache_folder() -> Path:
     import platformdirs
 
     return platformdirs.user_cache_path("ctxview", appauthor=False)
+
+
+def config_folder() -> Path:
+    """For what a person prefers: the config file, and themes of their own."""
+    import platformdirs
+
+    return platformdirs.user_config_path("ctxview", appauthor=False)

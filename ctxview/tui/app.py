@@ -15,6 +15,7 @@ from textual.color import Color
 from textual.filter import LineFilter
 from textual.screen import Screen
 
+from ctxview.config import Config
 from ctxview.files.visible import is_safe, visible
 from ctxview.tui import themes
 from ctxview.tui.commands import COMMANDS
@@ -26,14 +27,15 @@ from ctxview.tui.screens.inspector import Inspector
 
 def run(
     paths: list[Path],
+    config: Config,
     *,
     as_format: str | None = None,
     mode: str | None = None,
     profile: str | None = None,
-    tokens: str = "o200k_base",
 ) -> int:
-    """Opens the inspector on `paths`; returns the exit code of the program."""
-    app = CtxviewApp(partial(opener, paths, as_format), Manner(tokens, mode), profile)
+    """Opens the inspector on `paths`; returns the exit code of the program. Raises `BadTheme`."""
+    themes.load(config.theme)
+    app = CtxviewApp(partial(opener, paths, as_format), Manner(config.tokens, mode), profile, config.theme)
     app.run()
     return app.return_code or 0
 
@@ -47,14 +49,20 @@ class CtxviewApp(App[None]):
     Toast { background: $panel; }
     """
 
-    def __init__(self, opener: Opener, manner: Manner | None = None, profile: str | None = None) -> None:
+    def __init__(
+        self,
+        opener: Opener,
+        manner: Manner | None = None,
+        profile: str | None = None,
+        theme: str = themes.DEFAULT,
+    ) -> None:
         super().__init__()
         self._opener = opener
         self._manner = manner or Manner()
         self._profile = profile
         self._guard = Guard()
-        self.register_theme(themes.load(themes.DEFAULT).theme())
-        self.theme = themes.DEFAULT
+        self.register_theme(themes.load(theme).theme())
+        self.theme = theme
 
     def get_default_screen(self) -> Screen[None]:
         return Inspector(self._opener, self._manner, self._profile)
@@ -64,7 +72,10 @@ class CtxviewApp(App[None]):
 
     def _register_other_themes(self) -> None:
         for name in themes.names():
-            self.register_theme(themes.load(name).theme())
+            try:
+                self.register_theme(themes.load(name).theme())
+            except themes.BadTheme as error:
+                self.notify(visible(str(error)), title="A theme cannot be used", severity="warning")
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return [self._guard, *super().get_line_filters()]

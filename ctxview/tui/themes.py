@@ -17,6 +17,9 @@ from rich.style import Style
 from textual.color import Color, ColorParseError
 from textual.theme import Theme
 
+from ctxview.analysis.wording import did_you_mean
+from ctxview.files.user_folders import config_folder
+
 DEFAULT = "ctxview-dark"
 
 BASE = (
@@ -105,21 +108,37 @@ def parse(text: str) -> Palette:
 
 @cache
 def load(name: str) -> Palette:
-    """A theme that comes with ctxview, by the name of its file; raises `BadTheme`."""
-    return parse((folder() / f"{name}.toml").read_text("utf-8"))
+    """A theme by the name of its file, a person's own before ours; raises `BadTheme`."""
+    found = next((path for path in _files() if path.stem == name), None)
+    if found is None:
+        raise BadTheme(
+            f"no theme is called {name!r}{did_you_mean(name, names())}; there are {', '.join(names())}"
+        )
+    try:
+        palette = parse(found.read_text("utf-8"))
+    except (BadTheme, OSError, UnicodeDecodeError) as error:
+        raise BadTheme(f"{found}: {error}") from error
+    if palette.name != name:
+        raise BadTheme(f"{found}: the theme calls itself {palette.name!r}; it goes by the name of its file")
+    return palette
 
 
 def names() -> list[str]:
-    """The themes that come with ctxview, the default first."""
-    found = sorted(path.stem for path in folder().glob("*.toml"))
+    """The themes there are, the default first."""
+    found = sorted({path.stem for path in _files()})
     return sorted(found, key=lambda name: name != DEFAULT)
 
 
 def folder() -> Path:
-    """Inside the installed package, or beside it in a checkout."""
+    """Ours: inside the installed package, or beside it in a checkout."""
     package = Path(__file__).parent.parent
     installed = package / "themes"
     return installed if installed.is_dir() else package.parent / "themes"
+
+
+def _files() -> list[Path]:
+    own = config_folder() / "themes"
+    return [*own.glob("*.toml"), *folder().glob("*.toml")]
 
 
 def _table(data: Mapping[str, object], name: str) -> Mapping[str, object]:
