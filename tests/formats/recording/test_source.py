@@ -275,3 +275,22 @@ def test_the_copies_of_a_killed_program_are_removed_by_the_next(rounds: Path) ->
     assert not ended.stderr
     mine = {each.name.split("-")[0] for each in left.iterdir()}
     assert killed.stdout.strip() not in mine
+
+
+def test_opening_a_recording_lays_nothing_out(rounds: Path) -> None:
+    before = set(laid_out())
+    source = open_source(rounds)
+
+    assert (source.title, len(source.revisions), source.profiles) == ("state", 5, ())
+    assert set(laid_out()) == before
+
+    source.reading(0, LENS)
+    assert source.profiles
+
+
+def test_a_profile_of_the_recorded_format_can_be_named(rounds: Path) -> None:
+    source = open_source(rounds)
+    source.reading(0, LENS)
+
+    for profile in (*source.profiles, "a-profile-of-another-format"):
+        assert source.reading(4, replace(LENS, profile=profile)).state.counts.blocks == 5
