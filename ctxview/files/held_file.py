@@ -6,6 +6,7 @@ A read here comes back short instead, and is as fast.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b, sha256
@@ -13,9 +14,12 @@ from pathlib import Path
 from typing import Final
 
 from ctxview.files.reading import Unreadable, in_words, open_beneath, require_regular
+from ctxview.files.undo_copies import write_all
 
 SLICE: Final = 256 * 1024  # fits the processor's own cache: larger slices are slower
 
+_COPIED_AT_ONCE: Final = 1024**3
+_CANNOT_COPY: Final = (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM)
 _SAMPLES: Final = 16
 _SAMPLE: Final = 4096
 
@@ -65,6 +69,30 @@ class HeldFile:
         except OSError as error:
             raise Unreadable(self.path, in_words(error)) from None
         return filled
+
+    def copy_to(self, descriptor: int, length: int) -> bool:
+        """Write the first `length` bytes where a descriptor stands; False when there are fewer.
+
+        The system copies them, or lets both files share them, where it can; raises `OSError` for a full disk.
+        """
+        done = 0
+        while done < length:
+            copied = self._copied(descriptor, done, min(length - done, _COPIED_AT_ONCE))
+            if not copied:
+                return False
+            done += copied
+        return True
+
+    def _copied(self, descriptor: int, start: int, length: int) -> int:
+        if hasattr(os, "copy_file_range"):
+            try:
+                return os.copy_file_range(self._descriptor, descriptor, length, start)
+            except OSError as error:
+                if error.errno not in _CANNOT_COPY:
+                    raise
+        content = self.read(start, min(start + SLICE, start + length))
+        write_all(descriptor, content)
+        return len(content)
 
     def next_newline(self, start: int, end: int) -> int | None:
         """Where the first newline at or after `start` is."""

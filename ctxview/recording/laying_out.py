@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 from weakref import finalize
 
-from ctxview.files.held_file import HeldFile, hold_beneath
+from ctxview.files.held_file import hold_beneath
 from ctxview.files.reading import Unreadable
 from ctxview.files.undo_copies import close, write_all
 from ctxview.recording.about import About
@@ -27,7 +27,6 @@ MOST_BYTES: Final = 64 * 1024**3
 """More than this is never laid out, nor more than half of what the disk has left."""
 
 _NEW: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_COPIED_AT_ONCE: Final = 8 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -135,7 +134,7 @@ def _begun(descriptor: int, name: str, entry: File, near: list[LaidOut]) -> int:
         if shared * 2 > len(entry.refs):
             length = sum(ref.length for ref in entry.refs.first(shared))
             with suppress(Unreadable):
-                if _copied(hold_beneath(other.folder, name), descriptor, length):
+                if hold_beneath(other.folder, name).copy_to(descriptor, length):
                     return shared
             os.ftruncate(descriptor, 0)
             os.lseek(descriptor, 0, os.SEEK_SET)
@@ -148,7 +147,7 @@ def _borrow(path: Path, name: str, entry: Lent, lender: Path | None) -> None:
     held = hold_beneath(lender, name)
     descriptor = os.open(path, _NEW, 0o600)
     try:
-        if not _copied(held, descriptor, entry.size) or _changed(path, entry):
+        if not held.copy_to(descriptor, entry.size) or _changed(path, entry):
             raise Damaged("it was too large to be copied then, and has been rewritten since")
         _finish(descriptor, entry)
     except BaseException:
@@ -160,18 +159,6 @@ def _borrow(path: Path, name: str, entry: Lent, lender: Path | None) -> None:
 
 def _changed(path: Path, entry: Lent) -> bool:
     return hold_beneath(path.parent, path.name).fingerprint(entry.size) != entry.fingerprint
-
-
-def _copied(held: HeldFile, descriptor: int, length: int) -> bool:
-    """Whether the first `length` bytes of a file could be copied to where a descriptor stands."""
-    done = 0
-    while done < length:
-        some = held.read(done, min(done + _COPIED_AT_ONCE, length))
-        if not some:
-            return False
-        write_all(descriptor, some)
-        done += len(some)
-    return True
 
 
 def _finish(descriptor: int, entry: File | Lent) -> None:

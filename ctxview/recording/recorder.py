@@ -17,9 +17,10 @@ from ctxview.files.held_file import HeldFile, hold_beneath
 from ctxview.files.reading import Unreadable
 from ctxview.recording.chunks import Ref, Refs, digest
 from ctxview.recording.cutting import LARGE, Pieces, measure_for
+from ctxview.recording.frames import Damaged
 from ctxview.recording.manifest import Entry, File, Folder, LeftOut, Lent
 from ctxview.recording.reader import read_chunk
-from ctxview.recording.tree import Scope, Stand, look_at, stand_of
+from ctxview.recording.tree import Scope, Stand, look_at, stand_at, stand_of
 from ctxview.recording.writer import Writer
 
 LARGEST: Final = 16 * 1024**3
@@ -84,7 +85,8 @@ class Recorder:
         self._scope = scope or self._scope
         tree = look_at(self._scope)
         before, changes = self._known, dict[str, Entry | None]()
-        after = {name: self._known_of(name, stand) for name, stand in tree.stands.items()}
+        looked = ((name, self._known_of(name, stand)) for name, stand in tree.stands.items())
+        after = {name: known for name, known in looked if known is not None}
         for name, known in after.items():
             if name not in before or known.entry != before[name].entry:
                 changes[name] = known.entry
@@ -100,7 +102,8 @@ class Recorder:
         told = tuple(_change(name, before.get(name), after.get(name)) for name in changes)
         return Kept(self._number, now, tuple(each for each in told if each is not None), notes)
 
-    def _known_of(self, name: str, stand: Stand) -> _Known:
+    def _known_of(self, name: str, stand: Stand) -> _Known | None:
+        """What is under a name now; None when it has gone since somebody looked."""
         known = self._known.get(name)
         if known is not None and known.settled and known.stand == stand:
             return known
@@ -114,7 +117,8 @@ class Recorder:
             held = hold_beneath(self._scope.root, name)
             found = self._read(held, known)
         except Unreadable as error:
-            return _Known(stand, LeftOut(error.reason))
+            gone = stand_at(self._scope.root / name) is None
+            return None if gone else _Known(stand, LeftOut(error.reason))
         stamp = found.stand.stamp
         settled = stamp is not None and not stamp.fresh(time.time())
         if known is not None and _same_content(known.entry, found.entry):
@@ -156,12 +160,15 @@ class Recorder:
         """
         while (run := _small_run(refs)) >= _TIDIED:
             stays = len(refs) - run
-            content = b"".join(self._content(ref) for ref in refs.behind(stays))
+            try:
+                content = b"".join(
+                    read_chunk(self._held, ref, self._writer.salt) for ref in refs.behind(stays)
+                )
+            except (Damaged, Unreadable):
+                # Somebody did something to the recording: then these pieces stay as they are.
+                return refs
             refs = refs.first(stays) + Refs.of([self._writer.put(content, {})])
         return refs
-
-    def _content(self, ref: Ref) -> bytes:
-        return read_chunk(self._held, ref, self._writer.salt)
 
 
 def _goes_on(held: HeldFile, stand: Stand, known: _Known, earlier: File) -> bool:

@@ -20,16 +20,17 @@ from ctxview.recording.private_moments import WHY, Mark, Noted, PrivateMoments
 from ctxview.state import ContextState
 
 KIND = "seen"
-MOST_SEEN = 2000
+MOST_SEEN = 1000
 """When there are more, every second one of the older half is let go."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A look that is over: where it is kept, its latest revision, and how many came before that one."""
+    """A look that is over: where it is kept, what its latest revision was, and how many came before it."""
 
     mark: Mark
-    revision: Revision
+    file: Path
+    round: int | None
     before: int
 
 
@@ -162,7 +163,9 @@ class SeenSource:
         latest = self.source.revisions[-1]
         if _is_there(latest, new, noted):
             return kept
-        return (*kept, Seen(self._noted.mark, latest, len(self.source.revisions) - 1))
+        # One path for all of them, where it is the same: there may be many.
+        file = kept[-1].file if kept and kept[-1].file == latest.file else latest.file
+        return (*kept, Seen(self._noted.mark, file, latest.round, len(self.source.revisions) - 1))
 
     def _at(self, seen: Seen) -> AsOf:
         return self._moments.at(seen.mark)
@@ -170,7 +173,7 @@ class SeenSource:
 
 def _revision(seen: Seen) -> Revision:
     label = f"{KIND} {clock(seen.mark.time)}"
-    return Revision(label, KIND, seen.revision.file, seen.revision.round, when(seen.mark.time))
+    return Revision(label, KIND, seen.file, seen.round, when(seen.mark.time))
 
 
 def _is_there(latest: Revision, new: Source, noted: Noted) -> bool:

@@ -48,6 +48,16 @@ def stand_of(status: os.stat_result) -> Stand:
     return Stand() if stat.S_ISDIR(kind) else Stand(problem="neither a file nor a folder")
 
 
+def stand_at(path: Path) -> Stand | None:
+    """None when nothing is there."""
+    try:
+        return stand_of(os.lstat(path))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return Stand(problem=in_words(error))
+
+
 @dataclass(frozen=True, slots=True)
 class Tree:
     """Everything in scope by name; `notes` say what could not be looked at."""
@@ -63,7 +73,7 @@ def look_at(scope: Scope, most: int = MOST_ENTRIES) -> Tree:
     waiting = [(part, 0) for part in sorted(scope.parts, reverse=True)]
     while waiting:
         name, depth = waiting.pop()
-        stand = _stand(scope.root / name)
+        stand = stand_at(scope.root / name)
         if stand is None:
             continue
         if len(stands) >= most:
@@ -80,15 +90,6 @@ def look_at(scope: Scope, most: int = MOST_ENTRIES) -> Tree:
             notes.append(stand.problem)
         waiting += [(f"{name}/{each}" if name else each, depth + 1) for each in reversed(below)]
     return Tree(stands, tuple(notes))
-
-
-def _stand(path: Path) -> Stand | None:
-    try:
-        return stand_of(os.lstat(path))
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        return Stand(problem=in_words(error))
 
 
 def _names(folder: Path) -> tuple[list[str], str | None]:

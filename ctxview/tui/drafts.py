@@ -25,6 +25,10 @@ class Drafts:
 
     def open(self, look: Look, file: str) -> Work:
         """The draft of a file; raises `Refused` where nothing may be written."""
+        if (why := self._only_shown(look)) is not None:
+            from ctxview.edits import Refused
+
+            raise Refused(why)
         work = self._works.get((look.source, file))
         if work is None:
             from ctxview.tui.work import Work
@@ -44,7 +48,7 @@ class Drafts:
 
     def of(self, look: Look) -> list[Work]:
         """The drafts of the files that make up the revision looked at, the one changed last first."""
-        if not self._works:
+        if not self._works or self._only_shown(look) is not None:
             return []
         place = self._view.sources[look.source].revisions[look.revision].file
         works = [
@@ -53,6 +57,13 @@ class Drafts:
             if source == look.source and Path(file).is_relative_to(place)
         ]
         return sorted(works, key=lambda work: -work.changed_at)
+
+    def _only_shown(self, look: Look) -> str | None:
+        """Why what is looked at cannot be changed: it was."""
+        from ctxview.formats.interface import KeepsPast
+
+        source = self._view.sources[look.source]
+        return source.only_shown(look.revision) if isinstance(source, KeepsPast) else None
 
     def overlay(self, source: int) -> dict[str, bytes]:
         """The bytes of every draft of a source, also of saved ones, since the source keeps what it read."""

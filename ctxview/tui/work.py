@@ -13,7 +13,6 @@ from ctxview.files.line_difference import Hunk, difference
 from ctxview.files.save import Saved
 from ctxview.findings import Finding
 from ctxview.formats import HasEditors, Lens, Source
-from ctxview.formats.interface import KeepsPast
 from ctxview.tui.loading import Manner
 from ctxview.tui.session_view import Look
 from ctxview.tui.veil import may_be_shown
@@ -23,8 +22,6 @@ class Work:
     """Edits are remembered so that they can be made again on a file that changed meanwhile."""
 
     def __init__(self, source: Source, look: Look, file: str, manner: Manner) -> None:
-        if isinstance(source, KeepsPast) and (why := source.only_shown(look.revision)) is not None:
-            raise Refused(why)
         self._source = source
         self._policy = _policy(source, file, look.editor)
         self.editor = look.editor

@@ -5,9 +5,10 @@ Says what an editor may offer; `write` decides what is really written, `masking`
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ctxview.edits import MoveItem
 from ctxview.formats.envelope.changes import OMITTED, SELECTED
-from ctxview.formats.envelope.fates import Fate
 from ctxview.formats.envelope.fields import FIELDS, FieldSpec, Type
 from ctxview.formats.envelope.limits import next_states
 from ctxview.formats.envelope.model import Dossier, Record, count, text
@@ -47,16 +48,16 @@ def record_form(record: Record, dossier: Dossier, editor: str) -> Form:
     return Form(record.file, record.pointer, tuple(fields))
 
 
-def item_moves(fate: Fate, dossier: Dossier) -> tuple[Move, ...]:
-    """An item that the latest selection to name it chose or left out may be moved to the other side."""
-    latest = sorted(dossier.of(Kind.SELECTION), key=lambda each: in_time(each.text("created_at")))
-    for selection in reversed(latest):
-        for name, other, tier in ((SELECTED, OMITTED, "omitted"), (OMITTED, SELECTED, "selected")):
-            entry = next((each for each in selection.refs(name) if each.id == fate.id), None)
-            if entry is not None:
+def moves_by_item(dossier: Dossier) -> Mapping[str, tuple[Move, ...]]:
+    """What the latest selection to name it chose or left out may be moved to the other side."""
+    found: dict[str, tuple[Move, ...]] = {}
+    for selection in sorted(dossier.of(Kind.SELECTION), key=lambda each: in_time(each.text("created_at"))):
+        # The first entry that names an item has the last word, and the chosen ones have it before the others.
+        for name, other, tier in ((OMITTED, SELECTED, "selected"), (SELECTED, OMITTED, "omitted")):
+            for entry in reversed(selection.refs(name)):
                 step = MoveItem(selection.at(*entry.path), selection.at(other, "-"))
-                return (Move(tier, selection.file, step),)
-    return ()
+                found[entry.id or ""] = (Move(tier, selection.file, step),)
+    return found
 
 
 def _field(record: Record, name: str, present: bool, locked: str | None) -> Field:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from ctxview.analysis.wording import listed
 from ctxview.formats.envelope.fates import FATES, GONE, Fate, flags, key_of, sight, word
-from ctxview.formats.envelope.forms import item_moves, new_note_form
+from ctxview.formats.envelope.forms import moves_by_item, new_note_form
 from ctxview.formats.envelope.model import Record, text
 from ctxview.formats.envelope.view import View
 from ctxview.formats.envelope.vocabulary import TARGETS, Kind
 from ctxview.formats.envelope.withheld import label
 from ctxview.origin import Origin
-from ctxview.state import Block, Sight, Tier
+from ctxview.state import Block, Move, Sight, Tier
 
 MODEL = "model"
 NOTES = "available"
@@ -22,9 +23,9 @@ TAKEN = "another record has the same id, and references lead to that one"
 
 def build_tiers(view: View) -> tuple[Tier, ...]:
     """Only those that hold something or can take a note, the furthest come first."""
-    targets = targets_of(view)
-    ranks = _ranks(view)
-    blocks = [_block(view, *each, targets, ranks) for each in _items(view)]
+    moves = moves_by_item(view.dossier) if view.editor is not None else {}
+    beside = _Beside(targets_of(view), _ranks(view), moves)
+    blocks = [_block(view, *each, beside) for each in _items(view)]
     new = {NOTES: new_note_form(view.dossier)} if view.editor is not None else {}
     tiers = (
         Tier(name, tuple(block for block in blocks if block.tier == name), new.get(name)) for name in FATES
@@ -48,9 +49,16 @@ def _items(view: View) -> Iterator[tuple[Fate, Record | None]]:
     yield from ((fate, None) for fate in view.fates.values() if fate.item is None)
 
 
-def _block(
-    view: View, fate: Fate, record: Record | None, targets: Sequence[str], ranks: Mapping[str, int]
-) -> Block:
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """What is worked out for all blocks together; ranks and moves by item."""
+
+    targets: Sequence[str]
+    ranks: Mapping[str, int]
+    moves: Mapping[str, tuple[Move, ...]]
+
+
+def _block(view: View, fate: Fate, record: Record | None, beside: _Beside) -> Block:
     twin = record is not None and fate.item is not record
     visible = None if twin else _is_visible(view, fate)
     tokens, counted = view.tokens(record) if record is not None else (None, False)
@@ -71,9 +79,9 @@ def _block(
         state=_state(view, fate, record),
         origin=_origin(fate, record),
         form=view.form(record) if record is not None else None,
-        rank=ranks.get(fate.id) if visible else None,
-        moves=item_moves(fate, view.dossier) if view.editor is not None and not twin else (),
-        sights={target: _sight(fate, record, target) for target in targets},
+        rank=beside.ranks.get(fate.id) if visible else None,
+        moves=beside.moves.get(fate.id, ()) if not twin else (),
+        sights={target: _sight(fate, record, target) for target in beside.targets},
     )
 
 

@@ -60,8 +60,8 @@ class RecordingSource:
 
     @property
     def profiles(self) -> Sequence[str]:
-        """Those of the format that was recorded, as of the last moment."""
-        source = self._at(-1).source
+        """Those of the recorded format; none before a moment was looked at, since this must be quick."""
+        source = self._looked_at.source if self._looked_at is not None else None
         return source.profiles if source is not None else ()
 
     @property

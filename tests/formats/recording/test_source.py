@@ -16,7 +16,9 @@ from ctxview.contract import finding_as_json, state_as_json
 from ctxview.files.reading import Unreadable
 from ctxview.files.user_folders import cache_folder
 from ctxview.formats import CannotOpen, Lens, Source, detect, open_source
+from ctxview.formats.interface import Withholding
 from ctxview.recording import past
+from tests.formats.envelope import builders as envelopes
 from tests.formats.session.builders import sound, user
 from tests.formats.snapshot.builders import block, snapshot_value, to_bytes
 from tests.recording.making import Recorded, record
@@ -275,3 +277,44 @@ def test_the_copies_of_a_killed_program_are_removed_by_the_next(rounds: Path) ->
     assert not ended.stderr
     mine = {each.name.split("-")[0] for each in left.iterdir()}
     assert killed.stdout.strip() not in mine
+
+
+def test_opening_a_recording_lays_nothing_out(rounds: Path) -> None:
+    before = set(laid_out())
+    source = open_source(rounds)
+
+    assert (source.title, len(source.revisions), source.profiles) == ("state", 5, ())
+    assert set(laid_out()) == before
+
+    source.reading(0, LENS)
+    assert source.profiles
+
+
+def test_a_profile_of_the_recorded_format_can_be_named(rounds: Path) -> None:
+    source = open_source(rounds)
+    source.reading(0, LENS)
+
+    for profile in (*source.profiles, "a-profile-of-another-format"):
+        assert source.reading(4, replace(LENS, profile=profile)).state.counts.blocks == 5
+
+
+@pytest.mark.parametrize("layout", [*envelopes.LAYOUTS])
+def test_what_nobody_may_be_shown_is_withheld_in_a_recording_too(tmp_path: Path, layout: str) -> None:
+    secret = "the key is under the flowerpots"
+    records = envelopes.turn()
+    records[4] = envelopes.item("talk", secret, redaction_state="removed", policy_refs=["policy-9"])
+    path = envelopes.write(tmp_path / "handoff", envelopes.LAYOUTS[layout](records))
+    live = open_source(path)
+    made = Recorded(tmp_path, "handoff")
+    made.keep()
+    made.close()
+    source = open_source(made.file)
+
+    assert isinstance(live, Withholding)
+    assert isinstance(source, Withholding)
+    reading = source.reading(0, LENS)
+    assert secret not in repr(replace(reading.state, transcript=None))
+    for file in (tmp_path / "handoff").iterdir():
+        shown = f"{made.file}/{file.name}"
+        assert source.withheld(shown) == live.withheld(str(file))
+        assert source.withheld(shown, source.bytes_of(shown)) == live.withheld(str(file))

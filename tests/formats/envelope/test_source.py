@@ -1,0 +1,293 @@
+"""Envelopes are recognised by content, opened in every layout, and looked at again when they change."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ctxview.analysis.tokens import ESTIMATES
+from ctxview.formats import CannotOpen, Lens, Source, detect, discover, open_source
+from ctxview.formats.envelope import loading
+from ctxview.formats.envelope.source import EnvelopeSource
+from ctxview.formats.interface import HasEditors, HoldsBack, Withholding
+from ctxview.state import ContextState
+from tests.formats.envelope import builders as b
+from tests.formats.watching import Time, write
+
+LENS = Lens(ESTIMATES["bytes/4"])
+
+
+def opened(path: Path) -> EnvelopeSource:
+    found = open_source(path)
+    assert isinstance(found, EnvelopeSource)
+    return found
+
+
+def shown(source: Source, revision: int = -1) -> ContextState:
+    return source.reading(revision % len(source.revisions), LENS).state
+
+
+def rules(source: Source) -> set[str]:
+    return {each.rule for each in source.findings(LENS)}
+
+
+# -- recognition -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("layout", [*b.LAYOUTS])
+def test_every_layout_is_recognised_and_opens_the_same(tmp_path: Path, layout: str) -> None:
+    path = b.write(tmp_path / "here", b.LAYOUTS[layout](b.turn()))
+    assert [match.format for match in detect(path)] == ["envelope"]
+    found = shown(opened(path))
+    assert {each.id: each.tier for each in found.blocks()} == {
+        each.id: each.tier
+        for each in shown(opened(b.write(tmp_path / "there", b.as_array(b.turn())))).blocks()
+    }
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        # The shapes of the draft's own examples, which lack a version.
+        {
+            "compaction_id": "c",
+            "scope": "thread",
+            "source_item_refs": ["turn_1"],
+            "method": "rolling_summary",
+            "created_at": b.at(1),
+        },
+        {
+            "item_id": "i",
+            "context_kind": "knowledge_pack_item",
+            "content_mode": "ref",
+            "visibility": ["model"],
+        },
+        {"selection_id": "s", "surface_id": "f", "selected_item_refs": ["i"], "created_at": b.at(1)},
+        {"missing_id": "m", "scope": "turn", "question": "?", "severity": "blocking", "status": "open"},
+        b.envelope(runtime_refs=[{"kind": "turn", "id": "t"}]),
+    ],
+    ids=lambda record: next(iter(record)),
+)
+def test_single_records_open_with_findings_and_not_with_a_refusal(tmp_path: Path, record: b.Members) -> None:
+    file = tmp_path / "example.json"
+    file.write_text(json.dumps(record))
+    source = opened(file)
+    assert shown(source).format == "envelope"
+    assert ("ENV002" in rules(source)) == ("schema_version" not in record)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"version": 3.0, "memory": {"core": []}, "runtime": {"round": 1}},
+        {"item_id": 7, "name": "a shop's item"},
+        {"item_id": "x", "price": 3},
+        {"id": "x", "content": "y"},
+        [{"user": "x"}],
+        [],
+        {},
+    ],
+    ids=str,
+)
+def test_other_json_is_not_taken_for_records(tmp_path: Path, value: object) -> None:
+    file = tmp_path / "other.json"
+    file.write_text(json.dumps(value))
+    assert "envelope" not in [match.format for match in detect(file)]
+
+
+def test_a_session_or_a_store_with_records_in_it_stays_what_it_is(tmp_path: Path) -> None:
+    session = b.write(tmp_path / "session", b.as_folder(b.turn()))
+    (session / "messages.jsonl").write_text('{"role": "user", "content": "hello"}\n')
+    (session / "events.jsonl").write_text("")
+    assert detect(session)[0].format == "session"
+    store = b.write(tmp_path / ".agent", {**b.as_folder(b.turn()), "memory.db": b"", "todo.db": b""})
+    assert detect(store)[0].format == "snapshot"
+
+
+def test_a_folder_is_one_thing_when_its_json_is_mostly_records(tmp_path: Path) -> None:
+    whole = b.write(tmp_path / "whole", b.as_folder(b.turn()[:4]))
+    mixed = b.write(
+        tmp_path / "mixed", {**b.as_array([b.item("a")]), "package.json": b"{}", "tsconfig.json": b"{}"}
+    )
+    found = {each.path: each.format for each in discover(tmp_path).found}
+    assert found == {whole: "envelope", mixed / "bundle.json": "envelope"}
+
+
+def test_broken_files_that_were_meant_to_be_records_are_recognised(tmp_path: Path) -> None:
+    file = tmp_path / "cut.json"
+    file.write_bytes(next(iter(b.as_array(b.turn()).values()))[:2000])
+    source = opened(file)
+    assert "JSN001" in rules(source)
+    assert [each.id for each in shown(source).blocks()][:2] == ["old-1", "old-2"]
+
+
+def test_a_folder_with_a_few_bad_files_shows_the_rest_and_names_the_bad(tmp_path: Path) -> None:
+    files = b.as_folder(b.turn())
+    broken = {
+        "bad-1.json": b'{"schema_version": "0.1.1", "item_id": ',
+        "list.json": b"[1, 2]",
+        "empty.json": b"",
+    }
+    source = opened(b.write(tmp_path, {**files, **broken}))
+    assert len([*shown(source).blocks()]) == 8
+    assert {Path(each.origin.file).name for each in source.findings(LENS) if each.rule == "JSN001"} == {
+        "bad-1.json"
+    }
+
+
+def test_an_unreadable_file_of_a_folder_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = b.write(tmp_path, b.as_folder(b.turn()))
+    monkeypatch.setattr(loading, "read_beneath", _refusing(loading.read_beneath, "record-03.json"))
+    source = opened(folder)
+    assert "RAW002" in rules(source)
+    assert len([*shown(source).blocks()]) == 8
+
+
+def _refusing(read: object, name: str) -> object:
+    def refuse(root: Path, relative: str, limit: int) -> bytes:
+        if relative == name:
+            raise loading.Unreadable(root / relative, "reading it is not permitted")
+        assert callable(read)
+        data = read(root, relative, limit)
+        assert isinstance(data, bytes)
+        return data
+
+    return refuse
+
+
+def test_of_a_huge_file_the_beginning_is_read_and_the_rest_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loading, "LIMIT", 3000)
+    source = opened(b.write(tmp_path, b.as_lines(b.turn())))
+    assert "RAW003" in rules(source)
+    assert "JSN001" not in rules(source)
+    assert [each.id for each in shown(source).blocks()][:2] == ["old-1", "old-2"]
+
+
+def test_a_folder_without_records_cannot_be_opened_as_envelope(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text("{}")
+    with pytest.raises(CannotOpen, match="no file in this folder holds records"):
+        open_source(tmp_path, "envelope")
+
+
+# -- files beside ------------------------------------------------------------------------------------------
+
+
+def test_a_single_file_finds_what_it_refers_to_in_the_files_beside_it(tmp_path: Path) -> None:
+    envelope, *rest = b.turn()
+    files = {
+        "envelope.json": json.dumps(envelope).encode(),
+        "items.jsonl": b.as_lines(rest[:12])["bundle.jsonl"],
+        "more.json": b.as_array(rest[12:])["bundle.json"],
+        "other.json": b.as_array([b.envelope("ctx-9", item_refs=["key"]), b.item("key", "of another")])[
+            "bundle.json"
+        ],
+        "strange.json": b"{}",
+    }
+    folder = b.write(tmp_path, files)
+    source = opened(folder / "envelope.json")
+    assert [each.label for each in source.revisions] == ["ctx-1"]
+    assert len([*shown(source).blocks()]) == 8
+    assert source.bytes_of(str(folder / "items.jsonl")) == files["items.jsonl"]
+
+
+def test_a_file_that_lacks_nothing_stays_alone(tmp_path: Path) -> None:
+    b.write(
+        tmp_path,
+        {
+            "one.json": json.dumps([b.envelope(), b.item("a", source_refs=[])]).encode(),
+            "two.json": json.dumps(b.item("b")).encode(),
+        },
+    )
+    assert [each.id for each in shown(opened(tmp_path / "one.json")).blocks()] == ["a"]
+
+
+# -- revisions, drafts, looking again ----------------------------------------------------------------------
+
+
+def test_each_envelope_is_a_revision_with_its_findings(tmp_path: Path) -> None:
+    first = [b.envelope("ctx-1", item_refs=["a"]), b.item("a", "one", source_refs=[])]
+    second = [b.envelope("ctx-2", item_refs=["a"], created_at="soon"), b.item("a", "two", source_refs=[])]
+    files = {"one.json": json.dumps(first).encode(), "two.json": json.dumps(second).encode()}
+    source = opened(b.write(tmp_path, files))
+    assert [each.label for each in source.revisions] == ["ctx-1", "ctx-2"]
+    assert [[each.text for each in shown(source, at).blocks()] for at in (0, 1)] == [["one"], ["two"]]
+    assert "ENV005" not in {each.rule for each in source.reading(0, LENS).findings}
+    assert "ENV005" in {each.rule for each in source.reading(1, LENS).findings}
+
+
+def test_two_envelopes_of_one_name_are_told_apart_by_their_files(tmp_path: Path) -> None:
+    files = {name: json.dumps(b.envelope()).encode() for name in ("one.json", "two.json")}
+    assert [each.label for each in opened(b.write(tmp_path, files)).revisions] == [
+        "ctx-1 (one.json)",
+        "ctx-1 (two.json)",
+    ]
+
+
+def test_a_draft_is_shown_and_judged_in_the_place_of_its_file(tmp_path: Path) -> None:
+    path = b.write(tmp_path, b.as_array(b.turn()))
+    source = opened(path)
+    draft = path.read_bytes().replace(b"Who has the key?", b"Who has it?")
+    reading = source.reading(0, LENS, {str(path): draft})
+    assert "Who has it?" in [each.text for each in reading.state.blocks()]
+    broken = source.reading(0, LENS, {str(path): b"[" + draft})
+    assert "JSN001" in {each.rule for each in broken.findings}
+    assert "Who has the key?" in [each.text for each in shown(source).blocks()]
+
+
+def test_what_a_draft_removes_is_withheld_from_then_on(tmp_path: Path) -> None:
+    path = b.write(tmp_path, b.as_array([b.item("a", "the third flowerpot", redaction_state="none")]))
+    source = opened(path)
+    draft = path.read_bytes().replace(b'"none"', b'"removed"')
+    assert source.withheld(str(path)) == ()
+    assert b"flowerpot" in draft[slice(*source.withheld(str(path), draft)[0])]
+
+
+def test_a_source_has_editors_withholds_and_holds_back(tmp_path: Path) -> None:
+    source = opened(b.write(tmp_path, b.as_array(b.turn())))
+    assert isinstance(source, HasEditors)
+    assert isinstance(source, Withholding)
+    assert isinstance(source, HoldsBack)
+    assert tuple(source.editors) == ("model", "reviewer")
+
+
+def test_another_look_sees_what_is_new_and_shares_what_is_not(tmp_path: Path, time: Time) -> None:
+    folder = b.write(tmp_path, b.as_folder(b.turn()))
+    first = opened(folder)
+    write(folder / "record-04.json", json.dumps(b.item("talk", "Nobody has it.")).encode())
+    write(folder / "record-99.json", json.dumps(b.item("new")).encode())
+    second = first.again()
+    assert "Nobody has it." in [each.text for each in shown(second).blocks()]
+    assert "new" in [each.id for each in shown(second).blocks()]
+    assert "Who has the key?" in [each.text for each in shown(first).blocks()]
+    kept = {id(each) for each in first.bundle.files} & {id(each) for each in second.bundle.files}
+    assert len(kept) == len(first.bundle.files) - 1
+    assert folder in second.watched
+
+
+def test_a_half_written_file_is_held_back_until_it_is_whole(tmp_path: Path, time: Time) -> None:
+    path = b.write(tmp_path, b.as_array(b.turn()))
+    whole = path.read_bytes()
+    first = opened(path)
+    time.stands_still()
+    write(path, whole[:900])
+    second = first.again()
+    assert second.held_back == [path]
+    assert "Who has the key?" in [each.text for each in shown(second).blocks()]
+    time.passes()
+    assert "Who has the key?" not in [each.text for each in shown(second.again()).blocks()]
+
+
+def test_a_path_that_leaves_the_folder_is_told(tmp_path: Path) -> None:
+    source = opened(b.write(tmp_path, b.as_array([b.source("s", uri="../../etc/passwd"), b.source("t")])))
+    assert [each.origin.pointer for each in source.findings(LENS) if each.rule == "PTH001"] == ["/0/uri"]
+
+
+def test_deceiving_text_in_a_line_is_told_with_its_line(tmp_path: Path) -> None:
+    source = opened(b.write(tmp_path, b.as_lines([b.item("a"), b.item("b", "green\u001b[2J")])))
+    assert {
+        (each.origin.line, each.origin.pointer) for each in source.findings(LENS) if each.rule == "TXT001"
+    } == {(2, "/1/content")}
