@@ -56,10 +56,11 @@ def never_started(dossier: Dossier) -> Iterator[Hit]:
     if dossier.envelope is None and len(dossier.of(Kind.EVENT)) == 1:
         return
     for what in ("selection", "compaction"):
-        started = _events(dossier, f"context.{what}.started")
+        started = _by_subject(_events(dossier, f"context.{what}.started"))
         for completed in _events(dossier, f"context.{what}.completed"):
             subject, when = completed.text("subject"), instant(completed.text("time"))
-            fitting = [each for each in started if _same(each.text("subject"), subject)]
+            every = [each for events in started.values() for each in events] if subject is None else ()
+            fitting = [*started.get(subject, ()), *started.get(None, ()), *every]
             begun = [instant(each.text("time")) for each in fitting]
             of = f" of {shown(subject)}" if subject else ""
             if not fitting:
@@ -90,11 +91,11 @@ def events_disagree(dossier: Dossier) -> Iterator[Hit]:
     if not dossier.of(Kind.EVENT):
         return
     redactions, resolutions = (
-        _events(dossier, f"context.{name}") for name in ("redaction.applied", "missing.resolved")
+        _by_name(_events(dossier, f"context.{name}")) for name in ("redaction.applied", "missing.resolved")
     )
     for item in dossier.of(Kind.ITEM):
-        state, about = item.text("redaction_state"), _about(redactions, item)
-        if is_redacted(state) and not about and not _vague(redactions):
+        state, about = item.text("redaction_state"), redactions.get(item.id, ()) if item.id else ()
+        if is_redacted(state) and not about and None not in redactions:
             yield Hit(
                 item.origin("redaction_state"),
                 f"{named(item)} is {state}, but no event says that it was redacted",
@@ -103,8 +104,8 @@ def events_disagree(dossier: Dossier) -> Iterator[Hit]:
             message = f"{named(event)} says that {called(item)} was redacted, but its redaction_state is none"
             yield Hit(event.origin("subject"), message)
     for gap in dossier.of(Kind.MISSING):
-        status, about = gap.text("status"), _about(resolutions, gap)
-        if status == "resolved" and not about and not _vague(resolutions):
+        status, about = gap.text("status"), resolutions.get(gap.id, ()) if gap.id else ()
+        if status == "resolved" and not about and None not in resolutions:
             yield Hit(gap.origin("status"), f"the gap {called(gap)} is resolved, but no event says so")
         for event in about if status not in (None, "resolved") else ():
             message = f"{named(event)} says that the gap {called(gap)} is resolved, but its status is"
@@ -249,18 +250,22 @@ def _same(one: str | None, other: str | None) -> bool:
     return one is None or other is None or one == other
 
 
-def _about(events: Sequence[Record], record: Record) -> list[Record]:
-    """The events that name a record, as their subject or in their data."""
-    return [each for each in events if record.id is not None and record.id in _subjects(each)]
+def _by_subject(events: Sequence[Record]) -> Mapping[str | None, Sequence[Record]]:
+    found: dict[str | None, list[Record]] = {}
+    for event in events:
+        found.setdefault(event.text("subject"), []).append(event)
+    return found
 
 
-def _vague(events: Sequence[Record]) -> bool:
-    return any(not _subjects(each) for each in events)
-
-
-def _subjects(event: Record) -> set[str]:
-    subject = event.text("subject")
-    return {*([subject] if subject else []), *(found for _, found in strings(event.object("data")))}
+def _by_name(events: Sequence[Record]) -> Mapping[str | None, Sequence[Record]]:
+    """The events by all that they name, as their subject or in their data; None when that is nothing."""
+    found: dict[str | None, list[Record]] = {}
+    for event in events:
+        subject = event.text("subject")
+        names = {*([subject] if subject else []), *(each for _, each in strings(event.object("data")))}
+        for name in names or (None,):
+            found.setdefault(name, []).append(event)
+    return found
 
 
 def _evidence(dossier: Dossier) -> Iterator[tuple[Record, Path, JsonValue]]:

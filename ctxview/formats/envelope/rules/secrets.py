@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ctxview.formats.envelope.fates import GONE, is_redacted
 from ctxview.formats.envelope.model import Dossier, Record, text
-from ctxview.formats.envelope.rules.lookup import Path, is_blank, strings
+from ctxview.formats.envelope.rules.lookup import DEEPEST, Path, is_blank, strings
 from ctxview.formats.envelope.vocabulary import Kind
 from ctxview.formats.envelope.withheld import SHORTEST as SHORTEST_SECRET
 from ctxview.formats.envelope.withheld import is_raw_key, withheld_values
@@ -34,8 +35,8 @@ class Hidden:
 
     texts: dict[str, Record] = field(default_factory=dict)
     digests: dict[str, Record] = field(default_factory=dict)
-    homes: set[tuple[str, str]] = field(default_factory=set)
-    """File and pointer of the places where they stand by themselves; other rules speak of those."""
+    homes: dict[tuple[str, str], str] = field(default_factory=dict)
+    """By file and pointer what stands where it is known to be hidden; other rules speak of those places."""
 
 
 def kept(record: Record) -> Iterator[tuple[Path, str]]:
@@ -65,13 +66,24 @@ def returns(dossier: Dossier, hidden: Hidden) -> Iterator[tuple[Record, Path, Re
     """Where a hidden text stands in the open: the record, the way to it, and who hides the text."""
     if not hidden.texts and not hidden.digests:
         return
+    found = [
+        (record, path, words)
+        for record in dossier.records
+        for path, words in strings(record.value)
+        if len(words) >= SHORTEST_SECRET
+    ]
+    # Most hidden texts stand only where they are hidden, and counting rules each of them out at once.
+    everything = "\0".join(plain(words) for _, _, words in found)
+    homes = Counter(hidden.homes.values())
+    texts = {
+        secret: hider for secret, hider in hidden.texts.items() if everything.count(secret) > homes[secret]
+    }
     told = set(hidden.homes)
-    for record in dossier.records:
-        for path, found in strings(record.value):
-            hider = _hider(hidden, found) if len(found) >= SHORTEST_SECRET else None
-            if hider is not None and (place := (record.file, record.at(*path))) not in told:
-                told.add(place)
-                yield record, path, hider
+    for record, path, words in found if texts or hidden.digests else ():
+        hider = _hider(texts, hidden.digests, words)
+        if hider is not None and (place := (record.file, record.at(*path))) not in told:
+            told.add(place)
+            yield record, path, hider
 
 
 def is_placeholder(content: JsonValue) -> bool:
@@ -84,13 +96,13 @@ def plain(words: str) -> str:
     return " ".join(words.casefold().split())
 
 
-def _hider(hidden: Hidden, found: str) -> Record | None:
-    if hidden.digests:
+def _hider(texts: Mapping[str, Record], digests: Mapping[str, Record], found: str) -> Record | None:
+    if digests:
         digest = hashlib.sha256(found.encode("utf-8", "surrogatepass")).hexdigest()
-        if digest in hidden.digests:
-            return hidden.digests[digest]
-    words = plain(found)
-    return next((record for secret, record in hidden.texts.items() if secret in words), None)
+        if digest in digests:
+            return digests[digest]
+    words = plain(found) if texts else ""
+    return next((hider for secret, hider in texts.items() if secret in words), None)
 
 
 def _add_original(hidden: Hidden, dossier: Dossier, record: Record) -> None:
@@ -107,7 +119,8 @@ def _add_original(hidden: Hidden, dossier: Dossier, record: Record) -> None:
 
 def _hide(hidden: Hidden, hider: Record, holder: Record, path: Path) -> None:
     for inner, found in strings(_value(holder, path)):
-        hidden.homes.add((holder.file, holder.at(*path, *inner)))
+        if len(path) + len(inner) <= DEEPEST:
+            hidden.homes[holder.file, holder.at(*path, *inner)] = plain(found)
         if len(plain(found)) >= SHORTEST_SECRET and not is_placeholder(found):
             hidden.texts.setdefault(plain(found), hider)
 
