@@ -77,6 +77,14 @@ COMMANDS = {
             ("ctxview config --json", "the same for programs"),
         ),
     ),
+    "completions": Command(
+        "completions",
+        "print a script that completes commands and options in a shell",
+        (
+            ("ctxview completions bash", "how to install it stands in its first line"),
+            ("ctxview completions fish", "also for zsh"),
+        ),
+    ),
     "merge": Command(
         "merge",
         "say what a runtime would make of a model's reply",
@@ -168,10 +176,16 @@ def _run(arguments: list[str]) -> int:
     name = arguments[0] if arguments and arguments[0] in COMMANDS else None
     command = COMMANDS[name] if name else INSPECTOR
     module = import_module(f"ctxview.commands.{command.module}")
-    parser = _parser(name, command)
-    module.configure(parser)
+    parser = parser_of(name, command)
     code: int = module.run(parser.parse_args(arguments[1:] if name else arguments))
     return code
+
+
+def parser_of(name: str | None, command: Command) -> ArgumentParser:
+    """The parser of a command with all its arguments."""
+    parser = _parser(name, command)
+    import_module(f"ctxview.commands.{command.module}").configure(parser)
+    return parser
 
 
 class _Parser(ArgumentParser):
@@ -202,7 +216,7 @@ def _help_formatter(prog: str) -> RawDescriptionHelpFormatter:
 def _epilog(command: Command, *, with_commands: bool) -> str:
     lines = []
     if with_commands:
-        lines += ["commands:", *(f"  {name:<10} {each.summary}" for name, each in COMMANDS.items()), ""]
+        lines += ["commands:", *(f"  {name:<11} {each.summary}" for name, each in COMMANDS.items()), ""]
         lines += ["Each has its own --help. A path that is called like a command: ./check", ""]
     examples = (f"  {example}\n      {says}" for example, says in command.examples)
     return "\n".join([*lines, "examples:", *examples])

@@ -1,0 +1,61 @@
+"""The completion scripts: real shells read them, and bash completes by them."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ctxview import cli
+from ctxview.commands.completions import SHELLS
+
+
+def script(shell: str, capsys: pytest.CaptureFixture[str]) -> str:
+    assert cli.main(["completions", shell]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_every_command_and_its_options_are_in_the_script(
+    shell: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = script(shell, capsys)
+    for name in cli.COMMANDS:
+        assert name in told
+    for option in ("fail-on", "json", "profile"):
+        assert option in told
+    assert told.startswith("# To install: ")
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_shell_can_read_its_script(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    told = script(shell, capsys)
+    if shutil.which(shell) is None:
+        # Without that shell only its quotes can be counted.
+        assert told.count("'") % 2 == 0
+        return
+    done = subprocess.run([shell, "-n"], input=told, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        (["ctxview", "che"], {"check"}),
+        (["ctxview", "check", "--fail-on", "w"], {"warning"}),
+        (["ctxview", "check", "--fo"], {"--format", "--forget"}),
+        (["ctxview", "completions", "f"], {"fish"}),
+    ],
+)
+def test_bash_completes_commands_options_and_words(
+    typed: list[str], expected: set[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    bash = shutil.which("bash")
+    assert bash is not None
+    words = " ".join(f"'{word}'" for word in typed)
+    ask = f"COMP_WORDS=({words}); COMP_CWORD={len(typed) - 1}; _ctxview; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    told = script("bash", capsys) + ask
+    done = subprocess.run([bash, "-c", told], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert set(done.stdout.split()) == expected
