@@ -22,7 +22,7 @@ LAST_GOAL = 0.15
 SEARCH_GOAL = 0.15
 MEMORY_GOAL = 150.0
 HISTORY_END = "0G"
-"""The history pane, its last row; pressed again until that row is known."""
+"""The history pane, its last row."""
 PAUSE = 0.2
 SHOWN, _, TYPED = NEEDLE.partition("-")
 """A search paints what is typed, too: so the rest of the record is waited for."""
@@ -68,7 +68,7 @@ def _inspector(session: Path, env: dict[str, str]) -> Seen:
     with PtySession([sys.executable, "-m", "ctxview", session], env=env) as screen:
         first = screen.wait_for("summary.md")
         screen.wait_for("History")
-        last = _until(screen, HISTORY_END, LAST, again=HISTORY_END)
+        last = _until(screen, HISTORY_END, LAST)
         found = _until(screen, f"g/{TYPED}\r", SHOWN)
         return Seen(first, last, found, _anonymous(screen.process.pid))
 
@@ -81,7 +81,7 @@ def _lnav(session: Path) -> Seen:
 
 
 def _until(screen: PtySession, keys: str, text: str, again: str | None = None) -> float:
-    """Seconds from the keys until `text` was painted; the keys of `again` are pressed over and over meanwhile."""
+    """Seconds from the keys until `text` was painted; `again` is pressed over and over meanwhile."""
     screen.output = b""
     started = pressed = time.perf_counter()
     screen.press(keys)

@@ -6,14 +6,17 @@ a new `ContextState`. What a format does not have is `None`, never invented.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, TypeAlias
 
 from ctxview.origin import JsonValue as JsonValue
 from ctxview.origin import Origin as Origin
+from ctxview.transcript import END as END
+from ctxview.transcript import GrowingTranscript as GrowingTranscript
+from ctxview.transcript import Row as Row
+from ctxview.transcript import Transcript as Transcript
 
 if TYPE_CHECKING:
     from ctxview.edits import MoveItem
@@ -291,58 +294,6 @@ class Event:
     time: str | None
     revision: int | None
     origin: Origin
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One line of a transcript: who speaks, what kind of line it is, and what it says. `size` is in bytes."""
-
-    index: int
-    role: str | None
-    kind: str
-    text: str
-    run: str | None
-    origin: Origin
-    size: int
-    problem: str | None = None
-    """Why the line could not be read; None for a good one."""
-    unseen: str | None = None
-    """Why the model can never be shown it, whatever comes after; None when it can."""
-
-
-class Transcript(Protocol):
-    """The messages of a source, however many: rows are read when asked for. Any thread may ask."""
-
-    def __len__(self) -> int:
-        """The rows known so far."""
-
-    @property
-    def complete(self) -> bool:
-        """Whether all rows are known."""
-
-    def row(self, index: int) -> Row:
-        """One row; raises `IndexError` for one that is not known."""
-
-    def raw(self, index: int) -> bytes:
-        """The very bytes of one row, of a huge one the beginning; raises `IndexError` like `row`."""
-
-    def find(self, needle: str, start: int, backwards: bool, cancelled: Callable[[], bool]) -> int | None:
-        """The first row at or after `start` whose text holds `needle`, or the last one before it.
-
-        A needle without capitals is found in any case. None when there is none, or when cancelled.
-        """
-
-
-@runtime_checkable
-class GrowingTranscript(Transcript, Protocol):
-    """A transcript whose messages stand in one file, so that new ones can be seen at once."""
-
-    @property
-    def file(self) -> Path | None:
-        """None when there is no such file after all."""
-
-    def again(self) -> Transcript:
-        """The messages as they are now; this transcript stays what it is."""
 
 
 @dataclass(frozen=True, slots=True)

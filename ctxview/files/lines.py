@@ -93,6 +93,11 @@ class LineFile:
         return self._view.complete
 
     @property
+    def indexed(self) -> int:
+        """How many bytes, from the start, have been looked through for lines."""
+        return self._view.index.reached
+
+    @property
     def unterminated(self) -> bool:
         """Whether the last line has no newline: it is being written, or was torn."""
         return self._view.unterminated
@@ -174,12 +179,16 @@ class LineFile:
                 return
             yield line
 
-    def tail(self, count: int) -> list[tuple[int, int]]:
-        """Where the last lines are, the very last one last; needs no index."""
+    def tail(self, count: int, reach: int | None = None) -> list[tuple[int, int]]:
+        """Where the last lines are, the very last one last; needs no index.
+
+        With a `reach`, only those that begin within so many bytes of the end, and the last one in any case.
+        """
         view = self._view
         spans: list[tuple[int, int]] = []
         end = view.size if view.unterminated else view.size - 1
-        while len(spans) < count and end >= 0:
+        least = 0 if reach is None else view.size - reach
+        while len(spans) < count and end >= max(0, least if spans else 0):
             newline = view.held.previous_newline(end)
             start = 0 if newline is None else newline + 1
             spans.append(view.trimmed(start, end))

@@ -112,6 +112,9 @@ class Progress(Protocol):
 class LongWork(Protocol):
     """A source that cannot tell everything at once. Readings say more after its work."""
 
+    def has_work(self, lens: Lens) -> bool:
+        """Whether something is left to find out that takes a while."""
+
     def work(self, lens: Lens, progress: Progress) -> None:
         """Find out the rest; stopped by `progress`, the next call goes on from there."""
 

@@ -31,6 +31,9 @@ class _Wraps(Protocol):
 
 
 class Works:
+    def has_work(self: _Wraps, lens: Lens) -> bool:
+        return bool(self.source.has_work(lens))
+
     def work(self: _Wraps, lens: Lens, progress: Progress) -> None:
         self.source.work(lens, progress)
 

@@ -93,6 +93,10 @@ class NamedTranscript:
     def complete(self) -> bool:
         return self.rows.complete
 
+    @property
+    def ending(self) -> int:
+        return self.rows.ending
+
     def row(self, index: int) -> Row:
         return self.naming.of(self.rows.row(index))
 

@@ -163,6 +163,12 @@ def nothing_there(as_of: AsOf, title: str, source: str, revision: str, lens: Len
     )
 
 
+def has_work_on(as_of: AsOf, lens: Lens) -> bool:
+    """Whether the format of a moment has more to find out, and that takes long."""
+    source = as_of.source
+    return source is not None and isinstance(source, LongWork) and source.has_work(lens)
+
+
 def work_on(as_of: AsOf, lens: Lens, progress: Progress) -> None:
     """Let the format of a moment find out the rest, where that takes long."""
     source = as_of.source

@@ -21,6 +21,7 @@ from ctxview.tui import themes
 from ctxview.tui.commands import COMMANDS
 from ctxview.tui.loading import Manner, Opener
 from ctxview.tui.opening import opener
+from ctxview.tui.precedence import Precedence
 from ctxview.tui.screens.command_screen import CommandScreen
 from ctxview.tui.screens.inspector import Inspector
 
@@ -61,11 +62,12 @@ class CtxviewApp(App[None]):
         self._manner = manner or Manner()
         self._profile = profile
         self._guard = Guard()
+        self._precedence = Precedence()
         self.register_theme(themes.load(theme).theme())
         self.theme = theme
 
     def get_default_screen(self) -> Screen[None]:
-        return Inspector(self._opener, self._manner, self._profile)
+        return Inspector(self._opener, self._manner, self._profile, self._precedence)
 
     def on_mount(self) -> None:
         self.call_after_refresh(self._register_other_themes)
@@ -91,6 +93,11 @@ class CtxviewApp(App[None]):
     def _fatal_error(self) -> None:
         """Something nobody foresaw. The toolkit would print all variables, contents of files among them."""
         self.panic(Text(visible(format_exc(), keep_layout=True)))
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.InputEvent):
+            self._precedence.touched()
+        await super().on_event(event)
 
     def on_key(self, event: events.Key) -> None:
         if isinstance(self.screen, CommandScreen):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from time import monotonic, sleep
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from textual.message import Message
 
 from ctxview.tui.loading import Cancelled, Manner, Post
+from ctxview.tui.precedence import Precedence
 from ctxview.tui.session_view import Look
 
 if TYPE_CHECKING:
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
 
 OFTEN = 0.15
 """Seconds between two words about how far the work is."""
-
-BREATH = 0.001
-"""Seconds the work pauses at every report: threads take turns, and long steps would make keys wait."""
 
 
 class Progressed(Message):
@@ -40,19 +38,23 @@ class Worked(Message):
 
 
 class Teller:
-    """The `Progress` a source reports to: most reports are dropped, every one may be the last."""
+    """The `Progress` a source reports to: most reports are dropped, and every one may be the last.
 
-    def __init__(self, post: Post, cancelled: Cancelled) -> None:
+    Being asked is also where the work pauses while a person waits for something else.
+    """
+
+    def __init__(self, post: Post, cancelled: Cancelled, precedence: Precedence) -> None:
         self._post = post
         self._cancelled = cancelled
+        self._precedence = precedence
         self._told = monotonic()
 
     @property
     def cancelled(self) -> bool:
+        self._precedence.give_way(self._cancelled)
         return self._cancelled()
 
     def report(self, done: int, total: int, what: str) -> None:
-        sleep(BREATH)
         now = monotonic()
         if now - self._told >= OFTEN and not self._cancelled():
             self._told = now
@@ -60,25 +62,29 @@ class Teller:
 
 
 class Silence:
-    """A `Progress` that says nothing."""
+    """A `Progress` that says nothing, but pauses in the same way."""
 
-    def __init__(self, cancelled: Cancelled) -> None:
+    def __init__(self, cancelled: Cancelled, precedence: Precedence) -> None:
         self._cancelled = cancelled
+        self._precedence = precedence
 
     @property
     def cancelled(self) -> bool:
+        self._precedence.give_way(self._cancelled)
         return self._cancelled()
 
-    def report(self, done: int, total: int, what: str) -> None:  # noqa: ARG002 - nobody listens
-        sleep(BREATH)
+    def report(self, done: int, total: int, what: str) -> None:
+        """Nobody listens."""
 
 
-def work(source: LongWork, look: Look, manner: Manner, post: Post, cancelled: Cancelled) -> None:
+def work(
+    source: LongWork, look: Look, manner: Manner, precedence: Precedence, post: Post, cancelled: Cancelled
+) -> None:
     """Does all of it, unless cancelled: then the next call goes on from there."""
     from ctxview.analysis.tokens import ESTIMATES
     from ctxview.formats import Lens
 
-    source.work(Lens(ESTIMATES["bytes/4"], look.profile, manner.mode), Teller(post, cancelled))
+    source.work(Lens(ESTIMATES["bytes/4"], look.profile, manner.mode), Teller(post, cancelled, precedence))
     if not cancelled():
         post(Worked(look))
 

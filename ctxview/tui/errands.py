@@ -38,7 +38,8 @@ class Errands:
             self._total()
         elif self._under_way is None or _key(self._under_way) != _key(look):
             self._under_way = look
-            job = partial(background.work, source, look, self._manner, self._screen.post_message)
+            screen = self._screen
+            job = partial(background.work, source, look, self._manner, screen.precedence, screen.post_message)
             self._screen.run_worker(
                 lambda: job(cancelled()),
                 name="the work in the background",
@@ -68,18 +69,26 @@ class Errands:
     def worked(self, look: Look) -> bool:
         """Whether this was the work that is waited for."""
         self._worked.add(_key(look))
+        self._totalled.discard(look.source)
         awaited = self._under_way == look
         if awaited:
             self.stop()
         return awaited
 
     def _total(self) -> None:
-        view = self._screen.view
+        screen, view = self._screen, self._screen.view
         waiting = [(at, each) for at, each in enumerate(view.sources) if at not in self._totalled]
         self._totalled.update(at for at, _ in waiting)
         if waiting:
-            job = partial(loading.total, waiting, view.look.profile, self._manner, self._screen.post_message)
-            self._screen.run_worker(
+            job = partial(
+                loading.total,
+                waiting,
+                view.look.profile,
+                self._manner,
+                screen.precedence,
+                screen.post_message,
+            )
+            screen.run_worker(
                 lambda: job(cancelled()), name="totals", group="totals", thread=True, exit_on_error=False
             )
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ctxview.state import Transcript
+from ctxview.state import END, Transcript
 from ctxview.tui.loading import Cancelled
 from ctxview.tui.search import Hit, Hits
 from ctxview.tui.things import Kind, Thing, message
@@ -34,17 +34,17 @@ def trail(
     if current is not None and current.kind is Kind.MESSAGE:
         row = int(current.name)
         # The first step of a search may stay where one is, every later one goes on.
-        start = row if back else row + (hit is not None)
+        start = row if back or hit is None else END if row == -1 else row + 1
         return Trail(hits.needle, start, back, around)
     if hit is None and not back:
         return Trail(hits.needle, 0, back, around) if around else None
     edge = not hits.found or hit is None or hit == hits.found[0 if back else -1]
-    return Trail(hits.needle, len(history) if back else 0, back, around) if edge else None
+    return Trail(hits.needle, END if back else 0, back, around) if edge else None
 
 
 def find(history: Transcript, trail: Trail, cancelled: Cancelled) -> Hit | None:
     """The hit of a trail."""
     row = history.find(trail.needle, trail.start, trail.back, cancelled)
     if row is None and trail.around and not cancelled():
-        row = history.find(trail.needle, len(history) if trail.back else 0, trail.back, cancelled)
+        row = history.find(trail.needle, END if trail.back else 0, trail.back, cancelled)
     return Hit(message(row)) if row is not None else None

@@ -61,7 +61,8 @@ class Hunter:
 
     def _hunt(self, transcript: Transcript, trail: hunt.Trail) -> None:
         given_up = cancelled()
-        hit = hunt.find(transcript, trail, given_up)
+        with self._screen.precedence.errand():
+            hit = hunt.find(transcript, trail, given_up)
         if not given_up():
             self._screen.app.call_from_thread(self._found, trail, hit)
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from textual.message import Message
 
-from ctxview.findings import Severity
-from ctxview.tui.session_view import Look, Problem, count_severities
+from ctxview.tui.precedence import Precedence
+from ctxview.tui.session_view import Look, Problem, Total, count_severities
 from ctxview.tui.things import Index
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Ready(Message):
 class Totalled(Message):
     """How many findings some whole sources have."""
 
-    def __init__(self, totals: dict[int, dict[Severity, int]]) -> None:
+    def __init__(self, totals: dict[int, Total]) -> None:
         super().__init__()
         self.totals = totals
 
@@ -86,18 +86,20 @@ def read(
     look: Look,
     manner: Manner,
     overlay: Mapping[str, bytes],
+    precedence: Precedence,
     post: Post,
     cancelled: Cancelled,
     *,
     quick: bool = True,
 ) -> None:
-    """One revision, with the drafts of its files: if wanted quickly at first, then exactly."""
+    """One revision, with the drafts of its files: if wanted quickly at first and painted, then exactly."""
     from ctxview.analysis.tokens import ESTIMATES, counter_named
     from ctxview.formats import Lens
 
     if quick and manner.tokens not in ESTIMATES:
         rough = Lens(ESTIMATES["bytes/4"], look.profile, manner.mode, look.budget, look.editor)
         post(Ready(look, Index(source.reading(look.revision, rough, overlay)), final=False))
+        precedence.give_way(cancelled)
         if cancelled():
             return
     exact = Lens(counter_named(manner.tokens), look.profile, manner.mode, look.budget, look.editor)
@@ -106,26 +108,32 @@ def read(
 
 
 def total(
-    sources: list[tuple[int, Source]], profile: str | None, manner: Manner, post: Post, cancelled: Cancelled
+    sources: list[tuple[int, Source]],
+    profile: str | None,
+    manner: Manner,
+    precedence: Precedence,
+    post: Post,
+    cancelled: Cancelled,
 ) -> None:
-    """Counts the findings of whole sources, one after the other; for some that is long work."""
+    """Counts the findings of whole sources, one after the other; where that is long work, what is known."""
     from ctxview.analysis.tokens import ESTIMATES
     from ctxview.formats import Lens, LongWork
     from ctxview.tui.background import Silence
 
-    totals: dict[int, dict[Severity, int]] = {}
+    totals: dict[int, Total] = {}
     posted = monotonic()
+    progress = Silence(cancelled, precedence)
     for number, source in sources:
-        if cancelled():
+        if progress.cancelled:
             return
         chosen = profile if profile in source.profiles else None
         lens = Lens(ESTIMATES["bytes/4"], chosen, manner.mode)
-        if isinstance(source, LongWork):
-            source.work(lens, Silence(cancelled))
-            if cancelled():
-                return
-        found = source.findings(lens)
-        totals[number] = count_severities(found)
+        partly = isinstance(source, LongWork) and source.has_work(lens)
+        if isinstance(source, LongWork) and not partly:
+            source.work(lens, progress)
+        newest = len(source.revisions) - 1
+        found = source.reading(newest, lens).findings if partly else source.findings(lens)
+        totals[number] = Total(count_severities(found), partly)
         if monotonic() - posted > BATCH:
             post(Totalled(totals))
             totals, posted = {}, monotonic()

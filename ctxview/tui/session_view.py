@@ -63,6 +63,14 @@ class Problem:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Total:
+    """How many findings a whole source has. `partly`: its long work was not done just for this number."""
+
+    counts: Mapping[Severity, int]
+    partly: bool = False
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Shown:
     """Everything the panes draw."""
@@ -86,7 +94,7 @@ class SessionView:
     def __init__(self, profile: str | None = None) -> None:
         self.sources: list[Source] = []
         self.problems: list[Problem] = []
-        self.totals: dict[int, dict[Severity, int]] = {}
+        self.totals: dict[int, Total] = {}
         """Findings of whole sources, as far as they were counted."""
         self.look = Look(0, 0, profile)
         self.shown: Shown | None = None

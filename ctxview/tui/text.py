@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
 from rich.cells import cell_len, get_character_cell_size
@@ -141,37 +142,12 @@ def shorten(text: str, cells: int) -> str:
 
 def wrap(line: Line, cells: int, indent: str = "") -> list[Line]:
     """Lines at most `cells` wide, broken at spaces where there are any; further lines begin with `indent`."""
-    cells = max(cells, len(indent) + 4)
-    if width(line) <= cells:
-        return [line]
-    lines: list[Line] = []
-    current: list[Span] = []
-    used = 0
-
-    def end_line() -> None:
-        nonlocal current, used
-        lines.append(_merged(current))
-        current, used = ([Span(indent)] if indent else []), len(indent)
-
-    for word in _words(line):
-        if lines and used == len(indent) and word.text == " ":
-            continue
-        if used + cell_len(word.text.rstrip(" ")) > cells and used > len(indent):
-            end_line()
-        while used + cell_len(word.text.rstrip(" ")) > cells:
-            head = take(word.text, cells - used) or word.text[:1]
-            current.append(replace(word, text=head))
-            word = replace(word, text=word.text[len(head) :])
-            end_line()
-        current.append(word)
-        used += cell_len(word.text)
-    lines.append(_merged(current))
-    return lines
+    return list(_wrapped(line, cells, indent))
 
 
 def wrap_to(line: Line, cells: int, most: int, indent: str = "") -> list[Line]:
     """At most `most` wrapped lines; what does not fit into them leaves a mark."""
-    lines = wrap(line, cells, indent)
+    lines = list(islice(_wrapped(line, cells, indent), most + 1))
     if len(lines) <= most:
         return lines
     first, *more = lines[most]
@@ -190,6 +166,34 @@ def content(*lines: Line) -> Content:
     return Content("\n".join(plain(line) for line in lines))
 
 
+def _wrapped(line: Line, cells: int, indent: str) -> Iterator[Line]:
+    cells = max(cells, len(indent) + 4)
+    if width(line) <= cells:
+        yield line
+        return
+    start = [Span(indent)] if indent else []
+    current: list[Span] = []
+    used, first = 0, True
+    for word in _words(line):
+        if not first and used == len(indent) and word.text == " ":
+            continue
+        if used + cell_len(word.text.rstrip(" ")) > cells and used > len(indent):
+            yield _merged(current)
+            current, used, first = list(start), len(indent), False
+        while used + cell_len(word.text.rstrip(" ")) > cells:
+            head = take(word.text, cells - used) or word.text[:1]
+            yield _merged([*current, _cut(word, 0, len(head))])
+            word = _cut(word, len(head))
+            current, used, first = list(start), len(indent), False
+        current.append(word)
+        used += cell_len(word.text)
+    yield _merged(current)
+
+
+def _cut(span: Span, start: int, end: int | None = None) -> Span:
+    return Span(span.text[start:end], span.style, span.action)
+
+
 def _words(line: Line) -> Iterator[Span]:
     """Runs that must not be broken: words with the space after them; each wide character is its own."""
     for span in line:
@@ -198,12 +202,12 @@ def _words(line: Line) -> Iterator[Span]:
         for index, character in enumerate(text):
             if character == " " or (character > "\u10ff" and get_character_cell_size(character) == 2):
                 if character != " " and index > start:
-                    yield replace(span, text=text[start:index])
+                    yield _cut(span, start, index)
                     start = index
-                yield replace(span, text=text[start : index + 1])
+                yield _cut(span, start, index + 1)
                 start = index + 1
         if start < len(text):
-            yield replace(span, text=text[start:])
+            yield _cut(span, start)
 
 
 def _merged(spans: list[Span]) -> Line:
@@ -211,7 +215,7 @@ def _merged(spans: list[Span]) -> Line:
     merged: list[Span] = []
     for span in spans:
         if merged and merged[-1].style == span.style and merged[-1].action == span.action:
-            merged[-1] = replace(span, text=merged[-1].text + span.text)
+            merged[-1] = Span(merged[-1].text + span.text, span.style, span.action)
         else:
             merged.append(span)
     if merged:

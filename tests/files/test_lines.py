@@ -193,6 +193,14 @@ def test_a_carriage_return_belongs_to_the_ending_only_before_a_newline(file: Pat
     assert [lines.ending(number) for number in range(4)] == [b"\r\n", b"\r\n", b"\n", b""]
 
 
+def test_a_tail_ends_where_its_reach_does_but_has_the_last_line(file: Path) -> None:
+    file.write_bytes(b"one\ntwo\n" + b"3" * 50 + b"\n")
+    lines = open_lines(file.parent, file.name)
+    assert lines.tail(9, 0) == lines.tail(9, 51) == [(8, 58)]
+    assert lines.tail(9, 55) == [(4, 7), (8, 58)]
+    assert lines.tail(9, 100) == [(0, 3), (4, 7), (8, 58)]
+
+
 def test_a_tail_of_nuls_is_a_torn_line(file: Path) -> None:
     lines = indexed(file, b"{}\n" + b"\0" * 5000)
 

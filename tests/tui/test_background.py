@@ -8,6 +8,7 @@ from textual.message import Message
 from ctxview.tui import background
 from ctxview.tui.background import Progressed, Teller, in_words
 from ctxview.tui.layout import Pane
+from ctxview.tui.precedence import Precedence
 from ctxview.tui.things import message
 from tests.tui.driving import Driver, driving
 from tests.tui.stories import night
@@ -56,6 +57,51 @@ async def test_more_rows_are_shown_while_the_work_goes_on(source: WorkingSource)
         assert drive.inspector.panes[Pane.HISTORY].page.rows == 60
 
 
+async def test_the_last_messages_are_shown_before_all_are_counted(source: WorkingSource) -> None:
+    source.transcript.last = 30
+    async with driving(source, wait=False) as drive:
+        await until_told(drive)
+        await drive.pilot.press("0", "G")
+        while drive.selected != message(-1):
+            await drive.pilot.pause(0.02)
+        history = drive.inspector.panes[Pane.HISTORY]
+        assert "-1 user" in drive.screen_text()
+        assert "message -1 from the end, not counted yet" in " ".join(drive.text(Pane.DETAIL).split())
+        assert history.page.rows == 40 + 1 + 30
+        await drive.pilot.press("k", "k")
+        line = history.cursor - round(history.scroll_y)
+        source.transcript.rows = 900
+        source.go.set()
+        await drive.settle()
+        assert drive.selected == message(897)
+        assert history.cursor - round(history.scroll_y) == line
+        assert "898 assistant" in drive.screen_text()
+
+
+async def test_what_is_not_counted_yet_is_said_between_the_two_ends(source: WorkingSource) -> None:
+    source.transcript.last = 3
+    async with driving(source, wait=False) as drive:
+        await until_told(drive)
+        await drive.pilot.press("0", "G")
+        while "⋮ messages that are not counted yet" not in drive.screen_text():
+            await drive.pilot.pause(0.02)
+        assert "40 system" in drive.screen_text()
+
+
+async def test_a_large_source_is_not_worked_through_for_its_number_of_findings(
+    source: WorkingSource,
+) -> None:
+    async with driving(night(), source) as drive:
+        assert not source.started.is_set()
+        assert drive.inspector.view.totals[1].partly
+        await drive.press("1", "j")
+        assert "read through for findings once it is opened" in " ".join(drive.text(Pane.DETAIL).split())
+        source.go.set()
+        await drive.press("enter")
+        assert source.worked
+        assert not drive.inspector.view.totals[1].partly
+
+
 async def test_work_stops_when_another_source_is_opened(source: WorkingSource) -> None:
     async with driving(source, night(), wait=False) as drive:
         await until_told(drive)
@@ -80,14 +126,14 @@ def test_most_reports_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     moments = iter([0.0, 0.05, 0.2, 0.25, 0.36])
     monkeypatch.setattr(background, "monotonic", lambda: next(moments))
     posted: list[Message] = []
-    teller = Teller(posted.append, lambda: False)
+    teller = Teller(posted.append, lambda: False, Precedence())
     for done in (1, 2, 3, 4):
         teller.report(done, 4, "reading")
     assert [each.told for each in posted if isinstance(each, Progressed)] == ["reading 50 %", "reading 99 %"]
 
 
 def test_nothing_is_told_once_nobody_waits() -> None:
-    teller = Teller(lambda _: pytest.fail("told"), lambda: True)
+    teller = Teller(lambda _: pytest.fail("told"), lambda: True, Precedence())
     assert teller.cancelled
     teller.report(1, 2, "reading")
 

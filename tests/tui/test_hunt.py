@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from ctxview.state import END
 from ctxview.tui.hunt import Trail, find, trail
 from ctxview.tui.search import Hit, Hits
 from ctxview.tui.things import Kind, Thing, message
@@ -21,7 +22,7 @@ def test_what_is_loaded_comes_first() -> None:
 
 def test_after_the_last_loaded_hit_comes_the_history() -> None:
     assert trail(HITS, LAST, LAST.thing, HISTORY, back=False) == Trail("gull", 0, False, False)
-    assert trail(HITS, FIRST, FIRST.thing, HISTORY, back=True) == Trail("gull", 50, True, False)
+    assert trail(HITS, FIRST, FIRST.thing, HISTORY, back=True) == Trail("gull", END, True, False)
 
 
 def test_the_first_step_may_stay_and_later_ones_go_on() -> None:

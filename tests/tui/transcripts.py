@@ -27,11 +27,21 @@ class FakeTranscript:
     complete: bool = True
     asked: set[int] = field(default_factory=set)
     searches: list[tuple[int, bool]] = field(default_factory=list)
+    last: int = 0
+    """While not complete: so many more rows at the end, which say that."""
+
+    @property
+    def ending(self) -> int:
+        return 0 if self.complete else self.last
 
     def __len__(self) -> int:
         return self.rows
 
     def row(self, index: int) -> Row:
+        if -self.ending <= index < 0:
+            return Row(index, "user", "text", f"{index} from the end", None, Origin(FILE), 10)
+        if index < 0:
+            index += self.rows
         if not 0 <= index < self.rows:
             raise IndexError(index)
         self.asked.add(index)
@@ -46,6 +56,8 @@ class FakeTranscript:
     def find(self, needle: str, start: int, backwards: bool, cancelled: Callable[[], bool]) -> int | None:
         self.searches.append((start, backwards))
         hits = sorted(at for at, text in self.marks.items() if needle in text.lower())
+        if start < 0:
+            start += self.rows
         if backwards:
             return next((at for at in reversed(hits) if at < start), None)
         return next((at for at in hits if at >= start), None)
@@ -86,6 +98,9 @@ class WorkingSource(TalkingSource):
 
     def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:
         return super().reading(revision if self.worked else len(self.documents) - 1, lens, overlay)
+
+    def has_work(self, lens: Lens) -> bool:
+        return not self.worked
 
     def work(self, lens: Lens, progress: Progress) -> None:
         self.started.set()

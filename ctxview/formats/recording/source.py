@@ -17,7 +17,7 @@ from ctxview.formats.interface import AS_ON_DISK, CannotOpen, Lens, Progress, Re
 from ctxview.formats.recording.rules import Condition, check_recording
 from ctxview.recording.frames import Damaged
 from ctxview.recording.moment_names import when
-from ctxview.recording.past import AsOf, Past, nothing_there, work_on
+from ctxview.recording.past import AsOf, Past, has_work_on, nothing_there, work_on
 from ctxview.recording.reader import Fault, Recording, open_recording
 
 FORMAT = "recording"
@@ -119,6 +119,9 @@ class RecordingSource:
         as_of, label = self._at(-1), self.revisions[-1].label
         own = self._own_findings(as_of, label, self._recording.verify())
         return tuple(sorted((*own, *as_of.findings(lens)), key=lambda finding: finding.sort_key))
+
+    def has_work(self, lens: Lens) -> bool:
+        return has_work_on(self._looked_at or self._at(-1), lens)
 
     def work(self, lens: Lens, progress: Progress) -> None:
         """The long work of the moment that was looked at last."""

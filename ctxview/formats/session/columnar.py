@@ -109,6 +109,7 @@ class ColumnarStream:
     """One history of a store, as long as manifest and log say together; rows that are not there say so."""
 
     complete = True
+    ending = 0
 
     def __init__(self, store: ColumnarStore, name: str) -> None:
         self.name = name
@@ -123,6 +124,8 @@ class ColumnarStream:
         return self._committed + len(self._fresh)
 
     def line(self, number: int, /) -> HistoryLine:
+        if number < 0:
+            number += len(self)
         if not 0 <= number < len(self):
             raise IndexError(f"line {number} is not known")
         if number >= self._committed:
@@ -148,7 +151,9 @@ class ColumnarStream:
         """Nothing to do: rows have their numbers in the store."""
 
     def find(self, text: str, start: int, backwards: bool, cancelled: Callable[[], bool], /) -> Iterator[int]:
-        numbers = range(min(start, len(self)) - 1, -1, -1) if backwards else range(max(0, start), len(self))
+        if start < 0:
+            start = max(0, start + len(self))
+        numbers = range(min(start, len(self)) - 1, -1, -1) if backwards else range(start, len(self))
         wanted = text.lower() if text == text.lower() else text
         for number in numbers:
             if cancelled():

@@ -5,6 +5,7 @@ A history is a file of lines, or (see `columnar`) a store behind an empty file. 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,10 +20,15 @@ from ctxview.formats.session.folder import EntryKind, SessionFolder
 from ctxview.formats.session.history_line import LONGEST_DECODED, HistoryLine
 from ctxview.formats.session.model import Session
 from ctxview.formats.session.names import EVENTS, MESSAGES
+from ctxview.state import END
 
 Cancelled = Callable[[], bool]
 Report = Callable[[int, int], None]
 """Is told how many bytes are done and how many there are."""
+
+MOST_LAST = 1000
+REACH_OF_LAST = 4 * 1024 * 1024
+"""So many lines in so many bytes at the end can be had before all lines are counted."""
 
 
 class Stream(Protocol):
@@ -41,7 +47,13 @@ class Stream(Protocol):
     def __len__(self) -> int:
         """The lines known so far."""
 
-    def line(self, number: int, /) -> HistoryLine: ...
+    @property
+    def ending(self) -> int:
+        """How many of the last lines can be had by negative numbers, beside those known from the start."""
+
+    def line(self, number: int, /) -> HistoryLine:
+        """A line that is known, or one of the last, counted back from -1; raises `IndexError`."""
+
     def tail(self, count: int, /) -> list[HistoryLine]: ...
     def scan(self, first: int = 0, /) -> Iterator[HistoryLine]:
         """Every line from `first` on, which must be known unless it is 0, in bounded memory."""
@@ -50,7 +62,10 @@ class Stream(Protocol):
         """Find the numbers of all lines; goes on where it was left."""
 
     def find(self, text: str, start: int, backwards: bool, cancelled: Cancelled, /) -> Iterator[int]:
-        """Numbers of the lines that may hold `text` at or after `start`, or before it, the nearest first."""
+        """Numbers of the lines that may hold `text` at or after `start`, or before it, the nearest first.
+
+        A negative `start` counts from the end; `END` is behind the last line.
+        """
 
     def digests(self, lengths: list[int], cancelled: Cancelled, /) -> tuple[str, ...] | None:
         """The SHA-256 of the first bytes for each length, in rising order; None when that cannot be had."""
@@ -119,6 +134,7 @@ class EmptyStream:
 
     size = 0
     complete = True
+    ending = 0
 
     def __init__(self, name: str, problem: str | None = None) -> None:
         self.name = name
@@ -154,6 +170,7 @@ class FileStream:
         self._lines = lines
         self._file = file
         self._prefix = PrefixDigest()
+        self._last: tuple[int, list[tuple[int, int]]] | None = None
 
     def again(self) -> tuple[FileStream, bool]:
         """A new look, and whether the file only grew."""
@@ -185,7 +202,19 @@ class FileStream:
     def __len__(self) -> int:
         return len(self._lines)
 
+    @property
+    def ending(self) -> int:
+        if self._lines.complete:
+            return 0
+        known = self._lines.span(len(self._lines) - 1)[1] if len(self._lines) else -1
+        spans = self._last_spans()
+        return len(spans) - bisect_right(spans, known, key=lambda span: span[0])
+
     def line(self, number: int, /) -> HistoryLine:
+        if number < 0 and not self._lines.complete:
+            return self._line_at(self._last_spans(), number, None)
+        if number < 0:
+            number += len(self._lines)
         start, end = self._lines.span(number)
         content = self._lines.read(start, min(end, start + LONGEST_DECODED))
         ending = len(self._lines.ending(number))
@@ -194,13 +223,10 @@ class FileStream:
     def tail(self, count: int, /) -> list[HistoryLine]:
         spans = self._lines.tail(count)
         first = len(self._lines) - len(spans) if self._lines.complete else None
-        found = []
-        for place, (start, end) in enumerate(spans):
-            content = self._lines.read(start, min(end, start + LONGEST_DECODED))
-            following = spans[place + 1][0] if place + 1 < len(spans) else self._lines.size
-            number = None if first is None else first + place
-            found.append(HistoryLine(self.name, self._file, number, start, end, content, following - end))
-        return found
+        return [
+            self._line_at(spans, place, None if first is None else first + place)
+            for place in range(len(spans))
+        ]
 
     def scan(self, first: int = 0, /) -> Iterator[HistoryLine]:
         held: HistoryLine | None = None
@@ -226,10 +252,14 @@ class FileStream:
             )
             if found is None:
                 return
+            self._index_beyond(found, cancelled)
+            if cancelled():
+                return
             number = self._lines.number_at(found)
+            following = self._offset_of(number + 1)  # whoever gets the number can read the line
             yield number
             # One hit a line is enough: go on at its start or behind its end.
-            offset = self._offset_of(number if backwards else number + 1)
+            offset = self._offset_of(number) if backwards else following
 
     def digests(self, lengths: list[int], cancelled: Cancelled = never, /) -> tuple[str, ...] | None:
         try:
@@ -237,8 +267,30 @@ class FileStream:
         except Unreadable:
             return None
 
+    def _last_spans(self) -> list[tuple[int, int]]:
+        """Where the last lines are, looked for once for every size of the file."""
+        size = self._lines.size
+        if self._last is None or self._last[0] != size:
+            self._last = size, self._lines.tail(MOST_LAST, REACH_OF_LAST)
+        return self._last[1]
+
+    def _line_at(self, spans: list[tuple[int, int]], place: int, number: int | None) -> HistoryLine:
+        """One of the last lines of the file, given where they are."""
+        start, end = spans[place]
+        place %= len(spans)
+        following = spans[place + 1][0] if place + 1 < len(spans) else self._lines.size
+        content = self._lines.read(start, min(end, start + LONGEST_DECODED))
+        return HistoryLine(self.name, self._file, number, start, end, content, following - end)
+
+    def _index_beyond(self, offset: int, cancelled: Cancelled) -> None:
+        self._lines.index(lambda: cancelled() or self._lines.indexed > offset)
+
     def _offset_of(self, number: int) -> int:
         """Where a line begins; the end of the file for one behind the last."""
+        if number == END:
+            return self._lines.size
+        if number < 0:
+            return self.line(number).start
         while number >= len(self._lines) and not self._lines.complete:
             self._lines.index(_after_one_look())
         return self._lines.span(number)[0] if 0 <= number < len(self._lines) else self._lines.size

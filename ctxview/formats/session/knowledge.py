@@ -84,6 +84,11 @@ class Knowledge:
         """Changes whenever more is known."""
         return self.survey is not None, len(self._blobs), self._texts.complete, self._compared
 
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is left to find out."""
+        return self.survey is not None and self._compared and self._texts.complete
+
     def look(self, session: Session) -> Look:
         """A look at the session, or a draft of it, with what is known so far."""
         return Look(session, self._history, self._profile, self.survey, dict(self._blobs))

@@ -114,6 +114,10 @@ class SessionSource:
         known.finish()
         return self._findings(known, self._session)
 
+    def has_work(self, lens: Lens) -> bool:
+        known = self._knowledge(lens.profile)
+        return not known.small and not known.complete
+
     def work(self, lens: Lens, progress: Progress) -> None:
         """Read the histories, verify blobs, compare with the last look, remember this one, count tokens."""
         known = self._knowledge(lens.profile)

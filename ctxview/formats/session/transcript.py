@@ -6,6 +6,7 @@ A transcript of the past ends where the history ended then; what came later is n
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 from ctxview.formats.session.history import FileStream, Stream
@@ -17,15 +18,19 @@ from ctxview.state import Row
 
 LONGEST_ROW = 256 * 1024
 """How much of a text one row carries; the origin leads to all of it."""
+LOOKS_AT_ONCE = 4
+"""So many blocks of the file are looked through for rows before anything is shown."""
 
 
 class SessionTranscript:
-    """Implements `state.GrowingTranscript` over a history, or over its first `lines`."""
+    """A `state.GrowingTranscript` over a history, or its first `lines`; some rows are known at once."""
 
     def __init__(self, stream: Stream, profile: Profile, lines: int | None = None) -> None:
         self._stream = stream
         self._profile = profile
         self._lines = lines
+        looks = count()
+        stream.index(lambda: next(looks) >= LOOKS_AT_ONCE)
 
     def __len__(self) -> int:
         known = len(self._stream)
@@ -36,6 +41,10 @@ class SessionTranscript:
         return self._stream.complete or len(self) == self._lines
 
     @property
+    def ending(self) -> int:
+        return self._stream.ending if self._lines is None else 0
+
+    @property
     def file(self) -> Path | None:
         return self._stream.path if isinstance(self._stream, FileStream) else None
 
@@ -44,7 +53,7 @@ class SessionTranscript:
         return self if stream is self._stream else SessionTranscript(stream, self._profile, self._lines)
 
     def row(self, index: int) -> Row:
-        return row_of(self._line(index), self._profile)
+        return row_of(self._line(index), index, self._profile)
 
     def raw(self, index: int) -> bytes:
         return self._line(index).content
@@ -53,8 +62,9 @@ class SessionTranscript:
         if not needle:
             return None
         any_case = needle == needle.lower()
-        first = min(start, self._lines) if backwards and self._lines is not None else start
-        for number in self._stream.find(needle, first, backwards, cancelled):
+        if self._lines is not None:
+            start = max(0, start + len(self)) if start < 0 else min(start, self._lines)
+        for number in self._stream.find(needle, start, backwards, cancelled):
             if self._lines is not None and number >= self._lines:
                 return None
             text = message_in(self._stream.line(number)).text
@@ -64,17 +74,19 @@ class SessionTranscript:
         return None
 
     def _line(self, index: int) -> HistoryLine:
-        if self._lines is not None and index >= self._lines:
-            raise IndexError(f"line {index} was not there yet")
+        if self._lines is not None:
+            index += len(self) if index < 0 else 0
+            if not 0 <= index < self._lines:
+                raise IndexError(f"line {index} was not there yet")
         return self._stream.line(index)
 
 
-def row_of(line: HistoryLine, profile: Profile) -> Row:
-    """One line as a row, whatever it holds."""
+def row_of(line: HistoryLine, index: int, profile: Profile) -> Row:
+    """One line as a row, whatever it holds; `index` is its number where the line does not know it."""
     message = message_in(line)
     broken = message.kind in ("broken", "too long")
     return Row(
-        index=line.number if line.number is not None else -1,
+        index=line.number if line.number is not None else index,
         role=message.role,
         kind=message.kind,
         text=message.text[:LONGEST_ROW],

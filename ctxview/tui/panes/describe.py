@@ -11,7 +11,7 @@ from ctxview.state import Block, Budget, ContextState, Gap, Origin, Ref, Row, To
 from ctxview.tui import glyphs
 from ctxview.tui.panes.budget import budget_lines
 from ctxview.tui.panes.fields import field_lines
-from ctxview.tui.panes.history import role_style
+from ctxview.tui.panes.history import numeral, role_style
 from ctxview.tui.panes.references import STYLE as REF_STYLE
 from ctxview.tui.panes.rows import finding_row, gap_badge
 from ctxview.tui.panes.todo import cursor_lines, item_line
@@ -217,7 +217,8 @@ def _links(word: str, links: Sequence[Link], ways: Ways, width: int) -> Iterator
 
 def _message(row: Row, width: int) -> Iterator[Line]:
     facts = (f"run {row.run}" if row.run else "", f"{glyphs.count(row.size)} bytes")
-    yield from wrap(show(f"message {row.index + 1:,}", "strong"), width)
+    uncounted = " from the end, not counted yet" if row.index < 0 else ""
+    yield from wrap(show(f"message {numeral(row.index)}{uncounted}", "strong"), width)
     who = show(row.role or "nobody knows who", role_style(row.role))
     yield from wrap(
         join(who, show(row.kind, "rule"), *(show(each, "dim") for each in facts), gap=" · "), width

@@ -25,6 +25,7 @@ class DetailPane(PaneLines):
         if thing == self._about:
             return
         self._about = thing
+        self._wanted = None
         self.reset()
         self.show_line(0)
 
@@ -56,5 +57,11 @@ class DetailPane(PaneLines):
                 show(revision.label, "accent"),
                 show(revision.time or "", "dim"),
                 show(revision.file.name, "code"),
+            ]
+        total = self._view.totals.get(number)
+        if total is not None and total.partly:
+            lines += [
+                (),
+                show("It is large: its history is read through for findings once it is opened.", "warn"),
             ]
         return Page.of(wrap_all([*lines, (), show("Enter opens it.", "dim")], width))

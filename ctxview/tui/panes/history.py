@@ -17,6 +17,8 @@ from ctxview.tui.widgets.page import Page
 ROLES = {"user": "accent", "assistant": "ok", "system": "warn", "tool": "code"}
 """Styles of the usual roles; any other is drawn like the name of a rule."""
 
+NOT_COUNTED = "⋮ messages that are not counted yet; the last ones follow, numbered from the end"
+
 NARROW = 60
 """Below this the run of a message is left to the detail."""
 
@@ -26,16 +28,16 @@ class HistoryPane(PaneLines):
 
     def __init__(self) -> None:
         super().__init__()
-        self._drawn = 0
+        self._drawn = (0, 0)
 
     def draw(self, shown: Shown, width: int, _: int) -> Page:
         transcript = shown.index.reading.state.transcript
         if transcript is None:
             return nothing(width, "This source has no messages.")
-        self._drawn = len(transcript)
-        if not self._drawn:
+        self._drawn = _extent(transcript)
+        if not any(self._drawn):
             return nothing(width, "No message yet." if transcript.complete else "Reading the messages…")
-        return HistoryPage(transcript, self._drawn, width)
+        return HistoryPage(transcript, *self._drawn, width)
 
     def holds(self, shown: Shown) -> bool:
         return shown.index.reading.state.transcript is not None
@@ -49,22 +51,48 @@ class HistoryPane(PaneLines):
     def grow(self) -> None:
         """Takes the rows that became known since."""
         transcript = self.shown.index.reading.state.transcript if self.shown is not None else None
-        if transcript is not None and len(transcript) != self._drawn:
+        if transcript is not None and _extent(transcript) != self._drawn:
             self.reset()
+
+    def reset(self) -> None:
+        """A row counted from the end gets its number as soon as that is known."""
+        before = self._page.thing(self.cursor) if self._page is not None else None
+        super().reset()
+        if before is not None and before.kind is Kind.MESSAGE and self.thing != before:
+            self.post_message(self.Moved(self, self.thing))
 
 
 class HistoryPage(Page):
-    """One line a message. Where a message is need not be looked for: its name is its number."""
+    """One line a message. Where a message is need not be looked for: its name is its number.
 
-    def __init__(self, transcript: Transcript, rows: int, width: int) -> None:
-        digits = len(f"{rows:,}")
-        super().__init__(rows, _drawing(transcript, digits, width), message)
+    Before all are counted the last ones stand below the known ones, after a line that says so.
+    """
+
+    def __init__(self, transcript: Transcript, known: int, ending: int, width: int) -> None:
+        rows = known + 1 + ending if ending else known
+        draw = _drawing(transcript, len(f"{known:,}"), width)
+
+        def number(row: int) -> int | None:
+            return row if row < known else row - rows if row > known else None
+
+        def lines(row: int) -> tuple[Line]:
+            at = number(row)
+            return draw(at) if at is not None else (fit(show(NOT_COUNTED, "dim"), width),)
+
+        def name(row: int) -> Thing | None:
+            at = number(row)
+            return message(at) if at is not None else None
+
+        super().__init__(rows, lines, name)
+        self._known, self._ending = known, ending
 
     def find(self, thing: Thing) -> int | None:
         if thing.kind is not Kind.MESSAGE:
             return None
         row = int(thing.name)
-        return row if row < self.rows else None
+        if row >= 0:
+            return row if row < self._known else None
+        return self.rows + row if -row <= (self._ending or self._known) else None
 
 
 def row_line(row: Row, digits: int, cells: int) -> Line:
@@ -75,7 +103,7 @@ def row_line(row: Row, digits: int, cells: int) -> Line:
     kind = "" if told else row.kind
     text = preview(row.text) if row.text.strip() else show("(nothing)", "faint")
     return join(
-        pad(show(f"{row.index + 1:,}", "faint"), digits, right=True),
+        pad(show(numeral(row.index), "faint"), digits, right=True),
         pad(show(row.role or "–", role_style(row.role)), 9),
         run,
         show(mark, "visible.no"),
@@ -86,8 +114,18 @@ def row_line(row: Row, digits: int, cells: int) -> Line:
     )
 
 
+def numeral(index: int) -> str:
+    """How a message is numbered: from 1, or from the end with -1 for the last while not all are counted."""
+    return f"{index + 1:,}" if index >= 0 else f"{index:,}"
+
+
 def role_style(role: str | None) -> str:
     return ROLES.get(role or "", "rule")
+
+
+def _extent(transcript: Transcript) -> tuple[int, int]:
+    """How many rows can be had from the start, and how many more from the end."""
+    return len(transcript), transcript.ending
 
 
 def _drawing(transcript: Transcript, digits: int, width: int) -> Callable[[int], tuple[Line]]:
@@ -97,7 +135,7 @@ def _drawing(transcript: Transcript, digits: int, width: int) -> Callable[[int],
         except (IndexError, OSError, Unreadable) as error:
             # The file became shorter, or went away, since its lines were counted.
             gone = join(
-                (Span(f"{number + 1:>{digits},} ", "faint"),), show(f"not there any more: {error}", "bad")
+                (Span(f"{numeral(number):>{digits}} ", "faint"),), show(f"not there any more: {error}", "bad")
             )
             return (fit(gone, width),)
         return (fit(row_line(row, digits, width), width),)

@@ -23,6 +23,7 @@ class PaneLines(VirtualLines):
         super().__init__(id=self.pane.name.lower())
         self.shown: Shown | None = None
         self.status: list[Line] = [show("Opening…", "dim")]
+        self._wanted: tuple[Shown, int, int] | None = None
 
     def take(self, shown: Shown | None, status: list[Line]) -> None:
         before, self.shown, self.status = self.shown, shown, status
@@ -48,10 +49,14 @@ class PaneLines(VirtualLines):
 
     def lines_wanted(self, width: int) -> int:
         """How many lines it could use; 0 when it has nothing to show."""
-        if self.shown is None or not self.holds(self.shown):
+        shown = self.shown
+        if shown is None or not self.holds(shown):
             return 0
-        page = self.draw(self.shown, width, AMPLE)
-        return page.lines + len(page.header)
+        # Drawing costs more than all the rest of placing the panes, and they are placed at every turn.
+        if self._wanted is None or self._wanted[:2] != (shown, width):
+            page = self.draw(shown, width, AMPLE)
+            self._wanted = shown, width, page.lines + len(page.header)
+        return self._wanted[2]
 
     def holds(self, shown: Shown) -> bool:
         """Whether there is anything to show but that there is nothing."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ctxview.findings import Effect, Finding, Severity
 from ctxview.state import Gap
 from ctxview.tui import glyphs
@@ -34,7 +36,7 @@ def finding_row(finding: Finding) -> Line:
     )
 
 
-def severity_counts(counts: dict[Severity, int], gap: str = " ", *, zeros: bool = False) -> Line:
+def severity_counts(counts: Mapping[Severity, int], gap: str = " ", *, zeros: bool = False) -> Line:
     """✖ 2 ▲ 5 ● 3; a click goes to the findings."""
     parts: list[Line] = [
         (Span(f"{glyphs.SEVERITY[each]} {counts[each]}", f"severity.{each}" if counts[each] else "faint"),)

@@ -79,8 +79,10 @@ class SourcesPane(PaneLines):
         current = number == self._view.look.source
         fold = "▾" if number in self._open else "▸" if len(source.revisions) > 1 else " "
         totals = self._view.totals.get(number)
-        counts = severity_counts(totals) if totals is not None else (Span("…", "faint"),)
-        if totals is not None and not counts:
+        counts = severity_counts(totals.counts) if totals is not None else ()
+        if totals is None or totals.partly:
+            counts = join(counts, (Span("…", "faint"),), gap=" ")
+        elif not counts:
             counts = (Span("✓", "ok"),)
         room = cells - width(counts) - 3
         revisions = f"{len(source.revisions)} revisions" if len(source.revisions) > 1 else "1 revision"

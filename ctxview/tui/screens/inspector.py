@@ -33,6 +33,7 @@ from ctxview.tui.panes.references import ReferencesPane
 from ctxview.tui.panes.sources import SourcesPane
 from ctxview.tui.panes.todo import TodoPane
 from ctxview.tui.panes.visibility import VisibilityPane
+from ctxview.tui.precedence import Precedence
 from ctxview.tui.query import Query
 from ctxview.tui.screens.command_screen import CommandScreen
 from ctxview.tui.session_view import SessionView, Shown, Sort
@@ -53,8 +54,15 @@ class Inspector(CommandScreen[None]):
     shown: reactive[Shown | None] = reactive(None, repaint=False)
     selected: reactive[Thing | None] = reactive(None, repaint=False)
 
-    def __init__(self, opener: loading.Opener, manner: loading.Manner, profile: str | None = None) -> None:
+    def __init__(
+        self,
+        opener: loading.Opener,
+        manner: loading.Manner,
+        profile: str | None = None,
+        precedence: Precedence | None = None,
+    ) -> None:
         super().__init__()
+        self.precedence = precedence or Precedence()
         self.view = SessionView(profile)
         self.drafts = Drafts(manner, self.view)
         self.jumps = Jumps(self)
@@ -122,9 +130,17 @@ class Inspector(CommandScreen[None]):
             self.watch_shown(None)
         self.refresh_bars()
         overlay = self.drafts.overlay(look.source)
+        self.precedence.paint_first()
         self._reading = self.run_worker(
             lambda: loading.read(
-                source, look, self._manner, overlay, self.post_message, cancelled(), quick=quick
+                source,
+                look,
+                self._manner,
+                overlay,
+                self.precedence,
+                self.post_message,
+                cancelled(),
+                quick=quick,
             ),
             name="reading",
             group="reading",
@@ -161,6 +177,7 @@ class Inspector(CommandScreen[None]):
         self.header.status = "" if message.final else "counting…"
         self.header.refresh()
         self.shown = shown
+        self.call_after_refresh(self.precedence.painted)
         if message.final:
             self.errands.go_on()
 

@@ -53,8 +53,12 @@ class Page:
         """
         room -= len(header)
         for depth in range(DEEPEST, 1, -1) if rows <= room else ():
-            drawn = [draw(row, depth) for row in range(rows)]
-            if sum(len(lines) for lines in drawn) <= room:
+            drawn: list[Sequence[Line]] = []
+            left = room
+            while left >= 0 and len(drawn) < rows:
+                drawn.append(draw(len(drawn), depth))
+                left -= len(drawn[-1])
+            if left >= 0:
                 return cls(rows, drawn.__getitem__, things, [len(lines) for lines in drawn], header)
         return cls(rows, lambda row: draw(row, 1), things, heights() if heights is not None else None, header)
 

@@ -87,18 +87,28 @@ class VirtualLines(ScrollView, can_focus=True, inherit_bindings=False):
         return self.page.thing(self.cursor)
 
     def reset(self) -> None:
-        """The page is to be made anew; the cursor follows its thing."""
+        """The page is to be made anew; the cursor follows its thing, and stays where it is in sight."""
         thing = self._page.thing(self.cursor) if self._page is not None else None
+        before = self._page.lines_of(self.cursor).start if self._page is not None and thing is not None else 0
+        top = round(self.scroll_y)
         self._page = None
         row = self.page.find(thing) if thing is not None else None
         self.set_reactive(VirtualLines.cursor, self._bounded(self.cursor if row is None else row))
+        if row is not None and top <= before < top + self._sight:
+            moved = self.page.lines_of(row).start - before
+            if moved:
+                self.show_line(top + moved)
         self.refresh()
 
     def mark(self, matches: re.Pattern[str] | None) -> None:
         """What a search looks for is marked wherever it is drawn."""
-        if matches != self._matches:
-            self._matches = matches
-            self._redraw()
+        if matches == self._matches:
+            return
+        patterns = [pattern for pattern in (self._matches, matches) if pattern is not None]
+        self._matches = matches
+        self._strips = {key: strip for key, strip in self._strips.items() if not _any(patterns, strip.text)}
+        if self._page is not None:
+            self._refresh_marked(patterns, self._page)
 
     def go_to(self, thing: Thing) -> bool:
         row = self.page.find(thing)
@@ -195,6 +205,17 @@ class VirtualLines(ScrollView, can_focus=True, inherit_bindings=False):
         length = max(1, sight * sight // lines)
         start = round(self.scroll_y) * (sight - length) // max(1, lines - sight)
         return range(start, start + length)
+
+    def _refresh_marked(self, patterns: list[re.Pattern[str]], page: Page) -> None:
+        """Only the lines in sight that have, or had, something to mark."""
+        top = round(self.scroll_y)
+        known = {number for number, _, _ in self._strips}
+        for y, header in enumerate(page.header):
+            if _any(patterns, plain(header)):
+                self.refresh(Region(0, y, self.size.width, 1))
+        for y in range(min(self._sight, page.lines - top)):
+            if top + y not in known:
+                self.refresh(Region(0, y + len(page.header), self.size.width, 1))
 
     def _redraw(self) -> None:
         self._strips.clear()
@@ -314,3 +335,7 @@ class VirtualLines(ScrollView, can_focus=True, inherit_bindings=False):
             self.show_line(lines.start)
         elif lines.stop > top + self._sight:
             self.show_line(max(0, lines.stop - self._sight))
+
+
+def _any(patterns: list[re.Pattern[str]], text: str) -> bool:
+    return any(pattern.search(text) for pattern in patterns)

@@ -19,6 +19,7 @@ from ctxview.formats.session.read import read_session
 from ctxview.formats.session.runs import Odd
 from ctxview.formats.session.surveyor import Surveyor
 from ctxview.formats.session.transcript import SessionTranscript
+from ctxview.state import END
 from tests.formats.session.builders import (
     RUN_1,
     RUN_2,
@@ -71,6 +72,48 @@ def test_the_last_lines_need_no_index_and_then_have_no_numbers(tmp_path: Path):
     assert [line.number for line in messages.tail(2)] == [None, None]
     messages.index(never)
     assert [line.number for line in messages.tail(2)] == [3, 4]
+
+
+def long_history(base: Path) -> FileStream:
+    """More than is counted at once, in 3,000 lines of a kilobyte each."""
+    spoken = [user(f"number {number} {'x' * 1000}") for number in range(3000)]
+    found = history_of(Build(base, "s").set("messages.jsonl", lines(spoken)).write()).messages
+    assert isinstance(found, FileStream)
+    return found
+
+
+def test_the_first_and_the_last_rows_are_there_before_all_are_counted(tmp_path: Path):
+    messages = long_history(tmp_path)
+    transcript = SessionTranscript(messages, CORTEXFS)
+    assert not transcript.complete
+    assert transcript.row(0).text.startswith("number 0 ")
+    assert 0 < transcript.ending <= 1000
+    last = transcript.row(-1)
+    assert (last.index, last.text[:12], last.origin.line) == (-1, "number 2999 ", None)
+    assert transcript.row(-transcript.ending).text.startswith(f"number {3000 - transcript.ending} ")
+    messages.index()
+    assert transcript.ending == 0
+    assert transcript.row(-1).index == 2999
+    with pytest.raises(IndexError):
+        transcript.row(-3001)
+
+
+def test_the_rows_of_both_ends_never_overlap(tmp_path: Path):
+    messages = long_history(tmp_path)
+    while not messages.complete:
+        looks = count()
+        messages.index(lambda looks=looks: next(looks) >= 1)
+        assert len(messages) + messages.ending <= 3000
+    assert len(messages) == 3000
+
+
+@pytest.mark.parametrize(
+    ("start", "backwards", "found"),
+    [(0, False, 1007), (-10, True, 2007), (-10, False, None), (END, True, 2007), (END, False, None)],
+)
+def test_a_search_needs_no_count_of_the_lines(start: int, backwards: bool, found: int | None, tmp_path: Path):
+    transcript = SessionTranscript(long_history(tmp_path), CORTEXFS)
+    assert transcript.find("007 ", start, backwards, never) == found
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,101 @@
+"""How long a key waits for its picture while a large history is indexed, surveyed and searched for secrets.
+
+Keys come alone and in bursts, as people press them: between bursts the work in the background goes on. Beside
+it stands the same walk through a history so small that nothing is left to do.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from argparse import ArgumentParser
+from dataclasses import dataclass
+from itertools import cycle, islice
+from pathlib import Path
+from statistics import median
+
+from benchmarks.bytecode import with_bytecode
+from benchmarks.session_data import SIZES, write_session
+from tests.pty_session import PtySession
+
+MEDIAN_GOAL = 0.016
+WORST_GOAL = 0.100
+PAUSES = (0.0, 0.03, 0.25, 0.0, 0.0, 0.4)
+"""Seconds between the picture for one key and the next key."""
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """Seconds from each key to its picture, and the processor time of the program for all of them."""
+
+    waits: list[float]
+    processor: float
+
+    @property
+    def told(self) -> str:
+        share = 1000 * self.processor / len(self.waits)
+        return (
+            f"median {1000 * median(self.waits):6.1f} ms   worst {1000 * max(self.waits):6.1f} ms   "
+            f"{share:5.1f} ms of processor a key, its work in the background included"
+        )
+
+
+def main() -> int:
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("--keys", type=int, default=120)
+    parser.add_argument("--size", choices=SIZES, default="1GB")
+    parser.add_argument("--session", type=Path, help="one that is there already, instead of a new one")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        small = write_session(folder / "small", 500_000).folder
+        large = arguments.session or write_session(folder / "large", SIZES[arguments.size]).folder
+        env = {**with_bytecode(folder / "bytecode"), "XDG_STATE_HOME": name, "XDG_CACHE_HOME": name}
+        _walk(small, env, 5)  # the first run writes the bytecode
+        idle, busy = _walk(small, env, arguments.keys), _walk(large, env, arguments.keys)
+    print(f"nothing to do       {idle.told}")
+    print(f"work in background  {busy.told}")
+    print(f"goal: median ≤ {1000 * MEDIAN_GOAL:.0f} ms, worst ≤ {1000 * WORST_GOAL:.0f} ms")
+    print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
+    return 0 if median(busy.waits) <= MEDIAN_GOAL and max(busy.waits) <= WORST_GOAL else 1
+
+
+def _walk(session: Path, env: dict[str, str], keys: int) -> Gaps:
+    """Down the first messages, key after key; a message is on the screen when the detail names it."""
+    with PtySession([sys.executable, "-m", "ctxview", session], env=env, columns=200, rows=60) as screen:
+        screen.wait_for("summary.md")
+        screen.press("0")
+        screen.wait_for("message 1")
+        started = _processor(screen.process.pid)
+        waits = []
+        for number, pause in enumerate(islice(cycle(PAUSES), keys), start=2):
+            _idle(screen, pause)
+            waits.append(_until(screen, "j", f"message {number:,}"))
+        return Gaps(waits, _processor(screen.process.pid) - started)
+
+
+def _until(screen: PtySession, key: str, text: str) -> float:
+    screen.output = b""
+    pressed = time.perf_counter()
+    screen.press(key)
+    while text.encode() not in screen.output:
+        screen.wait_for_more()
+    return time.perf_counter() - pressed
+
+
+def _idle(screen: PtySession, seconds: float) -> None:
+    """Takes what is painted meanwhile, so that the program never waits for its terminal."""
+    end = time.perf_counter() + seconds
+    while (left := end - time.perf_counter()) > 0:
+        screen.wait_for_more(left)
+
+
+def _processor(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
