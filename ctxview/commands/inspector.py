@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ctxview.commands.looking import preferred
 from ctxview.commands.trouble import Trouble
+from ctxview.config import ConfigError
 
 
 def open_inspector(paths: list[Path], arguments: Namespace) -> int:
@@ -19,7 +20,7 @@ def open_inspector(paths: list[Path], arguments: Namespace) -> int:
     look = {"as_format": arguments.as_format, "mode": arguments.mode, "profile": arguments.profile}
     try:
         return run(paths, preferred(arguments), **look)
-    except BadTheme as error:
+    except (BadTheme, ConfigError) as error:
         raise Trouble(str(error)) from error
 
 

@@ -19,6 +19,7 @@ from ctxview.config import Config
 from ctxview.files.visible import is_safe, visible
 from ctxview.tui import themes
 from ctxview.tui.commands import COMMANDS
+from ctxview.tui.keys import shown, use
 from ctxview.tui.loading import Manner, Opener
 from ctxview.tui.opening import opener
 from ctxview.tui.precedence import Precedence
@@ -34,9 +35,11 @@ def run(
     mode: str | None = None,
     profile: str | None = None,
 ) -> int:
-    """Opens the inspector on `paths`; returns the exit code of the program. Raises `BadTheme`."""
+    """Opens the inspector on `paths`; returns the exit code. Raises `BadTheme` and `ConfigError`."""
     themes.load(config.theme)
+    keys = use(config.keys)
     app = CtxviewApp(partial(opener, paths, as_format), Manner(config.tokens, mode), profile, config.theme)
+    app.set_keymap(keys)
     app.run()
     return app.return_code or 0
 
@@ -87,7 +90,7 @@ class CtxviewApp(App[None]):
         if not isinstance(screen, CommandScreen):
             return
         for command in (each for each in COMMANDS if each.id in screen.known):
-            title = f"{command.label[:1].upper()}{command.label[1:]}  {command.shown}"
+            title = f"{command.label[:1].upper()}{command.label[1:]}  {shown(command)}"
             yield SystemCommand(title, command.help, partial(screen.action_command, command.id))
 
     def _fatal_error(self) -> None:

@@ -10,6 +10,7 @@ from ctxview.findings import Severity
 from ctxview.state import Owner, RefStatus, Sight
 from ctxview.tui import glyphs, sights
 from ctxview.tui.commands import GROUPS, READING, Group, bindings
+from ctxview.tui.keys import shown
 from ctxview.tui.panes.references import STYLE as REF_STYLE
 from ctxview.tui.query import FLAGS, NUMBERS, WORDS
 from ctxview.tui.screens.command_screen import CommandScreen
@@ -97,9 +98,9 @@ def _group(group: Group, width: int) -> list[Line]:
     for command in GROUPS[group]:
         if command in digits[1:]:
             continue
-        shown = f"{digits[0].shown} … {digits[-1].shown}" if command in digits else command.shown
+        keys = f"{shown(digits[0])} … {shown(digits[-1])}" if command in digits else shown(command)
         told = "Sources, Memory, Todo, Budget, References, …" if command in digits else command.help
-        lines += wrap(join(pad(show(shown, "key"), KEYS), show(told)), width, " " * KEYS)
+        lines += wrap(join(pad(show(keys, "key"), KEYS), show(told)), width, " " * KEYS)
     return lines
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Container
 
 from ctxview.tui.commands import BY_ID, COMMANDS, Command, Need
+from ctxview.tui.keys import shown
 from ctxview.tui.text import Line, Span, fit, join, width
 from ctxview.tui.widgets.drawing import OneLine
 
@@ -60,8 +61,8 @@ def _width(commands: list[Command]) -> int:
 
 def _key(command: Command) -> Line:
     action = f"screen.command('{command.id}')"
-    key = command.shown.split()[0]
+    key = shown(command).split()[0]
     if command.id == "earlier":
-        later = f"screen.command('{BY_ID['later'].id}')"
-        return (Span("[ ", "key", action), Span("]", "key", later), Span(" revision", "dim", later))
+        later, other = f"screen.command('{BY_ID['later'].id}')", shown(BY_ID["later"]).split()[0]
+        return (Span(f"{key} ", "key", action), Span(other, "key", later), Span(" revision", "dim", later))
     return (Span(key, "key", action), Span(f" {command.label}", "dim", action))

@@ -1,0 +1,60 @@
+"""Keys from the config file: they work, they are shown everywhere, and a mistake is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from ctxview.config import ConfigError
+from ctxview.tui import keys
+from ctxview.tui.commands import BY_ID
+from tests.tui.driving import driving
+from tests.tui.stories import night
+
+
+@pytest.fixture(autouse=True)
+def own_keys_are_forgotten() -> Iterator[None]:
+    yield
+    keys.use({})
+
+
+def test_without_own_keys_the_table_holds() -> None:
+    assert keys.use({}) == {}
+    assert keys.shown(BY_ID["save"]) == BY_ID["save"].shown
+
+
+def test_a_sign_may_be_written_as_itself() -> None:
+    assert keys.use({"later": "+", "search": "ctrl+k"})["search"] == "ctrl+k"
+    assert keys.shown(BY_ID["search"]) == "Ctrl-k"
+    assert keys.use({"earlier": "{", "oldest": "["}) == {
+        "earlier": "left_curly_bracket",
+        "oldest": "left_square_bracket",
+    }
+    assert keys.shown(BY_ID["earlier"]) == "{"
+
+
+@pytest.mark.parametrize(
+    ("own", "told"),
+    [
+        ({"serch": "K"}, "keys.serch: there is no such command (did you mean search?)"),
+        ({"search": "q"}, "q would mean both search and quit"),
+        ({"search": "K", "copy": "K"}, "K would mean both search and copy"),
+    ],
+)
+def test_a_mistake_is_told_with_what_it_clashes_with(own: dict[str, str], told: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        keys.use(own)
+    assert told in str(caught.value)
+
+
+async def test_the_own_key_works_the_old_one_does_not_and_the_bar_says_so() -> None:
+    own = keys.use({"zoom": "ctrl+k"})
+    async with driving(night(), size=(120, 36)) as drive:
+        drive.app.set_keymap(own)
+        await drive.press("z")
+        assert drive.inspector.deck.zoomed is None
+        await drive.press("ctrl+k")
+        assert drive.inspector.deck.zoomed is not None
+        await drive.press("question_mark")
+        assert "Ctrl-k" in drive.screen_text()
