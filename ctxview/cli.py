@@ -42,6 +42,7 @@ COMMANDS = {
         (
             ("ctxview show round-12.json", "an overview for people"),
             ("ctxview show round-12.json --json", "the same for programs"),
+            ("ctxview show .agent --at -2", "as it was one revision ago; also 12, 'round 12', 02:30"),
         ),
     ),
     "check": Command(
@@ -98,6 +99,7 @@ COMMANDS = {
         "tell two states apart by meaning",
         (
             ("ctxview diff round-11.json round-12.json", "exit 0 equal, 1 different"),
+            ("ctxview diff .agent --at 9 12", "two revisions of one thing; --at 12 alone: what 12 changed"),
             ("ctxview diff before.json after.json --json", "the same for programs"),
         ),
     ),

@@ -111,6 +111,54 @@ def test_show_names_the_revisions_there_are_when_one_is_unknown(ctxview) -> None
     assert "no revision is called round 99 (did you mean round 9?)" in ran.complaint
 
 
+@pytest.mark.parametrize("at", ["9", "#15", "-15", "round 9", "2026-03-12T01:45:00Z"])
+def test_show_takes_a_revision_by_number_name_or_time(ctxview, at: str) -> None:
+    state = ctxview("show", SAMPLES / "lighthouse", "--at", at, "--json", "--tokens", "bytes/4").json
+
+    assert state["revision"].startswith(("round 9", "round 10 reply (round-09"))
+
+
+def test_diff_of_one_path_compares_two_of_its_revisions(ctxview) -> None:
+    ran = ctxview("diff", SAMPLES / "lighthouse", "--at", "9", "10", "--json")
+
+    assert ran.code == 1
+    assert (ran.json["before"]["revision"], ran.json["after"]["revision"]) == ("round 9", "round 10")
+    assert ran.json["counts"]["removed"] >= 12
+
+
+def test_diff_at_one_revision_tells_what_that_one_changed(ctxview) -> None:
+    ran = ctxview("diff", SAMPLES / "lighthouse", "--at", "10", "--json")
+
+    assert (ran.json["before"]["revision"], ran.json["after"]["revision"]) == ("round 9", "round 10")
+
+
+def test_diff_of_one_path_tells_what_its_latest_revision_changed(ctxview) -> None:
+    ran = ctxview("diff", SAMPLES / "lighthouse", "--json")
+
+    assert ran.json["after"]["revision"] == "round 15 reply"
+
+
+def test_diff_of_two_paths_takes_a_revision_of_each(ctxview) -> None:
+    story = SAMPLES / "lighthouse"
+
+    assert ctxview("diff", story, story, "--at", "9").code == 0
+    assert ctxview("diff", story, story / "round-10.received.json", "--at", "9", "-1").code == 1
+
+
+def test_diff_says_when_there_is_nothing_before(ctxview) -> None:
+    ran = ctxview("diff", CLEAN)
+
+    assert ran.code == 2
+    assert "nothing comes before" in ran.complaint
+
+
+def test_diff_takes_two_revisions_at_most(ctxview) -> None:
+    ran = ctxview("diff", CLEAN, "--at", "1", "2", "3")
+
+    assert ran.code == 2
+    assert "--at takes one revision or two, not 3" in ran.complaint
+
+
 def test_show_counts_by_the_estimator_it_is_given(ctxview) -> None:
     state = ctxview("show", CLEAN, "--json", "--tokens", "bytes/3").json
 

@@ -6,10 +6,10 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from ctxview.analysis.tokens import COUNTERS, ESTIMATES, counter_named
-from ctxview.analysis.wording import did_you_mean
 from ctxview.commands.trouble import Trouble
 from ctxview.config import Config, ConfigError, load
 from ctxview.formats import CannotOpen, Lens, Source, discover, open_source
+from ctxview.formats.revisions import NoSuchRevision, find
 
 MODES = ("enabled", "disabled")
 
@@ -61,17 +61,10 @@ def opened(path: Path, arguments: Namespace) -> Source:
 
 
 def revision_index(source: Source, wanted: str | None) -> int:
-    """The revision a person means by its name or its round; the latest one when they name none."""
-    revisions = source.revisions
+    """The revision a person means, see `revisions.find`; the latest one when they name none."""
     if wanted is None:
-        return len(revisions) - 1
-    for index, revision in enumerate(revisions):
-        if wanted in (revision.label, str(revision.round)):
-            return index
-    labels = [revision.label for revision in revisions]
-    near = did_you_mean(wanted, labels)
-    raise Trouble(f"{source.path}: no revision is called {wanted}{near}; there are {_listed(labels)}")
-
-
-def _listed(labels: list[str]) -> str:
-    return ", ".join(labels) if len(labels) <= 8 else f"{', '.join(labels[:7])} … {labels[-1]}"
+        return len(source.revisions) - 1
+    try:
+        return find(source.revisions, wanted)
+    except NoSuchRevision as error:
+        raise Trouble(f"{source.path}: {error}") from error

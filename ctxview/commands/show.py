@@ -8,12 +8,13 @@ from pathlib import Path
 from ctxview.commands.looking import add_look, lens, opened, revision_index
 from ctxview.files.visible import visible
 from ctxview.formats import Source
+from ctxview.formats.revisions import HOW
 
 
 def configure(parser: ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", type=Path, help="a file, a session or a tree")
     parser.add_argument("--json", action="store_true", help="print JSON for programs")
-    parser.add_argument("--at", metavar="REV", help="a round or a revision by name; the latest by default")
+    parser.add_argument("--at", metavar="REV", help=f"{HOW}; the latest by default")
     add_look(parser)
 
 

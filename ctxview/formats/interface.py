@@ -49,6 +49,8 @@ class Revision:
     file: Path
     round: int | None = None
     time: str | None = None
+    follows: str | None = None
+    """The name of the revision it goes on from; None for the one before. See `revisions.before`."""
 
 
 @dataclass(frozen=True, slots=True)

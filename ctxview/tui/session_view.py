@@ -139,6 +139,17 @@ class SessionView:
             self.look = replace(self.look, revision=self.last_revision)
 
     @property
+    def as_of(self) -> str | None:
+        """The name of the revision looked at when it is one that is over and only shown; None for now."""
+        from ctxview.formats.interface import KeepsPast
+
+        if self.source is None:
+            return None
+        revision, source = self.look.revision, self.source
+        kept = isinstance(source, KeepsPast) and source.only_shown(revision) is not None
+        return source.revisions[revision].label if kept or revision < self.last_revision else None
+
+    @property
     def profile(self) -> str | None:
         """The name of the profile in use, the format's own default when none was chosen."""
         if self.look.profile is not None or self.source is None:

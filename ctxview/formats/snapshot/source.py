@@ -94,9 +94,14 @@ class SnapshotSource:
             return (Revision("memory store", "store", folder / "memory.db"),)
         plain = [_revision(file, found) for file, found in zip(self._files, self._opened, strict=True)]
         uses = Counter(revision.label for revision in plain)
-        return tuple(
+        named = [
             replace(each, label=f"{each.label} ({each.file.name})") if uses[each.label] > 1 else each
             for each in plain
+        ]
+        before = self._before()
+        return tuple(
+            each if of is None else replace(each, follows=named[of].label)
+            for each, of in zip(named, before, strict=True)
         )
 
     def bytes_of(self, file: str) -> bytes:
@@ -275,16 +280,22 @@ class SnapshotSource:
     def _moments(self) -> Iterator[Moment]:
         from ctxview.formats.snapshot.timeline import Moment
 
-        latest: dict[Role, Snapshot] = {}
-        for place, (revision, file) in enumerate(zip(self.revisions, self._opened, strict=True)):
+        for revision, file, before in zip(self.revisions, self._opened, self._before(), strict=True):
             snapshot = file.snapshot
-            answers = self._placed[place].answers
-            before = latest.get(snapshot.role) if snapshot is not None else None
-            compared = self._opened[answers].snapshot if answers is not None else before
+            compared = self._opened[before].snapshot if before is not None else None
             origin = snapshot.origin() if snapshot is not None else Origin(file.file, start=0)
             yield Moment(revision.label, revision.kind, origin, snapshot, compared)
-            if snapshot is not None:
-                latest[snapshot.role] = snapshot
+
+    def _before(self) -> list[int | None]:
+        """What each goes on from: a reply from what it answers, anything else from the last of its role."""
+        latest: dict[Role, int] = {}
+        found: list[int | None] = []
+        for place, (placed, file) in enumerate(zip(self._placed, self._opened, strict=True)):
+            role = file.snapshot.role if file.snapshot is not None else None
+            found.append(placed.answers if placed.answers is not None or role is None else latest.get(role))
+            if role is not None:
+                latest[role] = place
+        return found
 
 
 def _revision(file: LoadedFile, found: SnapshotFile) -> Revision:

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from ctxview.analysis.diff import StateDiff
 from ctxview.formats import Lens, Source
+from ctxview.formats.revisions import before
 from ctxview.tui.screens.inspector import Inspector
 from ctxview.tui.session_view import Look
 
@@ -23,14 +24,14 @@ async def _show(screen: Inspector) -> None:
     if source is None or screen.shown is None:
         return
     draft = screen.drafts.dirty(look)
-    if not draft and look.revision == 0:
+    earlier = look.revision if draft else before(source.revisions, look.revision)
+    if earlier is None:
         screen.say("This is the first revision: there is nothing before it to compare with.")
         return
     overlay = screen.drafts.overlay(look.source)
     originals = {str(work.draft.file): work.draft.original for work in screen.drafts.of(look)}
-    before = (look.revision, {**overlay, **originals}) if draft else (look.revision - 1, overlay)
-    after = (look.revision, overlay)
-    difference = await asyncio.to_thread(_compare, source, look, before, after)
+    old = (earlier, {**overlay, **originals} if draft else overlay)
+    difference = await asyncio.to_thread(_compare, source, look, old, (look.revision, overlay))
     from ctxview.tui.screens.diff import DiffScreen
 
     title = "What the draft changes" if draft else "What changed since the revision before"
@@ -39,10 +40,10 @@ async def _show(screen: Inspector) -> None:
         screen.go_to(thing)
 
 
-def _compare(source: Source, look: Look, before: Side, after: Side) -> StateDiff:
+def _compare(source: Source, look: Look, old: Side, new: Side) -> StateDiff:
     from ctxview.analysis.diff import diff
     from ctxview.analysis.tokens import ESTIMATES
 
     lens = Lens(ESTIMATES["bytes/4"], look.profile, editor=look.editor)
-    old, new = (source.reading(revision, lens, overlay).state for revision, overlay in (before, after))
-    return diff(old, new)
+    left, right = (source.reading(revision, lens, overlay).state for revision, overlay in (old, new))
+    return diff(left, right)

@@ -7,7 +7,8 @@ runs rules happens in a thread.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable
+from functools import wraps
 from typing import Any
 
 from ctxview.edits import DeleteValue, Edit, MoveItem, Refused
@@ -15,19 +16,40 @@ from ctxview.files.save import Conflict, SaveRefused
 from ctxview.flow import Node
 from ctxview.formats.interface import Publishing
 from ctxview.state import Block, ContextState, Form, Gap, Tier, Todo, TodoItem
+from ctxview.tui.commands import BY_ID
 from ctxview.tui.screens.inspector import Inspector
 from ctxview.tui.things import WHOLE, Index, Kind, Thing
 from ctxview.tui.work import Work
 
 
+def _now_only(act: Callable[[Inspector], None]) -> Callable[[Inspector], None]:
+    """Editing is for what is now: of what is over it says so, and how to come back."""
+
+    @wraps(act)
+    def guarded(screen: Inspector) -> None:
+        view = screen.view
+        if view.as_of is None:
+            act(screen)
+        elif view.look.revision < view.last_revision:
+            key = BY_ID["newest"].shown.split()[0]
+            screen.say(f"{view.as_of} is over and only shown: {key} goes back to now, where you can edit.")
+        else:
+            screen.say("Nothing of a recording can be changed: it is what was.")
+
+    return guarded
+
+
+@_now_only
 def edit(screen: Inspector) -> None:
     _start(screen, _edit(screen))
 
 
+@_now_only
 def add(screen: Inspector) -> None:
     _start(screen, _add(screen))
 
 
+@_now_only
 def remove(screen: Inspector) -> None:
     block = _block(screen)
     if block is None or block.form is None or not block.form.removable:
@@ -37,6 +59,7 @@ def remove(screen: Inspector) -> None:
         _start(screen, _apply(screen, block.form.file, DeleteValue(block.form.pointer), said=said))
 
 
+@_now_only
 def move(screen: Inspector) -> None:
     _start(screen, _move(screen))
 

@@ -13,6 +13,7 @@ from ctxview.tui.commands import GROUPS, READING, Group, bindings
 from ctxview.tui.keys import shown
 from ctxview.tui.panes.references import STYLE as REF_STYLE
 from ctxview.tui.query import FLAGS, NUMBERS, WORDS
+from ctxview.tui.revision_kinds import LEGEND
 from ctxview.tui.screens.command_screen import CommandScreen
 from ctxview.tui.search import pattern
 from ctxview.tui.text import EMPTY, Line, Span, join, pad, plain, show, wrap
@@ -113,6 +114,7 @@ def _signs(width: int) -> list[Line]:
         *((glyphs.SEVERITY[each], f"severity.{each}", each) for each in Severity),
         *((glyphs.REF[each], REF_STYLE[each], f"reference {each}") for each in RefStatus),
         *((sights.GLYPHS[each], sights.style(each), f"a target: {sights.SENTENCES[each]}") for each in Sight),
+        *((f"{each.hollow} {each.filled}", each.style, f"on the timeline: {each.told}") for each in LEGEND),
         ("+ ~ !", "changed.changed", "new, changed, or judged otherwise than what was shown before"),
         ("≈", "warn", "an estimate; without it a figure is exact"),
         (f"{glyphs.LEVELS[0]} {glyphs.LEVELS[7]}", "decay.0", "decay and confidence from 0 to 1"),

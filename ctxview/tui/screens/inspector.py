@@ -355,6 +355,7 @@ class Inspector(CommandScreen[None]):
         """What stands around the panes: title, timeline, tabs, keys."""
         view = self.view
         self.timeline.display = view.last_revision > 0
+        self.deck.set_class(view.as_of is not None, "-past")
         self.header.refresh()
         self.timeline.refresh()
         self.deck.retitle()

@@ -23,8 +23,12 @@ class Deck(Widget):
     Deck { height: 1fr; }
     Deck PaneLines { border: round $secondary; background: $surface; border-subtitle-color: $accent; }
     Deck PaneLines:focus { border: round $primary; }
+    Deck.-past PaneLines { border: round $warning 60%; }
+    Deck.-past PaneLines:focus { border: round $warning; }
     Deck.-single PaneLines { border: none; border-top: solid $secondary; }
     Deck.-single PaneLines:focus { border-top: solid $primary; }
+    Deck.-single.-past PaneLines { border-top: solid $warning 60%; }
+    Deck.-single.-past PaneLines:focus { border-top: solid $warning; }
     """
 
     def __init__(self, panes: Iterable[PaneLines]) -> None:

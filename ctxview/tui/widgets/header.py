@@ -59,6 +59,9 @@ def _facts(view: SessionView, status: str) -> list[tuple[int, Line]]:
     if shown is not None:
         counts = severity_counts(shown.counts, gap="  ", zeros=True)
         facts.append((8, tuple(Span(span.text, span.style, "screen.command('pane_7')") for span in counts)))
+    if (as_of := view.as_of) is not None:
+        told = f" as of {shorten(as_of, 28)} · read-only "
+        facts.append((9, show(told, "past", "screen.command('newest')")))
     if view.source is not None and view.last_revision:
         facts.append((6, show(f"rev {view.look.revision + 1}/{view.last_revision + 1}")))
     if len(view.editors) > 1:

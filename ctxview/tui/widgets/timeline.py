@@ -1,10 +1,17 @@
-"""The strip of revisions: a line with a bead for each, the one that is shown filled. A click goes there."""
+"""The strip of revisions: a bead for each by its kind, the one that is shown filled. A click goes there."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ctxview.tui.revision_kinds import PLAIN, bead
 from ctxview.tui.session_view import SessionView
 from ctxview.tui.text import Line, Span, fit, join, show, width
 from ctxview.tui.widgets.drawing import OneLine
+
+if TYPE_CHECKING:
+    from ctxview.formats import Revision
 
 
 class Timeline(OneLine):
@@ -29,13 +36,13 @@ def timeline_line(view: SessionView, cells: int) -> Line:
     room = max(10, min(cells - 10 - min(width(caption), cells // 2), max(2 * last + 1, cells // 3)))
     earlier = Span(" ◀ ", "link" if now > 0 else "faint", "screen.command('earlier')")
     later = Span(" ▶ ", "link" if now < last else "faint", "screen.command('later')")
-    beads = _beads(last, now, room)
+    beads = _beads(source.revisions, last, now, room)
     return fit(
         join((earlier, Span("├", "faint")), beads, (Span("┤", "faint"), later, Span(" ")), caption), cells
     )
 
 
-def _beads(last: int, now: int, cells: int) -> Line:
+def _beads(revisions: Sequence[Revision], last: int, now: int, cells: int) -> Line:
     """Revisions spread over the cells; where several share a cell a click goes to the latest of them."""
     places: dict[int, int] = {}
     for number in (
@@ -47,10 +54,12 @@ def _beads(last: int, now: int, cells: int) -> Line:
     for cell in range(cells):
         target = places.get(cell)
         if cell == current:
-            spans.append(Span("●", "accent", f"screen.go_to_revision({now})"))
+            spans.append(Span(bead(revisions[now].kind).filled, "accent", f"screen.go_to_revision({now})"))
         elif target is not None:
-            style = "link" if cell < current else "dim"
-            spans.append(Span("○" if last * 2 < cells else "•", style, f"screen.go_to_revision({target})"))
+            look = bead(revisions[target].kind)
+            style = look.style if cell < current else "dim"
+            sign = look.hollow if last * 2 < cells else "•"
+            spans.append(Span(sign, style, f"screen.go_to_revision({target})"))
         else:
             spans.append(Span("─", "faint"))
     return tuple(spans)
@@ -66,6 +75,9 @@ def _caption(view: SessionView) -> Line:
         return ()
     revision = source.revisions[view.look.revision]
     facts = [show(revision.label, "strong")]
+    look = bead(revision.kind)
+    if look is not PLAIN and revision.kind not in revision.label:
+        facts.append(show(revision.kind, look.style))
     if revision.time:
         facts.append(show(revision.time, "dim"))
     if view.shown is not None:
