@@ -41,7 +41,7 @@ def find(revisions: Sequence[Revision], wanted: str) -> int:
 
 
 def before(revisions: Sequence[Revision], number: int) -> int | None:
-    """What a revision is best compared with: the one it goes on from, else the one before it; None for none."""
+    """What a revision is best compared with: the one it goes on from, else the one before it, if any."""
     follows = revisions[number].follows
     earlier = (place for place in reversed(range(number)) if revisions[place].label == follows)
     return next(earlier, number - 1 if number else None)

@@ -24,6 +24,7 @@ class Need(StrEnum):
     PROFILES = "more than one profile"
     EDITORS = "more than one who may edit"
     HITS = "a search that found something"
+    PAST = "something after what is shown"
 
 
 class Group(StrEnum):
@@ -95,7 +96,15 @@ GROUPS: Mapping[Group, tuple[Command, ...]] = {
         Command("earlier", "left_square_bracket", "[", "earlier", "The revision before", 5, Need.REVISIONS),
         Command("later", "right_square_bracket", "]", "later", "The revision after"),
         Command("oldest", "left_curly_bracket,ctrl+home", "{ Ctrl-Home", "oldest", "The first revision"),
-        Command("newest", "right_curly_bracket,ctrl+end", "} Ctrl-End", "newest", "The latest revision"),
+        Command(
+            "newest",
+            "right_curly_bracket,ctrl+end",
+            "} Ctrl-End",
+            "newest",
+            "The latest revision, now",
+            2,
+            Need.PAST,
+        ),
         Command("origin", "o", "o", "origin", "The very bytes in the file this comes from", 4),
         Command("diff", "d", "d", "diff", "What changed since the revision before, or in the draft", 6),
         Command("profile", "p", "p", "profile", "Judge by the next runtime profile", 8, Need.PROFILES),

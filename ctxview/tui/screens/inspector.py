@@ -385,7 +385,10 @@ class Inspector(CommandScreen[None]):
             Need.PROFILES: source is not None and len(source.profiles) > 1,
             Need.EDITORS: len(view.editors) > 1,
             Need.FINDINGS: shown is not None and bool(shown.index.findings),
-            Need.WRITABLE: shown is not None and any(tier.new for tier in shown.index.reading.state.tiers),
+            Need.PAST: view.look.revision < view.last_revision,
+            Need.WRITABLE: view.as_of is None
+            and shown is not None
+            and any(tier.new for tier in shown.index.reading.state.tiers),
             Need.DRAFT: self.drafts.dirty(view.look),
             Need.HITS: bool(view.hits.found or (view.hits.needle.strip() and view.transcript)),
         }

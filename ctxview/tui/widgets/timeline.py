@@ -58,7 +58,7 @@ def _beads(revisions: Sequence[Revision], last: int, now: int, cells: int) -> Li
         elif target is not None:
             look = bead(revisions[target].kind)
             style = look.style if cell < current else "dim"
-            sign = look.hollow if last * 2 < cells else "•"
+            sign = look.hollow if last < cells else "•"
             spans.append(Span(sign, style, f"screen.go_to_revision({target})"))
         else:
             spans.append(Span("─", "faint"))

@@ -1,0 +1,78 @@
+"""What is over is shown as of then: visibly so, and nothing of it can be changed."""
+
+from __future__ import annotations
+
+import pytest
+
+from ctxview.tui.revision_kinds import LOG, PLAIN, REPLY, bead
+from ctxview.tui.text import plain
+from ctxview.tui.widgets.header import header_line
+from ctxview.tui.widgets.timeline import timeline_line
+from tests.tui.driving import Driver, driving
+from tests.tui.stories import night
+
+
+def _header(drive: Driver, cells: int = 120) -> str:
+    return plain(header_line(drive.inspector.view, "", cells))
+
+
+async def test_now_is_not_called_read_only() -> None:
+    async with driving(night()) as drive:
+        assert "read-only" not in _header(drive)
+        assert not drive.inspector.deck.has_class("-past")
+
+
+@pytest.mark.parametrize("cells", [80, 120, 200])
+async def test_an_earlier_revision_says_as_of_when_it_is_and_that_it_is_read_only(cells: int) -> None:
+    async with driving(night()) as drive:
+        await drive.step("left_square_bracket")
+
+        label = drive.inspector.view.sources[0].revisions[drive.inspector.view.look.revision].label
+        assert f"as of {label} · read-only" in _header(drive, cells)
+        assert drive.inspector.deck.has_class("-past")
+
+
+@pytest.mark.parametrize("key", ["e", "a", "x", "m"])
+async def test_keys_that_edit_say_how_to_come_back_to_now(key: str) -> None:
+    async with driving(night()) as drive:
+        await drive.step("left_square_bracket")
+        await drive.press(key)
+
+        assert "only shown: } goes back to now" in drive.notices[-1]
+        assert drive.app.screen is drive.inspector
+
+
+async def test_the_newest_revision_can_be_edited_again() -> None:
+    async with driving(night()) as drive:
+        await drive.press("left_curly_bracket")
+        await drive.press("ctrl+end")
+
+        assert drive.inspector.view.as_of is None
+        assert not drive.inspector.deck.has_class("-past")
+
+
+async def test_a_click_on_what_says_read_only_goes_back_to_now() -> None:
+    async with driving(night()) as drive:
+        await drive.press("ctrl+home")
+        at = _header(drive).index("read-only")
+        await drive.pilot.click("#header", offset=(at, 0))
+        await drive.settle()
+
+        assert drive.inspector.view.as_of is None
+
+
+async def test_the_timeline_tells_the_kinds_of_revisions_apart() -> None:
+    from pathlib import Path
+
+    from ctxview.formats import open_source
+    from ctxview.samples import folder
+
+    story = open_source(Path(folder()) / "snapshot" / "lighthouse")
+    async with driving(story, size=(160, 40)) as drive:
+        line = plain(timeline_line(drive.inspector.view, 160))
+
+        assert all(sign in line for sign in (PLAIN.hollow, REPLY.hollow, LOG.hollow, REPLY.filled))
+
+
+def test_a_kind_nobody_knows_is_a_plain_bead() -> None:
+    assert bead("something new") is PLAIN
