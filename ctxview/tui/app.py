@@ -17,6 +17,7 @@ from textual.screen import Screen
 
 from ctxview.config import Config
 from ctxview.files.visible import is_safe, visible
+from ctxview.recents import note
 from ctxview.tui import themes
 from ctxview.tui.commands import COMMANDS
 from ctxview.tui.keys import shown, use
@@ -35,10 +36,16 @@ def run(
     mode: str | None = None,
     profile: str | None = None,
 ) -> int:
-    """Opens the inspector on `paths`; returns the exit code. Raises `BadTheme` and `ConfigError`."""
+    """Opens the inspector on `paths`, or the start screen without any; returns the exit code.
+
+    Raises `BadTheme` and `ConfigError`.
+    """
     themes.load(config.theme)
     keys = use(config.keys)
-    app = CtxviewApp(partial(opener, paths, as_format), Manner(config.tokens, mode), profile, config.theme)
+    if paths:
+        note(paths)
+    start = partial(opener, paths, as_format) if paths else None
+    app = CtxviewApp(start, Manner(config.tokens, mode), profile, config.theme)
     app.set_keymap(keys)
     app.run()
     return app.return_code or 0
@@ -55,11 +62,12 @@ class CtxviewApp(App[None]):
 
     def __init__(
         self,
-        opener: Opener,
+        opener: Opener | None,
         manner: Manner | None = None,
         profile: str | None = None,
         theme: str = themes.DEFAULT,
     ) -> None:
+        """Without an opener a person chooses first what to open."""
         super().__init__()
         self._opener = opener
         self._manner = manner or Manner()
@@ -70,7 +78,19 @@ class CtxviewApp(App[None]):
         self.theme = theme
 
     def get_default_screen(self) -> Screen[None]:
-        return Inspector(self._opener, self._manner, self._profile, self._precedence)
+        if self._opener is not None:
+            return self._inspector(self._opener)
+        from ctxview.tui.screens.start import StartScreen
+
+        return StartScreen(self.open_paths)
+
+    def open_paths(self, paths: Sequence[Path]) -> None:
+        """From the start screen to the inspector."""
+        note(paths)
+        self.push_screen(self._inspector(partial(opener, paths, None)))
+
+    def _inspector(self, opener: Opener) -> Inspector:
+        return Inspector(opener, self._manner, self._profile, self._precedence)
 
     def on_mount(self) -> None:
         self.call_after_refresh(self._register_other_themes)
@@ -108,8 +128,8 @@ class CtxviewApp(App[None]):
 
     async def action_quit(self) -> None:
         """Asks first when something would be lost."""
-        inspector = self.screen_stack[0]
-        unsaved = inspector.drafts.unsaved if isinstance(inspector, Inspector) else []
+        inspectors = (screen for screen in self.screen_stack if isinstance(screen, Inspector))
+        unsaved = [name for inspector in inspectors for name in inspector.drafts.unsaved]
         if not unsaved:
             self.exit()
             return

@@ -13,22 +13,9 @@ if TYPE_CHECKING:
 
 
 def opener(paths: Sequence[Path], as_format: str | None) -> Iterator[Source | Problem]:
-    """Everything in `paths` that can be recognised; what cannot be opened comes as a problem with the reason.
-
-    Without a path it is what stands in the working directory, and the bundled samples when nothing does.
-    """
-    if paths:
-        for path in paths:
-            yield from _below(path, as_format)
-        return
-    nearby = list(_below(Path(), as_format))
-    if any(not isinstance(found, Problem) for found in nearby):
-        yield from nearby
-        return
-    from ctxview.samples import folder
-
-    yield from _below(folder(), None)
-    yield Problem(Path.cwd(), "nothing is recognised here, so these are the bundled samples")
+    """Everything in `paths` that can be recognised; what cannot be opened comes as a problem."""
+    for path in paths:
+        yield from _below(path, as_format)
 
 
 def _below(path: Path, as_format: str | None) -> Iterator[Source | Problem]:

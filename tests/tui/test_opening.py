@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -41,13 +40,3 @@ def test_a_folder_without_anything_says_so(tmp_path: Path) -> None:
 def test_a_named_format_is_not_second_guessed(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text("{}")
     assert reasons(tmp_path / "a.json", as_format="no-such-format")
-
-
-def test_without_a_path_the_working_directory_is_looked_through(
-    tmp_path: Path, lighthouse: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert "lighthouse" in titles()
-    assert reasons() == ["nothing is recognised here, so these are the bundled samples"]
-    shutil.copytree(lighthouse, tmp_path / "mine")
-    assert titles() == ["mine"]

@@ -1,0 +1,74 @@
+"""What the start screen offers: what lies nearby, what was open last, the samples. Draws nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ctxview.analysis.wording import counted
+
+MOST_NEARBY = 30
+SAMPLE_STORIES = {
+    "lighthouse": "a night in fourteen rounds: what an agent remembers, forgets and loses",
+    "agent-workspace": "an agent's own folder with its memory store",
+    "broken": "one mistake a file, and what a runtime makes of each",
+    "coder": "a long session with children, swapped content and a budget that is too small",
+    "fresh": "a session that has just begun",
+    "damaged": "a session after a crash",
+    "handoff": "a handoff between two agents: what was chosen, left out and shown to whom",
+    "planted": "the same handoff with a dozen faults to find",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Something to open, and what it is in a few words."""
+
+    section: str
+    name: str
+    about: str
+    paths: tuple[Path, ...]
+
+
+def nearby(folder: Path) -> tuple[list[Offer], str]:
+    """What can be opened below a folder, and a sentence about the search."""
+    from ctxview.formats import CannotOpen, discover
+
+    try:
+        found = discover(folder)
+    except CannotOpen as error:
+        return [], str(error)
+    known = [each for each in found.found if each.format != "raw"]
+    offers = [
+        Offer("Nearby", _relative(each.path, folder), f"{each.format}: {each.why}", (each.path,))
+        for each in known[:MOST_NEARBY]
+    ]
+    if len(known) > 1:
+        whole = Offer("Nearby", "all of it", counted(len(known), "thing"), (folder,))
+        offers.insert(0, whole)
+    more = f", {len(known) - MOST_NEARBY} more are not listed" if len(known) > MOST_NEARBY else ""
+    if known:
+        return offers, found.capped or f"in {folder.resolve().name}{more}"
+    return (
+        [],
+        f"nothing is recognised in {folder.resolve().name} ({counted(found.looked_at, 'place')} looked at)",
+    )
+
+
+def recently(paths: Iterable[Path]) -> list[Offer]:
+    return [Offer("Recent", path.name or str(path), str(path.parent), (path,)) for path in paths]
+
+
+def samples(paths: Sequence[Path]) -> list[Offer]:
+    every = Offer("Samples", "all samples", "to look around in", tuple(paths))
+    about = SAMPLE_STORIES.get
+    return [
+        every,
+        *(Offer("Samples", path.name, about(path.name, path.parent.name), (path,)) for path in paths),
+    ]
+
+
+def _relative(path: Path, folder: Path) -> str:
+    found = path.relative_to(folder) if path.is_relative_to(folder) else path
+    return str(found) if found.name else folder.resolve().name
