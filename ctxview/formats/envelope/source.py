@@ -158,7 +158,8 @@ class EnvelopeSource:
     def again(self) -> EnvelopeSource:
         """Raises `CannotOpen`. Files that did not change are neither read nor judged again."""
         new = EnvelopeSource(self._path, load(self._path, self._loaded))
-        new._judged = self._judged
+        known = self._judged
+        new._judged = {file: known[file] for file in new._loaded.files if file in known}
         return new
 
     def _read(self, file: str) -> bytes:
@@ -171,7 +172,7 @@ class EnvelopeSource:
     def _all_findings(self) -> tuple[Finding, ...]:
         found = [*self._file_findings(), *self._look.between_envelopes]
         for dossier in self.bundle.dossiers:
-            found += check_envelope(dossier, self._look.beside)
+            found += self._look.judgement(dossier)
         return in_order(masked_finding(each, self._look.withheld) for each in found)
 
     def _file_findings(self) -> Iterator[Finding]:
@@ -197,6 +198,7 @@ class _Look:
         self._path = path
         self.bundle = Bundle(tuple(files))
         self._beside = beside
+        self._judged: dict[Dossier, tuple[Finding, ...]] = {}
 
     def with_drafts(self, overlay: Mapping[str, bytes]) -> _Look:
         files = [
@@ -249,11 +251,17 @@ class _Look:
         strangers = self._strangers(moment)
         found = [
             *(each for each in file_findings() if each.origin.file not in strangers),
-            *check_envelope(moment.dossier, self.beside),
+            *self.judgement(moment.dossier),
             *self.between_envelopes,
         ]
         masked = in_order(masked_finding(each, self.withheld) for each in found)
         return Reading(build_state(view, setting), masked)
+
+    def judgement(self, dossier: Dossier) -> tuple[Finding, ...]:
+        """What is wrong between the records of an envelope."""
+        if dossier not in self._judged:
+            self._judged[dossier] = tuple(check_envelope(dossier, self.beside))
+        return self._judged[dossier]
 
     @cached_property
     def between_envelopes(self) -> tuple[Finding, ...]:
