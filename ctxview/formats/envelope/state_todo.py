@@ -27,7 +27,7 @@ def build_todo(view: View) -> Todo | None:
         for at, action in _actions(gap.value.get("blocked_actions"))
     )
     told = f"{counted(len(items), 'action')} blocked by {counted(len(gaps), 'open gap')}"
-    return Todo(told if gaps else "nothing is blocked", len(items), None, None, items)
+    return Todo(told if gaps else "nothing is blocked", None, None, None, items)
 
 
 def _actions(value: object) -> list[tuple[int, str]]:

@@ -117,9 +117,7 @@ class Withheld:
     def _spans_of_values(self, file: RecordFile) -> Iterator[tuple[int, int]]:
         for record in file.records:
             for path in self._held.get(record, ()):
-                span = record.document.span(join(record.inner, *path))
-                if span is not None:
-                    yield span
+                yield from _every_span(record.document, join(record.inner, *path))
 
     def _spans_of_texts(self, file: RecordFile) -> Iterator[tuple[int, int]]:
         for needle in self._needles:
@@ -165,6 +163,18 @@ class Withheld:
     @cached_property
     def _needles(self) -> Sequence[bytes]:
         return [each.encode("utf-8", "surrogatepass") for each in self._texts]
+
+
+def _every_span(document: JsonDocument, pointer: str) -> Iterator[tuple[int, int]]:
+    """Where a member stands, each time that its object has the key: readers see only the last."""
+    tree = document.tree
+    path = tree.path(pointer)
+    if path is None or len(path) < 2:
+        return
+    key = tree.key(path[-1])
+    for node in tree.children(path[-2]):
+        if node == path[-1] or (key is not None and tree.key(node) == key):
+            yield tree.span(node)
 
 
 def label(record: Record) -> str:

@@ -128,3 +128,10 @@ def test_a_string_that_spells_a_secret_in_its_own_way_is_withheld_whole() -> Non
     file = read_file("x.json", data)
     found = Withheld(file.records).spans(file)
     assert odd.encode() in {data[start:end] for start, end in found}
+
+
+def test_an_earlier_member_of_the_same_name_is_withheld_too() -> None:
+    data = b'{"item_id": "a", "content": "the first one", "redaction_state": "removed", "content": "the last one"}'
+    file = read_file("x.json", data)
+    spans = Withheld(file.records).spans(file)
+    assert [data[start:end] for start, end in spans] == [b'"the first one"', b'"the last one"']
