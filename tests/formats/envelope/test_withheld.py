@@ -131,7 +131,8 @@ def test_a_string_that_spells_a_secret_in_its_own_way_is_withheld_whole() -> Non
 
 
 def test_an_earlier_member_of_the_same_name_is_withheld_too() -> None:
-    data = b'{"item_id": "a", "content": "the first one", "redaction_state": "removed", "content": "the last one"}'
+    redacted = b'"item_id": "a", "redaction_state": "removed"'
+    data = b'{"content": "the first one", ' + redacted + b', "content": "the last one"}'
     file = read_file("x.json", data)
     spans = Withheld(file.records).spans(file)
     assert [data[start:end] for start, end in spans] == [b'"the first one"', b'"the last one"']
