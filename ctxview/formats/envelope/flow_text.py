@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ctxview.analysis.wording import counted, listed
 from ctxview.formats.envelope.fates import items_by_block
 from ctxview.formats.envelope.model import Record, text
+from ctxview.formats.envelope.state_tiers import block_text
 from ctxview.formats.envelope.view import View, spelled_out
 from ctxview.formats.envelope.vocabulary import Kind
 
@@ -146,5 +147,5 @@ def _blocks(view: View, assembly: Record) -> Iterator[str]:
         named = references.get(at, ())
         name = text(part.get("block_id")) or f"block {at}"
         heading = f"— {name}: {listed((each.id or '?' for each in named), 8)} —"
-        contents = (view.content(record) or "" for record in view.dossier.targets_of(named))
+        contents = (block_text(view, record) for record in view.dossier.targets_of(named))
         yield "\n".join([view.mask(heading), *contents])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ctxview.analysis.wording import listed
 from ctxview.formats.block_counts import count_blocks
 from ctxview.formats.envelope.flow_text import coverage
 from ctxview.formats.envelope.masking import masked_state
@@ -96,11 +97,11 @@ def _producer(envelope: Record) -> str | None:
 
 
 def _runtime(envelope: Record) -> dict[str, str]:
-    """Which session, thread, turn, task, run and attempt the envelope belongs to."""
-    found: dict[str, str] = {}
-    for reference in envelope.refs("runtime_refs"):
-        kind = text(reference.members.get("kind"))
-        if kind and reference.id:
-            found.setdefault(kind, reference.id)
-    own = {kind: name for kind in RUNTIME_KINDS if (name := envelope.text(f"{kind}_id"))}
-    return {**own, **found}
+    """Which session, thread, turn, task, run and attempts the envelope belongs to."""
+    own = [(kind, envelope.text(f"{kind}_id")) for kind in RUNTIME_KINDS]
+    named = [(text(each.members.get("kind")), each.id) for each in envelope.refs("runtime_refs")]
+    found: dict[str, list[str]] = {}
+    for kind, name in (*own, *named):
+        if kind and name:
+            found.setdefault(kind, []).append(name)
+    return {kind: listed(dict.fromkeys(names)) for kind, names in found.items()}

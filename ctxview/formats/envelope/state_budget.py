@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from ctxview.analysis.wording import listed
 from ctxview.formats.envelope.fates import items_by_block, key_of
 from ctxview.formats.envelope.model import Record, Reference, count, text
 from ctxview.formats.envelope.view import View
@@ -15,6 +14,7 @@ from ctxview.origin import JsonValue
 from ctxview.state import Budget, Segment
 
 RECORDED = "recorded"
+MOST_CUTS = 6
 UNITS = ("tokens", "bytes", "items")
 
 
@@ -48,7 +48,8 @@ def _truncations(record: Record) -> Iterator[str]:
         inner = segment.get("truncation_records")
         entries += [each for each in inner if isinstance(each, dict)] if isinstance(inner, list) else []
     if entries:
-        yield f"truncated {listed((_truncated(each) for each in entries), 6)}"
+        told = dict.fromkeys(map(_truncated, entries))
+        yield f"truncated {'; '.join([*told][:MOST_CUTS])}{'; …' if len(told) > MOST_CUTS else ''}"
 
 
 def _truncated(members: Mapping[str, JsonValue]) -> str:
@@ -56,8 +57,9 @@ def _truncated(members: Mapping[str, JsonValue]) -> str:
     name = next(
         (found for key in ("item_ref", "item_id", "id", "ref") if (found := text(members.get(key)))), None
     )
-    figures = (f"{key} {each}" for key, each in members.items() if count(each) is not None)
-    return " ".join((name or "something", *figures))
+    counts = {key.replace("_", " "): count(value) for key, value in members.items()}
+    figures = [f"{key} {each:,}" for key, each in counts.items() if each is not None]
+    return f"{name or 'something'} ({', '.join(figures)})" if figures else name or "something"
 
 
 # -- one budget --------------------------------------------------------------------------------------------

@@ -108,11 +108,15 @@ class _Flow:
             end = self._ids[selection]
             surface = self._dossier.named(Kind.SURFACE, selection.text("surface_id"))
             chosen = {each.id for each in selection.refs("selected_item_refs")}
+            among = len(considered(selection))
+            # What an earlier attempt chose went no further.
+            passes = selection not in self._earlier
             if surface is not None:
-                among = len(considered(selection))
-                yield Link(self._ids[surface], end, among, f"{len(chosen)} of {among} chosen")
+                told = f"{len(chosen)} of {among} chosen"
+                yield Link(self._ids[surface], end, among if passes else 0, told)
             for budget in self._budgets_of(selection):
-                yield Link(end, self._ids[budget], len(chosen), self._view.mask(left_out(selection)))
+                told = self._view.mask(left_out(selection))
+                yield Link(end, self._ids[budget], len(chosen) if passes else 0, told)
         for fate in self._view.fates.values():
             for chosen_by in fate.selected_by:
                 yield Link(self._item(fate.id), self._ids[chosen_by], 0, "selected")
@@ -178,6 +182,19 @@ class _Flow:
     @cached_property
     def _selections(self) -> Sequence[Record]:
         return sorted(self._dossier.of(Kind.SELECTION), key=_at)
+
+    @cached_property
+    def _earlier(self) -> set[Record]:
+        """Selections of attempts that a later attempt of the same run took the place of."""
+        last: dict[tuple[str | None, str | None], str] = {}
+        for each in self._selections:
+            if name := each.text("attempt_id"):
+                last[each.text("task_id"), each.text("run_id")] = name
+        return {
+            each
+            for each in self._selections
+            if (name := each.text("attempt_id")) and last[each.text("task_id"), each.text("run_id")] != name
+        }
 
     def _target(self, record: Record) -> str:
         target = record.text("target")

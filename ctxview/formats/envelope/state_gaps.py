@@ -69,7 +69,9 @@ def _candidate(members: dict[str, JsonValue] | object) -> str:
 
 
 def _omissions(view: View) -> Iterator[Gap]:
-    for _, impact in zip(range(MOST_OMISSIONS), high_impact(view.fates), strict=False):
+    # What several attempts left out is one thing that is not there; the last of them says why.
+    last = {impact.fate.id: impact for impact in high_impact(view.fates)}
+    for impact in [*last.values()][:MOST_OMISSIONS]:
         reason = impact.omission.reason or "no reason given"
         title = impact.fate.item.text("title") if impact.fate.item is not None else None
         yield Gap(

@@ -179,17 +179,22 @@ def why_not_shown(view: View, fate: Fate) -> str:
     if fate.item is not None and fate.redaction in GONE:
         return label(fate.item).strip("[]")
     if fate.selected_by:
-        return f"selected by {listed(map(key_of, fate.selected_by))}, but in no assembly"
+        chosen = f"selected by {listed(map(key_of, fate.selected_by))}, but"
+        return f"{chosen} {_omitted(fate)}" if fate.omitted else f"{chosen} in no assembly"
     if fate.compacted_into:
         return _compacted(view, fate)
     if fate.omitted:
-        return "; ".join(
-            f"omitted by {key_of(each.selection)}: {each.reason or 'no reason given'}"
-            for each in fate.omitted[:3]
-        )
+        return _omitted(fate)
     if fate.candidates_in:
         return f"a candidate of {listed(map(key_of, fate.candidates_in))}, neither selected nor omitted"
     return "available, and no selection considered it" if fate.surfaces else "on no surface"
+
+
+def _omitted(fate: Fate) -> str:
+    return "; ".join(
+        f"omitted by {key_of(each.selection)}: {each.reason or 'no reason given'}"
+        for each in fate.omitted[:3]
+    )
 
 
 def _compacted(view: View, fate: Fate) -> str:

@@ -153,7 +153,7 @@ def test_a_budget_has_its_segments_its_reserve_and_says_that_its_figures_are_rec
         ("system seg-1", 80, False, "recorded"),
         ("user seg-2", 400, False, "recorded"),
     ]
-    assert shown.extra["overflow of bud-1"] == "truncate_tail; truncated talk removed_tokens 12"
+    assert shown.extra["overflow of bud-1"] == "truncate_tail; truncated talk (removed tokens 12)"
 
 
 def test_budgets_in_bytes_and_items_stand_beside_those_in_tokens(folder: Path) -> None:
