@@ -14,10 +14,10 @@ from ctxview.analysis.tokens import Count, TokenCounter
 from ctxview.formats.session.history import Cancelled, Report, Stream
 from ctxview.formats.session.history_line import HistoryLine
 from ctxview.formats.session.message import message_in
+from ctxview.formats.session.pace import Pace
 
 RECIPE = "session message 1"
 """Names what is counted of a line; another number when that changes."""
-STEP = 512 * 1024
 ROLES = ("system", "user", "assistant", "tool")
 
 
@@ -81,13 +81,12 @@ class _Walk:
         self.roles: deque[str] = deque()
 
     def contents(self) -> Iterator[bytes]:
-        done = told = 0
+        done, pace = 0, Pace()
         for line in self._stream.scan(self.lines):
             done += line.size + line.ending
             self.lines += 1
             self.final = line.ending > 0
-            if self._report is not None and done - told >= STEP:
-                told = done
+            if self._report is not None and pace.due(line.size):
                 self._report(done, self._stream.size)
             value = line.value
             if value is None:

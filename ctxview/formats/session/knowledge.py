@@ -105,7 +105,8 @@ class Knowledge:
         """Go on until all is known, or until somebody cancels; whether all is known."""
         with self._working:
             return (
-                self._examine(cancelled, told)
+                self._count_lines(cancelled, told)
+                and self._examine(cancelled, told)
                 and self._survey(cancelled, told)
                 and self._compare(cancelled, told)
                 and self._texts.advance(cancelled, lambda done, size: told(done, size, "looking for secrets"))
@@ -140,6 +141,12 @@ class Knowledge:
             and before.get(blob.name) == blob
             and now - blob.entry.modified > SETTLES_AFTER
         }
+
+    def _count_lines(self, cancelled: Cancelled, told: Told) -> bool:
+        """Before all else: it is quick, and somebody may be looking for a line."""
+        for stream in (self._history.messages, self._history.events):
+            stream.index(cancelled, lambda done, size: told(done, size, "counting lines"))
+        return not cancelled()
 
     def _examine(self, cancelled: Cancelled, told: Told) -> bool:
         blobs, total, done = all_blobs(self._session), blob_bytes(self._session), 0

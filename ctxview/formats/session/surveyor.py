@@ -20,6 +20,7 @@ from ctxview.formats.session.history import Cancelled, History, Report, Stream
 from ctxview.formats.session.history_line import HistoryLine
 from ctxview.formats.session.message import Message, answers_in, large_texts, message_in, outputs_in, size_of
 from ctxview.formats.session.moments import Moment, moment_in
+from ctxview.formats.session.pace import Pace
 from ctxview.formats.session.profile import Profile
 from ctxview.formats.session.runs import RunBook
 from ctxview.formats.session.survey import Repeated, Spoken, StreamFacts, Survey
@@ -31,8 +32,6 @@ MOST_CONTENTS = 50_000
 MOST_CANCELS = 1000
 MOST_OUTPUTS = 4
 """So many different outputs of one call are noted: with two of them nobody knows which was meant."""
-STEP = 512 * 1024
-"""Bytes between two looks at whether somebody wants the pass to stop."""
 
 Judge = Callable[[HistoryLine], Iterable[Finding]]
 
@@ -95,16 +94,16 @@ class Surveyor:
         return self._result is not None
 
     def _pass(self) -> Iterator[int]:
-        notes = self._notes
+        notes, pace = self._notes, Pace()
         torn: list[HistoryLine] = []
         for line in self._lines(self._history.events, notes.events, torn):
             notes.event(line)
-            if notes.events.due():
+            if pace.due(line.size):
                 yield notes.events.done + notes.messages.done
         notes.book.catch_up()
         for line in self._lines(self._history.messages, notes.messages, torn):
             notes.message(line)
-            if notes.messages.due():
+            if pace.due(line.size):
                 yield notes.events.done + notes.messages.done
         self._result = self._finish(torn)
 
@@ -132,7 +131,6 @@ class _Layout:
     def __init__(self) -> None:
         self.lines = 0
         self.done = 0
-        self._looked = 0
         self._blanks = array("Q")
 
     def copy(self) -> _Layout:
@@ -146,13 +144,6 @@ class _Layout:
         self.done += line.size + line.ending
         if line.is_blank:
             self._blanks.append(number)
-
-    def due(self) -> bool:
-        """Whether it is time to look up from the work."""
-        due = self.done - self._looked >= STEP
-        if due:
-            self._looked = self.done
-        return due
 
     def facts(self, stream: Stream) -> StreamFacts:
         return StreamFacts(max(self.lines, len(stream)), stream.size, self._blanks[:])

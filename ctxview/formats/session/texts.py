@@ -21,10 +21,10 @@ from ctxview.formats.session.history_line import HistoryLine
 from ctxview.formats.session.message import message_in
 from ctxview.formats.session.model import Session
 from ctxview.formats.session.names import EVENTS, MESSAGES
+from ctxview.formats.session.pace import Pace
 from ctxview.formats.session.records import Record, RecordFile
 from ctxview.state import Origin
 
-STEP = 256 * 1024
 CHECKED_EVENTS = ("tool_call", "error", "approval_request", "approval_result")
 """Events with words of their own; the others repeat the messages."""
 LARGEST_TEXT = 2 * 1024 * 1024
@@ -85,7 +85,7 @@ class TextPass:
         return self.complete
 
     def _pass(self) -> Iterator[int]:
-        looked = self._done
+        pace = Pace()
         torn: list[HistoryLine] = []
         for stream in (self._history.messages, self._history.events):
             for line in stream.scan(self._lines[stream.name]):
@@ -95,8 +95,7 @@ class TextPass:
                 _add(self._tally, line)
                 self._lines[stream.name] = (line.number or 0) + 1
                 self._done += line.size + line.ending
-                if self._done - looked >= STEP:
-                    looked = self._done
+                if pace.due(line.size):
                     yield self._done
         # A last line without its newline may still become another one.
         whole = self._tally.copy() if torn else self._tally
