@@ -112,7 +112,7 @@ def _row(what: str, ours: float, peer: float | None, goal: float) -> bool:
 
 
 def _memory_at_work(screen: PtySession) -> float:
-    """The most it takes for a while: the tables of tokens are loaded and the history is surveyed meanwhile."""
+    """The most it takes for a while; the tables of tokens are loaded and the history surveyed meanwhile."""
     most, end = 0.0, time.perf_counter() + AT_WORK
     while time.perf_counter() < end:
         screen.wait_for_more(PAUSE)
