@@ -138,6 +138,8 @@ GROUPS: Mapping[Group, tuple[Command, ...]] = {
         Command("copy", "y", "y", "copy", "Copy what is selected", 11),
         Command("theme", "t", "t", "theme", "Next theme"),
         Command("palette", "colon,ctrl+p", ":", "commands", "All commands by name", 3),
+        Command("tour", "f2", "F2", "tour", "Five steps through the inspector (also t in this help)"),
+        Command("screenshot", "P", "P", "picture", "Write the screen as an SVG picture beside you"),
         Command("help", "question_mark,f1", "?", "help", "All keys, glyphs and the filter language", 2),
         Command("quit", "q", "q", "quit", "Back, or quit; asks when there are unsaved changes", 1),
     ),

@@ -1,6 +1,8 @@
-"""What belongs to no subject: copy, theme, palette, help, leaving."""
+"""What belongs to no subject: copy, theme, palette, tour, picture, help, leaving."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from ctxview.tui import themes
 from ctxview.tui.screens.command_screen import CommandScreen
@@ -27,6 +29,35 @@ def theme(screen: CommandScreen[object]) -> None:
 
 def palette(screen: CommandScreen[object]) -> None:
     screen.app.action_command_palette()
+
+
+def tour(screen: CommandScreen[object]) -> None:
+    """Through the inspector, also from a screen that lies on top of it."""
+    from ctxview.tui.screens.tour import TourScreen
+
+    app = screen.app
+    inspector = next((each for each in app.screen_stack if isinstance(each, Inspector)), None)
+    if inspector is None:
+        return
+    if screen is not inspector:
+        screen.dismiss()
+    app.call_after_refresh(app.push_screen, TourScreen(inspector))
+
+
+def screenshot(screen: CommandScreen[object]) -> None:
+    """Into the working folder, under a name that nobody has."""
+    from datetime import datetime
+
+    from ctxview.files.create import CreateRefused, create
+
+    name = f"ctxview-{datetime.now():%Y%m%d-%H%M%S}.svg"
+    picture = screen.app.export_screenshot(title="ctxview")
+    try:
+        made = create(Path.cwd(), name, picture.encode("utf-8", "replace"), mode=0o644)
+    except (CreateRefused, OSError) as error:
+        screen.say(f"The picture was not written: {error}", severity="error")
+        return
+    screen.say(f"Written to {name}." if made else f"{name} is there already.")
 
 
 def help(screen: CommandScreen[object]) -> None:  # noqa: A001 - the name of the command

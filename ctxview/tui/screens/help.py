@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
+from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from ctxview.findings import Severity
@@ -33,9 +35,15 @@ KEYS = 12
 """Cells for what stands before an explanation."""
 
 
+HELP = READING - {"theme"} | {"tour"}
+
+
 class HelpScreen(CommandScreen[None]):
-    BINDINGS = bindings(READING)  # type: ignore[assignment]  # the toolkit asks for a list of several kinds
-    known = READING
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings(HELP),
+        Binding("t", "command('tour')", "tour", show=False),
+    ]
+    known = HELP
 
     def __init__(self) -> None:
         super().__init__()
@@ -44,7 +52,7 @@ class HelpScreen(CommandScreen[None]):
 
     def compose(self) -> Iterator[Widget]:
         yield self._lines
-        yield KeyBar(READING)
+        yield KeyBar(HELP)
 
     def on_mount(self) -> None:
         self._lines.focus()

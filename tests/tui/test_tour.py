@@ -1,0 +1,51 @@
+"""The tour, and a picture of the screen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ctxview.tui.commands import BY_ID
+from ctxview.tui.layout import Pane
+from ctxview.tui.screens.tour import STEPS, TourScreen
+from tests.tui.driving import driving
+from tests.tui.stories import night
+
+
+def test_every_step_speaks_of_commands_there_are() -> None:
+    assert len(STEPS) == 5
+    for step in STEPS:
+        assert {step.goes_to, *step.commands} <= BY_ID.keys()
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_from_the_help_five_steps_lead_through_the_panes(size: tuple[int, int]) -> None:
+    async with driving(night(), size=size) as drive:
+        await drive.pilot.press("question_mark", "t")
+        await drive.pilot.pause()
+        tour = drive.app.screen
+        assert isinstance(tour, TourScreen)
+        fronts = [drive.front]
+        for _ in STEPS[1:]:
+            await drive.pilot.press("enter")
+            await drive.pilot.pause()
+            fronts.append(drive.front)
+        assert fronts == [Pane.MEMORY, Pane.BUDGET, Pane.FINDINGS, Pane.DETAIL, Pane.MEMORY]
+        await drive.pilot.press("left")
+        await drive.pilot.pause()
+        assert tour.number == 3
+        await drive.pilot.press("enter", "enter")
+        await drive.pilot.pause()
+        assert drive.app.screen is drive.inspector
+
+
+async def test_a_picture_of_the_screen_is_written_where_one_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with driving(night()) as drive:
+        await drive.press("P")
+    found = list(tmp_path.glob("ctxview-*.svg"))
+    assert len(found) == 1
+    assert found[0].read_text().startswith("<svg")
