@@ -218,7 +218,7 @@ def _help_formatter(prog: str) -> RawDescriptionHelpFormatter:
 def _epilog(command: Command, *, with_commands: bool) -> str:
     lines = []
     if with_commands:
-        lines += ["commands:", *(f"  {name:<11} {each.summary}" for name, each in COMMANDS.items()), ""]
+        lines += ["commands:", *(f"  {name:<12} {each.summary}" for name, each in COMMANDS.items()), ""]
         lines += ["Each has its own --help. A path that is called like a command: ./check", ""]
     examples = (f"  {example}\n      {says}" for example, says in command.examples)
     return "\n".join([*lines, "examples:", *examples])

@@ -12,7 +12,10 @@ from ctxview.reports.console import Console, Style
 from ctxview.reports.findings_text import STYLES
 
 FAMILIES = {
+    "ABI": "sessions (Context Runtime ABI)",
+    "ENV": "envelopes (Agent Context draft)",
     "SNP": "snapshots (Context Protocol v3)",
+    "REC": "recordings made by ctxview",
     "JSN": "strict JSON",
     "TXT": "deceiving or unsafe text",
     "SEC": "secrets",

@@ -1,0 +1,156 @@
+"""Writes `keys.md` in this folder from the one table of commands. Run it from a checkout after a change:
+
+.venv/bin/python -m docs.make_keys
+
+The tasks below are driven key by key by `tests/tui/test_common_tasks.py`, so that their counts are true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ctxview.tui.commands import GROUPS, Command
+from ctxview.tui.query import FLAGS, NUMBERS, WORDS
+
+FILE = Path(__file__).with_name("keys.md")
+ROUND_9 = "snapshot/lighthouse/round-09.received.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Something people do all day, from the moment a sample is open; what is in quotes is typed."""
+
+    id: str
+    says: str
+    sample: str
+    steps: tuple[str, ...]
+
+    @property
+    def presses(self) -> list[str]:
+        """Every single key."""
+        return [key for step in self.steps for key in (step.strip('"') if step.startswith('"') else (step,))]
+
+
+_SPELLED = {
+    "colon": ":",
+    "down": "↓",
+    "escape": "Esc",
+    "left": "←",
+    "left_curly_bracket": "{",
+    "left_square_bracket": "[",
+    "pagedown": "PgDn",
+    "pageup": "PgUp",
+    "question_mark": "?",
+    "right": "→",
+    "right_curly_bracket": "}",
+    "right_square_bracket": "]",
+    "slash": "/",
+    "up": "↑",
+}
+"""Keys that the toolkit calls otherwise than people do."""
+
+TASKS = (
+    Task("next_finding", "Go to the first finding, with its explanation", ROUND_9, ("F8",)),
+    Task("why_hidden", "See what the model is not shown, and why", ROUND_9, ("f", '"hidden"', "Enter")),
+    Task("origin", "See the bytes behind the selected block", ROUND_9, ("o",)),
+    Task("what_changed", "See what changed since the revision before", "snapshot/lighthouse", ("d",)),
+    Task("search", "Find a word anywhere", ROUND_9, ("/", '"replica"', "Enter")),
+    Task(
+        "edit",
+        "Change the confidence of the selected block and save it",
+        ROUND_9,
+        ("e", "Tab", "Tab", "Tab", '"0.8"', "Ctrl-s", "w", "Enter"),
+    ),
+    Task("worst_gap", "Go to the worst gap, and see what it blocks", "session/coder", ("6",)),
+    Task("budget", "Try another budget", "session/coder", ("b", '"1000"', "Enter")),
+    Task("zoom", "Have a pane alone on the screen", ROUND_9, ("z",)),
+    Task("help", "See every key", ROUND_9, ("?",)),
+)
+
+HEAD = """\
+# Keys
+
+<!-- Made by docs/make_keys.py from the table of commands; change that table instead. -->
+
+`?` shows all of this in the inspector, `:` finds a command by its name. Whatever a key does, the mouse does
+too: click a row, a tab, a column's head, a bead of the timeline, a word of the key bar.
+
+## The ten commonest tasks
+
+Counted from the moment the sample is open, every key press by itself. The tests press exactly these.
+
+| task | keys | presses |
+| --- | --- | --- |
+"""
+
+DIALOGS = """\
+## In dialogs
+
+| where | keys |
+| --- | --- |
+| a form | `Tab` and `Shift-Tab` go from field to field, `Ctrl-s` applies, `Esc` leaves |
+| a number, a choice | `↑` `↓` or `+` `-` change a number, `←` `→` a choice |
+| before a save | `y` or `Enter` saves, `n` or `Esc` goes back; rows move as everywhere |
+| a file that changed meanwhile | `1` keeps your draft, `2` takes theirs, `3` makes your edits on theirs |
+| a difference | `Enter` goes to what a line is about, `Tab` to the next group, `Esc` back |
+| a search or a filter | `Enter` takes it, `Tab` completes, `Esc` gives up |
+
+## The filter
+
+`f` shows only some blocks. All words have to hold; `a,b` means either, a leading `!` means not.
+
+| word | meaning |
+| --- | --- |
+"""
+
+
+def text() -> str:
+    """The whole page."""
+    tasks = "".join(f"| {task.says} | {_spelled(task)} | {len(task.presses)} |\n" for task in TASKS)
+    return "\n".join([HEAD + tasks, *_groups(), DIALOGS + "".join(_filter())])
+
+
+def _spelled(task: Task) -> str:
+    return " ".join(f"`{step.strip(chr(34))}`" for step in task.steps)
+
+
+def _groups() -> Iterator[str]:
+    for group, commands in GROUPS.items():
+        yield f"## {group}\n"
+        yield "| key | command | does |"
+        yield "| --- | --- | --- |"
+        for command in commands:
+            yield f"| {_keys(command)} | {command.label} | {_cell(command.help)} |"
+        yield ""
+
+
+def _keys(command: Command) -> str:
+    """Those people read first, then the others."""
+    names = [*command.shown.split(), *(_SPELLED.get(key, _name(key)) for key in command.keys.split(","))]
+    return _codes(dict.fromkeys(names))
+
+
+def _name(key: str) -> str:
+    """As people write it what the toolkit calls `shift+f8`."""
+    return "-".join(part.capitalize() if len(part) > 1 else part for part in key.split("+"))
+
+
+def _filter() -> Iterator[str]:
+    yield f"| {_codes(FLAGS)} | blocks that are so; changed since the view before, flagged by a finding |\n"
+    yield f"| {_codes(f'{word}:' for word in WORDS)} | the word is in it |\n"
+    yield f"| {_codes(NUMBERS)} | compared by `>` `>=` `<` `<=` `=`, as in `decay>0.5` |\n"
+    yield '| `"some text"` | in the id, the type, a tag or the text; a bare word does the same |\n'
+
+
+def _codes(words: Iterable[str]) -> str:
+    return " ".join(f"`{word}`" for word in words)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", r"\|")
+
+
+if __name__ == "__main__":
+    FILE.write_text(text(), "utf-8")

@@ -1,0 +1,58 @@
+"""The documentation is true: what is made from the code is up to date, and every link leads somewhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from docs import make_keys, make_rules
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted(
+    [
+        *ROOT.glob("*.md"),
+        *(ROOT / "docs").rglob("*.md"),
+        *ROOT.glob("benchmarks/*.md"),
+        *ROOT.glob("sample_sessions/*.md"),
+    ]
+)
+LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
+PICTURE = re.compile(r"!\[[^\]]*\]\(([^)\s]+)\)")
+FENCE = re.compile(r"^(```|~~~~).*?^\1", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("maker", [make_rules, make_keys], ids=lambda maker: maker.__name__)
+def test_a_page_made_from_the_code_is_up_to_date(maker: ModuleType) -> None:
+    assert maker.FILE.read_text("utf-8") == maker.text(), f"run .venv/bin/python -m {maker.__name__}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_somewhere(page: Path) -> None:
+    lost = [link for link in _links(page) if not _leads_somewhere(page, link)]
+
+    assert lost == []
+
+
+def _links(page: Path) -> Iterator[str]:
+    text = FENCE.sub("", page.read_text("utf-8"))
+    yield from LINK.findall(text)
+    yield from PICTURE.findall(text)
+
+
+def _leads_somewhere(page: Path, link: str) -> bool:
+    if "://" in link:
+        return True
+    name, _, heading = link.partition("#")
+    file = page if not name else (page.parent / name)
+    return file.exists() and (not heading or heading in _anchors(file))
+
+
+def _anchors(page: Path) -> set[str]:
+    """The headings of a page, spelled as links to them are."""
+    text = FENCE.sub("", page.read_text("utf-8"))
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
