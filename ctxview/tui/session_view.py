@@ -150,6 +150,15 @@ class SessionView:
         return source.revisions[revision].label if kept or revision < self.last_revision else None
 
     @property
+    def has_now(self) -> bool:
+        """Whether the latest revision is what is now: in a recording, all of them are over."""
+        from ctxview.formats.interface import KeepsPast
+
+        if self.source is None or not isinstance(self.source, KeepsPast):
+            return True
+        return self.source.only_shown(self.last_revision) is None
+
+    @property
     def profile(self) -> str | None:
         """The name of the profile in use, the format's own default when none was chosen."""
         if self.look.profile is not None or self.source is None:

@@ -30,7 +30,7 @@ def _now_only(act: Callable[[Inspector], None]) -> Callable[[Inspector], None]:
         view = screen.view
         if view.as_of is None:
             act(screen)
-        elif view.look.revision < view.last_revision:
+        elif view.has_now:
             key = BY_ID["newest"].shown.split()[0]
             screen.say(f"{view.as_of} is over and only shown: {key} goes back to now, where you can edit.")
         else:
