@@ -174,10 +174,10 @@ HIGH_IMPACT: Final = ("high", "critical", "blocking")
 
 # -- budgets -------------------------------------------------------------------------------------------------
 
-TOKEN_TOLERANCE: Final = 0.05
-"""By what share sums of token counts may differ: separators and wrappers cost a few."""
-CUT_SHARE: Final = 0.9
-"""A block that holds less than this share of its item's tokens holds a part of it."""
+TOKEN_TOLERANCE: Final = 5
+"""By how many in a hundred sums of token counts may differ: separators and wrappers cost a few."""
+CUT_SHARE: Final = 90
+"""A block that holds less than so many in a hundred of its item's tokens holds a part of it."""
 CUT_MARKS: Final = ("[truncated]", "<truncated>", "(truncated)", "… truncated", "[cut]")
 """How a text that was cut ends."""
 FITTING_DIMENSION: Final[Mapping[str, str]] = {

@@ -132,7 +132,9 @@ def unbacked_strategy(dossier: Dossier) -> Iterator[Hit]:
             continue
         lacking = _lacking(dossier, budget, strategy)
         if lacking is not None:
-            message = f"the budget {called(budget)} was full and its strategy is {strategy}, but {lacking}"
+            message = (
+                f"the budget {called(budget)} was full and its strategy is {shown(strategy)}, but {lacking}"
+            )
             yield Hit(budget.origin("overflow_strategy"), message)
 
 

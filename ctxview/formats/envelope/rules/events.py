@@ -98,7 +98,7 @@ def events_disagree(dossier: Dossier) -> Iterator[Hit]:
         if is_redacted(state) and not about and None not in redactions:
             yield Hit(
                 item.origin("redaction_state"),
-                f"{named(item)} is {state}, but no event says that it was redacted",
+                f"{named(item)} is {shown(state or '')}, but no event says that it was redacted",
             )
         for event in about if state == "none" else ():
             message = f"{named(event)} says that {called(item)} was redacted, but its redaction_state is none"

@@ -48,7 +48,7 @@ def unexplained_redaction(record: Record) -> Iterator[Hit]:
         return
     lacks = [what for what, names in WANTED.items() if not _told(record, *names)]
     if lacks:
-        message = f"{named(record)} is {state}, but the record does not tell the {listed(lacks)}"
+        message = f"{named(record)} is {shown(state or '')}, but the record does not tell the {listed(lacks)}"
         yield Hit(record.origin("redaction_state"), message)
 
 
@@ -104,7 +104,7 @@ def no_way_back(record: Record) -> Iterator[Hit]:
     if linked or (digest and reason):
         return
     lacks = [name for name, told in (("digest", digest), ("reason", reason)) if not told]
-    message = f"{named(record)} is {state} and has no link to the original"
+    message = f"{named(record)} is {shown(state or '')} and has no link to the original"
     yield Hit(record.origin("redaction_state"), f"{message}, and no {' and no '.join(lacks)} instead")
 
 
@@ -138,12 +138,9 @@ def unmarked_block(dossier: Dossier) -> Iterator[Hit]:
                     message = f"{named(item)} is blocked by policy, but stands in the block {block.id}"
                     yield Hit(reference.origin, f"{message} of {called(assembly)}")
                 elif not is_redacted(mark):
-                    message = (
-                        f"the block {block.id} of {called(assembly)} holds {called(item)}, which is {state}"
-                    )
-                    yield Hit(
-                        block.origin("redaction_state"), f"{message}; the block says {mark or 'nothing'}"
-                    )
+                    message = f"the block {block.id} of {called(assembly)} says {mark or 'nothing'}"
+                    holds = f"but holds {called(item)}, which is {shown(state or '')}"
+                    yield Hit(block.origin("redaction_state"), f"{message}, {holds}")
         for reference in assembly.refs("source_item_refs"):
             item = dossier.resolve(reference)
             if item is None or item.id in blocked or item.text("redaction_state") != "policy_blocked":
@@ -173,8 +170,8 @@ def redacted_text_returns(dossier: Dossier) -> Iterator[Hit]:
     Agent Context draft, failure case 5. Which texts are compared is ours.
     """
     for record, path, hider in returns(dossier, hidden_texts(dossier)):
-        state = hider.text("redaction_state")
-        message = f"what {called(hider)} hides ({state}) stands here in the open, in {called(record)}"
+        state = hider.text("redaction_state") or "redacted"
+        message = f"what {called(hider)} hides ({shown(state)}) stands here in the open, in {called(record)}"
         yield Hit(record.origin(*path), message)
 
 

@@ -85,7 +85,7 @@ def token_sum(dossier: Dossier) -> Iterator[Hit]:
             ),
         )
         for what, (known, whole) in sums:
-            leeway = max(total, known) * TOKEN_TOLERANCE
+            leeway = max(total, known) * TOKEN_TOLERANCE // 100
             if known - total > leeway or (whole and total - known > leeway):
                 message = f"the budget {called(budget)} counts {total} tokens, but {what} hold {known}"
                 yield Hit(budget.origin("actual_tokens"), message)
@@ -220,6 +220,6 @@ def _cut(dossier: Dossier, block: Part) -> str | None:
     if (item.text("content") or "").rstrip().casefold().endswith(CUT_MARKS):
         return f"the text of {called(item)} ends in a mark that it was cut"
     held, whole = block.count("token_estimate"), item.count("token_estimate")
-    if held is not None and whole is not None and held < whole * CUT_SHARE:
+    if held is not None and whole is not None and held * 100 < whole * CUT_SHARE:
         return f"the block {block.id} holds {held} of the {whole} tokens of {called(item)}"
     return None

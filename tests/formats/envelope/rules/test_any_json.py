@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ctxview.files.visible import is_safe
 from ctxview.formats.envelope.bundle import Bundle
 from ctxview.formats.envelope.fields import BLOCK, FIELDS, SEGMENT
-from ctxview.formats.envelope.read import read_file
+from ctxview.formats.envelope.read import kind_of, read_file
 from ctxview.formats.envelope.vocabulary import KNOWN, OWN_ID, Kind
 from tests.formats.envelope.bundles import good, read
 from tests.formats.envelope.rules.examples import findings_in
@@ -110,3 +110,29 @@ def test_deep_nesting_is_no_danger(name: str):
         deep = f"{opening * 1500}1{closing * 1500}"
         file = read_file("deep.json", values.replace('"(deep)"', deep).encode())
         told(Bundle((file, file)))
+
+
+OPEN_WORDS = [
+    (kind, name) for kind, fields in FIELDS.items() for name, spec in fields.items() if spec.words is not None
+]
+
+
+@pytest.mark.parametrize(("kind", "name"), OPEN_WORDS)
+def test_no_word_of_a_file_acts_on_the_terminal(kind: Kind, name: str):
+    """Vocabularies are open, so a word may be anything, also behind a beginning that a rule knows."""
+    for word in ("\x1b[2J", "summarize_\x1b[2J", "\u202eapproved"):
+        values = good()
+        for value in (each for each in values if kind_of(each) is kind):
+            value[name] = [word] if isinstance(value.get(name), list) else word
+        harmless(values)
+
+
+def test_figures_beyond_all_measure_can_be_summed():
+    values = good()
+    for budget in (each for each in values if kind_of(each) is Kind.BUDGET):
+        budget["actual_tokens"] = 1
+        for segment in budget["window_segments"]:
+            segment |= {"actual_tokens": 1e308, "reserved_tokens": 1e308, "order": 1e308}
+    for item in (each for each in values if kind_of(each) is Kind.ITEM):
+        item["token_estimate"] = 1.7e308
+    harmless(values)

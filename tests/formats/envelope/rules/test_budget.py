@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ctxview.files.visible import is_safe
 from tests.formats.envelope.rules.examples import said
 from tests.formats.envelope.rules.tables import expect
 
@@ -148,3 +149,9 @@ def test_it_is_told(rule: int, changes: str, words: str, member: str):
 @pytest.mark.parametrize(("rule", "changes"), NEAR_MISSES)
 def test_it_is_not_told(rule: int, changes: str):
     assert said(rule, changes) == []
+
+
+def test_a_strategy_nobody_knows_is_told_in_harmless_letters():
+    strange = f'{B}.overflow_strategy = "summarize_\\u001b[2J" ¶ compaction-1 (absent)'
+    assert all(is_safe(each.message) for each in said(51, strange))
+    expect(51, strange, "warning", "nothing was compacted", "overflow_strategy")

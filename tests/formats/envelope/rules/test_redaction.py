@@ -47,12 +47,17 @@ CASES = [
         "warning",
         "and no digest and no reason instead",
     ),
-    (80, f'{NOTE_BLOCK}.redaction_state = "none"', "error", "block-4 of assembly-model holds item-note"),
+    (
+        80,
+        f'{NOTE_BLOCK}.redaction_state = "none"',
+        "error",
+        "block-4 of assembly-model says none, but holds item-note",
+    ),
     (
         80,
         f"{NOTE_BLOCK}.redaction_state = (absent) ¶ assembly-model.redaction_state = (absent)",
         "error",
-        "the block says nothing",
+        "says nothing, but holds item-note, which is masked",
     ),
     (
         80,
