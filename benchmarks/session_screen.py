@@ -121,8 +121,16 @@ def _memory_at_work(screen: PtySession) -> float:
 
 
 def _anonymous(pid: int) -> float:
-    status = Path(f"/proc/{pid}/status").read_text()
-    return int(status.partition("RssAnon:")[2].split()[0]) / 1024
+    """Of the program and the processes it started, in MB."""
+    kilobytes = 0
+    for status in Path("/proc").glob("[0-9]*/status"):
+        try:
+            told = dict(line.split(":", 1) for line in status.read_text().splitlines())
+        except OSError:
+            continue  # it ended meanwhile
+        if str(pid) in (told["Pid"].strip(), told["PPid"].strip()):
+            kilobytes += int(told.get("RssAnon", "0").split()[0])
+    return kilobytes / 1024
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from threading import Lock
+from threading import RLock
 from typing import TYPE_CHECKING, Protocol
 
 from ctxview.analysis.token_tables import ENCODINGS, TableMissing, load
@@ -126,7 +126,18 @@ def exact_counter(encoding: str = DEFAULT_ENCODING) -> TokenCounter:
     Never raises. The first call for an encoding takes a third of a second; later ones nothing.
     """
     with _loading:
+        return _counter_apart(encoding) if encoding in _apart else _counter(encoding)
+
+
+def counter_here(encoding: str = DEFAULT_ENCODING) -> TokenCounter:
+    """The same, and it counts in this process whatever was said to `count_apart`."""
+    with _loading:
         return _counter(encoding)
+
+
+def count_apart() -> None:
+    """From now on exact counters load their tables, and count, in processes of their own if that can be."""
+    _apart.update(ENCODINGS)
 
 
 def pieces(text: str, limit: int = PIECE) -> Iterator[tuple[str, bool]]:
@@ -143,7 +154,18 @@ def pieces(text: str, limit: int = PIECE) -> Iterator[tuple[str, bool]]:
     yield text[start:], True
 
 
-_loading = Lock()
+_loading = RLock()
+_apart: set[str] = set()
+
+
+@cache
+def _counter_apart(encoding: str) -> TokenCounter:
+    from ctxview.analysis.counting_process import CountingProcess, NotStarted
+
+    try:
+        return CountingProcess(encoding)
+    except NotStarted:
+        return _counter(encoding)
 
 
 @cache

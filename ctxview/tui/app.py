@@ -15,6 +15,7 @@ from textual.color import Color
 from textual.filter import LineFilter
 from textual.screen import Screen
 
+from ctxview.analysis.tokens import count_apart
 from ctxview.config import Config
 from ctxview.files.visible import is_safe, visible
 from ctxview.recents import note
@@ -47,6 +48,7 @@ def run(
     start = partial(opener, paths, as_format) if paths else None
     app = CtxviewApp(start, Manner(config.tokens, mode), profile, config.theme)
     app.set_keymap(keys)
+    count_apart()
     app.run()
     return app.return_code or 0
 

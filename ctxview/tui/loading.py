@@ -23,9 +23,6 @@ Opener: TypeAlias = "Callable[[], Iterable[Source | Problem]]"
 Post: TypeAlias = Callable[[Message], object]
 Cancelled: TypeAlias = Callable[[], bool]
 
-QUIET_FOR_TABLES = 0.2
-"""Loading the tables of an encoding is one step of that length: it waits until no key is likely."""
-
 BATCH = 0.15
 """Seconds between two messages about many sources."""
 
@@ -102,7 +99,7 @@ def read(
     if quick and manner.tokens not in ESTIMATES:
         rough = Lens(ESTIMATES["bytes/4"], look.profile, manner.mode, look.budget, look.editor)
         post(Ready(look, Index(source.reading(look.revision, rough, overlay)), final=False))
-        precedence.give_way(cancelled, QUIET_FOR_TABLES)
+        precedence.give_way(cancelled)
         if cancelled():
             return
     exact = Lens(counter_named(manner.tokens), look.profile, manner.mode, look.budget, look.editor)

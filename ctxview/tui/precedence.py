@@ -51,16 +51,13 @@ class Precedence:
 
     def painted(self) -> None:
         with self._changed:
-            self._until = monotonic()
+            self._until = 0.0
             self._changed.notify_all()
 
-    def give_way(self, cancelled: Callable[[], bool], quiet: float = 0.0) -> None:
-        """Returns as soon as nobody waits for anything else, or when cancelled.
-
-        Work that cannot be cut into slices waits for so many more seconds without a key.
-        """
-        if not self._errands and monotonic() >= self._until + quiet:
+    def give_way(self, cancelled: Callable[[], bool]) -> None:
+        """Returns as soon as nobody waits for anything else, or when cancelled."""
+        if not self._errands and monotonic() >= self._until:
             return
         with self._changed:
-            while not cancelled() and (self._errands or monotonic() < self._until + quiet):
+            while not cancelled() and (self._errands or monotonic() < self._until):
                 self._changed.wait(GLANCE)
