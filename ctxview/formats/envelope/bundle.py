@@ -70,6 +70,24 @@ class Bundle:
         return found
 
     @cached_property
+    def owners(self) -> Mapping[tuple[str, str | None], Sequence[Record]]:
+        """By the file of an event and the context it names: the envelopes that it tells of.
+
+        A revision is saved with all that was told of the envelopes before it: there those events are its own.
+        """
+        heirs: dict[tuple[str, str | None], list[Record]] = {}
+        for envelope in self.of(Kind.ENVELOPE):
+            for before in _line(self, envelope):
+                heirs.setdefault((envelope.file, before.id), []).append(envelope)
+        found: dict[tuple[str, str | None], Sequence[Record]] = {}
+        for event in self.of(Kind.EVENT):
+            place = event.file, event.text("context_id")
+            named = self.by_id.get((Kind.ENVELOPE, place[1] or ""), ())
+            here = [each for each in named if each.file == event.file]
+            found[place] = here or heirs.get(place) or named
+        return found
+
+    @cached_property
     def ids(self) -> Mapping[str, Sequence[Record]]:
         """Records of any kind by id."""
         found: dict[str, list[Record]] = {}
@@ -169,9 +187,8 @@ class _Reach:
         return [each for each in self._bundle.of(Kind.EVENT) if self._is_ours(each)]
 
     def _is_ours(self, event: Record) -> bool:
-        context = event.text("context_id")
-        if context is not None and (Kind.ENVELOPE, context) in self._bundle.by_id:
-            return context == self.envelope.id
+        if owners := self._bundle.owners[event.file, event.text("context_id")]:
+            return any(each is self.envelope for each in owners)
         subjects = self._bundle.ids.get(event.text("subject") or "", ())
         return any(id(each) in self._known for each in _of_one_file(subjects, event.file))
 
@@ -196,12 +213,15 @@ def _of_one_file(records: Sequence[Record], file: str) -> Sequence[Record]:
 
 def _line_of_files(bundle: Bundle, envelope: Record) -> tuple[str, ...]:
     """The envelope's own file, then those of the envelopes it is a revision of."""
-    files = [envelope.file]
+    return tuple(dict.fromkeys(each.file for each in _line(bundle, envelope)))
+
+
+def _line(bundle: Bundle, envelope: Record) -> Iterator[Record]:
+    """The envelope, and those it is a revision of."""
     current: Record | None = envelope
     seen: set[int] = set()
     while current is not None and id(current) not in seen:
         seen.add(id(current))
-        files.append(current.file)
+        yield current
         before = bundle.by_id.get((Kind.ENVELOPE, revision_of(current) or ""), ())
         current = before[0] if before else None
-    return tuple(dict.fromkeys(files))

@@ -133,7 +133,9 @@ class _Flow:
                 )
 
     def _to_compactions(self) -> Iterator[Link]:
-        budgets = self._dossier.of(Kind.BUDGET)
+        envelope = self._dossier.envelope
+        own = self._dossier.targets_of(envelope.refs("budget_ref") if envelope is not None else ())
+        budgets = [*own, *self._dossier.of(Kind.BUDGET)]
         for compaction in self._dossier.of(Kind.COMPACTION):
             sources = {each.id for each in compaction.refs("source_item_refs") if each.id is not None}
             if budgets:

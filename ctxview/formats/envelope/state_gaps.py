@@ -57,7 +57,7 @@ def _why(record: Record) -> Iterator[str]:
         yield f"asked of {asked[0]}"
     candidates = [_candidate(each) for _, each in record.objects("candidate_sources")]
     if candidates:
-        yield f"may be found in {listed(candidates)}"
+        yield f"may be found in {', '.join(candidates)}"
     if answers := [each.id or "?" for each in record.refs("resolution_refs")]:
         yield f"answered by {listed(answers)}"
 
