@@ -7,6 +7,7 @@ and is shown.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -54,16 +55,17 @@ class Withheld:
         self._places: dict[tuple[str, str], str] = {}
         self._held: dict[Record, list[Path]] = {}
         texts: dict[str, str] = {}
-        for record in records:
-            told = label(record)
-            for path, value in withheld_values(record):
-                self._places[(record.file, record.at(*path))] = told
-                self._held.setdefault(record, []).append(path)
-                for found in _strings(value):
-                    texts.setdefault(found.strip(), told)
+        everything = list(records)
+        for hider, holder, path, value in _all_withheld(everything):
+            told = label(hider)
+            self._places[(holder.file, holder.at(*path))] = told
+            self._held.setdefault(holder, []).append(path)
+            for found in _strings(value):
+                texts.setdefault(found.strip(), told)
         self._texts = {spelling: told for each, told in texts.items() for spelling in _spellings(each)}
         # Who redacted something may be named by the very text that is withheld.
         self._texts = {spelling: self._safe(told) for spelling, told in self._texts.items()}
+        self._told = {compared(spelling): told for spelling, told in self._texts.items()}
         self._places = {place: self._safe(told) for place, told in self._places.items()}
 
     def __bool__(self) -> bool:
@@ -77,7 +79,7 @@ class Withheld:
         """A text with everything withheld replaced, also where somebody cut it off with `…`."""
         if not self._texts:
             return text
-        found = self._pattern.sub(lambda match: self._texts[match[0]], text)
+        found = self._pattern.sub(lambda match: self._told.get(compared(match[0]), PLACEHOLDER), text)
         return self._without_beginnings(found) if "…" in found else found
 
     def value(self, record: Record, path: Path = ()) -> JsonValue:
@@ -125,11 +127,11 @@ class Withheld:
             while start >= 0:
                 yield start, start + len(needle)
                 start = file.data.find(needle, start + len(needle))
-        if self._texts and b"\\" in file.data:
+        if self._texts:
             for _, document in file.documents:
-                yield from self._escaped(document)
+                yield from self._otherwise_spelled(document)
 
-    def _escaped(self, document: JsonDocument) -> Iterator[tuple[int, int]]:
+    def _otherwise_spelled(self, document: JsonDocument) -> Iterator[tuple[int, int]]:
         """Strings that hold a withheld text in a spelling of their own are withheld whole."""
         for way, value in strings(document.value):
             if self._pattern.search(value) and (span := document.span(pointer_of(way))) is not None:
@@ -153,7 +155,11 @@ class Withheld:
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        return re.compile("|".join(map(re.escape, sorted(self._texts, key=len, reverse=True))))
+        """In any case and with any spaces: a secret is none the less one in capitals."""
+        longest = sorted({compared(each): each for each in self._texts}.values(), key=len, reverse=True)
+        return re.compile(
+            "|".join(r"\s+".join(map(re.escape, each.split())) for each in longest), re.IGNORECASE
+        )
 
     @cached_property
     def _beginnings(self) -> re.Pattern[str]:
@@ -163,6 +169,46 @@ class Withheld:
     @cached_property
     def _needles(self) -> Sequence[bytes]:
         return [each.encode("utf-8", "surrogatepass") for each in self._texts]
+
+
+def compared(words: str) -> str:
+    """A text without regard to case and spaces."""
+    return " ".join(words.casefold().split())
+
+
+def _all_withheld(records: Sequence[Record]) -> Iterator[tuple[Record, Record, Path, JsonValue]]:
+    """Who hides something, who holds it, where, and what it is."""
+    for record in records:
+        yield from ((record, record, path, value) for path, value in withheld_values(record))
+    redacted = [each for each in records if is_redacted(_redaction(each))]
+    items = {each.id: each for each in records if each.kind is Kind.ITEM} if redacted else {}
+    for record in redacted:
+        for reference in record.refs("original_ref"):
+            original = items.get(reference.id)
+            if original is not None and original is not record and "content" in original.value:
+                yield record, original, ("content",), original.value["content"]
+    digests = {digest: each for each in redacted if (digest := _digest_of_original(each))}
+    if digests:
+        for record in records:
+            for path, found in _placed_strings(record.value):
+                hider = digests.get(_sha256(found)) if len(found) >= SHORTEST else None
+                if hider is not None:
+                    yield hider, record, path, found
+
+
+def _digest_of_original(record: Record) -> str | None:
+    """The SHA-256 of what a record hides; one of what it shows instead says nothing."""
+    for holder in (record.value, record.object("metadata"), _note(record)):
+        digest = (text(holder.get("digest")) or "").lower()
+        if digest.startswith("sha256:"):
+            own = record.text("content")
+            found = digest.removeprefix("sha256:")
+            return found if own is None or _sha256(own) != found else None
+    return None
+
+
+def _sha256(words: str) -> str:
+    return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _every_span(document: JsonDocument, pointer: str) -> Iterator[tuple[int, int]]:
@@ -283,15 +329,22 @@ def _spellings(found: str) -> Iterator[str]:
 
 
 def _strings(value: JsonValue) -> Iterator[str]:
-    waiting = [value]
+    return (found for _, found in _placed_strings({"": value}))
+
+
+def _placed_strings(members: Mapping[str, JsonValue]) -> Iterator[tuple[Path, str]]:
+    """Every text with the way to it, as deep as anything is shown."""
+    waiting: list[tuple[Path, JsonValue]] = [((), dict(members))]
     while waiting:
-        current = waiting.pop()
+        path, current = waiting.pop()
         if isinstance(current, str):
-            yield current
+            yield path, current
+        elif len(path) > DEEPEST:
+            continue
         elif isinstance(current, dict):
-            waiting.extend(current.values())
+            waiting.extend(((*path, name), each) for name, each in current.items())
         elif isinstance(current, list):
-            waiting.extend(current)
+            waiting.extend(((*path, at), each) for at, each in enumerate(current))
 
 
 def _merged(spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:

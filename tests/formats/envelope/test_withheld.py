@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from ctxview.analysis.tokens import ESTIMATES
+from ctxview.formats import Lens, open_source
 from ctxview.formats.envelope.read import read_file
+from ctxview.formats.envelope.source import EnvelopeSource
 from ctxview.formats.envelope.withheld import Withheld
+from ctxview.tui.veil import veil
 from tests.formats.envelope import builders as b
+from tests.formats.envelope.bundles import changed, named
 
 SECRET = "the third flowerpot"
 
@@ -136,3 +144,49 @@ def test_an_earlier_member_of_the_same_name_is_withheld_too() -> None:
     file = read_file("x.json", data)
     spans = Withheld(file.records).spans(file)
     assert [data[start:end] for start, end in spans] == [b'"the first one"', b'"the last one"']
+
+
+def leaks(values: list[dict[str, Any]], secret: str, tmp_path: Path) -> list[str]:
+    """Where a text still stands among everything that can be shown of a source."""
+    path = tmp_path / "bundle.json"
+    path.write_text(json.dumps(values))
+    source = open_source(path)
+    assert isinstance(source, EnvelopeSource)
+    reading = source.reading(0, Lens(ESTIMATES["bytes/4"]))
+    shown = {
+        "state": repr(reading.state),
+        "findings": repr(reading.findings),
+        "bytes": veil(path.read_bytes(), source.withheld(str(path))).data.decode(),
+    }
+    return [name for name, text in shown.items() if secret.casefold() in " ".join(text.casefold().split())]
+
+
+MOVING = "the client is moving to Lisbon in May"
+
+
+def test_a_text_that_comes_back_in_capitals_or_with_other_spaces_is_withheld(tmp_path: Path) -> None:
+    values = changed("item-plan", redaction_state="removed", content=MOVING)
+    named(values, "summary-1")["content"] = (
+        "We heard: THE CLIENT  is moving\nto Lisbon in May. Then they agreed."
+    )
+    assert leaks(values, MOVING, tmp_path) == []
+
+
+def test_a_text_known_only_by_its_digest_is_withheld(tmp_path: Path) -> None:
+    digest = "sha256:" + hashlib.sha256(MOVING.encode()).hexdigest()
+    values = changed("item-plan", redaction_state="removed", content=..., digest=digest)
+    named(values, "item-goal")["content"] = MOVING
+    assert leaks(values, MOVING, tmp_path) == []
+
+
+def test_the_original_that_a_redacted_item_leads_to_is_withheld(tmp_path: Path) -> None:
+    values = changed("item-note", original_ref="item-goal")
+    named(values, "item-goal")["content"] = MOVING
+    assert leaks(values, MOVING, tmp_path) == []
+
+
+def test_the_mask_of_an_item_is_shown_though_its_digest_is_there(tmp_path: Path) -> None:
+    mask = "the client (name masked) is moving"
+    digest = "sha256:" + hashlib.sha256(mask.encode()).hexdigest()
+    values = changed("item-note", content=mask, digest=digest)
+    assert "state" in leaks(values, mask, tmp_path)

@@ -12,10 +12,10 @@ from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.envelope.fates import is_redacted
 from ctxview.formats.envelope.model import Dossier, Record, text
 from ctxview.formats.envelope.rules.lookup import Path, called, is_blank, named, strings
-from ctxview.formats.envelope.rules.secrets import plain
 from ctxview.formats.envelope.thresholds import COPIED_LENGTH, PAYLOAD_KEYS
 from ctxview.formats.envelope.times import instant
 from ctxview.formats.envelope.vocabulary import Kind
+from ctxview.formats.envelope.withheld import compared
 from ctxview.origin import JsonValue
 
 RUNTIME_IDS = (
@@ -190,11 +190,11 @@ def copied_evidence(dossier: Dossier) -> Iterator[Hit]:
     Agent Context draft, runtime profile ACTX-AR-EVID-001. The names and the length are ours.
     """
     contents = {
-        plain(found): record
+        compared(found): record
         for kind in (Kind.ITEM, Kind.SUMMARY)
         for record in dossier.of(kind)
         for _, found in strings(record.value.get("content"))
-        if len(plain(found)) >= COPIED_LENGTH
+        if len(compared(found)) >= COPIED_LENGTH
     }
     for record, path, value in _evidence(dossier):
         members = value if isinstance(value, dict) else {}
@@ -281,7 +281,7 @@ def _is_payload(value: JsonValue) -> bool:
 
 
 def _original(contents: Mapping[str, Record], found: str) -> Record | None:
-    words = plain(found)
+    words = compared(found)
     if len(words) < COPIED_LENGTH:
         return None
     return next(

@@ -16,7 +16,7 @@ from ctxview.formats.envelope.model import Dossier, Record, text
 from ctxview.formats.envelope.rules.lookup import DEEPEST, Path, is_blank, strings
 from ctxview.formats.envelope.vocabulary import Kind
 from ctxview.formats.envelope.withheld import SHORTEST as SHORTEST_SECRET
-from ctxview.formats.envelope.withheld import is_raw_key, withheld_values
+from ctxview.formats.envelope.withheld import compared, is_raw_key, withheld_values
 from ctxview.origin import JsonValue
 
 _SHA256 = "sha256:"
@@ -73,7 +73,7 @@ def returns(dossier: Dossier, hidden: Hidden) -> Iterator[tuple[Record, Path, Re
         if len(words) >= SHORTEST_SECRET
     ]
     # Most hidden texts stand only where they are hidden, and counting rules each of them out at once.
-    everything = "\0".join(plain(words) for _, _, words in found)
+    everything = "\0".join(compared(words) for _, _, words in found)
     homes = Counter(hidden.homes.values())
     texts = {
         secret: hider for secret, hider in hidden.texts.items() if everything.count(secret) > homes[secret]
@@ -91,17 +91,12 @@ def is_placeholder(content: JsonValue) -> bool:
     return isinstance(content, str) and len(content) <= 100 and _PLACEHOLDER.fullmatch(content) is not None
 
 
-def plain(words: str) -> str:
-    """A text as it is compared: without regard to case and spaces."""
-    return " ".join(words.casefold().split())
-
-
 def _hider(texts: Mapping[str, Record], digests: Mapping[str, Record], found: str) -> Record | None:
     if digests:
         digest = hashlib.sha256(found.encode("utf-8", "surrogatepass")).hexdigest()
         if digest in digests:
             return digests[digest]
-    words = plain(found) if texts else ""
+    words = compared(found) if texts else ""
     return next((hider for secret, hider in texts.items() if secret in words), None)
 
 
@@ -120,9 +115,9 @@ def _add_original(hidden: Hidden, dossier: Dossier, record: Record) -> None:
 def _hide(hidden: Hidden, hider: Record, holder: Record, path: Path) -> None:
     for inner, found in strings(_value(holder, path)):
         if len(path) + len(inner) <= DEEPEST:
-            hidden.homes[holder.file, holder.at(*path, *inner)] = plain(found)
-        if len(plain(found)) >= SHORTEST_SECRET and not is_placeholder(found):
-            hidden.texts.setdefault(plain(found), hider)
+            hidden.homes[holder.file, holder.at(*path, *inner)] = compared(found)
+        if len(compared(found)) >= SHORTEST_SECRET and not is_placeholder(found):
+            hidden.texts.setdefault(compared(found), hider)
 
 
 def _value(record: Record, path: Path) -> JsonValue:
