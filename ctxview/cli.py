@@ -112,6 +112,14 @@ COMMANDS = {
             ("ctxview night.ctxrec", "look at it; show, check and diff take it too"),
         ),
     ),
+    "replay": Command(
+        "replay",
+        "play a recording, or the revisions of anything, with captions",
+        (
+            ("ctxview replay night.ctxrec", "space pauses, . goes to the next event, + and - set the pace"),
+            ("ctxview replay .agent --speed 2 --loop", "twice as fast, over and over"),
+        ),
+    ),
     "pack": Command(
         "pack",
         "build a session's context pack and say why each item is in or out",

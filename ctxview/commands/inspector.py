@@ -1,17 +1,22 @@
-"""Opening the inspector, for the two commands that do. The only way from a command to the screen."""
+"""Opening the inspector, for the commands that do. The only way from a command to the screen."""
 
 from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ctxview.commands.looking import preferred
 from ctxview.commands.trouble import Trouble
 from ctxview.config import ConfigError
 
+if TYPE_CHECKING:
+    from ctxview.tui.player import Show
 
-def open_inspector(paths: list[Path], arguments: Namespace) -> int:
+
+def open_inspector(paths: list[Path], arguments: Namespace, show: Show | None = None) -> int:
+    """With a `show` its revisions are played."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Trouble("the inspector needs a terminal; ctxview show PATH prints the state")
     from ctxview.tui.app import run
@@ -19,7 +24,7 @@ def open_inspector(paths: list[Path], arguments: Namespace) -> int:
 
     look = {"as_format": arguments.as_format, "mode": arguments.mode, "profile": arguments.profile}
     try:
-        return run(paths, preferred(arguments), **look)
+        return run(paths, preferred(arguments), **look, show=show)
     except (BadTheme, ConfigError) as error:
         raise Trouble(str(error)) from error
 

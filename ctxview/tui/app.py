@@ -24,6 +24,7 @@ from ctxview.tui.commands import COMMANDS
 from ctxview.tui.keys import shown, use
 from ctxview.tui.loading import Manner, Opener
 from ctxview.tui.opening import opener
+from ctxview.tui.player import Show
 from ctxview.tui.precedence import Precedence
 from ctxview.tui.screens.command_screen import CommandScreen
 from ctxview.tui.screens.inspector import Inspector
@@ -36,9 +37,11 @@ def run(
     as_format: str | None = None,
     mode: str | None = None,
     profile: str | None = None,
+    show: Show | None = None,
 ) -> int:
     """Opens the inspector on `paths`, or the start screen without any; returns the exit code.
 
+    With a `show` the revisions of the first of them are played.
     Raises `BadTheme` and `ConfigError`.
     """
     themes.load(config.theme)
@@ -46,7 +49,7 @@ def run(
     if paths:
         note(paths)
     start = partial(opener, paths, as_format) if paths else None
-    app = CtxviewApp(start, Manner(config.tokens, mode), profile, config.theme)
+    app = CtxviewApp(start, Manner(config.tokens, mode), profile, config.theme, show=show)
     app.set_keymap(keys)
     count_apart()
     app.run()
@@ -68,6 +71,8 @@ class CtxviewApp(App[None]):
         manner: Manner | None = None,
         profile: str | None = None,
         theme: str = themes.DEFAULT,
+        *,
+        show: Show | None = None,
     ) -> None:
         """Without an opener a person chooses first what to open."""
         super().__init__()
@@ -76,6 +81,7 @@ class CtxviewApp(App[None]):
         self._profile = profile
         self._guard = Guard()
         self._precedence = Precedence()
+        self._show = show
         self.register_theme(themes.load(theme).theme())
         self.theme = theme
 
@@ -92,7 +98,7 @@ class CtxviewApp(App[None]):
         self.push_screen(self._inspector(partial(opener, paths, None)))
 
     def _inspector(self, opener: Opener) -> Inspector:
-        return Inspector(opener, self._manner, self._profile, self._precedence)
+        return Inspector(opener, self._manner, self._profile, self._precedence, self._show)
 
     def on_mount(self) -> None:
         self.call_after_refresh(self._register_other_themes)

@@ -25,6 +25,7 @@ class Need(StrEnum):
     EDITORS = "more than one who may edit"
     HITS = "a search that found something"
     PAST = "something after what is shown"
+    PLAYER = "a player that is on"
 
 
 class Group(StrEnum):
@@ -32,6 +33,7 @@ class Group(StrEnum):
 
     MOVING = "Moving"
     LOOKING = "Looking"
+    PLAYING = "Playing"
     FINDING = "Finding"
     EDITING = "Editing"
     ELSEWHERE = "Everything else"
@@ -71,7 +73,7 @@ GROUPS: Mapping[Group, tuple[Command, ...]] = {
         Command("up", "k,up", "k ↑", "up", "Previous row"),
         Command("half_down", "ctrl+d", "Ctrl-d", "half down", "Half a screen down"),
         Command("half_up", "ctrl+u", "Ctrl-u", "half up", "Half a screen up"),
-        Command("page_down", "pagedown,ctrl+f,space", "PgDn", "page down", "One screen down"),
+        Command("page_down", "pagedown,ctrl+f", "PgDn", "page down", "One screen down"),
         Command("page_up", "pageup,ctrl+b", "PgUp", "page up", "One screen up"),
         Command("first", "g,home", "g Home", "first", "First row"),
         Command("last", "G,end", "G End", "last", "Last row"),
@@ -113,6 +115,15 @@ GROUPS: Mapping[Group, tuple[Command, ...]] = {
             "sort", "s", "s", "sort", "Next order: file, model, quality, decay, confidence, age, tokens", 9
         ),
         Command("reverse", "S", "S", "reverse", "Turn the order around"),
+    ),
+    Group.PLAYING: (
+        Command("play", "space", "Space", "play", "Let the revisions go by, or pause", 3, Need.REVISIONS),
+        Command(
+            "next_event", "full_stop", ".", "next event", "On to where something matters", 1, Need.PLAYER
+        ),
+        Command("previous_event", "comma", ",", "previous event", "Back to where something mattered"),
+        Command("faster", "plus,equals_sign", "+", "faster", "Play faster", 2, Need.PLAYER),
+        Command("slower", "minus", "-", "slower", "Play slower", 2, Need.PLAYER),
     ),
     Group.FINDING: (
         Command(
@@ -164,12 +175,16 @@ READING = frozenset(
 
 
 def bindings(known: Container[str] = BY_ID) -> list[Binding]:
-    """Key bindings for the commands a screen knows; each carries its id, so that it can be remapped."""
-    return [
+    """Key bindings for the commands a screen knows; each carries its id, so that it can be remapped.
+
+    Where there is nothing to play, the key for it turns a page.
+    """
+    bound = [
         Binding(each.keys, f"command('{each.id}')", each.label, show=False, id=each.id, tooltip=each.help)
         for each in COMMANDS
         if each.id in known
     ]
+    return bound if "play" in known else [*bound, Binding("space", "command('page_down')", show=False)]
 
 
 class Brackets:

@@ -49,6 +49,10 @@ class Errands:
                 exit_on_error=False,
             )
 
+    def is_done(self, look: Look) -> bool:
+        """Whether nothing is left of the long work for a look, if there was any."""
+        return _key(look) in self._worked or not _works_long(self._screen.view.sources[look.source])
+
     def stop_unless(self, look: Look) -> None:
         """Another source or profile is looked at: work for the one before can go on another time."""
         if self._under_way is not None and _key(self._under_way) != _key(look):

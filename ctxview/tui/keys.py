@@ -17,6 +17,11 @@ NAMES = {
     "slash": "/",
     "colon": ":",
     "space": "Space",
+    "full_stop": ".",
+    "comma": ",",
+    "plus": "+",
+    "minus": "-",
+    "equals_sign": "=",
 }
 SIGNS = {sign: name for name, sign in NAMES.items() if len(sign) == 1}
 _own: dict[str, str] = {}

@@ -10,9 +10,11 @@ import pytest
 from textual.app import App
 from textual.pilot import Pilot
 
-from ctxview.formats import Source
+from ctxview.formats import Source, open_source
+from ctxview.samples import folder
 from ctxview.tui.app import CtxviewApp
 from ctxview.tui.loading import Manner
+from ctxview.tui.player import Show
 from ctxview.tui.session_view import Problem
 from tests.tui.driving import Driver
 from tests.tui.stories import broken, empty, hostile, huge, night
@@ -87,3 +89,16 @@ def test_ways_to_look(snap_compare: Compare, way: str) -> None:
 )
 def test_designed_states(snap_compare: Compare, story: Source) -> None:
     assert snap_compare(app(story), terminal_size=(120, 36), run_before=keys())
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_a_replay(snap_compare: Compare, size: tuple[int, int]) -> None:
+    story = open_source(folder() / "snapshot" / "lighthouse")
+    played = CtxviewApp(lambda: [story], Manner("bytes/3"), show=Show(ticking=False))
+
+    async def before(pilot: Pilot[None]) -> None:
+        drive = Driver(pilot)
+        await drive.settle()
+        await drive.press("full_stop", "full_stop")
+
+    assert snap_compare(played, terminal_size=size, run_before=before)

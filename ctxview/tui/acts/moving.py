@@ -123,7 +123,7 @@ def came_from(screen: CommandScreen[object]) -> None:
 
 
 def back(screen: CommandScreen[object]) -> None:
-    """Undoes the last thing that changed the view: search, what-if, zoom, jump, filter, in this order."""
+    """Undoes what changed the view last: search, what-if, zoom, jump, filter, player, in this order."""
     if not isinstance(screen, Inspector):
         screen.dismiss()
         return
@@ -138,6 +138,10 @@ def back(screen: CommandScreen[object]) -> None:
     elif screen.view.query:
         screen.view.query = Query()
         screen.rearrange()
+    elif screen.playing.stage:
+        screen.dismiss()
+    elif screen.playing.on:
+        screen.playing.close()
 
 
 def zoom(screen: Inspector) -> None:

@@ -6,14 +6,15 @@ What is shown lives in `SessionView` and in one reactive; the panes only draw it
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+from textual import events
 from textual.reactive import reactive
 from textual.widget import Widget
 from textual.worker import Worker, WorkerState
 
-from ctxview.tui import background, loading
-from ctxview.tui.commands import Need, bindings
+from ctxview.tui import background, bars, loading
+from ctxview.tui.commands import bindings
 from ctxview.tui.drafts import Drafts
 from ctxview.tui.errands import LONG_WORK, Errands, cancelled
 from ctxview.tui.homes import HOME
@@ -33,15 +34,18 @@ from ctxview.tui.panes.references import ReferencesPane
 from ctxview.tui.panes.sources import SourcesPane
 from ctxview.tui.panes.todo import TodoPane
 from ctxview.tui.panes.visibility import VisibilityPane
+from ctxview.tui.player import Show
+from ctxview.tui.playing import Playing, Told
 from ctxview.tui.precedence import Precedence
 from ctxview.tui.query import Query
 from ctxview.tui.screens.command_screen import CommandScreen
 from ctxview.tui.session_view import SessionView, Shown, Sort
-from ctxview.tui.text import Line, content, join, show
+from ctxview.tui.text import Line, content
 from ctxview.tui.things import TEXT, WHOLE, Index, Kind, Thing, words_of
 from ctxview.tui.widgets.deck import Deck
 from ctxview.tui.widgets.header import Header
 from ctxview.tui.widgets.key_bar import KeyBar
+from ctxview.tui.widgets.player_bar import PlayerBar
 from ctxview.tui.widgets.timeline import Timeline
 from ctxview.tui.widgets.virtual_lines import VirtualLines
 
@@ -60,7 +64,10 @@ class Inspector(CommandScreen[None]):
         manner: loading.Manner,
         profile: str | None = None,
         precedence: Precedence | None = None,
+        show: Show | None = None,
+        ended: Callable[[], None] | None = None,
     ) -> None:
+        """With a `show` its revisions are played from the first on; `ended` is told when that is over."""
         super().__init__()
         self.precedence = precedence or Precedence()
         self.view = SessionView(profile)
@@ -77,6 +84,7 @@ class Inspector(CommandScreen[None]):
         self._reading: Worker[None] | None = None
         self.errands = Errands(self, manner)
         self._hunter = Hunter(self)
+        self.playing = Playing(self, manner, show, ended)
 
     def compose(self) -> Iterator[Widget]:
         yield Header(self.view)
@@ -95,6 +103,7 @@ class Inspector(CommandScreen[None]):
             VisibilityPane(),
         ]
         yield Deck(panes)
+        yield PlayerBar(self.view, self.playing)
         yield Timeline(self.view)
         yield KeyBar()
 
@@ -103,6 +112,7 @@ class Inspector(CommandScreen[None]):
         self.timeline, self.keys = self.query_one(Timeline), self.query_one(KeyBar)
         self.memory, self.detail = self.query_one(MemoryPane), self.query_one(DetailPane)
         self.history, self.lifecycle = self.query_one(HistoryPane), self.query_one(LifecyclePane)
+        self.captions = self.query_one(PlayerBar)
         self.header.status = "opening…"
         self.memory.focus()
         self.call_after_refresh(self._open)
@@ -180,6 +190,19 @@ class Inspector(CommandScreen[None]):
         self.call_after_refresh(self.precedence.painted)
         if message.final:
             self.errands.go_on()
+            self.playing.arrived()
+
+    def on_told(self, message: Told) -> None:
+        self.playing.heard(message)
+
+    async def action_command(self, name: str) -> None:
+        self.playing.asked_for(name)
+        await super().action_command(name)
+
+    def on_key(self, event: events.Key) -> None:
+        """A key that means nothing makes the player pause, too."""
+        if self.playing.player.playing and event.key not in self.active_bindings:
+            self.playing.pause()
 
     def on_totalled(self, message: loading.Totalled) -> None:
         self.view.totals.update(message.totals)
@@ -212,7 +235,7 @@ class Inspector(CommandScreen[None]):
         if not self.is_mounted:
             return
         with self.app.batch_update():
-            status = self._status()
+            status = bars.status(self.view, self._problem)
             self.memory.sort, self.memory.reverse = self.view.sort, self.view.reverse
             for pane in self.panes.values():
                 pane.take(shown, status if pane.pane is Pane.MEMORY else [])
@@ -316,21 +339,6 @@ class Inspector(CommandScreen[None]):
 
     # -- helpers ---------------------------------------------------------------------------------------------
 
-    def _status(self) -> list[Line]:
-        """What the panes say while there is nothing to draw."""
-        if self._problem is None:
-            return [show("Reading…" if self.view.sources else "Opening…", "dim")]
-        problems = (
-            join(show(str(each.path), "strong"), show(each.reason), gap=": ") for each in self.view.problems
-        )
-        if self.view.source is None:
-            return [show(self._problem, "bad"), *problems]
-        return [
-            show(self._problem, "bad"),
-            (),
-            show("o shows the file as it is; 1 goes to the sources.", "dim"),
-        ]
-
     def _keep_selection(self, shown: Shown | None) -> None:
         if shown is None:
             return
@@ -356,40 +364,13 @@ class Inspector(CommandScreen[None]):
         view = self.view
         self.timeline.display = view.last_revision > 0
         self.deck.set_class(view.as_of is not None, "-past")
+        self.captions.display = self.playing.on
+        self.captions.refresh()
         self.header.refresh()
         self.timeline.refresh()
         self.deck.retitle()
-        subtitle = self._subtitle()
+        subtitle = bars.subtitle(view)
         if subtitle != self._told:
             self._told = subtitle
             self.memory.border_subtitle = content(subtitle)
-        self.keys.offer(self._offers())
-
-    def _subtitle(self) -> Line:
-        view = self.view
-        parts: list[Line] = []
-        if view.query:
-            parts.append(show(f" filter: {view.query.text} "))
-        if view.sort is not Sort.FILE or view.reverse:
-            parts.append(show(f" {view.sort} {'▴' if view.reverse else '▾'} "))
-        if view.shown is not None and (view.shown.changes or view.shown.gone):
-            gone = f", {len(view.shown.gone)} gone" if view.shown.gone else ""
-            parts.append(show(f" {len(view.shown.changes)} changed{gone} "))
-        return join(*parts, gap="─")
-
-    def _offers(self) -> set[Need]:
-        view, shown = self.view, self.view.shown
-        source = view.source
-        facts = {
-            Need.REVISIONS: view.last_revision > 0,
-            Need.PROFILES: source is not None and len(source.profiles) > 1,
-            Need.EDITORS: len(view.editors) > 1,
-            Need.FINDINGS: shown is not None and bool(shown.index.findings),
-            Need.PAST: view.look.revision < view.last_revision,
-            Need.WRITABLE: view.as_of is None
-            and shown is not None
-            and any(tier.new for tier in shown.index.reading.state.tiers),
-            Need.DRAFT: self.drafts.dirty(view.look),
-            Need.HITS: bool(view.hits.found or (view.hits.needle.strip() and view.transcript)),
-        }
-        return {need for need, holds in facts.items() if holds}
+        self.keys.offer(bars.offers(view, draft=self.drafts.dirty(view.look), player=self.playing.on))

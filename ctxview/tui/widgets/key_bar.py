@@ -44,9 +44,8 @@ def key_line(offers: Collection[Need], cells: int, known: Container[str] = BY_ID
         and command.bar
         and (command.need is None or command.need in offers)
     ]
-    fitting.sort(
-        key=lambda command: (command.need is not Need.DRAFT, command.need is not Need.HITS, command.bar)
-    )
+    first_of_all = [Need.DRAFT, Need.PLAYER, Need.HITS]
+    fitting.sort(key=lambda command: (*(command.need is not need for need in first_of_all), command.bar))
     while fitting and _width(fitting) + width(last) + 4 > cells:
         fitting.pop()
     fitting.sort(key=lambda command: (command.need is not Need.DRAFT, COMMANDS.index(command)))

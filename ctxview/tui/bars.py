@@ -1,0 +1,48 @@
+"""What stands around the panes, in words: subtitle, keys worth offering, why nothing is shown."""
+
+from __future__ import annotations
+
+from ctxview.tui.commands import Need
+from ctxview.tui.session_view import SessionView, Sort
+from ctxview.tui.text import Line, join, show
+
+
+def status(view: SessionView, problem: str | None) -> list[Line]:
+    """What the panes say while there is nothing to draw."""
+    if problem is None:
+        return [show("Reading…" if view.sources else "Opening…", "dim")]
+    if view.source is not None:
+        return [show(problem, "bad"), (), show("o shows the file as it is; 1 goes to the sources.", "dim")]
+    problems = (join(show(str(each.path), "strong"), show(each.reason), gap=": ") for each in view.problems)
+    return [show(problem, "bad"), *problems]
+
+
+def subtitle(view: SessionView) -> Line:
+    """Filter, order and changes, for the frame of the memory."""
+    parts: list[Line] = []
+    if view.query:
+        parts.append(show(f" filter: {view.query.text} "))
+    if view.sort is not Sort.FILE or view.reverse:
+        parts.append(show(f" {view.sort} {'▴' if view.reverse else '▾'} "))
+    if view.shown is not None and (view.shown.changes or view.shown.gone):
+        gone = f", {len(view.shown.gone)} gone" if view.shown.gone else ""
+        parts.append(show(f" {len(view.shown.changes)} changed{gone} "))
+    return join(*parts, gap="─")
+
+
+def offers(view: SessionView, *, draft: bool, player: bool) -> set[Need]:
+    """Which commands are worth a place in the key bar."""
+    shown, source = view.shown, view.source
+    may_add = shown is not None and any(tier.new for tier in shown.index.reading.state.tiers)
+    facts = {
+        Need.REVISIONS: view.last_revision > 0,
+        Need.PAST: view.look.revision < view.last_revision,
+        Need.PLAYER: player,
+        Need.PROFILES: source is not None and len(source.profiles) > 1,
+        Need.EDITORS: len(view.editors) > 1,
+        Need.FINDINGS: shown is not None and bool(shown.index.findings),
+        Need.WRITABLE: view.as_of is None and may_add,
+        Need.DRAFT: draft,
+        Need.HITS: bool(view.hits.found or (view.hits.needle.strip() and view.transcript)),
+    }
+    return {need for need, holds in facts.items() if holds}
