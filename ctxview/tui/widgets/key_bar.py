@@ -44,14 +44,20 @@ def key_line(offers: Collection[Need], cells: int, known: Container[str] = BY_ID
         and command.bar
         and (command.need is None or command.need in offers)
     ]
-    first_of_all = [Need.DRAFT, Need.PLAYER, Need.HITS]
-    fitting.sort(key=lambda command: (*(command.need is not need for need in first_of_all), command.bar))
+    player = Need.PLAYER in offers
+    fitting.sort(key=lambda command: (*_last_of_all(command, player), command.bar))
     while fitting and _width(fitting) + width(last) + 4 > cells:
         fitting.pop()
     fitting.sort(key=lambda command: (command.need is not Need.DRAFT, COMMANDS.index(command)))
     first = join(*(_key(command) for command in fitting), gap="  ")
     blank = Span(" " * max(1, cells - width(first) - width(last) - 2))
     return fit(join((Span(" "),), first, (blank,), last), cells)
+
+
+def _last_of_all(command: Command, player: bool) -> tuple[bool, bool, bool]:
+    """What a draft, the player that is on, or a search needs goes first."""
+    plays = player and (command.need is Need.PLAYER or command.id == "play")
+    return command.need is not Need.DRAFT, not plays, command.need is not Need.HITS
 
 
 def _width(commands: list[Command]) -> int:
