@@ -25,7 +25,7 @@ def test_without_own_keys_the_table_holds() -> None:
 
 
 def test_a_sign_may_be_written_as_itself() -> None:
-    assert keys.use({"later": "+", "search": "ctrl+k"})["search"] == "ctrl+k"
+    assert keys.use({"later": "*", "search": "ctrl+k"})["search"] == "ctrl+k"
     assert keys.shown(BY_ID["search"]) == "Ctrl-k"
     assert keys.use({"earlier": "{", "oldest": "["}) == {
         "earlier": "left_curly_bracket",
