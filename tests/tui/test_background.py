@@ -65,8 +65,8 @@ async def test_the_last_messages_are_shown_before_all_are_counted(source: Workin
         while drive.selected != message(-1):
             await drive.pilot.pause(0.02)
         history = drive.inspector.panes[Pane.HISTORY]
-        assert "-1 user" in drive.screen_text()
-        assert "message -1 from the end, not counted yet" in " ".join(drive.text(Pane.DETAIL).split())
+        assert "−1 user" in drive.screen_text()
+        assert "message −1 from the end, not counted yet" in " ".join(drive.text(Pane.DETAIL).split())
         assert history.page.rows == 40 + 1 + 30
         await drive.pilot.press("k", "k")
         line = history.cursor - round(history.scroll_y)

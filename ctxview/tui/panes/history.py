@@ -115,8 +115,8 @@ def row_line(row: Row, digits: int, cells: int) -> Line:
 
 
 def numeral(index: int) -> str:
-    """How a message is numbered: from 1, or from the end with -1 for the last while not all are counted."""
-    return f"{index + 1:,}" if index >= 0 else f"{index:,}"
+    """How a message is numbered: from 1, or from the end with −1 for the last while not all are counted."""
+    return f"{index + 1:,}" if index >= 0 else f"−{-index:,}"
 
 
 def role_style(role: str | None) -> str:
