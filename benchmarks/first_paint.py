@@ -31,7 +31,7 @@ def main() -> int:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--repeat", type=int, default=9)
     repeat = parser.parse_args().repeat
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         snapshot = Path(folder) / "snapshot.json"
         snapshot.write_text(small_snapshot(1))
         minimal = [sys.executable, "-c", MINIMAL_APP]

@@ -48,7 +48,7 @@ def main() -> int:
     parser.add_argument("--size", choices=SIZES, default="1GB")
     parser.add_argument("--session", type=Path, help="one that is there already, instead of a new one")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
         small = write_session(folder / "small", 500_000).folder
         large = arguments.session or write_session(folder / "large", SIZES[arguments.size]).folder

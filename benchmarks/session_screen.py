@@ -44,7 +44,7 @@ def main() -> int:
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--size", choices=SIZES, default="1GB")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
         small = write_session(folder / "small", 1_000_000).folder
         large = write_session(folder / "large", SIZES[arguments.size]).folder
