@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ctxview.findings import Finding
+from ctxview.findings import Finding, Rule
 from ctxview.formats.session import rules
 from ctxview.formats.session.root import read_root
 from tests.formats.session.builders import Build, lines, sha256, sound
@@ -21,18 +22,17 @@ from tests.formats.session.looking import CORTEXFS, compared, look_at, seen
 
 _REPEATED = re.compile(r"\((.) \* (\d+)\)")
 _MEMBER = re.compile(r"(?P<file>\S+?\.jsonl?)(?P<path>(?:\[\d+\]|\.\w+)+) = (?P<value>.*)")
-_FIRST_LOOK, _SECOND_LOOK = 57, 61
 
 
 def findings_of(number: int, example: str, base: Path) -> list[Finding]:
     """Everything the family of rule `number` says about an example."""
-    if number in (8, 11):
+    if _is_of(rules.ROOT_RULES, number):
         root = changed(sound(base), example).write()
         return list(rules.check_root(read_root(root.parent), CORTEXFS))
-    if number == 48:
+    if _is_of(rules.GC_RULES, number):
         deletions = re.findall(r"^delete (.+)$", example, re.MULTILINE)
         return list(rules.check_gc_plan(look_at(sound(base).write()), deletions))
-    if _FIRST_LOOK <= number <= _SECOND_LOOK:
+    if _is_of(rules.SUCCESSION_RULES, number):
         above, _, below = f"\n{example}\n".partition("\n---\n")
         before = seen(look_at(changed(sound(base), above).write()))
         look = look_at(changed(sound(base), below).write())
@@ -45,6 +45,10 @@ def findings_of(number: int, example: str, base: Path) -> list[Finding]:
     look = look_at(root)
     assert look.survey is not None
     return [*rules.check_session(look), *look.survey.findings]
+
+
+def _is_of(family: Sequence[Rule], number: int) -> bool:
+    return any(each.id == f"ABI{number:03}" for each in family)
 
 
 def changed(build: Build, example: str) -> Build:

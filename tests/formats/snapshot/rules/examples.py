@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ctxview.files.json_document import JsonError, parse
-from ctxview.findings import Finding
+from ctxview.findings import Finding, Rule
 from ctxview.formats.snapshot import rules
 from ctxview.formats.snapshot.model import AgentStore, QueueLine, Role, Snapshot
 from ctxview.formats.snapshot.profiles import load_profile
@@ -26,18 +26,22 @@ PROFILE = load_profile()
 
 def findings_of(number: int, example: str) -> list[Finding]:
     """Everything the family of rule `number` says about an example."""
-    if number <= 10:
+    if _is_of(rules.REPLY_RULES, number):
         return list(rules.check_reply(reply_from(example.encode()), PROFILE))
-    if 36 <= number <= 41:
+    if _is_of(rules.LOG_RULES, number):
         return list(rules.check_log(_log(example), PROFILE))
-    if 42 <= number <= 51:
+    if _is_of(rules.EXCHANGE_RULES, number):
         return list(rules.check_exchange(*_pair(example, Role.INJECTED, Role.EMITTED), PROFILE))
-    if 52 <= number <= 58:
+    if _is_of(rules.SUCCESSION_RULES, number):
         return list(rules.check_succession(*_pair(example, Role.STORED, Role.STORED), PROFILE))
-    if number >= 59:
+    if _is_of(rules.STORE_RULES, number):
         store = _store(example)
         return list(rules.check_store(store, snapshot_of(template.template()), PROFILE))
     return list(rules.check_snapshot(_snapshot(example, Role.STORED), PROFILE))
+
+
+def _is_of(family: Sequence[Rule], number: int) -> bool:
+    return any(each.id == f"SNP{number:03}" for each in family)
 
 
 def _snapshot(example: str, role: Role) -> Snapshot:
