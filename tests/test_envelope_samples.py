@@ -157,6 +157,13 @@ def test_the_first_attempt_had_to_do_without_the_report() -> None:
     assert block(state(HANDOFF, 1), "item-report").tier == "injected"
 
 
+def test_that_something_came_only_later_is_no_fault_of_an_attempt() -> None:
+    first = open_source(HANDOFF).reading(0, LENS)
+    assert [each.rule for each in first.findings] == ["ENV075"]
+    assert {each.status for each in first.state.refs} == {RefStatus.RESOLVED, RefStatus.EXTERNAL}
+    assert first.state.budgets == ()
+
+
 def test_the_gap_is_on_top_and_the_omission_that_mattered_below_it() -> None:
     gaps = state(HANDOFF).missing
 
@@ -171,7 +178,7 @@ def test_the_way_counts_what_the_last_attempt_passed_on() -> None:
     flow = state(HANDOFF).flow
     assert flow is not None
     stages = ("sources", "surface", "selection", "budget", "assembly", "injection", "evidence")
-    assert [flow.passed(*each) for each in pairwise(stages)] == [7, 5, 3, 4, 4, 4]
+    assert [flow.passed(*each) for each in pairwise(stages)] == [8, 5, 3, 4, 4, 4]
 
 
 def test_what_an_earlier_attempt_chose_and_a_later_one_left_out_says_both() -> None:

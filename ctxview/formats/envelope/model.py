@@ -172,12 +172,14 @@ def _entries(
 class Dossier:
     """One envelope with all records that belong to it: what the rules about a bundle look at.
 
-    `envelope` is None when there are only loose records. `others` are envelopes of the same source.
+    `envelope` is None when there are only loose records. `others` are envelopes of the same source,
+    `later` are records of the envelope that there were not yet at the moment that is looked at.
     """
 
     envelope: Record | None
     records: tuple[Record, ...]
     others: tuple[Record, ...] = ()
+    later: tuple[Record, ...] = ()
 
     def of(self, kind: Kind) -> tuple[Record, ...]:
         return self._by_kind.get(kind, ())

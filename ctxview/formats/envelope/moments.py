@@ -11,17 +11,28 @@ from ctxview.formats.envelope.model import Dossier, Record
 from ctxview.formats.envelope.times import in_time, instant
 from ctxview.formats.envelope.vocabulary import Kind
 
-FOLLOWS_A_SELECTION = (Kind.ASSEMBLY, Kind.INJECTION, Kind.COMPACTION, Kind.MISSING, Kind.EVENT)
+FOLLOWS_A_SELECTION = (
+    Kind.BUDGET,
+    Kind.ASSEMBLY,
+    Kind.INJECTION,
+    Kind.COMPACTION,
+    Kind.MISSING,
+    Kind.EVENT,
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Moment:
-    """What there was at one time. `record` is what marks it; None for loose records."""
+    """What there was at one time. `record` is what marks it; None for loose records.
+
+    What is wrong is asked of `whole`: that something came only later is no fault of the records.
+    """
 
     label: str
     kind: str
     record: Record | None
     dossier: Dossier
+    whole: Dossier
 
     @property
     def time(self) -> str | None:
@@ -38,10 +49,10 @@ def _moments(dossier: Dossier) -> Iterator[Moment]:
     for place, selection in enumerate(attempts[:-1] and attempts):
         later = attempts[place + 1 :]
         label = f"{selection.text('attempt_id')} of {_name(dossier)}"
-        yield Moment(label, "attempt", selection, _as_of(dossier, later))
+        yield Moment(label, "attempt", selection, _as_of(dossier, later), dossier)
     envelope = dossier.envelope
     kind = "records" if envelope is None else "revision" if revision_of(envelope) else "envelope"
-    yield Moment(_name(dossier), kind, envelope, dossier)
+    yield Moment(_name(dossier), kind, envelope, dossier, dossier)
 
 
 def _name(dossier: Dossier) -> str:
@@ -68,4 +79,7 @@ def _as_of(dossier: Dossier, later: Sequence[Record]) -> Dossier:
         began = instant(record.text("created_at") or record.text("time"))
         return began is None or began < end
 
-    return Dossier(dossier.envelope, tuple(filter(was_there, dossier.records)), dossier.others)
+    there = tuple(filter(was_there, dossier.records))
+    known = {id(each) for each in there}
+    not_yet = tuple(each for each in dossier.records if id(each) not in known)
+    return Dossier(dossier.envelope, there, dossier.others, not_yet)

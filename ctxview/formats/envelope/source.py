@@ -251,7 +251,7 @@ class _Look:
         strangers = self._strangers(moment)
         found = [
             *(each for each in file_findings() if each.origin.file not in strangers),
-            *self.judgement(moment.dossier),
+            *self.judgement(moment.whole),
             *self.between_envelopes,
         ]
         masked = in_order(masked_finding(each, self.withheld) for each in found)

@@ -64,7 +64,7 @@ def _counts(view: View, tiers: Sequence[Tier]) -> Counts:
     shown = [record for record in view.dossier.records if _is_shown(view, record)]
     if all(view.tokens(record)[1] for record in shown):
         return counts
-    return replace(counts, tokens_exact=False, estimator=f"{view.counter.name}, some as recorded")
+    return replace(counts, tokens_exact=False, estimator=f"{view.counter.name} and recorded")
 
 
 def _is_shown(view: View, record: Record) -> bool:

@@ -146,6 +146,16 @@ class _Flow:
             for reference in compaction.refs("summary_ref"):
                 if reference.id is not None and reference.id in self._view.fates:
                     yield Link(self._ids[compaction], self._item(reference.id), 0, "its summary")
+                    yield from self._to_summary(compaction, reference.id)
+
+    def _to_summary(self, compaction: Record, summary: str) -> Iterator[Link]:
+        """A summary comes from the sources of what it replaces, as one thing however many there are."""
+        items = self._dossier.targets_of(compaction.refs("source_item_refs"))
+        sources = self._dossier.targets_of([each for item in items for each in item.refs("source_refs")])
+        fate = self._view.fates[summary]
+        if fate.item is None or not fate.item.refs("source_refs"):
+            for place, source in enumerate(sources):
+                yield Link(self._ids[source], self._item(summary), 1 if place == 0 else 0)
 
     def _to_assemblies(self) -> Iterator[Link]:
         for assembly in self._dossier.of(Kind.ASSEMBLY):

@@ -76,7 +76,7 @@ def _omissions(view: View) -> Iterator[Gap]:
         title = impact.fate.item.text("title") if impact.fate.item is not None else None
         yield Gap(
             id=view.mask(impact.fate.id),
-            question=view.mask(f"omitted: {title or impact.fate.id}"),
+            question=view.mask(title or impact.fate.id),
             severity="high",
             status="omitted",
             blocks=(),

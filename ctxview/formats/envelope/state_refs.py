@@ -153,6 +153,8 @@ class _Refs:
         found: dict[Hashable, list[Reference]] = {}
         for record in self._dossier.records:
             for reference in record.references:
+                if any((kind, reference.id) in self._later for kind in reference.leads_to):
+                    continue
                 target = self._led_to(reference)
                 key = (
                     target if target is not None else (reference.leads_to or _field(reference), reference.id)
@@ -171,6 +173,11 @@ class _Refs:
 
     def _users(self, references: Sequence[Reference]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(self._view.name(each.holder) for each in references))
+
+    @cached_property
+    def _later(self) -> set[tuple[Kind, str | None]]:
+        """What an envelope already names at a moment when it was not there yet."""
+        return {(each.kind, each.id) for each in self._dossier.later}
 
     @cached_property
     def _hidden(self) -> set[Record]:

@@ -118,7 +118,7 @@ def test_tokens_are_counted_where_the_content_is_there_and_taken_from_the_record
     shown = state(folder, [b.envelope(), here, away, b.assembly([["here", "away"]]), b.injection()])
     assert (block(shown, "here").tokens, block(shown, "away").tokens) == (10, 70)
     assert "tokens as recorded" in block(shown, "away").tags
-    assert (shown.counts.tokens_exact, shown.counts.estimator) == (False, "bytes/4, some as recorded")
+    assert (shown.counts.tokens_exact, shown.counts.estimator) == (False, "bytes/4 and recorded")
     assert "content at vault://1" in block(shown, "away").text
 
 
