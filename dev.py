@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """From a fresh clone to a running program, with nothing but Python.
 
-    python3 dev.py demo [ARGUMENTS]   the bundled samples in the inspector
+    python3 dev.py demo [ARGUMENTS]   the bundled stories, played in the inspector
     python3 dev.py check              everything that must hold before a change goes in
 
 Keeps its own environment in `.venv`; installs again only when `pyproject.toml` or the Python version changed.

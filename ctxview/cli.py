@@ -30,10 +30,10 @@ class Command(NamedTuple):
 COMMANDS = {
     "demo": Command(
         "demo",
-        "open the bundled samples in the inspector",
+        "play the bundled stories: how context lives, fades and is lost",
         (
-            ("ctxview demo", "look around; q leaves"),
-            ("ctxview demo --profile strict.toml", "the same samples under your own limits"),
+            ("ctxview demo", "choose a story; any key pauses, q leaves"),
+            ("ctxview demo --loop --speed 2", "all of them, over and over, twice as fast"),
         ),
     ),
     "show": Command(

@@ -7,6 +7,9 @@ from pathlib import Path
 STORY = "lighthouse"
 """The sample to begin with: a whole night, round by round."""
 
+STORIES = (STORY, "coder", "handoff", "damaged", "agent-workspace")
+"""The samples in which something happens over time, in the order to show them in."""
+
 _PACKAGE = Path(__file__).parent
 
 

@@ -71,6 +71,8 @@ def test_output_that_the_locale_cannot_write_is_escaped_and_not_fatal() -> None:
 
 def test_the_inspector_paints_and_leaves_on_q() -> None:
     with PtySession([*PROGRAM, "demo"]) as inspector:
+        inspector.wait_for("lighthouse")
+        inspector.press("\r")
         inspector.wait_for("Memory")
         inspector.press("q")
         assert inspector.finish() == 0, inspector.output[-1000:]

@@ -85,6 +85,8 @@ def test_show_check_and_demo_run_from_the_wheel_alone(installed: Installed) -> N
     assert isinstance(json.loads(checked.stdout), list)
 
     with PtySession([installed.program, "demo"], env=installed.env, cwd=installed.home) as demo:
+        demo.wait_for("lighthouse")
+        demo.press("\r")
         demo.wait_for("Memory")
         demo.press("q")
         assert demo.finish() == 0, demo.output[-2000:]

@@ -24,6 +24,16 @@ MATTERS = 50
 _TELLING = {"error": 75, "stop": 70, "child": 60, "approval": 55, "compaction": 80}
 """Kinds of events on the timeline that are worth telling, by weight."""
 _LIMIT = re.compile(r"(decay|confidence|age|quality) ([\d.]+) ([<>]=?) ([\d.]+)(?: rounds)?(?: \(\w+\))?")
+_ARRIVED = {
+    "longterm": "It outlives the task: a later session will know it, too.",
+    "core": "It is always shown now, whatever the task.",
+    "injected": "A record says that it was shown.",
+    "assembled": "It was put together to be shown; nothing says yet that it was.",
+    "omitted": "It was left out: nobody is shown it.",
+    "compacted": "Only a summary stands for it now.",
+    "redacted": "It must not be shown to anybody.",
+}
+"""What it means to have come to a tier."""
 _NUMBERED = re.compile(r"(.*?)(\d+)")
 _FEW = 3
 
@@ -114,14 +124,9 @@ def _moved(found: Sequence[Change], left: str, tier: str) -> Caption:
     was = "was" if len(found) == 1 else "were"
     way = course(left, tier)
     said = f"{_names(found)} {was} {way or 'moved'} from {left} to {tier}."
-    if tier == "longterm":
-        why = "It outlives the task: a later session will know it, too."
-    elif way == "promoted":
-        why = "It counts for more now."
-    elif way == "demoted":
-        why = "It counts for less now and will be let go sooner."
-    else:
-        why = ""
+    why = _ARRIVED.get(tier) or (
+        "It counts for less now, and will be let go sooner." if way == "demoted" else ""
+    )
     return Caption(said, why, 60, found[0])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,14 +18,24 @@ if TYPE_CHECKING:
 
 def open_inspector(paths: list[Path], arguments: Namespace, show: Show | None = None) -> int:
     """With a `show` its revisions are played."""
+
+    def inspect() -> int:
+        from ctxview.tui.app import run
+
+        look = {"as_format": arguments.as_format, "mode": arguments.mode, "profile": arguments.profile}
+        return run(paths, preferred(arguments), **look, show=show)
+
+    return on_screen(inspect)
+
+
+def on_screen(run: Callable[[], int]) -> int:
+    """What needs a terminal; raises `Trouble` when there is none, or when a setting cannot be used."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Trouble("the inspector needs a terminal; ctxview show PATH prints the state")
-    from ctxview.tui.app import run
     from ctxview.tui.themes import BadTheme
 
-    look = {"as_format": arguments.as_format, "mode": arguments.mode, "profile": arguments.profile}
     try:
-        return run(paths, preferred(arguments), **look, show=show)
+        return run()
     except (BadTheme, ConfigError) as error:
         raise Trouble(str(error)) from error
 

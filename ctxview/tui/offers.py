@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ctxview.analysis.wording import counted
+from ctxview.samples import STORIES
 
 MOST_NEARBY = 30
 SAMPLE_STORIES = {
@@ -67,6 +68,13 @@ def samples(paths: Sequence[Path]) -> list[Offer]:
         every,
         *(Offer("Samples", path.name, about(path.name, path.parent.name), (path,)) for path in paths),
     ]
+
+
+def stories(paths: Sequence[Path]) -> list[Offer]:
+    """The samples in which something happens over time."""
+    named = {path.name: path for path in paths}
+    about = SAMPLE_STORIES.get
+    return [Offer("Stories", name, about(name, ""), (named[name],)) for name in STORIES if name in named]
 
 
 def _relative(path: Path, folder: Path) -> str:

@@ -22,12 +22,14 @@ MOST = 9.0
 class Show:
     """How something is played from the moment it opens.
 
-    `stage` is for an audience: larger captions. Without `ticking` time goes by only when somebody says so.
+    `stage` is for an audience: larger captions, and `opening` says what it is about. Without `ticking` time
+    goes by only when somebody says so.
     """
 
     speed: float = 1.0
     loop: bool = False
     stage: bool = False
+    opening: str = ""
     ticking: bool = True
 
 

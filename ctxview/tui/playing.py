@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ctxview.tui.screens.inspector import Inspector
 
 TICK = 0.1
-FIRST = Caption("This is where it begins.")
+FIRST = (Caption("This is where it begins."),)
 NOTHING_NEW = Caption(NOTHING)
 GROUP = "captions"
 GO_ON = frozenset(("play", "faster", "slower", "next_event", "previous_event", "theme"))
@@ -69,7 +69,10 @@ class Playing:
     def told(self) -> Sequence[Caption] | None:
         """What is said of the revision looked at; None while that is being found out."""
         look = self._screen.view.look
-        return self._told.get((look.profile, look.revision)) if self._knows_source else None
+        found = self._told.get((look.profile, look.revision)) if self._knows_source else None
+        return (
+            (Caption(self._show.opening),) if found is FIRST and self._show and self._show.opening else found
+        )
 
     @property
     def waiting(self) -> bool:
@@ -243,7 +246,7 @@ def what_happened(source: Source, revision: int, look: Look, manner: Manner) -> 
 
     earlier = before(source.revisions, revision)
     if earlier is None:
-        return (FIRST,)
+        return FIRST
     lens = Lens(ESTIMATES["bytes/4"], look.profile, manner.mode, look.budget)
     old, new = (source.reading(number, lens).state for number in (earlier, revision))
     events = [event for event in new.timeline if event.revision == revision]

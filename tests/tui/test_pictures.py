@@ -13,11 +13,13 @@ from textual.pilot import Pilot
 from ctxview.formats import Source, open_source
 from ctxview.samples import folder
 from ctxview.tui.app import CtxviewApp
+from ctxview.tui.demo import DemoApp
 from ctxview.tui.loading import Manner
 from ctxview.tui.player import Show
 from ctxview.tui.session_view import Problem
 from tests.tui.driving import Driver
 from tests.tui.stories import broken, empty, hostile, huge, night
+from tests.tui.test_demo import Spectator
 
 SIZES = [(80, 24), (120, 36), (200, 60)]
 
@@ -102,3 +104,26 @@ def test_a_replay(snap_compare: Compare, size: tuple[int, int]) -> None:
         await drive.press("full_stop", "full_stop")
 
     assert snap_compare(played, terminal_size=size, run_before=before)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_the_index_of_the_demonstration(snap_compare: Compare, size: tuple[int, int]) -> None:
+    shown = DemoApp(Show(ticking=False), Manner("bytes/3"))
+
+    async def before(pilot: Pilot[None]) -> None:
+        await pilot.press("j")
+
+    assert snap_compare(shown, terminal_size=size, run_before=before)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_a_story_on_stage(snap_compare: Compare, size: tuple[int, int]) -> None:
+    shown = DemoApp(Show(ticking=False), Manner("bytes/3"))
+
+    async def before(pilot: Pilot[None]) -> None:
+        watch = Spectator(pilot)
+        await watch.press("enter")
+        watch.inspector.action_go_to_revision(17)
+        await watch.settle()
+
+    assert snap_compare(shown, terminal_size=size, run_before=before)
