@@ -19,9 +19,8 @@ from ctxview.tui.widgets.listing import Chooser
 from ctxview.tui.widgets.page import Page
 
 ABOUT = (
-    "An agent's context is alive: blocks are added, fade, are hidden from the model, promoted, lost.",
-    "Each story is such a life, read from plain files. The line at the bottom says what happens and why it "
-    "matters.",
+    "Each story is the life of an agent's context, read from plain files: blocks are added, fade, are hidden "
+    "from the model, promoted, lost. The lines below it say what happens and why it matters."
 )
 WHILE_IT_PLAYS = (
     ("Space", "pause, and play on"),
@@ -40,7 +39,7 @@ Stage = Callable[[Offer, Callable[[], None]], Inspector]
 class DemoScreen(Screen[None]):
     DEFAULT_CSS = """
     DemoScreen { background: $background; layout: vertical; }
-    DemoScreen Chooser { height: 1fr; padding: 1 2; }
+    DemoScreen _Stories { height: 1fr; padding: 1 2; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,l,right,space", "play", "play"),
@@ -59,11 +58,11 @@ class DemoScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield _Title()
-        yield Chooser(self._page)
+        yield _Stories(self._page)
         yield _Keys()
 
     def on_mount(self) -> None:
-        chooser = self.query_one(Chooser)
+        chooser = self.query_one(_Stories)
         chooser.focus()
         if self._at_once:
             self.call_after_refresh(self.action_play_all)
@@ -72,14 +71,14 @@ class DemoScreen(Screen[None]):
         self.action_play()
 
     def action_play(self) -> None:
-        thing = self.query_one(Chooser).thing
+        thing = self.query_one(_Stories).thing
         if thing is not None:
             self._playing_all = False
             self._play(int(thing.name))
 
     def action_play_all(self) -> None:
         """One after the other, from the one the cursor is on, over and over."""
-        thing = self.query_one(Chooser).thing
+        thing = self.query_one(_Stories).thing
         self._playing_all = True
         self._play(int(thing.name) if thing is not None else 0)
 
@@ -99,9 +98,7 @@ class DemoScreen(Screen[None]):
 
     def _page(self, cells: int) -> Page:
         rows = [_row(each, cells) for each in self._stories]
-        told: list[Line] = [EMPTY]
-        for sentence in ABOUT:
-            told += wrap(show(sentence, "dim"), min(cells, 100))
+        told: list[Line] = [EMPTY, *wrap(show(ABOUT, "dim"), min(cells, 100))]
         told += [EMPTY, show("While it plays", "title")]
         told += [join(pad(show(f"  {key}", "key"), NAME), show(does, "dim")) for key, does in WHILE_IT_PLAYS]
         drawn = [*rows, *([line] for line in told)]
@@ -116,6 +113,14 @@ class DemoScreen(Screen[None]):
 
 def _row(story: Offer, cells: int) -> list[Line]:
     return wrap(join(pad(show(f"▶ {story.name}", "strong"), NAME), show(story.about)), cells, " " * NAME)
+
+
+class _Stories(Chooser):
+    """The cursor stays on the stories; what is told below them is only read."""
+
+    def move_to(self, row: int) -> None:
+        last = max((at for at in range(self.page.rows) if self.page.thing(at) is not None), default=0)
+        super().move_to(min(row, last))
 
 
 class _Title(OneLine):
