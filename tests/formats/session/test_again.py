@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.files import stamps
 from ctxview.formats import CannotOpen, Lens, Reading
-from ctxview.formats.session import history, surveyor, texts
+from ctxview.formats.session import history, pace
 from ctxview.formats.session.root_source import RootSource
 from ctxview.formats.session.source import SessionSource
 from ctxview.formats.session.survey import Survey
@@ -113,8 +113,8 @@ STEPS = st.lists(
 def small_steps() -> Iterator[None]:
     """So that passes stop in the middle."""
     with (
-        patch.object(surveyor, "STEP", 100),
-        patch.object(texts, "STEP", 100),
+        patch.object(pace, "STEP", 100),
+        patch.object(pace, "LINE", 0),
         patch.object(stamps, "SETTLES_AFTER", 0),
     ):
         yield
