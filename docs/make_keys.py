@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ctxview.tui.commands import GROUPS, Command
+from ctxview.tui.keys import NAMES
 from ctxview.tui.query import FLAGS, NUMBERS, WORDS
 
 FILE = Path(__file__).with_name("keys.md")
@@ -34,19 +35,13 @@ class Task:
 
 
 _SPELLED = {
-    "colon": ":",
+    **NAMES,
     "down": "↓",
     "escape": "Esc",
     "left": "←",
-    "left_curly_bracket": "{",
-    "left_square_bracket": "[",
     "pagedown": "PgDn",
     "pageup": "PgUp",
-    "question_mark": "?",
     "right": "→",
-    "right_curly_bracket": "}",
-    "right_square_bracket": "]",
-    "slash": "/",
     "up": "↑",
 }
 """Keys that the toolkit calls otherwise than people do."""
@@ -63,7 +58,7 @@ TASKS = (
         ROUND_9,
         ("e", "Tab", "Tab", "Tab", '"0.8"', "Ctrl-s", "w", "Enter"),
     ),
-    Task("worst_gap", "Go to the worst gap, and see what it blocks", "session/coder", ("6",)),
+    Task("worst_gap", "Go to the blocking gap, and see what it blocks", "envelope/handoff", ("6",)),
     Task("budget", "Try another budget", "session/coder", ("b", '"1000"', "Enter")),
     Task("zoom", "Have a pane alone on the screen", ROUND_9, ("z",)),
     Task("help", "See every key", ROUND_9, ("?",)),
@@ -86,6 +81,18 @@ Counted from the moment the sample is open, every key press by itself. The tests
 """
 
 DIALOGS = """\
+## Keys of your own
+
+The config file (`ctxview config` says where it is) may give any command other keys, by its name in the tables
+above. Several are parted by commas. A command that does not exist, or a key that would mean two things, is
+told when the inspector starts.
+
+```toml
+[keys]
+next_finding = "f8,ctrl+n"
+copy = "c"
+```
+
 ## In dialogs
 
 | where | keys |
@@ -119,10 +126,10 @@ def _spelled(task: Task) -> str:
 def _groups() -> Iterator[str]:
     for group, commands in GROUPS.items():
         yield f"## {group}\n"
-        yield "| key | command | does |"
+        yield "| key | name | does |"
         yield "| --- | --- | --- |"
         for command in commands:
-            yield f"| {_keys(command)} | {command.label} | {_cell(command.help)} |"
+            yield f"| {_keys(command)} | {command.id} | {_cell(command.help)} |"
         yield ""
 
 

@@ -13,6 +13,8 @@ from typing import ClassVar
 
 from textual.binding import Binding
 
+from ctxview.tui.layout import Pane
+
 
 class Need(StrEnum):
     """What must be so for a command to be worth offering in the key bar."""
@@ -52,12 +54,7 @@ class Command:
     need: Need | None = None
 
 
-PANES: Mapping[str, str] = {
-    **dict(zip("12345", ("Sources", "Memory", "Todo", "Budget", "References"), strict=True)),
-    **dict(zip("67890", ("Missing", "Findings", "Detail", "Text", "History"), strict=True)),
-    "L": "Lifecycle",
-    "V": "Visibility",
-}
+PANES: Mapping[str, str] = {pane.key: pane.value for pane in Pane}
 """By their keys."""
 
 _ABOUT = {

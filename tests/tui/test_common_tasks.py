@@ -55,11 +55,11 @@ def the_confidence_is_on_disk(drive: Driver, path: Path) -> None:
     assert path.read_text("utf-8") == before.replace('"confidence": 0.9,', '"confidence": 0.8,', 1)
 
 
-def the_worst_gap_is_selected_and_says_what_it_blocks(drive: Driver, _: Path) -> None:
+def the_blocking_gap_is_selected_and_says_what_it_blocks(drive: Driver, _: Path) -> None:
     assert drive.front is Pane.MISSING
     assert drive.selected is not None
     assert drive.selected.kind is Kind.GAP
-    assert "✖" in drive.text(Pane.MISSING).splitlines()[0]
+    assert "blocking" in drive.text(Pane.MISSING).splitlines()[0]
     assert "It blocks" in drive.text(Pane.DETAIL)
 
 
@@ -84,7 +84,7 @@ DONE: dict[str, Callable[[Driver, Path], None]] = {
     "what_changed": the_difference_is_shown,
     "search": the_word_is_in_what_is_selected,
     "edit": the_confidence_is_on_disk,
-    "worst_gap": the_worst_gap_is_selected_and_says_what_it_blocks,
+    "worst_gap": the_blocking_gap_is_selected_and_says_what_it_blocks,
     "budget": the_budget_is_another,
     "zoom": one_pane_has_the_screen,
     "help": all_keys_are_listed,
