@@ -9,6 +9,8 @@ from types import ModuleType
 
 import pytest
 
+from ctxview.cli import COMMANDS
+from ctxview.formats import FORMATS
 from docs import make_keys, make_rules
 
 ROOT = Path(__file__).parent.parent
@@ -35,6 +37,32 @@ def test_every_link_leads_somewhere(page: Path) -> None:
     lost = [link for link in _links(page) if not _leads_somewhere(page, link)]
 
     assert lost == []
+
+
+def test_every_format_but_the_raw_one_has_a_page() -> None:
+    pages = {page.stem for page in (ROOT / "docs" / "formats").glob("*.md")}
+
+    assert pages == {spec.name for spec in FORMATS} - {"raw"}
+
+
+def test_the_readme_leads_to_every_page() -> None:
+    reached, waiting = set[Path](), [ROOT / "README.md"]
+    while waiting:
+        page = waiting.pop()
+        reached.add(page)
+        files = (
+            (page.parent / link.partition("#")[0]).resolve() for link in _links(page) if "://" not in link
+        )
+        waiting += {file for file in files if file.suffix == ".md"} - reached
+
+    assert set(PAGES) - reached == set()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_mentioned(name: str) -> None:
+    told = "\n".join(page.read_text("utf-8") for page in PAGES if page.name != "CHANGELOG.md")
+
+    assert f"ctxview {name}" in told
 
 
 def _links(page: Path) -> Iterator[str]:
