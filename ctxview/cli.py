@@ -82,8 +82,8 @@ COMMANDS = {
         "completions",
         "print a script that completes commands and options in a shell",
         (
-            ("ctxview completions bash", "how to install it stands in its first line"),
-            ("ctxview completions fish", "also for zsh"),
+            ("ctxview completions bash", "its first line says where to put it"),
+            ("ctxview completions zsh", "the same for zsh; fish is there too"),
         ),
     ),
     "merge": Command(
@@ -160,6 +160,7 @@ INSPECTOR = Command(
     "See what your agent knows, what it was shown, and what it lost.",
     (
         ("ctxview round-12.json", "open a file, a session or a tree"),
+        ("ctxview .agent --profile protocol-3.0", "judge by the protocol alone"),
         ("ctxview", "start from what is nearby"),
     ),
 )

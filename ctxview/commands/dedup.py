@@ -31,7 +31,10 @@ def configure(parser: ArgumentParser) -> None:
     parser.description = f"{parser.description}\n{FORM}"
     add_session(parser)
     parser.add_argument(
-        "--least", metavar="BYTES", type=_least, help=f"smallest content worth it, from {LEAST} (4096)"
+        "--least",
+        metavar="BYTES",
+        type=_least,
+        help=f"smallest content worth it, at least {LEAST} (default: 4096)",
     )
     parser.add_argument("--write", action="store_true", help="write the blobs and their index lines")
 

@@ -27,14 +27,18 @@ trouble.
 def configure(parser: ArgumentParser) -> None:
     parser.description = f"{parser.description}\n{FORM}"
     add_session(parser)
-    parser.add_argument("--budget", metavar="N", type=_unsigned, help="tokens; 0: no limit (context/budget)")
+    parser.add_argument(
+        "--budget", metavar="N", type=_unsigned, help="tokens; 0 means no limit (default: context/budget)"
+    )
     parser.add_argument(
         "--tokens",
         metavar="HOW",
         choices=COUNTERS,
-        help=f"count by {', '.join(COUNTERS)} (the runtime's own)",
+        help=f"count by {', '.join(COUNTERS)} (default: the runtime's own)",
     )
-    parser.add_argument("--recent", metavar="N", type=_unsigned, help="how many messages to offer (40)")
+    parser.add_argument(
+        "--recent", metavar="N", type=_unsigned, help="how many messages to offer (default: 40)"
+    )
     parser.add_argument("--write", action="store_true", help="write context/pack.json and pack.md")
     parser.add_argument(
         "--anyway", action="store_true", help="write even where the runtime's builder would abort"

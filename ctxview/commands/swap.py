@@ -34,7 +34,9 @@ def configure(parser: ArgumentParser) -> None:
     what.add_argument("--range", metavar="A-B", type=_range, help="messages, from 1, blank lines not counted")
     what.add_argument("--event", metavar="ID", help="what the tool call or event of this id put out")
     what.add_argument("--rebuild", action="store_true", help="make missing and damaged chunks again")
-    parser.add_argument("--summary", metavar="TEXT", help="for the index (the first line of the content)")
+    parser.add_argument(
+        "--summary", metavar="TEXT", help="for the index (default: the first line of the content)"
+    )
     parser.add_argument("--write", action="store_true", help="write the chunk and its index line")
 
 
