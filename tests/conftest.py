@@ -1,14 +1,19 @@
-"""What holds for every test: nobody's own folders are touched, and no history is ever written by ctxview."""
+"""What holds for every test: nobody's own folders are touched, no history is written, nothing is hurried."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from tests import history_guard
 
 history_guard.watch()
+
+# A busy machine is no failure: no test has a limit in seconds.
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session", autouse=True)
