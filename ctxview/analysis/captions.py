@@ -140,6 +140,12 @@ def _removed(found: Sequence[Change], tier: str, after: ContextState) -> Caption
     if _is_reply(after):
         return Caption(f"The reply leaves out {_names(found)} of {tier}.", "", 20, found[0])
     said = f"{_names(found)} {is_} gone from {tier}."
+    lost = [change for change in found if change.lost]
+    if lost:
+        what = "Of it, nothing is" if len(lost) == 1 else f"Of {len(lost)} of them nothing is"
+        return Caption(
+            f"{said} {what} in the summary.", "What a summary leaves out is forgotten.", 88, lost[0]
+        )
     if all(change.why for change in found):
         return Caption(said, f"{it} had not been shown to the model any more.", 30, found[0])
     text = _value(found[0], "text") if len(found) == 1 else ""

@@ -108,3 +108,13 @@ def test_what_a_file_says_cannot_act_on_a_terminal() -> None:
     evil = block("a\x1b[31m", text="\x1b]0;owned\x07 and \u202e more")
 
     assert all("\x1b" not in each and "\u202e" not in each for each in said(state(), state(evil)))
+
+
+def test_what_a_summary_does_not_speak_of_is_told_as_forgotten() -> None:
+    fact = block("f1", text="The ledger holds 168 postings of February")
+    summary = block("s", "longterm", type="summary", text="The ledger holds postings of February.")
+
+    told = captions(diff(state(fact, block("x")), state(block("x"), summary)), state(block("x"), summary))
+
+    assert told[0].said == "f1 is gone from working. Of it, nothing is in the summary."
+    assert told[0].matters

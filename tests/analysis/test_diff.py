@@ -102,6 +102,37 @@ def test_a_block_found_in_another_tier_has_moved_and_its_changes_are_told_with_i
     )
 
 
+def test_a_move_up_is_a_promotion_and_the_way_back_a_demotion() -> None:
+    here, there = state(block("w1", "working")), state(block("w1", "longterm"))
+
+    assert only(diff(here, there)).course == "promoted"
+    assert only(diff(there, here)).course == "demoted"
+
+
+def test_tiers_of_different_ladders_are_neither_above_nor_below_each_other() -> None:
+    there = replace(state(), tiers=(Tier("pinned", (block("w1", "pinned"),)),))
+
+    assert only(diff(state(block("w1")), there)).course is None
+
+
+def test_what_a_compaction_took_and_no_summary_speaks_of_is_lost() -> None:
+    kept = block("f1", text="the parser rejects a BOM")
+    lost = block("f2", text="file 17 holds 168 rows")
+    summary = block(
+        "s1", "longterm", type="summary", text="The parser rejects a file that has a BOM, rows or not."
+    )
+
+    found = {each.subject: each.lost for each in diff(state(kept, lost), state(summary)).changes}
+
+    assert found == {"f1": False, "f2": True, "s1": False}
+
+
+def test_without_a_new_summary_what_went_simply_went() -> None:
+    summary = block("s1", "longterm", type="summary", text="nothing of it")
+
+    assert not only(diff(state(block("f1"), summary), state(summary))).lost
+
+
 def test_a_block_that_crossed_a_threshold_is_newly_hidden_with_the_reason_and_the_direction() -> None:
     after = block("w1", decay=0.7, visible=False, reason="decay 0.70 > 0.65")
     change = only(diff(state(block("w1")), state(after)))

@@ -25,8 +25,8 @@ def difference(*changes: Change) -> StateDiff:
 
 def test_lines_are_grouped_and_counted() -> None:
     assert difference(BLOCK, CLOCK).as_lines() == [
-        "Memory: 1 moved · 1 of them newly hidden",
-        "  > longterm/work-7  moved here from working  no longer shown to the model: decay 0.70 > 0.45",
+        "Memory: 1 moved · 1 of them newly hidden · 1 of them promoted",
+        "  > longterm/work-7  promoted from working  no longer shown to the model: decay 0.70 > 0.45",
         "      decay  0.4 → 0.7 (raised)",
         "      text  keep the [-old-]{+new+} parser alive for now",
         "Fields: 1 changed",
@@ -69,6 +69,8 @@ def test_json_has_stable_keys_for_every_group() -> None:
         "subject": "work-7",
         "place": "longterm",
         "from": "working",
+        "course": "promoted",
+        "lost": False,
         "visibility": "hidden",
         "why": "decay 0.70 > 0.45",
     }

@@ -175,3 +175,25 @@ async def test_states_that_mean_the_same_say_so() -> None:
         await pilot.press("enter", "q")
         await pilot.pause()
     assert app.result is None
+
+
+async def test_a_key_turns_side_by_side_into_one_under_the_other_and_back() -> None:
+    app = Stage(DiffScreen(difference(TEXT)))
+    async with app.run_test(size=(160, 40)) as pilot:
+        chooser = app.screen.query_one(Chooser)
+        beside = chooser.page.lines
+        await pilot.press("v")
+        await pilot.pause()
+        inline = chooser.page.lines
+        await pilot.press("v")
+        await pilot.pause()
+
+        assert inline > beside == chooser.page.lines
+
+
+def test_a_promotion_and_a_loss_are_said() -> None:
+    moved = Change(Group.BLOCKS, Kind.MOVED, "w1", "longterm", came_from="working")
+    lost = Change(Group.BLOCKS, Kind.REMOVED, "w2", "working", lost=True)
+
+    assert "working → longterm  promoted" in drawn(moved, 100)[0]
+    assert "lost in the compaction" in drawn(lost, 100)[0]

@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import zip_longest
 from typing import TypeAlias, TypeVar
 
+from ctxview.analysis.diff.compaction import with_losses
 from ctxview.analysis.diff.model import Change, Delta, Group, Kind, Sight
 from ctxview.analysis.diff.values import canonical, delta, field_deltas
 from ctxview.state import Block, ContextState, Field, JsonValue
@@ -29,7 +30,8 @@ _NEUTRAL = frozenset(
 def block_changes(before: ContextState, after: ContextState) -> Iterator[Change]:
     pairs = _pairs(list(before.blocks()), list(after.blocks()))
     tiers = [tier.name for tier in (*after.tiers, *before.tiers)]
-    found = [change for pair in pairs if (change := _change(*pair))]
+    plain = [change for pair in pairs if (change := _change(*pair))]
+    found = with_losses(plain, before, after)
     yield from sorted(found, key=lambda each: (tiers.index(each.place), each.subject, each.kind))
     yield from _reordered(pairs)
 

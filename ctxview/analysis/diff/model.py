@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from ctxview.analysis.diff.ladders import Course, course
 from ctxview.analysis.diff.words import Piece
 from ctxview.state import JsonValue, Owner
 
@@ -76,6 +77,13 @@ class Change:
     sight: Sight | None = None
     """Set when the model stopped or started being shown a block, whatever else happened to it."""
     why: str = ""
+    lost: bool = False
+    """Set when a compaction took it and no summary speaks of it."""
+
+    @property
+    def course(self) -> Course | None:
+        """Whether a moved block went up or down, where its tiers stand above one another."""
+        return course(self.came_from, self.place) if self.came_from is not None else None
 
     @property
     def one_sided(self) -> bool:

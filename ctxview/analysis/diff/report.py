@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from ctxview.analysis.diff.compaction import LOST
 from ctxview.analysis.diff.model import Change, Delta, Group, Kind, StateDiff
 from ctxview.analysis.diff.values import printable, shown
 from ctxview.analysis.diff.words import Piece
@@ -58,21 +59,26 @@ def tally(changes: Sequence[Change]) -> str:
     """`2 added · 1 moved · 1 newly hidden`, in the order of kinds."""
     kinds = Counter(change.kind for change in changes)
     words = [f"{kinds[kind]} {'newly ' if kind in _SIGHT else ''}{kind}" for kind in Kind if kinds[kind]]
+    courses = Counter(change.course for change in changes if change.course)
+    lost = sum(change.lost for change in changes)
     unseen = Counter(change.sight for change in changes if change.kind is Kind.MOVED and change.sight)
-    return " · ".join([*words, *(f"{count} of them newly {sight}" for sight, count in unseen.items())])
+    more = [f"{count} of them newly {sight}" for sight, count in unseen.items()]
+    more += [f"{count} of them {way}" for way, count in courses.items()]
+    return " · ".join([*words, *more, *([f"{lost} of them lost in a compaction"] if lost else [])])
 
 
 def headline(change: Change) -> str:
     """What happened, in one unescaped phrase: name, chief fact, reason."""
     words = [change.name]
     if change.came_from is not None:
-        words.append(f"moved here from {change.came_from}")
+        words.append(f"{change.course or 'moved here'} from {change.came_from}")
     if change.sight == "hidden":
         words.append(f"no longer shown to the model{_reason(change.why)}")
     elif change.sight == "shown":
         words.append(f"now shown to the model{_reason(change.why)}")
     elif change.kind in (Kind.ADDED, Kind.REMOVED) and change.group is Group.BLOCKS:
         words.append(change.kind + (f", hidden{_reason(change.why)}" if change.why else ""))
+        words.append(LOST if change.lost else "")
     elif change.kind is Kind.CHANGED or change.group is Group.FIELDS:
         words.append(change.why)
     elif change.kind is not Kind.MOVED:
@@ -145,6 +151,8 @@ def _json_change(change: Change) -> JsonValue:
         "subject": change.subject,
         "place": change.place or None,
         "from": change.came_from,
+        "course": change.course,
+        "lost": change.lost,
         "visibility": change.sight,
         "why": change.why or None,
         "deltas": [_json_delta(found) for found in change.deltas],

@@ -14,13 +14,13 @@ from ctxview.analysis.diff import Kind, Side, StateDiff
 from ctxview.analysis.diff.report import NOTHING
 from ctxview.tui.text import Line, Span, content, join, show
 from ctxview.tui.things import Thing
-from ctxview.tui.widgets.change_lines import SIGNS, diff_page, thing_of
+from ctxview.tui.widgets.change_lines import SIGNS, SPLIT_FROM, diff_page, thing_of
 from ctxview.tui.widgets.listing import Chooser
 from ctxview.tui.widgets.page import Page
 from ctxview.tui.widgets.said import Said
 from ctxview.tui.widgets.virtual_lines import VirtualLines
 
-KEYS = "Enter goes there   Tab next group   Esc back"
+KEYS = "Enter goes there   Tab next group   v side by side or inline   Esc back"
 
 
 class DiffScreen(ModalScreen[Thing | None]):
@@ -30,6 +30,7 @@ class DiffScreen(ModalScreen[Thing | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "choose", "go there"),
         Binding("escape,q,d", "close", "back"),
+        Binding("v", "turn", "side by side or inline"),
         Binding("tab", "group(1)", "next group", priority=True),
         Binding("shift+tab", "group(-1)", "previous group", priority=True),
     ]
@@ -38,6 +39,8 @@ class DiffScreen(ModalScreen[Thing | None]):
         super().__init__()
         self._diff = diff
         self._heading = title
+        self._split: bool | None = None
+        """Whether before and after stand side by side; None where there is room."""
         self._gone = {thing_of(change) for change in diff.changes if change.kind is Kind.REMOVED}
 
     def compose(self) -> ComposeResult:
@@ -69,6 +72,13 @@ class DiffScreen(ModalScreen[Thing | None]):
     def action_close(self) -> None:
         self.dismiss(None)
 
+    def action_turn(self) -> None:
+        """From side by side to one under the other, and back."""
+        chooser = self.query_one(Chooser)
+        beside = chooser.size.width >= SPLIT_FROM if self._split is None else self._split
+        self._split = not beside
+        chooser.reset()
+
     def action_group(self, step: int) -> None:
         """To the first change of the next or previous group; with 0 to the first of all."""
         chooser = self.query_one(Chooser)
@@ -81,7 +91,7 @@ class DiffScreen(ModalScreen[Thing | None]):
 
     def _page(self, width: int) -> Page:
         if self._diff:
-            return diff_page(self._diff, width)
+            return diff_page(self._diff, width, split=self._split)
         return Page.of(
             [(), show(f"  {NOTHING}", "strong"), (), *(show(f"  {line}", "dim") for line in _EQUAL)]
         )

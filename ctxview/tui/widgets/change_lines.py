@@ -10,6 +10,7 @@ from itertools import zip_longest
 from typing import Literal
 
 from ctxview.analysis.diff import Change, Delta, Group, Kind, Piece, StateDiff, pieces
+from ctxview.analysis.diff.compaction import LOST
 from ctxview.analysis.diff.report import SYSTEM_NOTE, TITLES, shortened, tally
 from ctxview.analysis.diff.values import shown
 from ctxview.state import JsonValue
@@ -44,8 +45,8 @@ _INDENT = 4
 _LONG = 1200
 
 
-def diff_page(diff: StateDiff, width: int) -> Page:
-    """All changes by group, each group under its title and counts."""
+def diff_page(diff: StateDiff, width: int, *, split: bool | None = None) -> Page:
+    """All changes by group, each under its title and counts; see `change_lines` for `split`."""
     rows: list[Change | Line] = []
     things: list[Thing | None] = []
     for group, changes in diff.groups():
@@ -55,14 +56,18 @@ def diff_page(diff: StateDiff, width: int) -> Page:
         # To know how high a row is one must draw it; so many take one line each, drawn when in sight.
         return Page(len(rows), lambda row: [_brief(rows[row], width)], lambda row: things[row])
     drawn = [
-        change_lines(row, width) if isinstance(row, Change) else _headed(row, first=not at)
+        change_lines(row, width, split=split) if isinstance(row, Change) else _headed(row, first=not at)
         for at, row in enumerate(rows)
     ]
     return Page(len(rows), lambda row: drawn[row], lambda row: things[row], [len(lines) for lines in drawn])
 
 
-def change_lines(change: Change, width: int) -> list[Line]:
-    """One change: what happened, and how every value of it changed."""
+def change_lines(change: Change, width: int, *, split: bool | None = None) -> list[Line]:
+    """One change: what happened, and how every value of it changed.
+
+    Before and after stand side by side when `split`, else one under the other; None: where there is room.
+    """
+    beside = width >= SPLIT_FROM if split is None else split
     sign, style = SIGNS[change.kind]
     lines = wrap_all([join((Span(f" {sign} ", style),), _headline(change))], width, " " * _INDENT)
     if change.group is Group.FIELDS and len(change.deltas) == 1:
@@ -72,7 +77,7 @@ def change_lines(change: Change, width: int) -> list[Line]:
     if change.one_sided:
         return lines + _whole_lines(change, width)
     for found in change.deltas:
-        lines += _delta_lines(found, width)
+        lines += _delta_lines(found, width, beside=beside)
     return lines
 
 
@@ -120,8 +125,11 @@ def _headline(change: Change) -> Line:
     phrase: list[Line] = []
     if change.came_from is not None:
         phrase.append(show(f"{change.came_from} → {change.place}", "link"))
+        phrase.append(show(change.course or "", "accent"))
     if change.kind in (Kind.ADDED, Kind.REMOVED, Kind.OPENED, Kind.CLOSED, Kind.BROKEN, Kind.HEALED):
         phrase.append(show(change.kind, SIGNS[change.kind][1]))
+    if change.lost:
+        phrase.append(show(LOST, "bad"))
     if change.sight is not None:
         shown_now = change.sight == "shown"
         words = "now shown to the model" if shown_now else "no longer shown to the model"
@@ -129,14 +137,14 @@ def _headline(change: Change) -> Line:
     if change.why:
         unseen = change.group is Group.BLOCKS and change.sight is None
         phrase.append(show(f"hidden: {change.why}" if unseen else change.why, "dim"))
-    return join(show(change.name, style), *phrase, gap="  ")
+    return join(show(change.name, style), *filter(None, phrase), gap="  ")
 
 
-def _delta_lines(found: Delta, width: int) -> list[Line]:
+def _delta_lines(found: Delta, width: int, *, beside: bool) -> list[Line]:
     name = join((Span(" " * _INDENT),), pad(show(found.name, "dim"), _NAME))
     blank: Line = (Span(" " * (_INDENT + _NAME)),)
     room = width - _INDENT - _NAME
-    if width >= SPLIT_FROM:
+    if beside:
         half = (room - 3) // 2
         left, right = _side(found, "removed", half), _side(found, "added", half)
         rows = _columns(left, right, half)
