@@ -17,6 +17,7 @@ from ctxview.flow import Node
 from ctxview.formats.interface import Publishing
 from ctxview.state import Block, ContextState, Form, Gap, Tier, Todo, TodoItem
 from ctxview.tui.commands import BY_ID
+from ctxview.tui.keys import shown
 from ctxview.tui.screens.inspector import Inspector
 from ctxview.tui.things import WHOLE, Index, Kind, Thing
 from ctxview.tui.work import Work
@@ -31,7 +32,7 @@ def _now_only(act: Callable[[Inspector], None]) -> Callable[[Inspector], None]:
         if view.as_of is None:
             act(screen)
         elif view.has_now:
-            key = BY_ID["newest"].shown.split()[0]
+            key = shown(BY_ID["newest"]).split()[0]
             screen.say(f"{view.as_of} is over and only shown: {key} goes back to now, where you can edit.")
         else:
             screen.say("Nothing of a recording can be changed: it is what was.")

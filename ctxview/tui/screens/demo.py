@@ -9,6 +9,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
+from ctxview.tui.commands import BY_ID
+from ctxview.tui.keys import shown
 from ctxview.tui.offers import Offer
 from ctxview.tui.screens.inspector import Inspector
 from ctxview.tui.screens.start import PROMISE
@@ -23,12 +25,12 @@ ABOUT = (
     "from the model, promoted, lost. The lines below it say what happens and why it matters."
 )
 WHILE_IT_PLAYS = (
-    ("Space", "pause, and play on"),
-    ("[ ]", "one step back or forth"),
-    (".", "on to where something matters"),
-    ("+ -", "faster, slower"),
-    ("j k Enter d ?", "look around: any key pauses"),
-    ("Esc", "back to this list"),
+    (("play",), "pause, and play on"),
+    (("earlier", "later"), "one step back or forth"),
+    (("next_event",), "on to where something matters"),
+    (("faster", "slower"), "faster, slower"),
+    (("down", "up", "enter", "diff", "help"), "look around: any key pauses"),
+    (("back",), "back to this list"),
 )
 NAME = 20
 
@@ -100,7 +102,10 @@ class DemoScreen(Screen[None]):
         rows = [_row(each, cells) for each in self._stories]
         told: list[Line] = [EMPTY, *wrap(show(ABOUT, "dim"), min(cells, 100))]
         told += [EMPTY, show("While it plays", "title")]
-        told += [join(pad(show(f"  {key}", "key"), NAME), show(does, "dim")) for key, does in WHILE_IT_PLAYS]
+        told += [
+            join(pad(show(f"  {_keys(names)}", "key"), NAME), show(does, "dim"))
+            for names, does in WHILE_IT_PLAYS
+        ]
         drawn = [*rows, *([line] for line in told)]
         things = [Thing(Kind.WHOLE, str(at)) for at in range(len(rows))]
         return Page(
@@ -109,6 +114,10 @@ class DemoScreen(Screen[None]):
             lambda row: things[row] if row < len(things) else None,
             [len(lines) for lines in drawn],
         )
+
+
+def _keys(names: Sequence[str]) -> str:
+    return " ".join(shown(BY_ID[name]).split()[0] for name in names)
 
 
 def _row(story: Offer, cells: int) -> list[Line]:
