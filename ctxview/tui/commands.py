@@ -114,7 +114,7 @@ GROUPS: Mapping[Group, tuple[Command, ...]] = {
         Command("reverse", "S", "S", "reverse", "Turn the order around"),
     ),
     Group.PLAYING: (
-        Command("play", "space", "Space", "play", "Let the revisions go by, or pause", 6, Need.REVISIONS),
+        Command("play", "space", "Space", "play", "Let the revisions go by, or pause", 8, Need.REVISIONS),
         Command(
             "next_event", "full_stop", ".", "next event", "On to where something matters", 1, Need.PLAYER
         ),
