@@ -39,6 +39,8 @@ class News:
 
     path: Path
     what: What
+    sure: bool = True
+    """False when it may have happened unseen, or to a folder whose names tell what happened."""
 
     def __str__(self) -> str:
         return f"{self.path.name} {self.what}"
@@ -82,8 +84,9 @@ class Follower:
             return
         names = _names(path) if stamp is not None and stamp.folder else frozenset()
         self._known[path] = _Known(stamp, stamp is not None and stamp.fresh(now), names)
-        if stamp is not None or before.stamp is not None:
-            yield News(path, _what(before.stamp, stamp))
+        what = _what(before.stamp, stamp)
+        within = stamp is not None and stamp.folder and what is What.REWRITTEN
+        yield News(path, what, stamp != before.stamp and not within)
         yield from (News(path / name, What.APPEARED) for name in sorted(names - before.names))
         yield from (News(path / name, What.GONE) for name in sorted(before.names - names))
 

@@ -43,6 +43,8 @@ class Discovery:
     looked_at: int
     capped: str | None = None
     notes: tuple[str, ...] = ()
+    folders: tuple[Path, ...] = ()
+    """The folders that were looked into: where something else may appear."""
 
 
 def discover(path: Path) -> Discovery:
@@ -54,7 +56,8 @@ def discover(path: Path) -> Discovery:
     search = _Search()
     found = tuple(search.through(path))
     failed = (f"the format {name} cannot be used: {why}" for name, why in plugin_problems().items())
-    return Discovery(path, found, search.looked_at, search.capped, (*search.notes, *failed))
+    notes = (*search.notes, *failed)
+    return Discovery(path, found, search.looked_at, search.capped, notes, tuple(search.folders))
 
 
 class _Search:
@@ -62,6 +65,7 @@ class _Search:
         self.looked_at = 0
         self.capped: str | None = None
         self.notes: list[str] = []
+        self.folders: list[Path] = []
 
     def through(self, root: Path) -> Iterator[Found]:
         """Depth first by name. What is inside a recognised folder belongs to it and is not listed again."""
@@ -75,6 +79,7 @@ class _Search:
                 count += 1
                 yield found
             elif path.is_dir() and not path.is_symlink():
+                self.folders.append(path)
                 waiting.extend((below, depth + 1) for below in reversed(self._entries(path, depth)))
             self.capped = self.capped or self._over(count)
 

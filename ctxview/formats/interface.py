@@ -97,7 +97,8 @@ class Source(Protocol):
     def again(self) -> Source:
         """A new look at the same thing as it is now; raises `CannotOpen`. This look stays what it is.
 
-        What is still true is shared by both. See `HoldsBack` for files that are being written.
+        What is still true is shared by both; when nothing changed at all, the answer may be this very look.
+        See `HoldsBack` for files that are being written.
         """
 
 

@@ -23,7 +23,7 @@ from ctxview.tui import themes
 from ctxview.tui.commands import COMMANDS
 from ctxview.tui.keys import shown, use
 from ctxview.tui.loading import Manner, Opener
-from ctxview.tui.opening import opener
+from ctxview.tui.opening import Opening
 from ctxview.tui.player import Show
 from ctxview.tui.precedence import Precedence
 from ctxview.tui.screens.command_screen import CommandScreen
@@ -48,8 +48,10 @@ def run(
     keys = use(config.keys)
     if paths:
         note(paths)
-    start = partial(opener, paths, as_format) if paths else None
-    app = CtxviewApp(start, Manner(config.tokens, mode), profile, config.theme, show=show)
+    start = Opening(paths, as_format) if paths else None
+    app = CtxviewApp(
+        start, Manner(config.tokens, mode), profile, config.theme, show=show, watching=config.follow
+    )
     app.set_keymap(keys)
     count_apart()
     app.run()
@@ -73,9 +75,14 @@ class CtxviewApp(App[None]):
         theme: str = themes.DEFAULT,
         *,
         show: Show | None = None,
+        watching: bool = True,
     ) -> None:
-        """Without an opener a person chooses first what to open."""
+        """Without an opener a person chooses first what to open.
+
+        Without `watching` nothing is looked at again unless somebody asks for it.
+        """
         super().__init__()
+        self._watching = watching
         self._opener = opener
         self._manner = manner or Manner()
         self._profile = profile
@@ -95,10 +102,12 @@ class CtxviewApp(App[None]):
     def open_paths(self, paths: Sequence[Path]) -> None:
         """From the start screen to the inspector."""
         note(paths)
-        self.push_screen(self._inspector(partial(opener, paths, None)))
+        self.push_screen(self._inspector(Opening(paths)))
 
     def _inspector(self, opener: Opener) -> Inspector:
-        return Inspector(opener, self._manner, self._profile, self._precedence, self._show)
+        return Inspector(
+            opener, self._manner, self._profile, self._precedence, self._show, watching=self._watching
+        )
 
     def on_mount(self) -> None:
         self.call_after_refresh(self._register_other_themes)

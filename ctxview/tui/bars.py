@@ -1,6 +1,8 @@
-"""What stands around the panes, in words: subtitle, keys worth offering, why nothing is shown."""
+"""What stands around the panes, in words: banner, subtitle, keys worth offering, why nothing is shown."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from ctxview.tui.commands import Need
 from ctxview.tui.session_view import SessionView, Sort
@@ -15,6 +17,14 @@ def status(view: SessionView, problem: str | None) -> list[Line]:
         return [show(problem, "bad"), (), show("o shows the file as it is; 1 goes to the sources.", "dim")]
     problems = (join(show(str(each.path), "strong"), show(each.reason), gap=": ") for each in view.problems)
     return [show(problem, "bad"), *problems]
+
+
+def banner(names: Sequence[str]) -> list[Line]:
+    """That files changed on disk under unsaved changes."""
+    if not names:
+        return []
+    told = f" ▲ {', '.join(names)} changed on disk. Your draft is untouched; saving it (w) shows both."
+    return [show(told, "warn")]
 
 
 def subtitle(view: SessionView) -> Line:
@@ -44,5 +54,6 @@ def offers(view: SessionView, *, draft: bool, player: bool) -> set[Need]:
         Need.WRITABLE: view.as_of is None and may_add,
         Need.DRAFT: draft,
         Need.HITS: bool(view.hits.found or (view.hits.needle.strip() and view.transcript)),
+        Need.MESSAGES: source is not None and bool(source.watched) and view.transcript is not None,
     }
     return {need for need, holds in facts.items() if holds}

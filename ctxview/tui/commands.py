@@ -28,6 +28,7 @@ class Need(StrEnum):
     HITS = "a search that found something"
     PAST = "something after what is shown"
     PLAYER = "a player that is on"
+    MESSAGES = "messages, of which more may come"
 
 
 class Group(StrEnum):
@@ -63,6 +64,8 @@ _ABOUT = {
 }
 
 ENTER = "Into the detail; from a finding to what it is about; along the way from a record"
+
+FOLLOW = "Keep to the last message; scrolling up lets go, G follows again"
 
 GROUPS: Mapping[Group, tuple[Command, ...]] = {
     Group.MOVING: (
@@ -104,6 +107,7 @@ GROUPS: Mapping[Group, tuple[Command, ...]] = {
             2,
             Need.PAST,
         ),
+        Command("follow", "F", "F", "follow", FOLLOW, 10, Need.MESSAGES),
         Command("origin", "o", "o", "origin", "The very bytes in the file this comes from", 4),
         Command("diff", "d", "d", "diff", "What changed since the revision before, or in the draft", 6),
         Command("profile", "p", "p", "profile", "Judge by the next runtime profile", 8, Need.PROFILES),

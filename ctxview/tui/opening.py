@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,36 +12,58 @@ if TYPE_CHECKING:
     from ctxview.formats import Source
 
 
-def opener(paths: Sequence[Path], as_format: str | None) -> Iterator[Source | Problem]:
-    """Everything in `paths` that can be recognised; what cannot be opened comes as a problem."""
-    for path in paths:
-        yield from _below(path, as_format)
+class Opening:
+    """Everything in some paths that can be recognised; what cannot be opened is a problem with the reason."""
 
+    def __init__(self, paths: Sequence[Path], as_format: str | None = None) -> None:
+        self._paths = paths
+        self._as_format = as_format
+        self.folders: list[Path] = []
+        """Those that were looked through: something else may appear there."""
 
-def _below(path: Path, as_format: str | None) -> Iterator[Source | Problem]:
-    from ctxview.formats import CannotOpen, discover, open_source
+    def __call__(self) -> Iterator[Source | Problem]:
+        for path in self._paths:
+            yield from self._below(path)
 
-    if as_format is not None:
-        yield from _opened(path, as_format)
-        return
-    try:
-        discovery = discover(path)
-    except CannotOpen as error:
-        yield Problem(path, str(error))
-        return
-    for found in discovery.found:
+    def newcomers(self, known: Container[Path]) -> Iterator[Source | Problem]:
+        """What is there now and was not when it was looked through before."""
+        from ctxview.formats import CannotOpen, discover
+
+        if self._as_format is not None:
+            return
+        self.folders = []
+        for path in self._paths:
+            try:
+                discovery = discover(path)
+            except CannotOpen:
+                continue
+            self.folders += discovery.folders
+            for found in discovery.found:
+                if found.path not in known:
+                    yield from _opened(found.path)
+
+    def _below(self, path: Path) -> Iterator[Source | Problem]:
+        from ctxview.formats import CannotOpen, discover
+
+        if self._as_format is not None:
+            yield from _opened(path, self._as_format)
+            return
         try:
-            yield open_source(found.path)
+            discovery = discover(path)
         except CannotOpen as error:
-            yield Problem(found.path, str(error))
-    if not discovery.found:
-        yield Problem(path, f"nothing was recognised in {discovery.looked_at:,} files and folders")
-    for note in (discovery.capped, *discovery.notes):
-        if note is not None:
-            yield Problem(path, note)
+            yield Problem(path, str(error))
+            return
+        self.folders += discovery.folders
+        for found in discovery.found:
+            yield from _opened(found.path)
+        if not discovery.found:
+            yield Problem(path, f"nothing was recognised in {discovery.looked_at:,} files and folders")
+        for note in (discovery.capped, *discovery.notes):
+            if note is not None:
+                yield Problem(path, note)
 
 
-def _opened(path: Path, as_format: str) -> Iterator[Source | Problem]:
+def _opened(path: Path, as_format: str | None = None) -> Iterator[Source | Problem]:
     from ctxview.formats import CannotOpen, open_source
 
     try:

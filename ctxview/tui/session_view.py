@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from ctxview.findings import Finding, Severity
 from ctxview.state import Block, Transcript
@@ -18,7 +18,7 @@ from ctxview.tui.search import Hit, Hits, search
 from ctxview.tui.things import Index, Kind, Thing
 
 if TYPE_CHECKING:
-    from ctxview.formats import Source
+    from ctxview.formats import Revision, Source
 
 
 class Sort(StrEnum):
@@ -44,7 +44,7 @@ class Look:
     """One look at one source: what a reading is made for. `edits` counts the steps of the draft.
 
     `budget` is one that is tried out; None for the source's own. `editor` is in whose name one edits; None
-    for the first, or where a source does not tell them apart.
+    for the first, or where a source does not tell them apart. `seen` counts the earlier looks at the source.
     """
 
     source: int
@@ -53,6 +53,7 @@ class Look:
     edits: int = 0
     budget: int | None = None
     editor: str | None = None
+    seen: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,19 @@ class Total:
     partly: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """The messages of a source as they were seen at some time."""
+
+    source: int
+    profile: str | None
+    transcript: Transcript
+    at: float
+
+    def belongs_to(self, look: Look) -> bool:
+        return (self.source, self.profile) == (look.source, look.profile)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Shown:
     """Everything the panes draw."""
@@ -82,6 +96,8 @@ class Shown:
     """The memory rows, after filter and order."""
     changes: Mapping[Thing, Change] = field(default_factory=dict)
     gone: tuple[Thing, ...] = ()
+    fading: bool = False
+    """Whether the changes are those on disk, which are marked only for a moment."""
 
     @property
     def counts(self) -> dict[Severity, int]:
@@ -105,6 +121,9 @@ class SessionView:
         self.hit: Hit | None = None
         self._looks: dict[int, Look] = {}
         self._revisions: dict[int, int] = {}
+        self._seen: dict[int, int] = {}
+        self._growth: Growth | None = None
+        self._read_at = 0.0
 
     # -- where we are ----------------------------------------------------------------------------------------
 
@@ -172,7 +191,8 @@ class SessionView:
         self._looks[self.look.source] = self.look
         profile = self._profile_for(number, self.look.profile)
         known = self._revisions.setdefault(number, len(self.sources[number].revisions))
-        self.look = self._looks.get(number, Look(number, known - 1, profile))
+        look = self._looks.get(number, Look(number, known - 1, profile))
+        self.look = replace(look, seen=self._seen.get(number, 0))
         self.count_revisions()
         return True
 
@@ -230,23 +250,57 @@ class SessionView:
     def transcript(self) -> Transcript | None:
         return self.shown.index.reading.state.transcript if self.shown is not None else None
 
+    # -- what changes on disk --------------------------------------------------------------------------------
+
+    def looked_again(self, number: int, source: Source) -> None:
+        """A source as it is now, in the place of an earlier look at it. What is looked at stays that."""
+        before = self.sources[number]
+        look = self.look if number == self.look.source else self._looks.get(number)
+        known = self._revisions.get(number, len(before.revisions))
+        self.sources[number] = source
+        self._revisions[number] = len(source.revisions)
+        self._seen[number] = self._seen.get(number, 0) + 1
+        if look is None:
+            return
+        revision = same_revision(before.revisions[:known], look.revision, source.revisions)
+        look = replace(look, revision=revision, seen=self._seen[number])
+        if number == self.look.source:
+            self.look = look
+        else:
+            self._looks[number] = look
+
+    def grown(self, growth: Growth) -> Shown | None:
+        """Messages seen later than the reading; None when they are not those of what is shown."""
+        shown = self.shown
+        if shown is None or not growth.belongs_to(shown.look) or growth.at <= self._read_at:
+            return None
+        self._growth = growth
+        self.shown = replace(shown, index=shown.index.telling(growth.transcript))
+        return self.shown
+
+    def faded(self) -> Shown | None:
+        """What is shown without the marks of what changed on disk; None when there are none."""
+        if self.shown is None or not self.shown.fading:
+            return None
+        shown = replace(self.shown, changes={}, gone=(), fading=False)
+        return self._keep(replace(shown, blocks=self._rows(shown)))
+
     # -- what is shown ---------------------------------------------------------------------------------------
 
-    def take(self, look: Look, index: Index, *, draft: bool) -> Shown | None:
-        """A reading that arrived; None when it is no longer what is looked at."""
+    def take(self, look: Look, index: Index, *, draft: bool, at: float = 0.0) -> Shown | None:
+        """A reading that arrived; None when it is no longer what is looked at.
+
+        `at` is when its source was looked at: messages that were seen later are not taken back.
+        """
         if look != self.look:
             return None
         before = self.shown
         if before is not None and before.look == look and before.index.reading is index.reading:
             return before
-        changes: Mapping[Thing, Change] = {}
-        gone: tuple[Thing, ...] = ()
-        if before is not None and before.look.source == look.source:
-            if before.look == look:
-                changes, gone = before.changes, before.gone
-            else:
-                changes, gone = compare(before.index, index)
-        shown = Shown(look, index, draft, changes=changes, gone=gone)
+        self._read_at = at
+        if self._growth is not None and self._growth.at > at and self._growth.belongs_to(look):
+            index = index.telling(self._growth.transcript)
+        shown = Shown(look, index, draft, **_marks(before, look, index))
         return self._keep(replace(shown, blocks=self._rows(shown)))
 
     def rearranged(self) -> Shown | None:
@@ -306,6 +360,21 @@ class SessionView:
         return self.hit
 
 
+def same_revision(before: Sequence[Revision], at: int, after: Sequence[Revision]) -> int:
+    """Where a revision is after another look: the newest stays the newest, any other stays itself."""
+    last = len(after) - 1
+    if at >= len(before) - 1:
+        return last
+    wanted = before[at]
+    alike = (
+        lambda each: each == wanted,
+        lambda each: (each.file, each.label) == (wanted.file, wanted.label),
+        lambda each: (each.file, each.kind) == (wanted.file, wanted.kind),
+    )
+    found = (place for test in alike for place, each in enumerate(after) if test(each))
+    return next(found, min(at, last))
+
+
 def compare(before: Index, after: Index) -> tuple[dict[Thing, Change], tuple[Thing, ...]]:
     """The blocks of `after` that are new or differ, and the names of those that are gone."""
     changes: dict[Thing, Change] = {}
@@ -324,6 +393,24 @@ def count_severities(findings: Sequence[Finding]) -> dict[Severity, int]:
     for finding in findings:
         counted[finding.severity] += 1
     return counted
+
+
+def _marks(before: Shown | None, look: Look, index: Index) -> _Marks:
+    """What differs from what was shown; the marks stay when nothing but the count of tokens is new."""
+    if before is None or before.look.source != look.source:
+        return _Marks(changes={}, gone=(), fading=False)
+    kept = _Marks(changes=before.changes, gone=before.gone, fading=before.fading)
+    if before.look == look:
+        return kept
+    changes, gone = compare(before.index, index)
+    on_disk = before.look.seen != look.seen
+    return _Marks(changes=changes, gone=gone, fading=on_disk) if changes or gone or not on_disk else kept
+
+
+class _Marks(TypedDict):
+    changes: Mapping[Thing, Change]
+    gone: tuple[Thing, ...]
+    fading: bool
 
 
 def _difference(old: Block, new: Block) -> Change | None:

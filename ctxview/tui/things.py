@@ -8,7 +8,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ctxview.files.reading import Unreadable
 from ctxview.findings import Finding
 from ctxview.flow import Node
-from ctxview.state import Block, Budget, ContextState, Gap, Origin, Ref, Row, Todo, TodoItem
+from ctxview.state import Block, Budget, ContextState, Gap, Origin, Ref, Row, Todo, TodoItem, Transcript
 from ctxview.tui.ways import Ways
 
 if TYPE_CHECKING:
@@ -78,6 +79,12 @@ class Index:
                 self._subject[thing] = around[0]
             for each in dict.fromkeys(around):
                 self._about[each].append(thing)
+
+    def telling(self, transcript: Transcript) -> Index:
+        """The same with other messages: they are no part of what is indexed."""
+        made = copy(self)
+        made.reading = replace(self.reading, state=replace(self.reading.state, transcript=transcript))
+        return made
 
     def value(self, thing: Thing | None) -> Value | None:
         if thing is not None and thing.kind is Kind.MESSAGE:

@@ -34,6 +34,8 @@ class Work:
         self.steps = 0
         """Counts every change, there and back."""
         self.changed_at = monotonic()
+        self.in_hand = False
+        """Whether somebody is about to change it, in a form."""
         self.draft = Draft(Path(file), source.bytes_of(file), self._policy, self._review)
 
     def apply(self, *edits: Edit) -> bool:

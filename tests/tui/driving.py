@@ -47,6 +47,11 @@ class Driver:
         works = any(worker.group not in {"editing", "comparing"} for worker in self.app.workers)
         return works or self.inspector.header.status.endswith("…")
 
+    async def look(self) -> None:
+        """Has everything that is open looked at once more, as happens by itself when nobody drives."""
+        self.inspector.following.look()
+        await self.settle()
+
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
         await self.settle()
@@ -99,7 +104,7 @@ async def driving(
     def opener() -> Iterable[Source | Problem]:
         return found
 
-    app = CtxviewApp(opener, Manner(tokens))
+    app = CtxviewApp(opener, Manner(tokens), watching=False)
     async with app.run_test(size=size) as pilot:
         driver = Driver(pilot)
         if wait:

@@ -38,7 +38,7 @@ def on_disk(tmp_path: Path) -> FakeSource:
 def draft_of(source: FakeSource) -> Work:
     view = SessionView()
     view.found([source], [])
-    return Drafts(Manner("bytes/3"), view).open(view.look, str(source.path))
+    return Drafts(Manner("bytes/3"), view).open(source, view.look, str(source.path))
 
 
 async def wait_for(drive: Driver, screen: type) -> None:

@@ -13,5 +13,5 @@ STORY = folder() / "session/coder/home/1000/agent/coder/session/default"
 
 def test_the_history_of_the_coder(snap_compare: Compare) -> None:
     source = open_source(STORY)
-    app = CtxviewApp(lambda: [source], Manner("bytes/3"))
+    app = CtxviewApp(lambda: [source], Manner("bytes/3"), watching=False)
     assert snap_compare(app, terminal_size=(120, 36), run_before=keys("0", *["j"] * 8))

@@ -5,16 +5,16 @@ from pathlib import Path
 import pytest
 
 from ctxview import samples
-from ctxview.tui.opening import opener
+from ctxview.tui.opening import Opening
 from ctxview.tui.session_view import Problem
 
 
 def titles(*paths: Path, as_format: str | None = None) -> list[str]:
-    return [found.title for found in opener(paths, as_format) if not isinstance(found, Problem)]
+    return [found.title for found in Opening(paths, as_format)() if not isinstance(found, Problem)]
 
 
 def reasons(*paths: Path, as_format: str | None = None) -> list[str]:
-    return [found.reason for found in opener(paths, as_format) if isinstance(found, Problem)]
+    return [found.reason for found in Opening(paths, as_format)() if isinstance(found, Problem)]
 
 
 @pytest.fixture

@@ -50,7 +50,7 @@ def keys(*pressed: str, theme: str = "", typed: str = "") -> Callable[[Pilot[Non
 
 
 def app(*found: Source | Problem) -> CtxviewApp:
-    return CtxviewApp(lambda: found, Manner("bytes/3"))
+    return CtxviewApp(lambda: found, Manner("bytes/3"), watching=False)
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")

@@ -19,11 +19,12 @@ def test_a_changed_fact_is_a_draft_of_the_session_and_is_saved_alone(tmp_path: P
     session = shutil.copytree(CODER, tmp_path / "default")
     before = {path: path.read_bytes() for path in session.rglob("*") if path.is_file()}
     view = SessionView()
-    view.found([open_source(session)], [])
+    source = open_source(session)
+    view.found([source], [])
     drafts = Drafts(Manner("words"), view)
     facts = session / "context" / "facts.jsonl"
 
-    work = drafts.open(view.look, str(facts))
+    work = drafts.open(source, view.look, str(facts))
     work.apply(SetValue("/1/text", "February has 168 rows."))
 
     assert drafts.dirty(view.look)
@@ -38,8 +39,9 @@ def test_a_changed_fact_is_a_draft_of_the_session_and_is_saved_alone(tmp_path: P
 def test_what_an_earlier_run_shows_is_not_the_draft(tmp_path: Path) -> None:
     session = shutil.copytree(CODER, tmp_path / "default")
     view = SessionView()
-    view.found([open_source(session)], [])
+    source = open_source(session)
+    view.found([source], [])
     drafts = Drafts(Manner("words"), view)
-    drafts.open(view.look, str(session / "context/summary.md")).apply(SetValue("", "Shorter.\n"))
+    drafts.open(source, view.look, str(session / "context/summary.md")).apply(SetValue("", "Shorter.\n"))
     view.go_to_revision(0)
     assert not drafts.dirty(view.look)

@@ -79,7 +79,7 @@ async def test_the_first_paint_does_not_wait_for_the_reading() -> None:
     def opener() -> Iterator[Source | Problem]:
         yield Slow(night().documents)
 
-    app = CtxviewApp(opener, Manner("bytes/3"))
+    app = CtxviewApp(opener, Manner("bytes/3"), watching=False)
     async with app.run_test(size=(120, 36)) as pilot:
         drive = Driver(pilot)
         while drive.inspector.header.status != "reading…":

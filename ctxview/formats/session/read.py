@@ -74,8 +74,8 @@ def read_again(session: Session) -> Session:
     folder = session.folder
     if not folder.seen.still_true():
         return read_session(folder.again())
-    histories = {name: _unread(folder, name) for name in (MESSAGES, EVENTS)}
-    return replace(session, parts={**session.parts, **histories})
+    parts = {**session.parts, **{name: _unread(folder, name) for name in (MESSAGES, EVENTS)}}
+    return session if parts == session.parts else replace(session, parts=parts)
 
 
 def agent_of(root: Path) -> str | None:

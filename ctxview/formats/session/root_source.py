@@ -64,7 +64,8 @@ class RootSource:
         root = self._root.folder.root
         if not root.is_dir():
             raise CannotOpen(f"{root}: there is no such folder any more")
-        return RootSource(self._path, root)
+        made = RootSource(self._path, root)
+        return self if made._root == self._root else made
 
     def reading(
         self,

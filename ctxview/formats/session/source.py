@@ -145,6 +145,8 @@ class SessionSource:
             raise CannotOpen(f"{self._path}: there is no such folder any more")
         session = read_again(self._session)
         history, grown = self._history.again(session)
+        if session is self._session and history is self._history:
+            return self
         made = SessionSource(self._path, (session, history))
         with self._lock:
             known, tokens = dict(self._known), {**self._counted, **self._tokens}

@@ -49,8 +49,14 @@ class SessionTranscript:
         return self._stream.path if isinstance(self._stream, FileStream) else None
 
     def again(self) -> SessionTranscript:
-        stream = self._stream.again()[0] if isinstance(self._stream, FileStream) else self._stream
-        return self if stream is self._stream else SessionTranscript(stream, self._profile, self._lines)
+        if not isinstance(self._stream, FileStream):
+            return self
+        stream, _ = self._stream.again()
+        if stream is self._stream:
+            return self
+        if self.complete:
+            stream.index()
+        return SessionTranscript(stream, self._profile, self._lines)
 
     def row(self, index: int) -> Row:
         return row_of(self._line(index), index, self._profile)

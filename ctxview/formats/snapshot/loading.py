@@ -50,13 +50,13 @@ class LoadedFile:
 
 @dataclass(frozen=True)
 class Loaded:
-    """The files of a source."""
+    """The files of a source. Two are equal when nothing was read anew."""
 
-    loaded: Sequence[LoadedFile]
+    loaded: tuple[LoadedFile, ...]
     left_out: str | None = None
     strangers: Mapping[Path, Stamp | None] = field(default_factory=dict)
     """Files of the folder that are none of its rounds, by what they held."""
-    held_back: Sequence[Path] = ()
+    held_back: tuple[Path, ...] = ()
 
     @property
     def known(self) -> dict[Path, LoadedFile]:
@@ -84,7 +84,7 @@ def load_files(paths: Sequence[Path], earlier: Loaded | None, *, by_content: boo
     for path in paths:
         rounds.add(path, stamp_of(path))
     left_out = f"{rounds.extra} more files of this folder were not read" if rounds.extra else None
-    return Loaded(rounds.loaded, left_out, rounds.strangers, rounds.held_back)
+    return Loaded(tuple(rounds.loaded), left_out, rounds.strangers, tuple(rounds.held_back))
 
 
 class _Rounds:

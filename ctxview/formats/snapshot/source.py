@@ -146,9 +146,13 @@ class SnapshotSource:
 
     def again(self) -> SnapshotSource:
         """Raises `CannotOpen`. Files that did not change are neither read nor judged again."""
-        new = SnapshotSource(self._path, *load(self._path, self._found))
+        found, store = load(self._path, self._found)
+        same_store = store == self._store_folder and (store is None or self._stored.still_true())
+        if same_store and found == self._found:
+            return self
+        new = SnapshotSource(self._path, found, store)
         new._judged = self._judged
-        if new._store_folder == self._store_folder and self._stored.still_true():
+        if same_store:
             new._stored = self._stored
         return new
 

@@ -7,7 +7,8 @@ runs rules happens in a thread.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from contextlib import asynccontextmanager
 from functools import wraps
 from typing import Any
 
@@ -52,12 +53,7 @@ def add(screen: Inspector) -> None:
 
 @_now_only
 def remove(screen: Inspector) -> None:
-    block = _block(screen)
-    if block is None or block.form is None or not block.form.removable:
-        screen.say("There is no block here that may be removed.")
-    else:
-        said = f"Removed {block.id}. u brings it back."
-        _start(screen, _apply(screen, block.form.file, DeleteValue(block.form.pointer), said=said))
+    _start(screen, _remove(screen))
 
 
 @_now_only
@@ -113,6 +109,16 @@ async def _add(screen: Inspector) -> None:
         await _fill_in(screen, tier.new, f"New block in {tier.name}")
 
 
+async def _remove(screen: Inspector) -> None:
+    block = _block(screen)
+    if block is None or block.form is None or not block.form.removable:
+        screen.say("There is no block here that may be removed.")
+        return
+    async with _work(screen, block.form.file) as work:
+        said = f"Removed {block.id}. u brings it back."
+        await _apply(screen, work, DeleteValue(block.form.pointer), said=said)
+
+
 async def _move(screen: Inspector) -> None:
     block = _block(screen)
     if block is not None and block.moves:
@@ -130,11 +136,12 @@ async def _move(screen: Inspector) -> None:
     if block is None or block.form is None or not block.form.removable or not tiers:
         screen.say("There is no block here that may be moved.")
         return
-    tier = await _pick(screen, f"Move {block.id} to which tier?", tiers)
-    if tier is not None and tier.new is not None:
-        step = MoveItem(block.form.pointer, tier.new.pointer)
-        await _apply(screen, block.form.file, step, said=f"Moved {block.id} to {tier.name}.")
-        screen.follow(Thing(Kind.BLOCK, block.id, tier.name))
+    async with _work(screen, block.form.file) as work:
+        tier = await _pick(screen, f"Move {block.id} to which tier?", tiers)
+        if tier is not None and tier.new is not None:
+            step = MoveItem(block.form.pointer, tier.new.pointer)
+            await _apply(screen, work, step, said=f"Moved {block.id} to {tier.name}.")
+            screen.follow(Thing(Kind.BLOCK, block.id, tier.name))
 
 
 async def _move_by_hand(screen: Inspector, block: Block) -> None:
@@ -143,7 +150,8 @@ async def _move_by_hand(screen: Inspector, block: Block) -> None:
     chosen = next(iter(ways)) if len(ways) == 1 else await _pick_word(screen, f"Move {block.id} to?", ways)
     if chosen is not None:
         move = ways[chosen]
-        await _apply(screen, move.file, move.edit, said=f"Moved {block.id} to {chosen}. u takes it back.")
+        async with _work(screen, move.file) as work:
+            await _apply(screen, work, move.edit, said=f"Moved {block.id} to {chosen}. u takes it back.")
 
 
 async def _editor(screen: Inspector) -> None:
@@ -163,16 +171,15 @@ async def _editor(screen: Inspector) -> None:
 async def _fill_in(screen: Inspector, form: Form, title: str) -> None:
     from ctxview.tui.screens.form import FormScreen
 
-    work = await _work(screen, form.file)
-    if work is None:
-        return
-    edits = await screen.app.push_screen_wait(FormScreen(form, title, check=work.would_add))
-    if edits:
-        await _apply(screen, form.file, *edits)
+    async with _work(screen, form.file) as work:
+        if work is None:
+            return
+        edits = await screen.app.push_screen_wait(FormScreen(form, title, check=work.would_add))
+        if edits:
+            await _apply(screen, work, *edits)
 
 
-async def _apply(screen: Inspector, file: str, *edits: Edit, said: str = "") -> None:
-    work = await _work(screen, file)
+async def _apply(screen: Inspector, work: Work | None, *edits: Edit, said: str = "") -> None:
     if work is None:
         return
     try:
@@ -262,13 +269,24 @@ async def _pick_word(screen: Inspector, question: str, words: Iterable[str]) -> 
     return await screen.app.push_screen_wait(PickScreen(question, list(words)))
 
 
-async def _work(screen: Inspector, file: str) -> Work | None:
-    """The draft of a file, or a notice why there can be none."""
+@asynccontextmanager
+async def _work(screen: Inspector, file: str) -> AsyncIterator[Work | None]:
+    """The draft of a file, in hand until the end; None, with a notice why, when there can be none.
+
+    It is made of the very bytes that are shown: a change on disk meanwhile must not move what is edited.
+    """
+    source, look = screen.view.source, screen.view.look
+    work: Work | None = None
+    if source is not None:
+        try:
+            work = await asyncio.to_thread(screen.drafts.open, source, look, file)
+        except Refused as refusal:
+            screen.say(str(refusal)[:1].upper() + str(refusal)[1:] + ".", severity="warning")
     try:
-        return await asyncio.to_thread(screen.drafts.open, screen.view.look, file)
-    except Refused as refusal:
-        screen.say(str(refusal)[:1].upper() + str(refusal)[1:] + ".", severity="warning")
-        return None
+        yield work
+    finally:
+        if work is not None:
+            work.in_hand = False
 
 
 def _form(screen: Inspector) -> tuple[Form | None, str]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from ctxview.formats import Source, Withholding
+from ctxview.tui.layout import Pane
 from ctxview.tui.screens.inspector import Inspector
 from ctxview.tui.text import Line, Span, join, show
 from ctxview.tui.veil import Veiled, may_be_shown
@@ -25,6 +26,21 @@ def oldest(screen: Inspector) -> None:
 
 def newest(screen: Inspector) -> None:
     _step(screen, screen.view.last_revision)
+
+
+def follow(screen: Inspector) -> None:
+    """Keeps to the end of the history, or, without one, to the latest revision."""
+    source = screen.view.source
+    if source is None or not source.watched:
+        screen.say("There is no file here that could change.")
+    elif screen.view.transcript is None:
+        if screen.view.go_to_revision(screen.view.last_revision):
+            screen.look_again()
+        screen.say("The latest revision is followed; an earlier one lets go.")
+    else:
+        screen.deck.choose(Pane.HISTORY)
+        screen.history.follow()
+        screen.refresh_bars()
 
 
 def profile(screen: Inspector) -> None:

@@ -29,6 +29,10 @@ class HistoryPane(PaneLines):
     def __init__(self) -> None:
         super().__init__()
         self._drawn = (0, 0)
+        self.following = False
+        """Whether the last message stays in sight when more come."""
+        self._fresh: int | None = None
+        """The first row that came just now."""
 
     def draw(self, shown: Shown, width: int, _: int) -> Page:
         transcript = shown.index.reading.state.transcript
@@ -37,7 +41,7 @@ class HistoryPane(PaneLines):
         self._drawn = _extent(transcript)
         if not any(self._drawn):
             return nothing(width, "No message yet." if transcript.complete else "Reading the messages…")
-        return HistoryPage(transcript, *self._drawn, width)
+        return HistoryPage(transcript, *self._drawn, width, self._fresh)
 
     def holds(self, shown: Shown) -> bool:
         return shown.index.reading.state.transcript is not None
@@ -50,27 +54,89 @@ class HistoryPane(PaneLines):
 
     def grow(self) -> None:
         """Takes the rows that became known since."""
-        transcript = self.shown.index.reading.state.transcript if self.shown is not None else None
+        transcript = self._transcript
         if transcript is not None and _extent(transcript) != self._drawn:
             self.reset()
+
+    def take_more(self, shown: Shown, same: int | None) -> None:
+        """Other messages. Those before `same` are as they were, and there are more; None: all may differ."""
+        before, (drawn, ending) = self.shown, self._drawn
+        self.shown = shown
+        transcript = self._transcript
+        if same is None or before is None or transcript is None or not drawn:
+            self._fresh = None
+            self.reset()
+            return
+        self._fresh = min(drawn, same) if self._fresh is None else self._fresh
+        if ending or transcript.ending or len(f"{len(transcript):,}") != len(f"{drawn:,}"):
+            self.reset()
+            return
+        self._drawn = _extent(transcript)
+        # The last one may have been the beginning of a line.
+        page = HistoryPage(transcript, *self._drawn, self._page_width, self._fresh)
+        self.lengthen(page, max(0, min(drawn, same) - 1))
+        self._stick()
+
+    def unmark(self) -> None:
+        """Nothing is new any more."""
+        if self._fresh is not None:
+            self._fresh = None
+            self.reset()
+
+    # -- following the end -----------------------------------------------------------------------------------
+
+    def follow(self) -> None:
+        self.following = True
+        self._stick()
 
     def reset(self) -> None:
         """A row counted from the end gets its number as soon as that is known."""
         before = self._page.thing(self.cursor) if self._page is not None else None
         super().reset()
+        self._stick()
         if before is not None and before.kind is Kind.MESSAGE and self.thing != before:
             self.post_message(self.Moved(self, self.thing))
+
+    def move_to(self, row: int) -> None:
+        """Away from the last message nothing is followed."""
+        self.following = self.following and row >= self.page.rows - 1
+        super().move_to(row)
+
+    def move_end(self, *, last: bool) -> None:
+        super().move_end(last=last)
+        self.following = last
+
+    def show_line(self, line: int) -> None:
+        self.following = self.following and line >= self._last_top
+        super().show_line(line)
+
+    def _stick(self) -> None:
+        if self.following:
+            self.cursor = max(0, self.page.rows - 1)
+            self.scroll_to(y=self._last_top, animate=False, force=True)
+
+    @property
+    def _last_top(self) -> int:
+        """The first line in sight when the last one is."""
+        return max(0, self.page.lines - self._sight)
+
+    @property
+    def _transcript(self) -> Transcript | None:
+        return self.shown.index.reading.state.transcript if self.shown is not None else None
 
 
 class HistoryPage(Page):
     """One line a message. Where a message is need not be looked for: its name is its number.
 
-    Before all are counted the last ones stand below the known ones, after a line that says so.
+    Before all are counted the last ones stand below the known ones, after a line that says so. Those from
+    `fresh` on came just now.
     """
 
-    def __init__(self, transcript: Transcript, known: int, ending: int, width: int) -> None:
+    def __init__(
+        self, transcript: Transcript, known: int, ending: int, width: int, fresh: int | None = None
+    ) -> None:
         rows = known + 1 + ending if ending else known
-        draw = _drawing(transcript, len(f"{known:,}"), width)
+        draw = _drawing(transcript, len(f"{known:,}"), width, rows if fresh is None else fresh)
 
         def number(row: int) -> int | None:
             return row if row < known else row - rows if row > known else None
@@ -95,7 +161,7 @@ class HistoryPage(Page):
         return self.rows + row if -row <= (self._ending or self._known) else None
 
 
-def row_line(row: Row, digits: int, cells: int) -> Line:
+def row_line(row: Row, digits: int, cells: int, *, fresh: bool = False) -> Line:
     """Number, role, run and the beginning of the text; a mark where the model can never be shown it."""
     run = pad(show(shorten(row.run or "", 9), "dim"), 9) if cells >= NARROW else ()
     mark = f"{glyphs.NO} {glyphs.short_count(row.size)} B" if row.unseen is not None else ""
@@ -103,7 +169,7 @@ def row_line(row: Row, digits: int, cells: int) -> Line:
     kind = "" if told else row.kind
     text = preview(row.text) if row.text.strip() else show("(nothing)", "faint")
     return join(
-        pad(show(numeral(row.index), "faint"), digits, right=True),
+        pad(show(numeral(row.index), "changed.added" if fresh else "faint"), digits, right=True),
         pad(show(row.role or "–", role_style(row.role)), 9),
         run,
         show(mark, "visible.no"),
@@ -128,7 +194,7 @@ def _extent(transcript: Transcript) -> tuple[int, int]:
     return len(transcript), transcript.ending
 
 
-def _drawing(transcript: Transcript, digits: int, width: int) -> Callable[[int], tuple[Line]]:
+def _drawing(transcript: Transcript, digits: int, width: int, fresh: int) -> Callable[[int], tuple[Line]]:
     def draw(number: int) -> tuple[Line]:
         try:
             row = transcript.row(number)
@@ -138,6 +204,6 @@ def _drawing(transcript: Transcript, digits: int, width: int) -> Callable[[int],
                 (Span(f"{numeral(number):>{digits}} ", "faint"),), show(f"not there any more: {error}", "bad")
             )
             return (fit(gone, width),)
-        return (fit(row_line(row, digits, width), width),)
+        return (fit(row_line(row, digits, width, fresh=number >= fresh), width),)
 
     return draw

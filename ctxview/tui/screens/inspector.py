@@ -13,10 +13,11 @@ from textual.reactive import reactive
 from textual.widget import Widget
 from textual.worker import Worker, WorkerState
 
-from ctxview.tui import background, bars, loading
+from ctxview.tui import background, bars, following, loading
 from ctxview.tui.commands import bindings
 from ctxview.tui.drafts import Drafts
 from ctxview.tui.errands import LONG_WORK, Errands, cancelled
+from ctxview.tui.following import Following
 from ctxview.tui.homes import HOME
 from ctxview.tui.hunter import Hunter
 from ctxview.tui.jumps import Jumps
@@ -42,18 +43,25 @@ from ctxview.tui.screens.command_screen import CommandScreen
 from ctxview.tui.session_view import SessionView, Shown, Sort
 from ctxview.tui.text import Line, content
 from ctxview.tui.things import TEXT, WHOLE, Index, Kind, Thing, words_of
+from ctxview.tui.watching import OnDisk
 from ctxview.tui.widgets.deck import Deck
 from ctxview.tui.widgets.header import Header
 from ctxview.tui.widgets.key_bar import KeyBar
 from ctxview.tui.widgets.player_bar import PlayerBar
+from ctxview.tui.widgets.said import Said
 from ctxview.tui.widgets.timeline import Timeline
 from ctxview.tui.widgets.virtual_lines import VirtualLines
+
+BUSY = ("reading…", "counting…")
 
 
 class Inspector(CommandScreen[None]):
     BINDINGS = bindings()  # type: ignore[assignment]  # the toolkit asks for a list of three kinds of binding
 
-    DEFAULT_CSS = "Inspector { background: $background; layout: vertical; }"
+    DEFAULT_CSS = """
+    Inspector { background: $background; layout: vertical; }
+    Inspector #banner { background: $panel; }
+    """
 
     shown: reactive[Shown | None] = reactive(None, repaint=False)
     selected: reactive[Thing | None] = reactive(None, repaint=False)
@@ -66,6 +74,8 @@ class Inspector(CommandScreen[None]):
         precedence: Precedence | None = None,
         show: Show | None = None,
         ended: Callable[[], None] | None = None,
+        *,
+        watching: bool = True,
     ) -> None:
         """With a `show` its revisions are played from the first on; `ended` is told when that is over."""
         super().__init__()
@@ -83,11 +93,13 @@ class Inspector(CommandScreen[None]):
         self._problem: str | None = None
         self._reading: Worker[None] | None = None
         self.errands = Errands(self, manner)
+        self.following = Following(self, manner, opener, watching_alone=watching)
         self._hunter = Hunter(self)
         self.playing = Playing(self, manner, show, ended)
 
     def compose(self) -> Iterator[Widget]:
         yield Header(self.view)
+        yield Said(id="banner")
         panes: list[PaneLines] = [
             SourcesPane(self.view),
             MemoryPane(),
@@ -112,10 +124,14 @@ class Inspector(CommandScreen[None]):
         self.timeline, self.keys = self.query_one(Timeline), self.query_one(KeyBar)
         self.memory, self.detail = self.query_one(MemoryPane), self.query_one(DetailPane)
         self.history, self.lifecycle = self.query_one(HistoryPane), self.query_one(LifecyclePane)
-        self.captions = self.query_one(PlayerBar)
+        self.captions, self._banner = self.query_one(PlayerBar), self.query_one("#banner", Said)
         self.header.status = "opening…"
         self.memory.focus()
         self.call_after_refresh(self._open)
+        self.following.start()
+
+    def on_unmount(self) -> None:
+        self.following.stop()
 
     # -- work in threads -------------------------------------------------------------------------------------
 
@@ -177,8 +193,8 @@ class Inspector(CommandScreen[None]):
             self._problem = "Nothing here could be opened."
             self.header.status = ""
             self.watch_shown(None)
-        self.panes[Pane.SOURCES].reset()
-        self.deck.place(len(self.view.sources) + len(self.view.problems))
+        self.list_sources()
+        self.following.turn()
 
     def on_ready(self, message: loading.Ready) -> None:
         shown = self.view.take(message.look, message.index, draft=self.drafts.dirty(message.look))
@@ -188,8 +204,10 @@ class Inspector(CommandScreen[None]):
         self.header.refresh()
         self.shown = shown
         self.call_after_refresh(self.precedence.painted)
+        self.following.turn()
         if message.final:
             self.errands.go_on()
+            self.following.go_on()
             self.playing.arrived()
 
     def on_told(self, message: Told) -> None:
@@ -204,6 +222,46 @@ class Inspector(CommandScreen[None]):
         if self.playing.player.playing and event.key not in self.active_bindings:
             self.playing.pause()
 
+    # -- what changes on disk --------------------------------------------------------------------------------
+
+    def on_on_disk(self, message: OnDisk) -> None:
+        self.following.take(message.seen)
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether a reading is awaited that a person asked for."""
+        return bool(self.view.sources) and (
+            self.shown is None or self.shown.look != self.view.look or self.header.status in BUSY
+        )
+
+    def stop_reading(self) -> None:
+        self.workers.cancel_group(self, "reading")
+        self.header.status = ""
+
+    def take_messages(self, shown: Shown, more_from: int | None) -> None:
+        """Messages that came since; nothing else is known to have changed."""
+        self.set_reactive(Inspector.shown, shown)
+        self._placed = shown.index
+        with self.app.batch_update():
+            for pane in self.panes.values():
+                if pane is not self.history:
+                    pane.shown = shown
+            self.history.take_more(shown, more_from)
+            self.refresh_bars()
+
+    def unmark(self) -> None:
+        """What changed on disk has been marked long enough."""
+        self.history.unmark()
+        shown = self.view.faded()
+        if shown is not None:
+            self.shown = shown
+
+    def list_sources(self) -> None:
+        self.panes[Pane.SOURCES].reset()
+        self.deck.place(len(self.view.sources) + len(self.view.problems))
+
+    # -- work that counts and work that fails ----------------------------------------------------------------
+
     def on_totalled(self, message: loading.Totalled) -> None:
         self.view.totals.update(message.totals)
         self.panes[Pane.SOURCES].reset()
@@ -215,6 +273,8 @@ class Inspector(CommandScreen[None]):
         reason = str(event.worker.error) or type(event.worker.error).__name__
         if event.worker.group == LONG_WORK:
             self.errands.stop()
+        if event.worker.group == following.GROUP:
+            self.following.failed()
         if event.worker.name in {"opening", "reading"} and (
             event.worker is self._reading or not self.view.sources
         ):
@@ -366,9 +426,11 @@ class Inspector(CommandScreen[None]):
         self.deck.set_class(view.as_of is not None, "-past")
         self.captions.display = self.playing.on
         self.captions.refresh()
+        self.header.live = self.following.state()
         self.header.refresh()
         self.timeline.refresh()
         self.deck.retitle()
+        self._banner.say(*bars.banner(self.drafts.overtaken(view.look)))
         subtitle = bars.subtitle(view)
         if subtitle != self._told:
             self._told = subtitle

@@ -7,6 +7,9 @@ from ctxview.tui.session_view import SessionView
 from ctxview.tui.text import Line, Span, fit, join, shorten, show, width
 from ctxview.tui.widgets.drawing import OneLine
 
+LIVE = 20
+"""Cells that what happened on disk may always take."""
+
 
 class Header(OneLine):
     DEFAULT_CSS = "Header { background: $panel; }"
@@ -18,15 +21,17 @@ class Header(OneLine):
         """What is going on: "opening…", "counting…"; empty when all is done."""
         self.working: str = ""
         """How far the long work in the background is; empty when there is none."""
+        self.live: tuple[str, str] = ("", "")
+        """Whether the files are followed, or what just happened to them, and the style for it."""
 
     def make_line(self, width: int) -> Line:
-        return header_line(self._view, self.status or self.working, width)
+        return header_line(self._view, self.status or self.working, width, self.live)
 
 
-def header_line(view: SessionView, status: str, cells: int) -> Line:
+def header_line(view: SessionView, status: str, cells: int, live: tuple[str, str] = ("", "")) -> Line:
     """As many facts as fit, the least needed left out first, the title shortened last."""
     brand: Line = (Span(" ctxview ", "brand"), Span(" "))
-    facts = _facts(view, status)
+    facts = _facts(view, status, (shorten(live[0], max(LIVE, cells // 2 - 12)), live[1]))
     while True:
         right = join(*(line for _, line in facts), gap="  ")
         room = cells - width(brand) - width(right) - 3
@@ -50,7 +55,7 @@ def _title(view: SessionView, cells: int) -> Line:
     return join(title, fit(tail, cells - width(title)) if cells - width(title) > 8 else ())
 
 
-def _facts(view: SessionView, status: str) -> list[tuple[int, Line]]:
+def _facts(view: SessionView, status: str, live: tuple[str, str]) -> list[tuple[int, Line]]:
     """(how much it is needed, what it says), in the order of the line."""
     facts: list[tuple[int, Line]] = []
     shown = view.shown
@@ -64,6 +69,8 @@ def _facts(view: SessionView, status: str) -> list[tuple[int, Line]]:
         facts.append((9, show(told, "past", "screen.command('newest')")))
     if view.source is not None and view.last_revision:
         facts.append((6, show(f"rev {view.look.revision + 1}/{view.last_revision + 1}")))
+    if live[0]:
+        facts.append((6, show(*live)))
     if len(view.editors) > 1:
         facts.append(
             (7, show(f"✎ {shorten(view.editor or '', 16)}", "owner.model", "screen.command('editor')"))

@@ -16,8 +16,14 @@ class Said(Widget):
 
     DEFAULT_CSS = "Said { height: auto; width: 1fr; } Said.-silent { display: none; }"
 
-    def __init__(self, *lines: Line, indent: str = "", classes: str | None = None) -> None:
-        super().__init__(classes=classes)
+    def __init__(
+        self,
+        *lines: Line,
+        indent: str = "",
+        id: str | None = None,  # noqa: A002 - the toolkit's word
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
         self._said = lines
         self._indent = indent
         self._wrapped: tuple[int, list[Line]] = (-1, [])

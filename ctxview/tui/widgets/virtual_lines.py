@@ -87,17 +87,25 @@ class VirtualLines(ScrollView, can_focus=True, inherit_bindings=False):
         return self.page.thing(self.cursor)
 
     def reset(self) -> None:
-        """The page is to be made anew; the cursor follows its thing, and stays where it is in sight."""
+        """The page is to be made anew; the cursor follows its thing, what is in sight stays where it is."""
         thing = self._page.thing(self.cursor) if self._page is not None else None
-        before = self._page.lines_of(self.cursor).start if self._page is not None and thing is not None else 0
-        top = round(self.scroll_y)
+        anchor, below = self._anchor()
         self._page = None
         row = self.page.find(thing) if thing is not None else None
         self.set_reactive(VirtualLines.cursor, self._bounded(self.cursor if row is None else row))
-        if row is not None and top <= before < top + self._sight:
-            moved = self.page.lines_of(row).start - before
-            if moved:
-                self.show_line(top + moved)
+        place = self.page.find(anchor) if anchor is not None else None
+        if place is not None and (top := self.page.lines_of(place).start - below) != round(self.scroll_y):
+            self.scroll_to(y=top, animate=False, force=True)
+        self.refresh()
+
+    def lengthen(self, page: Page, same: int) -> None:
+        """The same page with other rows from `same` on: what is drawn of those before stays drawn."""
+        if self._page is None or self._page.header or page.header:
+            self.reset()
+            return
+        self._page = page
+        self._strips = {key: strip for key, strip in self._strips.items() if key[0] < same}
+        self.set_reactive(Widget.virtual_size, Size(self._page_width, page.lines))
         self.refresh()
 
     def mark(self, matches: re.Pattern[str] | None) -> None:
@@ -304,7 +312,17 @@ class VirtualLines(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def _sight(self) -> int:
-        return max(1, self.content_size.height - len(self.page.header))
+        return max(1, self.content_size.height - len(self._page.header if self._page is not None else ()))
+
+    def _anchor(self) -> tuple[Thing | None, int]:
+        """What is to stay where it is, and how many lines below the top: the cursor, if it is in sight."""
+        page, top = self._page, round(self.scroll_y)
+        if page is None or not page.rows:
+            return None, 0
+        lines = page.lines_of(min(self.cursor, page.rows - 1))
+        seen = self.has_cursor and top <= lines.start < top + self._sight
+        row = self.cursor if seen else page.row_at(min(top, page.lines - 1))
+        return page.thing(row), page.lines_of(min(row, page.rows - 1)).start - top
 
     def _bounded(self, row: int) -> int:
         return min(max(row, 0), max(0, self.page.rows - 1))

@@ -145,7 +145,7 @@ def test_the_store_is_read_again_only_when_it_changed(tmp_path: Path, time: Time
     source = open_source(agent)
     source.reading(0, LENS)
     same = source.again()
-    assert same._store is source._store  # type: ignore[attr-defined]
+    assert same is source
     (agent / "memory.db").touch()
     assert same.again()._store is not source._store  # type: ignore[attr-defined]
     assert {agent / "memory.db", agent / "log"} <= set(source.watched)

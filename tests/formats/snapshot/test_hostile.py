@@ -78,7 +78,7 @@ def test_no_value_in_any_place_stops_the_state_or_a_rule(draw: st.DataObject) ->
         LoadedFile(Path("reply.txt"), reply_bytes(damaged(VALUE, draw))),
         LoadedFile(Path("context.log"), to_bytes(damaged(full_log_value(VALUE), draw))),
     ]
-    source = SnapshotSource(Path(), Loaded(files))
+    source = SnapshotSource(Path(), Loaded(tuple(files)))
     source.findings(LENS)
     for revision in range(3):
         state = source.reading(revision, LENS).state
