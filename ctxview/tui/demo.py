@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
 from textual.screen import Screen
 
@@ -15,7 +14,7 @@ from ctxview.tui.app import CtxviewApp
 from ctxview.tui.keys import use
 from ctxview.tui.loading import Manner
 from ctxview.tui.offers import Offer, stories
-from ctxview.tui.opening import opener
+from ctxview.tui.opening import Opening
 from ctxview.tui.player import Show
 from ctxview.tui.screens.demo import DemoScreen
 from ctxview.tui.screens.inspector import Inspector
@@ -47,5 +46,5 @@ class DemoApp(CtxviewApp):
 
     def _on_stage(self, story: Offer, ended: Callable[[], None]) -> Inspector:
         show = replace(self._show or Show(), stage=True, loop=False, opening=f"{story.name}: {story.about}.")
-        opening = partial(opener, story.paths, None)
+        opening = Opening(story.paths)
         return Inspector(opening, self._manner, self._profile, self._precedence, show, ended)
