@@ -71,7 +71,7 @@ def look_again(job: Job, manner: Manner, precedence: Precedence, post: Post, can
 
     at, since = monotonic(), time()
     try:
-        source = job.source.again()
+        source = _remembering(job).again()
     except CannotOpen as error:
         post(OnDisk(Lost(job.number, str(error))))
         return
@@ -88,6 +88,14 @@ def look_again(job: Job, manner: Manner, precedence: Precedence, post: Post, can
         index = _read(source, revision, job.look, manner, overlay(job.drafts, on_disk))
     if not cancelled():
         post(OnDisk(Refreshed(job, source, index, revision, on_disk, at, since)))
+
+
+def _remembering(job: Job) -> Source:
+    """The source that is shown, from now on with all that it was; of others nobody sees what they were."""
+    from ctxview.recording.seen import SeenSource, with_seen
+
+    shown = job.look is not None and bool(job.source.watched)
+    return with_seen(job.source) if shown and not isinstance(job.source, SeenSource) else job.source
 
 
 def overlay(drafts: Mapping[str, Drafted], on_disk: Mapping[str, bytes | None]) -> dict[str, bytes]:

@@ -122,7 +122,8 @@ async def test_filter_order_and_zoom_stay(work: Path) -> None:
 async def test_what_is_in_sight_stays_where_it_is_when_rows_come_before_it(work: Path) -> None:
     work.write_bytes(round_(1, *(f"text {number}" for number in range(80))))
     async with driving(open_source(work), size=(80, 24)) as drive:
-        await drive.press(*["pagedown"] * 2)
+        # The strip of revisions takes a line of its own as soon as there is something to go back to.
+        await drive.press(*["pagedown"] * 2, "k", "k")
         pane = drive.inspector.memory
         chosen, line = drive.selected, pane.page.lines_of(pane.cursor).start - pane.scroll_y
         value = json.loads(work.read_bytes())
@@ -405,3 +406,21 @@ async def test_nothing_is_written_by_following(session: Path) -> None:
         await drive.press("F")
         await drive.look()
     assert everything() == before
+
+
+async def test_what_was_seen_while_it_was_open_stays_as_a_revision(tmp_path: Path) -> None:
+    file = tmp_path / "context.json"
+    file.write_bytes(round_(2, "as it was"))
+    async with driving(open_source(file)) as drive:
+        await drive.look()
+        file.write_bytes(round_(2, "as it is now"))
+        await drive.look()
+        assert "as it is now" in drive.text(Pane.MEMORY)
+        view = drive.inspector.view
+        assert view.source is not None
+        assert next(each.kind for each in view.source.revisions) == "seen"
+        await drive.step("left_square_bracket")
+        assert "as it was" in drive.text(Pane.MEMORY)
+        assert "read-only" in drive.screen_text()
+        await drive.step("right_square_bracket")
+        assert "as it is now" in drive.text(Pane.MEMORY)
