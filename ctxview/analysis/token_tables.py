@@ -81,12 +81,15 @@ def load(published: PublishedEncoding) -> Encoding:
         from tiktoken import Encoding
     except ImportError as error:
         raise TableMissing("tiktoken is not installed") from error
-    return Encoding(
+    encoding = Encoding(
         published.name,
         pat_str=published.pattern,
         mergeable_ranks=ranks,
         special_tokens=published.special_tokens,
     )
+    # Counting needs only what was built of the ranks; they themselves are a quarter of the memory.
+    encoding._mergeable_ranks = {}
+    return encoding
 
 
 def _table(published: PublishedEncoding) -> bytes:
