@@ -117,7 +117,9 @@ class CtxviewApp(App[None]):
             try:
                 self.register_theme(themes.load(name).theme())
             except themes.BadTheme as error:
-                self.notify(visible(str(error)), title="A theme cannot be used", severity="warning")
+                self.notify(
+                    visible(str(error)), title="A theme cannot be used", severity="warning", markup=False
+                )
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return [self._guard, *super().get_line_filters()]

@@ -110,7 +110,7 @@ class TourScreen(ModalScreen[None]):
         last = self.number == len(STEPS) - 1
         dialog = self.query_one(Vertical)
         dialog.border_title = content(show(f"{self.number + 1} of {len(STEPS)}  {step.title}"))
-        dialog.border_subtitle = f"Enter {'ends' if last else 'goes on'}   ← back   Esc leaves"
+        dialog.border_subtitle = content(show(f"Enter {'ends' if last else 'goes on'}   ← back   Esc leaves"))
         self.query_one(Said).say(show(step.text), _keys(step))
 
 
