@@ -9,7 +9,6 @@ import asyncio
 import os
 import re
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 from ctxview.samples import folder
@@ -29,9 +28,9 @@ PICTURES: dict[str, tuple[Path, tuple[int, int], Sequence[str]]] = {
 async def picture(path: Path, size: tuple[int, int], keys: Sequence[str]) -> str:
     from ctxview.tui.app import CtxviewApp
     from ctxview.tui.loading import Manner
-    from ctxview.tui.opening import opener
+    from ctxview.tui.opening import Opening
 
-    app = CtxviewApp(partial(opener, [path], None), Manner())
+    app = CtxviewApp(Opening([path]), Manner(), watching=False)
     async with app.run_test(size=size) as pilot:
         await pilot.pause(2)
         for key in keys:

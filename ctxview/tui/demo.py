@@ -47,4 +47,5 @@ class DemoApp(CtxviewApp):
     def _on_stage(self, story: Offer, ended: Callable[[], None]) -> Inspector:
         show = replace(self._show or Show(), stage=True, loop=False, opening=f"{story.name}: {story.about}.")
         opening = Opening(story.paths)
-        return Inspector(opening, self._manner, self._profile, self._precedence, show, ended)
+        manner, profile = self._manner, self._profile
+        return Inspector(opening, manner, profile, self._precedence, show, ended, watching=False)

@@ -30,7 +30,7 @@ class Drafts:
 
     def open(self, source: Source, look: Look, file: str) -> Work:
         """The draft of a file of a source, in hand; raises `Refused` where nothing may be written."""
-        if (why := self._only_shown(look)) is not None:
+        if (why := _only_shown(source, look)) is not None:
             raise Refused(why)
         work = self._works.get((look.source, file))
         if work is None:
@@ -42,13 +42,6 @@ class Drafts:
         work.in_hand = True
         self._works[look.source, file] = work
         return work
-
-    def hand_over(self, look: Look) -> None:
-        """Somebody else edits from now on: nothing that was saved can be undone in another name."""
-        for (source, _), work in self._works.items():
-            if source == look.source:
-                with suppress(Refused):
-                    work.hand_over(look.editor)
 
     def drafted(self, source: int) -> dict[str, Drafted]:
         """The drafts of a source as they are now."""
@@ -76,24 +69,25 @@ class Drafts:
         key = (source, str(work.draft.file))
         return work.draft.dirty and key in self._on_disk and self._on_disk[key] != work.draft.original
 
+    def hand_over(self, look: Look) -> None:
+        """Somebody else edits from now on: nothing that was saved can be undone in another name."""
+        for (source, _), work in self._works.items():
+            if source == look.source:
+                with suppress(Refused):
+                    work.hand_over(look.editor)
+
     def of(self, look: Look) -> list[Work]:
         """The drafts of the files that make up the revision looked at, the one changed last first."""
-        if not self._works or self._only_shown(look) is not None:
+        source = self._view.sources[look.source] if self._works else None
+        if source is None or _only_shown(source, look) is not None:
             return []
-        place = self._view.sources[look.source].revisions[look.revision].file
+        place = source.revisions[look.revision].file
         works = [
             work
-            for (source, file), work in self._works.items()
-            if source == look.source and Path(file).is_relative_to(place)
+            for (number, file), work in list(self._works.items())
+            if number == look.source and Path(file).is_relative_to(place)
         ]
         return sorted(works, key=lambda work: -work.changed_at)
-
-    def _only_shown(self, look: Look) -> str | None:
-        """Why what is looked at cannot be changed: it was."""
-        from ctxview.formats.interface import KeepsPast
-
-        source = self._view.sources[look.source]
-        return source.only_shown(look.revision) if isinstance(source, KeepsPast) else None
 
     def overlay(self, source: int) -> dict[str, bytes]:
         """The bytes of every draft of a source, also of saved ones, since the source keeps what it read."""
@@ -112,3 +106,10 @@ class Drafts:
     @property
     def unsaved(self) -> list[str]:
         return [work.draft.file.name for work in self._works.values() if work.draft.dirty]
+
+
+def _only_shown(source: Source, look: Look) -> str | None:
+    """Why what is looked at cannot be changed: it was."""
+    from ctxview.formats.interface import KeepsPast
+
+    return source.only_shown(look.revision) if isinstance(source, KeepsPast) else None

@@ -52,16 +52,16 @@ class Errands:
     def busy_with(self, look: Look) -> bool:
         return self._under_way is not None and _key(self._under_way) == _key(look)
 
-    def is_done(self, look: Look) -> bool:
-        """Whether nothing is left of the long work for a look, if there was any."""
-        return _key(look) in self._worked or not _works_long(self._screen.view.sources[look.source])
-
     def looked_again(self, number: int, done: Look | None) -> None:
         """A source is another one now; of its work only that for the look that is `done` need not be done."""
         self._worked = {key for key in self._worked if key[0] != number}
         self._totalled.discard(number)
         if done is not None:
             self._worked.add(_key(done))
+
+    def is_done(self, look: Look) -> bool:
+        """Whether nothing is left of the long work for a look, if there was any."""
+        return _key(look) in self._worked or not _works_long(self._screen.view.sources[look.source])
 
     def stop_unless(self, look: Look) -> None:
         """Another source or profile is looked at: work for the one before can go on another time."""

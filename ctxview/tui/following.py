@@ -22,7 +22,7 @@ from ctxview.tui.loading import Found, Manner, Opener
 from ctxview.tui.news import Burst
 from ctxview.tui.opening import Opening
 from ctxview.tui.refreshing import Job, Lost, Refreshed, look_again
-from ctxview.tui.session_view import Problem
+from ctxview.tui.session_view import Problem, Shown
 from ctxview.tui.watching import Appeared, Grown, Happened, Target, Watcher, WatcherThread
 
 if TYPE_CHECKING:
@@ -34,9 +34,10 @@ FADES_AFTER = 2.0
 REST = 4
 """So many times as long as a look took, nothing is looked at again: the keys come first."""
 LEAST_REST = 0.05
+BUSY = ("reading…", "counting…")
 FEW = 4
 """At least so many files of every source are looked at, even if thousands are open."""
-GROUP = "looking again"
+LOOKING_AGAIN = "looking again"
 
 
 class Following:
@@ -100,7 +101,7 @@ class Following:
         """A word for the header about the source looked at, and its style; empty when it cannot change."""
         view = self._screen.view
         source = view.source
-        if source is None or not source.watched:
+        if source is None or not source.watched or self._screen.playing.stage:
             return "", ""
         if view.look.source in self._lost:
             return "○ gone", "bad"
@@ -133,8 +134,19 @@ class Following:
         more = len(seen.growth.transcript) - len(before)
         if seen.only and more > 0 and isinstance(before, GrowingTranscript):
             self.burst.lines(before.file, more)
-        self._screen.take_messages(shown, len(before) if seen.only else None)
+        self._show_messages(shown, len(before) if seen.only else None)
         self._fade_later()
+
+    def _show_messages(self, shown: Shown, same: int | None) -> None:
+        """Nothing but the messages is known to have changed, so nothing else is drawn."""
+        screen = self._screen
+        screen.keep_shown(shown)
+        with screen.app.batch_update():
+            for pane in screen.panes.values():
+                if pane is not screen.history:
+                    pane.shown = shown
+            screen.history.take_more(shown, same)
+            screen.refresh_bars()
 
     def _appeared(self) -> None:
         """Opened folders hold something else now."""
@@ -144,7 +156,7 @@ class Following:
 
     def go_on(self) -> None:
         """The next look that is due, one at a time, the source in front first."""
-        if self._under_way is not None or not self._news or self._screen.is_reading:
+        if self._under_way is not None or not self._news or self._is_reading:
             return
         if self._alone and (rest := self._not_before - monotonic()) > 0:
             self._wake_up_in(rest)
@@ -184,7 +196,8 @@ class Following:
     def _show(self, seen: Refreshed) -> None:
         """The reading that came with a look, unless something else is looked at by now."""
         view, screen = self._screen.view, self._screen
-        screen.stop_reading()
+        screen.workers.cancel_group(screen, "reading")
+        screen.header.status = ""
         shown = None
         if seen.job.look is not None and seen.index is not None:
             look = replace(seen.job.look, revision=seen.revision, seen=view.look.seen)
@@ -194,6 +207,7 @@ class Following:
         else:
             screen.shown = shown
             screen.errands.go_on()
+            screen.playing.arrived()
 
     def _is_lost(self, seen: Lost) -> None:
         """The last state stays; whatever happens next is another reason to look."""
@@ -212,7 +226,10 @@ class Following:
     def fade(self) -> None:
         """The marks of what changed on disk have been seen."""
         self._fading = None
-        self._screen.unmark()
+        self._screen.history.unmark()
+        shown = self._screen.view.faded()
+        if shown is not None:
+            self._screen.shown = shown
 
     def fall_silent(self) -> None:
         """Nothing happened for a while."""
@@ -220,6 +237,14 @@ class Following:
         self._screen.refresh_bars()
 
     # -- helpers -------------------------------------------------------------------------------------------
+
+    @property
+    def _is_reading(self) -> bool:
+        """Whether a reading is awaited that a person asked for: it goes first."""
+        screen, view = self._screen, self._screen.view
+        if not view.sources:
+            return False
+        return screen.shown is None or screen.shown.look != view.look or screen.header.status in BUSY
 
     def _look_again(self, number: int) -> None:
         view, screen = self._screen.view, self._screen
@@ -234,11 +259,12 @@ class Following:
         )
         self._under_way = number
         self._told = self._news.pop(number)
-        self._run(GROUP, partial(self._read_again, job))
+        self._run(LOOKING_AGAIN, partial(self._read_again, job))
 
     def _read_again(self, job: Job) -> None:
         self._watcher.get_ready()
-        look_again(job, self._manner, self._screen.precedence, self._screen.post_message, cancelled())
+        screen = self._screen
+        look_again(job, self._manner, screen.precedence, screen.post_message, cancelled())
 
     def _done(self, number: int, since: float | None) -> Sequence[News]:
         self._under_way = None

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Opening:
-    """Everything in some paths that can be recognised; what cannot be opened is a problem with the reason."""
+    """Everything in some paths that can be recognised; what cannot be opened comes as a problem."""
 
     def __init__(self, paths: Sequence[Path], as_format: str | None = None) -> None:
         self._paths = paths
@@ -29,18 +29,17 @@ class Opening:
         """What is there now and was not when it was looked through before."""
         from ctxview.formats import CannotOpen, discover
 
-        if self._as_format is not None:
-            return
-        self.folders = []
-        for path in self._paths:
+        folders: list[Path] = []
+        for path in self._paths if self._as_format is None else ():
             try:
                 discovery = discover(path)
             except CannotOpen:
                 continue
-            self.folders += discovery.folders
+            folders += discovery.folders
             for found in discovery.found:
                 if found.path not in known:
                     yield from _opened(found.path)
+        self.folders = folders
 
     def _below(self, path: Path) -> Iterator[Source | Problem]:
         from ctxview.formats import CannotOpen, discover

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from ctxview.files.reading import Unreadable
 from ctxview.tui.background import Silence
 from ctxview.tui.loading import Cancelled, Manner, Post
+from ctxview.tui.marks import same_revision
 from ctxview.tui.precedence import Precedence
-from ctxview.tui.session_view import Look, same_revision
+from ctxview.tui.session_view import Look
 from ctxview.tui.things import Index
 from ctxview.tui.watching import OnDisk
 
@@ -92,10 +93,11 @@ def look_again(job: Job, manner: Manner, precedence: Precedence, post: Post, can
 
 def _remembering(job: Job) -> Source:
     """The source that is shown, from now on with all that it was; of others nobody sees what they were."""
-    from ctxview.recording.seen import SeenSource, with_seen
+    from ctxview.formats.interface import KeepsPast
+    from ctxview.recording.seen import with_seen
 
-    shown = job.look is not None and bool(job.source.watched)
-    return with_seen(job.source) if shown and not isinstance(job.source, SeenSource) else job.source
+    forgets = job.look is not None and bool(job.source.watched) and not isinstance(job.source, KeepsPast)
+    return with_seen(job.source) if forgets else job.source
 
 
 def overlay(drafts: Mapping[str, Drafted], on_disk: Mapping[str, bytes | None]) -> dict[str, bytes]:

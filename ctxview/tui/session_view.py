@@ -9,16 +9,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 from ctxview.findings import Finding, Severity
 from ctxview.state import Block, Transcript
+from ctxview.tui.marks import Change, Marks, compare, same_revision
 from ctxview.tui.query import Facts, Query
 from ctxview.tui.search import Hit, Hits, search
 from ctxview.tui.things import Index, Kind, Thing
 
 if TYPE_CHECKING:
-    from ctxview.formats import Revision, Source
+    from ctxview.formats import Source
 
 
 class Sort(StrEnum):
@@ -29,14 +30,6 @@ class Sort(StrEnum):
     CONFIDENCE = "confidence"
     AGE = "age"
     TOKENS = "tokens"
-
-
-class Change(StrEnum):
-    """How a block differs from what was shown before: another profile, revision or draft."""
-
-    ADDED = "added"
-    CHANGED = "changed"
-    VERDICT = "verdict"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +87,15 @@ class Shown:
     draft: bool = False
     blocks: tuple[Thing, ...] = ()
     """The memory rows, after filter and order."""
-    changes: Mapping[Thing, Change] = field(default_factory=dict)
-    gone: tuple[Thing, ...] = ()
-    fading: bool = False
-    """Whether the changes are those on disk, which are marked only for a moment."""
+    marks: Marks = field(default_factory=Marks)
+
+    @property
+    def changes(self) -> Mapping[Thing, Change]:
+        return self.marks.changes
+
+    @property
+    def gone(self) -> tuple[Thing, ...]:
+        return self.marks.gone
 
     @property
     def counts(self) -> dict[Severity, int]:
@@ -193,6 +191,7 @@ class SessionView:
         known = self._revisions.setdefault(number, len(self.sources[number].revisions))
         look = self._looks.get(number, Look(number, known - 1, profile))
         self.look = replace(look, seen=self._seen.get(number, 0))
+        self._read_at = 0.0
         self.count_revisions()
         return True
 
@@ -280,9 +279,9 @@ class SessionView:
 
     def faded(self) -> Shown | None:
         """What is shown without the marks of what changed on disk; None when there are none."""
-        if self.shown is None or not self.shown.fading:
+        if self.shown is None or not self.shown.marks.fading:
             return None
-        shown = replace(self.shown, changes={}, gone=(), fading=False)
+        shown = replace(self.shown, marks=Marks())
         return self._keep(replace(shown, blocks=self._rows(shown)))
 
     # -- what is shown ---------------------------------------------------------------------------------------
@@ -297,10 +296,10 @@ class SessionView:
         before = self.shown
         if before is not None and before.look == look and before.index.reading is index.reading:
             return before
-        self._read_at = at
-        if self._growth is not None and self._growth.at > at and self._growth.belongs_to(look):
+        self._read_at = max(self._read_at, at)
+        if self._growth is not None and self._growth.at > self._read_at and self._growth.belongs_to(look):
             index = index.telling(self._growth.transcript)
-        shown = Shown(look, index, draft, **_marks(before, look, index))
+        shown = Shown(look, index, draft, marks=_marks(before, look, index))
         return self._keep(replace(shown, blocks=self._rows(shown)))
 
     def rearranged(self) -> Shown | None:
@@ -360,34 +359,6 @@ class SessionView:
         return self.hit
 
 
-def same_revision(before: Sequence[Revision], at: int, after: Sequence[Revision]) -> int:
-    """Where a revision is after another look: the newest stays the newest, any other stays itself."""
-    last = len(after) - 1
-    if at >= len(before) - 1:
-        return last
-    wanted = before[at]
-    alike = (
-        lambda each: each == wanted,
-        lambda each: (each.file, each.label) == (wanted.file, wanted.label),
-        lambda each: (each.file, each.kind) == (wanted.file, wanted.kind),
-    )
-    found = (place for test in alike for place, each in enumerate(after) if test(each))
-    return next(found, min(at, last))
-
-
-def compare(before: Index, after: Index) -> tuple[dict[Thing, Change], tuple[Thing, ...]]:
-    """The blocks of `after` that are new or differ, and the names of those that are gone."""
-    changes: dict[Thing, Change] = {}
-    for thing in after.of(Kind.BLOCK):
-        old = before.value(thing)
-        if not isinstance(old, Block):
-            changes[thing] = Change.ADDED
-        elif change := _difference(old, after.block(thing)):
-            changes[thing] = change
-    gone = tuple(thing for thing in before.of(Kind.BLOCK) if thing not in after.things)
-    return changes, gone
-
-
 def count_severities(findings: Sequence[Finding]) -> dict[Severity, int]:
     counted = dict.fromkeys(Severity, 0)
     for finding in findings:
@@ -395,29 +366,14 @@ def count_severities(findings: Sequence[Finding]) -> dict[Severity, int]:
     return counted
 
 
-def _marks(before: Shown | None, look: Look, index: Index) -> _Marks:
+def _marks(before: Shown | None, look: Look, index: Index) -> Marks:
     """What differs from what was shown; the marks stay when nothing but the count of tokens is new."""
     if before is None or before.look.source != look.source:
-        return _Marks(changes={}, gone=(), fading=False)
-    kept = _Marks(changes=before.changes, gone=before.gone, fading=before.fading)
+        return Marks()
     if before.look == look:
-        return kept
-    changes, gone = compare(before.index, index)
+        return before.marks
     on_disk = before.look.seen != look.seen
-    return _Marks(changes=changes, gone=gone, fading=on_disk) if changes or gone or not on_disk else kept
-
-
-class _Marks(TypedDict):
-    changes: Mapping[Thing, Change]
-    gone: tuple[Thing, ...]
-    fading: bool
-
-
-def _difference(old: Block, new: Block) -> Change | None:
-    if (old.visible, old.reason) != (new.visible, new.reason):
-        return Change.VERDICT
-    told = ("text", "type", "decay", "confidence", "round", "tags", "state")
-    return Change.CHANGED if any(getattr(old, name) != getattr(new, name) for name in told) else None
+    return compare(before.index, index, fading=on_disk) or (before.marks if on_disk else Marks())
 
 
 def _order(sort: Sort, block: Block, tiers: Mapping[str, int]) -> tuple[bool, float, float]:

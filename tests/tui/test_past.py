@@ -35,14 +35,14 @@ def test_what_was_seen_has_no_draft_and_takes_none(file: Path) -> None:
     view = SessionView()
     view.found([source.again()], [])
     drafts = Drafts(Manner("words"), view)
-    drafts.open(view.look, str(file)).apply(SetValue("/memory/working/0/decay", 0.5))
+    drafts.open(view.sources[0], view.look, str(file)).apply(SetValue("/memory/working/0/decay", 0.5))
     assert drafts.dirty(view.look)
 
     view.go_to_revision(0)
 
     assert not drafts.dirty(view.look)
     with pytest.raises(Refused, match="only what is now can be changed"):
-        drafts.open(view.look, str(file))
+        drafts.open(view.sources[0], view.look, str(file))
 
 
 async def test_a_recording_is_stepped_through_and_its_bytes_are_those_of_then(tmp_path: Path) -> None:

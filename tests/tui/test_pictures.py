@@ -96,7 +96,7 @@ def test_designed_states(snap_compare: Compare, story: Source) -> None:
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 def test_a_replay(snap_compare: Compare, size: tuple[int, int]) -> None:
     story = open_source(folder() / "snapshot" / "lighthouse")
-    played = CtxviewApp(lambda: [story], Manner("bytes/3"), show=Show(ticking=False))
+    played = CtxviewApp(lambda: [story], Manner("bytes/3"), show=Show(ticking=False), watching=False)
 
     async def before(pilot: Pilot[None]) -> None:
         drive = Driver(pilot)

@@ -23,7 +23,9 @@ LONG = 99.0
 
 @asynccontextmanager
 async def replaying(source: Source, *, loop: bool = False, speed: float = 1.0) -> AsyncIterator[Driver]:
-    app = CtxviewApp(lambda: [source], Manner("bytes/3"), show=Show(speed, loop, ticking=False))
+    app = CtxviewApp(
+        lambda: [source], Manner("bytes/3"), show=Show(speed, loop, ticking=False), watching=False
+    )
     async with app.run_test(size=(120, 36)) as pilot:
         drive = Driver(pilot)
         await drive.settle()

@@ -6,8 +6,9 @@ from pathlib import Path
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.findings import Severity
 from ctxview.formats import Lens
+from ctxview.tui.marks import Change
 from ctxview.tui.query import parse
-from ctxview.tui.session_view import Change, Problem, SessionView, Shown, Sort
+from ctxview.tui.session_view import Problem, SessionView, Shown, Sort
 from ctxview.tui.things import Index, Kind, Thing
 from tests.tui.stories import empty, huge, night
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import wraps
 from typing import Any
 
@@ -147,11 +147,14 @@ async def _move(screen: Inspector) -> None:
 async def _move_by_hand(screen: Inspector, block: Block) -> None:
     """Along a way that the format offers itself."""
     ways = {move.tier: move for move in block.moves}
-    chosen = next(iter(ways)) if len(ways) == 1 else await _pick_word(screen, f"Move {block.id} to?", ways)
-    if chosen is not None:
-        move = ways[chosen]
-        async with _work(screen, move.file) as work:
-            await _apply(screen, work, move.edit, said=f"Moved {block.id} to {chosen}. u takes it back.")
+    async with AsyncExitStack() as in_hand:
+        files = dict.fromkeys(move.file for move in block.moves)
+        works = {file: await in_hand.enter_async_context(_work(screen, file)) for file in files}
+        only = next(iter(ways)) if len(ways) == 1 else None
+        chosen = only or await _pick_word(screen, f"Move {block.id} to?", ways)
+        if chosen is not None:
+            said = f"Moved {block.id} to {chosen}. u takes it back."
+            await _apply(screen, works[ways[chosen].file], ways[chosen].edit, said=said)
 
 
 async def _editor(screen: Inspector) -> None:

@@ -60,21 +60,20 @@ class HistoryPane(PaneLines):
 
     def take_more(self, shown: Shown, same: int | None) -> None:
         """Other messages. Those before `same` are as they were, and there are more; None: all may differ."""
-        before, (drawn, ending) = self.shown, self._drawn
         self.shown = shown
-        transcript = self._transcript
-        if same is None or before is None or transcript is None or not drawn:
+        transcript, (known, ending) = self._transcript, self._drawn
+        if same is None or transcript is None or not known or ending or not transcript.complete:
             self._fresh = None
             self.reset()
             return
-        self._fresh = min(drawn, same) if self._fresh is None else self._fresh
-        if ending or transcript.ending or len(f"{len(transcript):,}") != len(f"{drawn:,}"):
+        first = min(known, same)
+        self._fresh = first if self._fresh is None else self._fresh
+        if len(f"{len(transcript):,}") != len(f"{known:,}"):
             self.reset()
             return
         self._drawn = _extent(transcript)
         # The last one may have been the beginning of a line.
-        page = HistoryPage(transcript, *self._drawn, self._page_width, self._fresh)
-        self.lengthen(page, max(0, min(drawn, same) - 1))
+        self.lengthen(HistoryPage(transcript, *self._drawn, self._page_width, self._fresh), max(0, first - 1))
         self._stick()
 
     def unmark(self) -> None:
@@ -83,12 +82,6 @@ class HistoryPane(PaneLines):
             self._fresh = None
             self.reset()
 
-    # -- following the end -----------------------------------------------------------------------------------
-
-    def follow(self) -> None:
-        self.following = True
-        self._stick()
-
     def reset(self) -> None:
         """A row counted from the end gets its number as soon as that is known."""
         before = self._page.thing(self.cursor) if self._page is not None else None
@@ -96,6 +89,12 @@ class HistoryPane(PaneLines):
         self._stick()
         if before is not None and before.kind is Kind.MESSAGE and self.thing != before:
             self.post_message(self.Moved(self, self.thing))
+
+    # -- following the end -----------------------------------------------------------------------------------
+
+    def follow(self) -> None:
+        self.following = True
+        self._stick()
 
     def move_to(self, row: int) -> None:
         """Away from the last message nothing is followed."""
@@ -128,15 +127,14 @@ class HistoryPane(PaneLines):
 class HistoryPage(Page):
     """One line a message. Where a message is need not be looked for: its name is its number.
 
-    Before all are counted the last ones stand below the known ones, after a line that says so. Those from
-    `fresh` on came just now.
+    Before all are counted the last ones stand below the known ones, after a line that says so.
     """
 
     def __init__(
         self, transcript: Transcript, known: int, ending: int, width: int, fresh: int | None = None
     ) -> None:
         rows = known + 1 + ending if ending else known
-        draw = _drawing(transcript, len(f"{known:,}"), width, rows if fresh is None else fresh)
+        draw = _drawing(transcript, len(f"{known:,}"), width, known if fresh is None else fresh)
 
         def number(row: int) -> int | None:
             return row if row < known else row - rows if row > known else None

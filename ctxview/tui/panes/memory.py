@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from ctxview.state import Block
 from ctxview.tui import glyphs
 from ctxview.tui.layout import Pane
+from ctxview.tui.marks import Change
 from ctxview.tui.panes.memory_columns import GAUGE, Columns, plan
 from ctxview.tui.panes.pane import PaneLines, nothing
-from ctxview.tui.session_view import Change, Shown, Sort
+from ctxview.tui.session_view import Shown, Sort
 from ctxview.tui.text import Line, Span, fit, join, pad, preview, shorten, show, styled, width, wrap_to
 from ctxview.tui.things import Kind, Thing
 from ctxview.tui.tiers import tier_styles

@@ -13,28 +13,21 @@ from textual.reactive import reactive
 from textual.widget import Widget
 from textual.worker import Worker, WorkerState
 
-from ctxview.tui import background, bars, following, loading
+from ctxview.tui import background, bars, loading
 from ctxview.tui.commands import bindings
 from ctxview.tui.drafts import Drafts
 from ctxview.tui.errands import LONG_WORK, Errands, cancelled
-from ctxview.tui.following import Following
+from ctxview.tui.following import LOOKING_AGAIN, Following
 from ctxview.tui.homes import HOME
 from ctxview.tui.hunter import Hunter
 from ctxview.tui.jumps import Jumps
 from ctxview.tui.layout import Pane
-from ctxview.tui.panes.budget import BudgetPane
 from ctxview.tui.panes.detail import DetailPane
-from ctxview.tui.panes.findings import FindingsPane
+from ctxview.tui.panes.every import every_pane
 from ctxview.tui.panes.history import HistoryPane
 from ctxview.tui.panes.lifecycle import LifecyclePane
 from ctxview.tui.panes.memory import MemoryPane
-from ctxview.tui.panes.missing import MissingPane
 from ctxview.tui.panes.pane import PaneLines
-from ctxview.tui.panes.prose import TextPane
-from ctxview.tui.panes.references import ReferencesPane
-from ctxview.tui.panes.sources import SourcesPane
-from ctxview.tui.panes.todo import TodoPane
-from ctxview.tui.panes.visibility import VisibilityPane
 from ctxview.tui.player import Show
 from ctxview.tui.playing import Playing, Told
 from ctxview.tui.precedence import Precedence
@@ -51,8 +44,6 @@ from ctxview.tui.widgets.player_bar import PlayerBar
 from ctxview.tui.widgets.said import Said
 from ctxview.tui.widgets.timeline import Timeline
 from ctxview.tui.widgets.virtual_lines import VirtualLines
-
-BUSY = ("reading…", "counting…")
 
 
 class Inspector(CommandScreen[None]):
@@ -77,7 +68,10 @@ class Inspector(CommandScreen[None]):
         *,
         watching: bool = True,
     ) -> None:
-        """With a `show` its revisions are played from the first on; `ended` is told when that is over."""
+        """With a `show` its revisions are played from the first on; `ended` is told when that is over.
+
+        Without `watching` nothing is looked at again unless somebody asks for it.
+        """
         super().__init__()
         self.precedence = precedence or Precedence()
         self.view = SessionView(profile)
@@ -100,21 +94,7 @@ class Inspector(CommandScreen[None]):
     def compose(self) -> Iterator[Widget]:
         yield Header(self.view)
         yield Said(id="banner")
-        panes: list[PaneLines] = [
-            SourcesPane(self.view),
-            MemoryPane(),
-            TodoPane(),
-            BudgetPane(),
-            ReferencesPane(),
-            MissingPane(),
-            FindingsPane(),
-            DetailPane(self.view),
-            TextPane(),
-            HistoryPane(),
-            LifecyclePane(),
-            VisibilityPane(),
-        ]
-        yield Deck(panes)
+        yield Deck(every_pane(self.view))
         yield PlayerBar(self.view, self.playing)
         yield Timeline(self.view)
         yield KeyBar()
@@ -124,7 +104,7 @@ class Inspector(CommandScreen[None]):
         self.timeline, self.keys = self.query_one(Timeline), self.query_one(KeyBar)
         self.memory, self.detail = self.query_one(MemoryPane), self.query_one(DetailPane)
         self.history, self.lifecycle = self.query_one(HistoryPane), self.query_one(LifecyclePane)
-        self.captions, self._banner = self.query_one(PlayerBar), self.query_one("#banner", Said)
+        self.captions, self._banner = self.query_one(PlayerBar), self.query_one(Said)
         self.header.status = "opening…"
         self.memory.focus()
         self.call_after_refresh(self._open)
@@ -207,8 +187,11 @@ class Inspector(CommandScreen[None]):
         self.following.turn()
         if message.final:
             self.errands.go_on()
-            self.following.go_on()
             self.playing.arrived()
+            self.following.go_on()
+
+    def on_on_disk(self, message: OnDisk) -> None:
+        self.following.take(message.seen)
 
     def on_told(self, message: Told) -> None:
         self.playing.heard(message)
@@ -222,46 +205,6 @@ class Inspector(CommandScreen[None]):
         if self.playing.player.playing and event.key not in self.active_bindings:
             self.playing.pause()
 
-    # -- what changes on disk --------------------------------------------------------------------------------
-
-    def on_on_disk(self, message: OnDisk) -> None:
-        self.following.take(message.seen)
-
-    @property
-    def is_reading(self) -> bool:
-        """Whether a reading is awaited that a person asked for."""
-        return bool(self.view.sources) and (
-            self.shown is None or self.shown.look != self.view.look or self.header.status in BUSY
-        )
-
-    def stop_reading(self) -> None:
-        self.workers.cancel_group(self, "reading")
-        self.header.status = ""
-
-    def take_messages(self, shown: Shown, more_from: int | None) -> None:
-        """Messages that came since; nothing else is known to have changed."""
-        self.set_reactive(Inspector.shown, shown)
-        self._placed = shown.index
-        with self.app.batch_update():
-            for pane in self.panes.values():
-                if pane is not self.history:
-                    pane.shown = shown
-            self.history.take_more(shown, more_from)
-            self.refresh_bars()
-
-    def unmark(self) -> None:
-        """What changed on disk has been marked long enough."""
-        self.history.unmark()
-        shown = self.view.faded()
-        if shown is not None:
-            self.shown = shown
-
-    def list_sources(self) -> None:
-        self.panes[Pane.SOURCES].reset()
-        self.deck.place(len(self.view.sources) + len(self.view.problems))
-
-    # -- work that counts and work that fails ----------------------------------------------------------------
-
     def on_totalled(self, message: loading.Totalled) -> None:
         self.view.totals.update(message.totals)
         self.panes[Pane.SOURCES].reset()
@@ -273,7 +216,7 @@ class Inspector(CommandScreen[None]):
         reason = str(event.worker.error) or type(event.worker.error).__name__
         if event.worker.group == LONG_WORK:
             self.errands.stop()
-        if event.worker.group == following.GROUP:
+        if event.worker.group == LOOKING_AGAIN:
             self.following.failed()
         if event.worker.name in {"opening", "reading"} and (
             event.worker is self._reading or not self.view.sources
@@ -323,6 +266,11 @@ class Inspector(CommandScreen[None]):
             if pane.has_cursor and pane.thing is not None:
                 self.selected = pane.thing
 
+    def keep_shown(self, shown: Shown) -> None:
+        """Something is shown already, by whoever calls this."""
+        self.set_reactive(Inspector.shown, shown)
+        self._placed = shown.index
+
     def rearrange(self) -> None:
         """After another filter or order: the same reading, other rows."""
         self.shown = self.view.rearranged()
@@ -359,6 +307,10 @@ class Inspector(CommandScreen[None]):
     def follow(self, thing: Thing) -> None:
         """Selects a thing as soon as a reading has it."""
         self._awaited = thing
+
+    def list_sources(self) -> None:
+        self.panes[Pane.SOURCES].reset()
+        self.deck.place(len(self.view.sources) + len(self.view.problems))
 
     def look_again(self) -> None:
         """Another source, revision or profile was chosen."""
@@ -426,11 +378,11 @@ class Inspector(CommandScreen[None]):
         self.deck.set_class(view.as_of is not None, "-past")
         self.captions.display = self.playing.on
         self.captions.refresh()
+        self._banner.say(*bars.banner(self.drafts.overtaken(view.look)))
         self.header.live = self.following.state()
         self.header.refresh()
         self.timeline.refresh()
         self.deck.retitle()
-        self._banner.say(*bars.banner(self.drafts.overtaken(view.look)))
         subtitle = bars.subtitle(view)
         if subtitle != self._told:
             self._told = subtitle

@@ -70,7 +70,7 @@ def _facts(view: SessionView, status: str, live: tuple[str, str]) -> list[tuple[
     if view.source is not None and view.last_revision:
         facts.append((6, show(f"rev {view.look.revision + 1}/{view.last_revision + 1}")))
     if live[0]:
-        facts.append((6, show(*live)))
+        facts.append((6 if as_of is None else 3, show(*live)))
     if len(view.editors) > 1:
         facts.append(
             (7, show(f"✎ {shorten(view.editor or '', 16)}", "owner.model", "screen.command('editor')"))

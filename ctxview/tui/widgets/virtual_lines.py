@@ -100,9 +100,6 @@ class VirtualLines(ScrollView, can_focus=True, inherit_bindings=False):
 
     def lengthen(self, page: Page, same: int) -> None:
         """The same page with other rows from `same` on: what is drawn of those before stays drawn."""
-        if self._page is None or self._page.header or page.header:
-            self.reset()
-            return
         self._page = page
         self._strips = {key: strip for key, strip in self._strips.items() if key[0] < same}
         self.set_reactive(Widget.virtual_size, Size(self._page_width, page.lines))
