@@ -26,7 +26,8 @@ CHECKS = (
     ("formatting", ("ruff", "format", "--check", ".")),
     ("types", ("mypy", "--strict", "-p", "ctxview")),
     ("walls between the parts", ("lint-imports",)),
-    ("tests", ("pytest", "-n", "auto")),
+    # Tests of screens wait for timers: two a core keep the cores busy.
+    ("tests", ("pytest", "-n", str(2 * (os.cpu_count() or 1)))),
 )
 
 
@@ -49,9 +50,11 @@ def demo(arguments: list[str]) -> int:
 
 def check() -> int:
     prepare("dev")
+    # Many tests start the program anew, and compiled modules make that quick.
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     for name, (tool, *options) in CHECKS:
         print(f"── {name}: {tool} {' '.join(options)}".rstrip(), flush=True)
-        code = subprocess.call([SCRIPTS / tool, *options], cwd=ROOT)
+        code = subprocess.call([SCRIPTS / tool, *options], cwd=ROOT, env=env)
         if code:
             print(f"── {name}: failed", flush=True)
             return code

@@ -71,12 +71,12 @@ def _walk(session: Path, env: dict[str, str], keys: int) -> Gaps:
         started = _processor(screen.process.pid)
         waits = []
         for number, pause in enumerate(islice(cycle(PAUSES), keys), start=2):
-            _idle(screen, pause)
-            waits.append(_until(screen, "j", f"message {number:,}"))
+            idle(screen, pause)
+            waits.append(until(screen, "j", f"message {number:,}"))
         return Gaps(waits, _processor(screen.process.pid) - started)
 
 
-def _until(screen: PtySession, key: str, text: str) -> float:
+def until(screen: PtySession, key: str, text: str) -> float:
     screen.output = b""
     pressed = time.perf_counter()
     screen.press(key)
@@ -85,7 +85,7 @@ def _until(screen: PtySession, key: str, text: str) -> float:
     return time.perf_counter() - pressed
 
 
-def _idle(screen: PtySession, seconds: float) -> None:
+def idle(screen: PtySession, seconds: float) -> None:
     """Takes what is painted meanwhile, so that the program never waits for its terminal."""
     end = time.perf_counter() + seconds
     while (left := end - time.perf_counter()) > 0:

@@ -28,6 +28,8 @@ from ctxview.tui.player import Show
 from ctxview.tui.precedence import Precedence
 from ctxview.tui.screens.command_screen import CommandScreen
 from ctxview.tui.screens.inspector import Inspector
+from ctxview.tui.text import content
+from ctxview.tui.text import show as line
 
 
 def run(
@@ -117,9 +119,7 @@ class CtxviewApp(App[None]):
             try:
                 self.register_theme(themes.load(name).theme())
             except themes.BadTheme as error:
-                self.notify(
-                    visible(str(error)), title="A theme cannot be used", severity="warning", markup=False
-                )
+                self.notify(content(line(str(error))).plain, title="theme", severity="warning", markup=False)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return [self._guard, *super().get_line_filters()]

@@ -85,7 +85,7 @@ def test_a_cut_recording_can_be_gone_on_with(places, history, share) -> None:
     assert after.verify() == ()
 
 
-@settings(QUICK, max_examples=150)
+@settings(QUICK, max_examples=40)
 @given(SHARES, st.integers(0, 7))
 def test_a_flipped_bit_anywhere_is_noticed(places, share, bit) -> None:
     base = places()

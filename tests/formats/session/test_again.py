@@ -121,7 +121,7 @@ def small_steps() -> Iterator[None]:
 
 
 @given(STEPS)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_a_session_read_on_is_told_like_one_read_at_once(steps: list[tuple[str, object]]) -> None:
     with tempfile.TemporaryDirectory() as name, small_steps(), patch.dict(os.environ, XDG_STATE_HOME=name):
         root = sound(Path(name)).write()
