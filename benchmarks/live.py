@@ -55,7 +55,7 @@ def main() -> int:
             idle(screen, 3.0)
             seen = _await_lines(screen, messages, arguments.lines)
             written = messages.read_bytes().count(b"\n")
-            lost = not _shows(screen, f"History {written:,}")
+            lost = not _shows(screen, f"{written:,} user")
     slowest = quantiles(seen, n=100)[98]
     print(f"keys at {arguments.rate:,} lines a second: median {_ms(median(waits))}, worst {_ms(max(waits))}")
     print(f"  goal: median ≤ {_ms(MEDIAN_GOAL)}, worst ≤ {_ms(WORST_GOAL)}")
