@@ -27,7 +27,7 @@ CHECKS = (
     ("types", ("mypy", "--strict", "-p", "ctxview")),
     ("walls between the parts", ("lint-imports",)),
     # Tests of screens wait for timers: two a core keep the cores busy.
-    ("tests", ("pytest", "-n", str(2 * (os.cpu_count() or 1)), "--dist", "worksteal")),
+    ("tests", ("pytest", "-n", str(2 * (os.cpu_count() or 1)))),
 )
 
 

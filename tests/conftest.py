@@ -12,7 +12,7 @@ from tests import history_guard
 history_guard.watch()
 
 # A busy machine is no failure: no test has a limit in seconds. A few examples at every run find what many do.
-settings.register_profile("unhurried", deadline=None, max_examples=25)
+settings.register_profile("unhurried", deadline=None, max_examples=15)
 settings.load_profile("unhurried")
 
 

@@ -150,7 +150,7 @@ steps = st.lists(
 
 
 @given(steps)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_undo_takes_back_every_step_and_redo_makes_it_again(edits: list[Edit]) -> None:
     draft = Draft(Path("f.json"), TEXT, OpenPolicy(), review)
     states = [draft.data]

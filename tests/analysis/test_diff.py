@@ -356,7 +356,7 @@ def test_nothing_differs_from_itself(one: ContextState) -> None:
 
 
 @given(states, states)
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_the_way_back_mirrors_the_way_there(one: ContextState, two: ContextState) -> None:
     there, back = kinds_of(diff(one, two)), kinds_of(diff(two, one))
     assert there == Counter({(group, MIRROR.get(kind, kind)): n for (group, kind), n in back.items()})

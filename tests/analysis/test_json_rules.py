@@ -126,7 +126,7 @@ def test_only_the_window_of_a_document_is_judged():
     assert list(check_document("f.txt", parse(data, 17, 25))) == []
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=15)
 @given(
     st.binary(max_size=40)
     | st.text('{}[]",:\\ud80e1.9-+ \ufeff', max_size=25).map(lambda text: text.encode())

@@ -60,7 +60,7 @@ def plainly(text: str) -> list[tuple[int, int, str, str]]:
     return sorted(found)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=15)
 @given(st.lists(st.tuples(PARTS, BETWEEN), max_size=8))
 @example([("sk-ant-" + letters(255), ""), ("sk-ant-" + letters(30), " ")])
 @example([("12345678901:AA" + letters(33), " "), ("1234567890:AA" + letters(33), "")])
@@ -72,7 +72,7 @@ def test_the_same_secrets_are_found_as_by_every_pattern_everywhere(parts: list[t
     assert found == plainly(text)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=15)
 @given(st.lists(st.tuples(PARTS, BETWEEN), max_size=4))
 def test_the_bytes_of_a_json_string_tell_that_there_can_be_none(parts: list[tuple[str, str]]) -> None:
     text = "".join(word + gap for word, gap in parts)

@@ -195,7 +195,7 @@ def content(path: Path) -> bytes | None:
     return path.read_bytes() if path.exists() else None
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.lists(STEP, max_size=14))
 def test_whenever_bytes_changed_something_was_told(steps: list[tuple[str, str, object]]) -> None:
     """Also within one tick of the clock: no step waits for it."""

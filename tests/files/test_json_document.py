@@ -32,13 +32,13 @@ def test_what_json_parse_rejects_is_rejected_with_a_place(text: bytes) -> None:
 
 
 @given(texts)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_values_are_those_of_the_standard_library(text: bytes) -> None:
     assert same_value(parse(text).value, json.loads(text.decode("utf-8", "surrogatepass")))
 
 
 @given(texts)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_every_span_is_the_text_of_the_value_at_its_pointer(text: bytes) -> None:
     document = parse(text)
     for pointer in pointers(document.value):
@@ -50,7 +50,7 @@ def test_every_span_is_the_text_of_the_value_at_its_pointer(text: bytes) -> None
 
 
 @given(texts)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_scanning_and_orjson_read_the_same_value(text: bytes) -> None:
     document = parse(text)
 
@@ -58,7 +58,7 @@ def test_scanning_and_orjson_read_the_same_value(text: bytes) -> None:
 
 
 @given(texts, st.binary(max_size=20), st.binary(max_size=20))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_a_window_has_the_offsets_of_the_whole_file(text: bytes, before: bytes, after: bytes) -> None:
     alone = parse(text)
     inside = parse(before + text + after, len(before), len(before) + len(text))
@@ -152,7 +152,7 @@ def test_windows_of_one_file_can_share_its_places() -> None:
 
 
 @given(values)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_same_value_is_equality_that_tells_true_from_one(value: object) -> None:
     assert same_value(value, json.loads(json.dumps(value)))  # type: ignore[arg-type]
     assert not same_value([value, True], [value, 1])  # type: ignore[list-item]

@@ -81,7 +81,7 @@ lines = st.lists(st.sampled_from([b"a\n", b"b\n", b"c\n", b"\n", b"\xff\r\n"]), 
 
 
 @given(lines, lines)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_applying_the_difference_to_the_old_file_gives_the_new_one(old: bytes, new: bytes) -> None:
     source = old.decode(errors="surrogateescape").split("\n")[:-1]
     result: list[str] = []

@@ -105,7 +105,7 @@ def _nothing_is_being_written(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @given(st.lists(PIECES.map(b"".join), min_size=1, max_size=4))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_lines_are_those_of_the_bytes_however_the_file_grows(contents: list[bytes]) -> None:
     with tempfile.TemporaryDirectory() as folder, small_slices():
         path = Path(folder) / "file"
@@ -122,7 +122,7 @@ def test_lines_are_those_of_the_bytes_however_the_file_grows(contents: list[byte
 
 
 @given(st.lists(PIECES.map(b"".join), min_size=1, max_size=4))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_every_look_stays_what_it_was_however_the_file_grows(contents: list[bytes]) -> None:
     with tempfile.TemporaryDirectory() as folder, small_slices():
         path = Path(folder) / "file"
@@ -311,7 +311,7 @@ def test_lines_can_be_read_while_another_thread_indexes(file: Path) -> None:
     st.booleans(),
     st.booleans(),
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_the_nearest_of_the_needles_is_found(
     content: bytes, wanted: list[bytes], start: int, backwards: bool, ignore_case: bool
 ) -> None:

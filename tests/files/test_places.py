@@ -9,7 +9,7 @@ from ctxview.files.places import Places
 
 
 @given(st.text(alphabet="a\né日😀\r\u2028", max_size=4000))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_columns_count_characters_and_lines_end_at_newlines_only(text: str) -> None:
     places = Places(text.encode())
     for index in {0, len(text) // 3, len(text) // 2, len(text)}:

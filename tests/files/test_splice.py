@@ -55,7 +55,7 @@ def containers(value: JsonValue, kind: type) -> list[str]:
 
 
 @given(texts, values, st.randoms(use_true_random=False))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_setting_a_value_replaces_exactly_its_bytes(text: bytes, value: JsonValue, random: Random) -> None:
     document = parse(text)
     pointer = random.choice(pointers(document.value))
@@ -70,7 +70,7 @@ def test_setting_a_value_replaces_exactly_its_bytes(text: bytes, value: JsonValu
 
 
 @given(texts, st.randoms(use_true_random=False))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_setting_a_value_to_what_it_is_changes_nothing(text: bytes, random: Random) -> None:
     document = parse(text)
     pointer = random.choice(pointers(document.value))
@@ -79,7 +79,7 @@ def test_setting_a_value_to_what_it_is_changes_nothing(text: bytes, random: Rand
 
 
 @given(array_texts, values, st.randoms(use_true_random=False))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_inserting_adds_bytes_in_one_place_and_deleting_takes_them_out(
     text: bytes, value: JsonValue, random: Random
 ) -> None:
@@ -98,7 +98,7 @@ def test_inserting_adds_bytes_in_one_place_and_deleting_takes_them_out(
 
 
 @given(object_texts, st.text(max_size=3), values, st.randoms(use_true_random=False))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_adding_a_member_adds_bytes_in_one_place_and_deleting_takes_them_out(
     text: bytes, key: str, value: JsonValue, random: Random
 ) -> None:
@@ -119,7 +119,7 @@ def test_adding_a_member_adds_bytes_in_one_place_and_deleting_takes_them_out(
 
 
 @given(array_texts | object_texts, st.randoms(use_true_random=False))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_deleting_only_takes_bytes_away(text: bytes, random: Random) -> None:
     document = parse(text)
     pointer = random.choice(pointers(document.value)[1:])
@@ -131,7 +131,7 @@ def test_deleting_only_takes_bytes_away(text: bytes, random: Random) -> None:
 
 
 @given(array_texts, st.randoms(use_true_random=False))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_moving_appends_the_very_bytes(text: bytes, random: Random) -> None:
     document = parse(text)
     arrays = containers(document.value, list)

@@ -56,7 +56,7 @@ def test_no_character_of_a_harmful_category_ever_survives(block: int) -> None:
 
 
 @given(st.text(max_size=30), st.booleans())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_the_parts_together_are_the_visible_text(text: str, keep_layout: bool) -> None:
     parts = visible_parts(text, keep_layout)
 

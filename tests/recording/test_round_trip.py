@@ -25,7 +25,7 @@ TREES = st.dictionaries(NAMES, CONTENTS, max_size=5)
 HISTORIES = st.lists(TREES, min_size=1, max_size=6)
 SHARES = st.integers(0, 10_000)
 """Places in a file whose size is not known beforehand, in shares of its length."""
-QUICK = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_a_cut_recording_can_be_gone_on_with(places, history, share) -> None:
     assert after.verify() == ()
 
 
-@settings(QUICK, max_examples=25)
+@settings(QUICK, max_examples=15)
 @given(SHARES, st.integers(0, 7))
 def test_a_flipped_bit_anywhere_is_noticed(places, share, bit) -> None:
     base = places()

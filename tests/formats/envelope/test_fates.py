@@ -113,7 +113,7 @@ ITEMS = ("a", "b", "c", "d")
 SOME = st.lists(st.sampled_from((*ITEMS, "t")), max_size=4, unique=True)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     SOME,
     SOME,

@@ -23,7 +23,7 @@ from ctxview.origin import Origin
 from tests.formats.envelope import builders as b
 
 LENS = Lens(ESTIMATES["bytes/4"])
-QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 NAMES = st.sampled_from(["a", "b", "c", "", "sel-1", "asm-1", "inj-1", "x/y~z"])
 FIELD_NAMES = sorted({*KIND_OF_ID, *(name for each in FIELDS.values() for name in each), *BLOCK, *SEGMENT})

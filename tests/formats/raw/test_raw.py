@@ -142,7 +142,7 @@ def test_odd_files_do_no_harm(tmp_path: Path, data: bytes) -> None:
     reading(tmp_path, data)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=15)
 @given(st.one_of(st.binary(max_size=200), st.text(max_size=200).map(lambda text: text.encode("utf-8"))))
 def test_every_byte_that_is_not_blank_lies_in_a_piece(data: bytes) -> None:
     raw = read_raw("file", data)

@@ -120,7 +120,7 @@ JSON_LINES = {
     "context/dedup/index.jsonl": records,
     "context/child/rev-1/refs.jsonl": records,
 }
-unhurried = settings(deadline=None, max_examples=20, suppress_health_check=list(HealthCheck))
+unhurried = settings(deadline=None, max_examples=15, suppress_health_check=list(HealthCheck))
 
 
 def looked_through(build: Build, profile: str | None = None) -> None:

@@ -139,7 +139,7 @@ def test_a_record_with_a_key_twice_is_not_edited_inside():
 json_texts = st.text(st.characters(codec="utf-8"), max_size=30)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     texts=st.lists(json_texts, min_size=1, max_size=5),
     place=st.integers(0, 4),

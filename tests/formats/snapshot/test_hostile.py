@@ -70,7 +70,7 @@ def damaged(value: Any, draw: st.DataObject) -> Any:
     return result
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=15)
 @given(st.data())
 def test_no_value_in_any_place_stops_the_state_or_a_rule(draw: st.DataObject) -> None:
     files = [

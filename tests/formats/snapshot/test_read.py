@@ -155,7 +155,7 @@ PIECES = [
 ]
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=15)
 @given(st.lists(st.one_of(st.sampled_from(PIECES), st.binary(max_size=12)), max_size=12).map(b"".join))
 def test_no_bytes_make_the_reader_raise(data: bytes) -> None:
     found = read_bytes(data)
@@ -164,7 +164,7 @@ def test_no_bytes_make_the_reader_raise(data: bytes) -> None:
         assert all(snapshot.origin_of(each.pointer).file == "file" for each in snapshot.blocks)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=15)
 @given(st.data())
 def test_no_damage_to_a_reply_makes_the_reader_raise(data: st.DataObject) -> None:
     whole = bytearray(reply_bytes(VALUE))

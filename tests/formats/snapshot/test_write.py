@@ -367,7 +367,7 @@ def system_part(value: Any) -> Any:
     return rest
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=15)
 @given(st.lists(EDITS, max_size=6))
 def test_no_accepted_edits_change_what_is_the_systems(edits: list[Edit]) -> None:
     data = reply_bytes(VALUE)

@@ -55,7 +55,7 @@ anything = st.recursive(
     ),
     max_leaves=8,
 )
-unhurried = settings(deadline=None, max_examples=25, suppress_health_check=list(HealthCheck))
+unhurried = settings(deadline=None, max_examples=15, suppress_health_check=list(HealthCheck))
 
 
 def records(kind: Kind) -> st.SearchStrategy[Any]:

@@ -111,7 +111,7 @@ debugs = st.fixed_dictionaries(
     optional=dict.fromkeys(("rawCounts", "injectedCounts", "droppedByReason", "droppedSamples"), counts),
 )
 profiles = st.sampled_from([load_profile(name) for name in PROFILES])
-unhurried = settings(deadline=None, max_examples=25, suppress_health_check=list(HealthCheck))
+unhurried = settings(deadline=None, max_examples=15, suppress_health_check=list(HealthCheck))
 
 
 def harmless(findings: list[Finding]) -> None:
