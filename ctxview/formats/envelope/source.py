@@ -25,6 +25,7 @@ from ctxview.formats.envelope.checks import (
 from ctxview.formats.envelope.loading import Loaded, LoadedFile, load
 from ctxview.formats.envelope.masking import masked_finding
 from ctxview.formats.envelope.moments import Moment, moments_of
+from ctxview.formats.envelope.ownership import EDITORS
 from ctxview.formats.envelope.read import RecordFile, read_again
 from ctxview.formats.envelope.withheld import Withheld
 from ctxview.formats.file_rules import report_partly_read
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from ctxview.state import Event
 
 FORMAT = "envelope"
-EDITORS = ("model", "reviewer")
 MOST_READINGS = 64
 
 
