@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 
 from ctxview.analysis.wording import did_you_mean
 from ctxview.formats.interface import Revision
@@ -13,6 +13,7 @@ HOW = "a round or number from 1, -1 for the latest, #3 for the third, a name or 
 """How a revision can be named, for help texts."""
 
 _NUMBER = re.compile(r"(#|-)?(\d{1,9})")
+_SECONDS = re.compile(r"\d{10,11}")
 _FEW = 8
 
 
@@ -79,14 +80,19 @@ def _by_time(revisions: Sequence[Revision], wanted: str) -> int | None:
         raise NoSuchRevision("the revisions have no times; name one by its number or its name")
     not_later = [place for place, when in times if _is_not_later(when, moment)]
     if not not_later:
-        first = revisions[times[0][0]]
-        raise NoSuchRevision(f"nothing is known of {wanted}: the first is {first.label}, {first.time}")
+        place = times[0][0]
+        first, untimed = revisions[place], [each.label for each in revisions[:place]]
+        others = f"; before it, without a time, there are {_listed(untimed)}" if untimed else ""
+        told = "the first that has a time is" if untimed else "the first is"
+        raise NoSuchRevision(f"nothing is known of {wanted}: {told} {first.label}, {first.time}{others}")
     return not_later[-1]
 
 
 def _moment(text: str) -> datetime | None:
-    """A date, with a time or without: then the end of that day."""
+    """A date, with a time or without: then the end of that day; or Unix seconds, as sessions keep them."""
     try:
+        if _SECONDS.fullmatch(text):
+            return datetime.fromtimestamp(int(text), UTC)
         found = datetime.fromisoformat(text)
     except ValueError:
         return None

@@ -84,3 +84,15 @@ def test_one_that_goes_on_from_nothing_known_is_compared_with_the_one_before() -
     lost = [FILES[0], Revision("x", "file", Path("x"), follows="gone")]
 
     assert before(lost, 1) == 0
+
+
+def test_unix_seconds_are_a_time_too() -> None:
+    assert find(NIGHT, "1773275500") == 2
+
+
+def test_a_time_before_the_first_known_one_names_those_without() -> None:
+    session = [*FILES[:2], Revision("now", "session", Path("s"), time="2026-03-16T15:26:30Z")]
+
+    assert find(session, "2026-03-17") == 2
+    with pytest.raises(NoSuchRevision, match=r"has a time is now, 2026-.*there are monday, tuesday"):
+        find(session, "2026-03-16T12:00:00Z")

@@ -167,7 +167,7 @@ async def test_a_session_is_played_once_its_history_is_known() -> None:
     session = folder() / "session/coder/home/1000/agent/coder/session/default"
     async with replaying(open_source(session)) as drive:
         assert drive.inspector.view.look.revision == 0
-        assert drive.inspector.view.last_revision == 6
+        assert drive.inspector.view.last_revision == 7
 
         await wait(drive)
         await wait(drive)

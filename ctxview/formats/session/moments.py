@@ -17,6 +17,7 @@ class Moment:
     run: str | None
     place: tuple[str, int, int, int]
     """File, line from 0, start and end: less than an origin while there are many."""
+    time: str | None = None
 
     @property
     def origin(self) -> Origin:
@@ -24,18 +25,23 @@ class Moment:
         return Origin(file, f"/{line}", start, end, line + 1, 1)
 
 
-def moment_in(line: HistoryLine, value: dict[str, JsonValue]) -> Moment | None:
-    """The mark for an event; None for the many that only carry text or figures."""
+def moment_in(
+    line: HistoryLine, value: dict[str, JsonValue], time: str | None = None, compacted: str | None = None
+) -> Moment | None:
+    """The mark for an event; None for the many that only carry text or figures.
+
+    `compacted` says what it did to the context, where it did.
+    """
     kind = value.get("type")
     if not isinstance(kind, str):
         return None
-    made = _label(kind, value)
+    made = _label(kind, value) if compacted is None else ("compaction", f"compaction: {compacted}")
     if made is None:
         return None
     word, label = made
     run = value.get("run")
     place = (line.file, line.number or 0, line.start, line.end)
-    return Moment(word, label[:LONGEST_LABEL], run if isinstance(run, str) else None, place)
+    return Moment(word, label[:LONGEST_LABEL], run if isinstance(run, str) else None, place, time)
 
 
 def _label(kind: str, value: dict[str, JsonValue]) -> tuple[str, str] | None:

@@ -72,6 +72,22 @@ class Words:
     ref_kinds: tuple[str, ...] = ()
     swap_kinds: tuple[str, ...] = ()
     gc_keys: tuple[str, ...] = ()
+    event_times: tuple[str, ...] = ()
+    """Where an event may say when it was; none has to."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionWords:
+    """By what a tool call is known to compact the context; sessions have no word of their own for it."""
+
+    tools: tuple[str, ...] = ()
+    """Tools that do nothing else."""
+    swaps: tuple[str, ...] = ()
+    """Those of them that take the messages they name out of the window."""
+    writers: tuple[str, ...] = ()
+    """Parts of the names of tools that write files."""
+    files: tuple[str, ...] = ()
+    """Files that are written to compact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +110,7 @@ class Profile:
     window: WindowPolicy
     words: Words
     required: Required
+    compaction: CompactionWords = CompactionWords()
     large_content: int = 4096
     """From how many bytes on repeated content should be kept once and referred to."""
     gc_defaults: Mapping[str, str] | None = None

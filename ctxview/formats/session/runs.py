@@ -55,6 +55,8 @@ class Run:
     id: str
     line: int
     """Its first event."""
+    last_line: int = 0
+    """Its last one so far."""
     started: bool = False
     status: str | None = None
     """What done said; None while it did not."""
@@ -68,6 +70,8 @@ class Run:
     """Scope and working directory of its start."""
     first_message: int | None = None
     last_message: int | None = None
+    time: str | None = None
+    """When the last of its events was that says so."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +113,7 @@ class RunBook:
         made._runs = {name: replace(run) for name, run in self._runs.items()}
         return made
 
-    def event(self, line: HistoryLine, value: dict[str, JsonValue]) -> None:
+    def event(self, line: HistoryLine, value: dict[str, JsonValue], time: str | None = None) -> None:
         self.events += 1
         kind, name = value.get("type"), value.get("run")
         if not isinstance(name, str) or not isinstance(kind, str):
@@ -122,6 +126,7 @@ class RunBook:
         if run.status is not None and kind != "done":
             self._odd(Odd.AFTER_DONE, name, kind, line)
         run.events += 1
+        run.time, run.last_line = time or run.time, line.number or 0
         match kind:
             case "start":
                 self._start(run, value, line)
@@ -294,6 +299,7 @@ class _Going:
 
     id: str
     line: int
+    last_line: int = 0
     started: bool = False
     status: str | None = None
     events: int = 0
@@ -305,6 +311,7 @@ class _Going:
     asked: tuple[str | None, str | None] = (None, None)
     first_message: int | None = None
     last_message: int | None = None
+    time: str | None = None
     user: int | None = None
 
     def frozen(self) -> Run:

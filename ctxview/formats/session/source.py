@@ -76,7 +76,7 @@ class SessionSource:
 
     @property
     def revisions(self) -> Sequence[Revision]:
-        """The last runs and now. While the histories are not read there is only now."""
+        """The last runs and compactions, and now. While the histories are not read there is only now."""
         return self._past().revisions
 
     def bytes_of(self, file: str) -> bytes:
@@ -196,7 +196,7 @@ class SessionSource:
             surveys = [known.survey for known in self._known.values() if known.survey is not None]
             survey = surveys[0] if surveys else None
             if self._moments is None or self._moments.survey is not survey:
-                self._moments = _Past(survey, moments_of(survey), build_revisions(self._path, survey))
+                self._moments = _Past(survey, moments_of(survey), build_revisions(self._session, survey))
             return self._moments
 
     def _read(self, revision: int, lens: Lens, known: Knowledge, session: Session) -> Reading:

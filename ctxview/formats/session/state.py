@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from ctxview.formats.block_counts import count_blocks
 from ctxview.formats.session.forms import session_form
 from ctxview.formats.session.state_budget import build_budgets
@@ -11,6 +9,7 @@ from ctxview.formats.session.state_gaps import build_gaps
 from ctxview.formats.session.state_refs import build_refs
 from ctxview.formats.session.state_tiers import build_tiers
 from ctxview.formats.session.state_todo import build_todo
+from ctxview.formats.session.times import instant
 from ctxview.formats.session.transcript import SessionTranscript
 from ctxview.formats.session.view import View
 from ctxview.state import ContextState, Event
@@ -47,8 +46,8 @@ def _extra(view: View) -> dict[str, str]:
     words = (("agent", session.agent), ("cwd", session.part("cwd").value), ("scope", session.scope))
     facts |= {name: value for name, value in words if value is not None}
     for name in ("created_at", "updated_at"):
-        if (told := _moment(session.part(name).value)) is not None:
-            facts[name.removesuffix("_at")] = told
+        if (moment := instant(session.part(name).value)) is not None:
+            facts[name.removesuffix("_at")] = f"{moment:%Y-%m-%d %H:%M} UTC"
     if view.look.history.store is not None:
         facts["store"] = "columnar"
     if survey is None:
@@ -56,7 +55,8 @@ def _extra(view: View) -> dict[str, str]:
     else:
         then, now = view.messages_then, survey.messages.records
         facts["messages"] = f"{now:,}" if view.as_of is None or then is None else f"{then:,} of {now:,}"
-        facts["events"] = f"{survey.events.records:,}"
+        events = survey.events.records
+        facts["events"] = f"{events:,}" if view.as_of is None else f"{view.events_then:,} of {events:,}"
         facts["runs"] = f"{len(survey.runs.runs) + survey.runs.forgotten:,}"
         runs = survey.runs.runs
         given, answered = sum(run.input_tokens for run in runs), sum(run.output_tokens for run in runs)
@@ -64,15 +64,5 @@ def _extra(view: View) -> dict[str, str]:
             facts["usage"] = f"{given:,} in, {answered:,} out"
     if view.as_of is not None:
         of_now = "summary, facts and pack" if view.lines_then is not None else "messages, summary and pack"
-        facts["as of"] = f"the end of run {view.as_of.number}; {of_now} are of now"
+        facts["as of"] = f"{view.as_of.told}; {of_now} are of now"
     return facts
-
-
-def _moment(seconds: str | None) -> str | None:
-    """Unix seconds as a date; None when they are none or beyond any calendar."""
-    if seconds is None or not seconds.isascii() or not seconds.isdigit() or len(seconds) > 12:
-        return None
-    try:
-        return f"{datetime.fromtimestamp(int(seconds), UTC):%Y-%m-%d %H:%M} UTC"
-    except (OverflowError, OSError, ValueError):
-        return None

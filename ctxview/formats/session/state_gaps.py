@@ -101,12 +101,14 @@ def _long_lines(view: View) -> Iterator[Gap]:
     survey, limit = view.look.survey, view.profile.limits.prompt_line
     if survey is None or limit is None:
         return
-    for origin, size in survey.long_lines[:MOST_LONG_LINES]:
+    then = view.lines_then
+    long_lines = [each for each in survey.long_lines if then is None or (each[0].line or 1) <= then]
+    for origin, size in long_lines[:MOST_LONG_LINES]:
         name = f"message {survey.messages.record_at((origin.line or 1) - 1)}"
         why = f"{size:,} bytes; lines over {limit:,} never reach the prompt"
         yield gap(name, "a message", Severity.WARNING, "hidden", why, origin, (name,))
     more = survey.long_count - min(survey.long_count, MOST_LONG_LINES)
-    if more:
+    if more and then is None:
         why = f"{more:,} more lines over {limit:,} bytes never reach the prompt"
         yield gap("more", "messages", Severity.WARNING, "hidden", why, survey.long_lines[-1][0])
 

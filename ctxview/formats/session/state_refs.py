@@ -11,7 +11,7 @@ from ctxview.formats.session.child_uses import uses_by_child
 from ctxview.formats.session.citing import Resolution, cited_text, resolve
 from ctxview.formats.session.folder import EntryKind
 from ctxview.formats.session.model import Blob
-from ctxview.formats.session.names import cited, digest_in
+from ctxview.formats.session.names import cited, cited_range, digest_in
 from ctxview.formats.session.rebuilding import follow, rebuild
 from ctxview.formats.session.records import Record
 from ctxview.formats.session.rules.swap import orphans
@@ -57,6 +57,8 @@ def _sources(view: View) -> Iterator[Ref]:
             if not source:
                 continue
             where = cited(source)
+            if view.is_later(where):
+                continue
             citation = resolve(where, look.survey)
             text = None
             if citation.resolution is Resolution.RESOLVED and look.survey is not None and place < MOST_CITED:
@@ -120,6 +122,8 @@ def _swapped(view: View) -> Iterator[Ref]:
             continue
         blob = session.swap.blob(name)
         source, where = record.text("source") or "?", record.text("range") or record.text("event") or ""
+        if view.is_later(cited_range(source, where)):
+            continue
         facts = view.look.facts(blob) if blob is not None else None
         ref = Ref(
             id=name,

@@ -9,7 +9,7 @@ from ctxview.formats.session.citing import Citation, Resolution, resolve
 from ctxview.formats.session.forms import new_record_form, record_form, text_form
 from ctxview.formats.session.message import message_in
 from ctxview.formats.session.model import Child
-from ctxview.formats.session.names import SourceKind, cited
+from ctxview.formats.session.names import cited
 from ctxview.formats.session.ownership import ownership
 from ctxview.formats.session.prompt import prompt_view
 from ctxview.formats.session.records import Record, RecordFile
@@ -75,7 +75,7 @@ def _records(
     for record in records.records[:MOST_BLOCKS]:
         source = record.text("source") or ""
         citation = resolve(cited(source), view.look.survey)
-        if view.as_of is not None and _is_later(view, citation):
+        if view.is_later(citation.cited):
             continue
         text = record.text(field)
         broken = record.problem or (f"there is no {field}" if text is None else None)
@@ -154,13 +154,6 @@ def _in_pack(view: View, name: str) -> tuple[bool | None, str | None]:
     if view.packed is None:
         return None, "there is no pack to see whether it is shown"
     return (True, None) if name in view.packed else (False, "it is not in the pack")
-
-
-def _is_later(view: View, citation: Citation) -> bool:
-    """Whether a record cites messages that had not been written yet."""
-    then, last = view.messages_then, citation.cited.last
-    cites_messages = citation.cited.kind is SourceKind.MESSAGES
-    return cites_messages and then is not None and last is not None and last > then
 
 
 def _state(citation: Citation) -> str | None:

@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 
 from ctxview.findings import Finding
+from ctxview.formats.session.compactions import Compaction
 from ctxview.formats.session.moments import Moment
 from ctxview.formats.session.runs import RunFacts
 from ctxview.state import Origin
@@ -79,6 +80,8 @@ class Survey:
     """By history and id: the line that bears a wanted id, and those with each different output for it."""
     user_lines: tuple[int, ...]
     """The lines of the first user messages that name no run."""
+    compactions: tuple[Compaction, ...]
+    """The latest ones, in the order of their first calls."""
     cancels: tuple[tuple[str, Origin], ...]
     """Children that were cancelled because their parent died."""
 

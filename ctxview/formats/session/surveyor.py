@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from threading import Lock
 
 from ctxview.findings import Finding
+from ctxview.formats.session.compactions import CompactionBook
 from ctxview.formats.session.finding_tally import FindingTally
 from ctxview.formats.session.history import Cancelled, History, Report, Stream
 from ctxview.formats.session.history_line import HistoryLine
@@ -24,6 +25,7 @@ from ctxview.formats.session.pace import Pace
 from ctxview.formats.session.profile import Profile
 from ctxview.formats.session.runs import RunBook
 from ctxview.formats.session.survey import Repeated, Spoken, StreamFacts, Survey
+from ctxview.formats.session.times import iso
 from ctxview.state import JsonValue, Origin
 
 MOST_MOMENTS = 3000
@@ -167,6 +169,7 @@ class _Notes:
         self.events = _Layout()
         self.messages = _Layout()
         self.book = RunBook()
+        self._compactions = CompactionBook(profile.compaction)
         self._tally = FindingTally()
         self._moments: deque[Moment] = deque(maxlen=MOST_MOMENTS)
         self._moment_count = 0
@@ -186,6 +189,7 @@ class _Notes:
                 setattr(made, name, copy(value))
         made.events, made.messages = self.events.copy(), self.messages.copy()
         made.book, made._tally = self.book.copy(), self._tally.copy()
+        made._compactions = self._compactions.copy()
         made._contents = {digest: replace(content) for digest, content in self._contents.items()}
         made._telling = {key: dict(seen) for key, seen in self._telling.items()}
         return made
@@ -195,14 +199,15 @@ class _Notes:
         value = line.value
         if value is None:
             return
-        self.book.event(line, value)
+        time = self._time_in(value)
+        self.book.event(line, value, time)
         if self.wanted:
             self._look_for(self.wanted, line, value)
         child = value.get("child")
         cancels = value.get("type") == "agent.child.cancel" and len(self._cancels) < MOST_CANCELS
         if cancels and isinstance(child, str):
             self._cancels.append((child, line.origin()))
-        moment = moment_in(line, value)
+        moment = moment_in(line, value, time, self._compacted(line, value, time))
         if moment is not None:
             self._moments.append(moment)
             self._moment_count += 1
@@ -221,6 +226,7 @@ class _Notes:
             return
         message = message_in(line)
         self.book.message(line, message)
+        self._compactions.message(message, line.number or 0)
         if self.wanted:
             self._look_for(self.wanted, line, value)
         self._roles[message.role or "none"] += 1
@@ -251,8 +257,19 @@ class _Notes:
             wanted=self.wanted,
             telling={key: tuple(sorted(set(seen.values()))) for key, seen in self._telling.items()},
             user_lines=tuple(self._user_lines),
+            compactions=self._compactions.close(),
             cancels=tuple(self._cancels),
         )
+
+    def _time_in(self, value: dict[str, JsonValue]) -> str | None:
+        names = self._profile.words.event_times
+        return next((found for name in names if name in value and (found := iso(value[name]))), None)
+
+    def _compacted(self, line: HistoryLine, value: dict[str, JsonValue], time: str | None) -> str | None:
+        run = value.get("run")
+        if value.get("type") != "tool_call" or not isinstance(run, str):
+            return None
+        return self._compactions.call(value, run, line.number or 0, time)
 
     def _see(self, line: HistoryLine) -> None:
         for finding in self._judge(line):

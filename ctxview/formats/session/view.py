@@ -7,11 +7,12 @@ from functools import cached_property
 
 from ctxview.analysis.tokens import TokenCounter
 from ctxview.formats.session.candidates import Choice, candidates, first_fit
+from ctxview.formats.session.compactions import Compaction
 from ctxview.formats.session.history_line import HistoryLine
 from ctxview.formats.session.history_tokens import RoleTokens
 from ctxview.formats.session.look import Look
 from ctxview.formats.session.model import PackItem
-from ctxview.formats.session.names import MESSAGES, tail_count
+from ctxview.formats.session.names import MESSAGES, Cited, SourceKind, tail_count
 from ctxview.formats.session.packed import Section, packed_sections, source_text
 from ctxview.formats.session.profile import Profile
 from ctxview.formats.session.runs import Run
@@ -22,7 +23,7 @@ LARGEST_COUNTED = 128 * 1024
 
 @dataclass(frozen=True)
 class AsOf:
-    """A moment in the past: the end of a run. `line` is the last message line of that time, from 0.
+    """A moment in the past: the end of a run, or a compaction in it. `line` is the last message line, from 0.
 
     It is -1 when there was no message yet, and None when nobody can tell which runs the messages belong to.
     """
@@ -30,6 +31,20 @@ class AsOf:
     run: Run
     number: int
     line: int | None
+    event: int = 0
+    """The last event line of that time."""
+    compaction: Compaction | None = None
+
+    @property
+    def label(self) -> str:
+        if self.compaction is not None:
+            return f"compaction {self.compaction.number}"
+        return f"run {self.number} {self.run.id[:12]}"
+
+    @property
+    def told(self) -> str:
+        where = f"run {self.number}"
+        return f"the end of {where}" if self.compaction is None else f"the compaction in {where}"
 
 
 @dataclass(frozen=True)
@@ -97,6 +112,19 @@ class View:
         if self.as_of is None:
             return survey.messages.records
         return None if self.as_of.line is None else survey.messages.record_at(self.as_of.line)
+
+    @property
+    def events_then(self) -> int | None:
+        survey = self.look.survey
+        if survey is None:
+            return None
+        return survey.events.records if self.as_of is None else survey.events.record_at(self.as_of.event)
+
+    def is_later(self, where: Cited) -> bool:
+        """Whether lines are cited that had not been written yet at the moment that is looked at."""
+        counts = {SourceKind.MESSAGES: self.messages_then, SourceKind.EVENTS: self.events_then}
+        then = counts.get(where.kind) if self.as_of is not None else None
+        return then is not None and where.last is not None and where.last > then
 
     @property
     def lines_then(self) -> int | None:

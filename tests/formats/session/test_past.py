@@ -9,9 +9,10 @@ import pytest
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.files.lines import never
 from ctxview.formats.interface import Lens
+from ctxview.formats.revisions import find
 from ctxview.formats.session.source import SessionSource
 from ctxview.state import Transcript
-from tests.formats.session.builders import done, lines, sound, start, user
+from tests.formats.session.builders import RUN_2, assistant, done, event, lines, sound, start, tool, user
 
 WORDS = ESTIMATES["words"]
 
@@ -58,3 +59,65 @@ def test_messages_that_nobody_can_place_in_time_are_all_shown_and_that_is_told(t
     assert len(transcript_at(source, 0)) == 3
     assert past.extra["as of"] == "the end of run 1; messages, summary and pack are of now"
     assert past.extra["messages"] == "3"
+
+
+def compacting(tmp_path: Path, *calls: dict[str, object], **when: object) -> SessionSource:
+    """The sound session whose second run makes these calls, each answered by a message."""
+    build = sound(tmp_path)
+    events = [event("tool_call", RUN_2, id=f"fold-{number}", **call) for number, call in enumerate(calls)]
+    answers = [tool("ok", f"fold-{number}", run=RUN_2) for number in range(len(calls))]
+    end = {**done(RUN_2), **when}
+    build.set("events.jsonl", build.text("events.jsonl") + lines([*events, end]))
+    build.set("messages.jsonl", build.text("messages.jsonl") + lines([*answers, assistant("on", RUN_2)]))
+    return SessionSource(build.write())
+
+
+SUMMARY = {"name": "fs.write", "arguments": {"path": "context/", "files": ["facts.jsonl", "summary.md"]}}
+SWAP = {"name": "context.swap", "arguments": {"ranges": ["messages:1-4"]}}
+OTHER = {"name": "fs.read", "arguments": {"path": "context/summary.md"}}
+
+
+def test_a_compaction_is_a_revision_behind_the_message_that_answers_it(tmp_path: Path):
+    source = compacting(tmp_path, SUMMARY, SWAP)
+    assert [each.kind for each in source.revisions] == ["run", "compaction", "run", "session"]
+    past = source.reading(1, Lens(WORDS)).state
+    assert past.extra["messages"] == "8 of 9"
+    assert past.extra["as of"].startswith("the compaction in run 2;")
+    told = [each.label for each in past.timeline if each.revision == 1]
+    assert told == [
+        "compaction: context/summary.md written",
+        "compaction: messages 1-4 out of the window",
+    ]
+
+
+def test_other_calls_end_a_compaction_and_are_none(tmp_path: Path):
+    source = compacting(tmp_path, SWAP, OTHER, SWAP)
+    assert [each.label for each in source.revisions if each.kind == "compaction"] == [
+        "compaction 1",
+        "compaction 2",
+    ]
+
+
+def test_a_compaction_that_nothing_answers_is_on_the_timeline_only(tmp_path: Path):
+    build = sound(tmp_path)
+    call = event("tool_call", RUN_2, id="fold", **SWAP)
+    build.set("events.jsonl", build.text("events.jsonl") + lines([call]))
+    source = SessionSource(build.write())
+    assert "compaction" not in [each.kind for each in source.revisions]
+    assert "compaction" in [each.kind for each in source.reading(0, Lens(WORDS)).state.timeline]
+
+
+def test_times_come_from_events_that_have_one_and_from_the_last_update(tmp_path: Path):
+    source = compacting(tmp_path, timestamp=1_767_225_600)
+    assert [each.time for each in source.revisions][1] == "2026-01-01T00:00:00Z"
+    updated = int((source.path / "updated_at").read_text())
+    assert find(source.revisions, str(updated)) == len(source.revisions) - 1
+
+
+def test_what_cites_later_lines_is_not_among_the_references_of_the_past(tmp_path: Path):
+    build = sound(tmp_path)
+    fact = {"id": "f9", "text": "Reviewed.", "source": "messages:5-6"}
+    build.set("context/facts.jsonl", build.text("context/facts.jsonl") + lines([fact]))
+    source = SessionSource(build.write())
+    named = [{ref.id for ref in source.reading(place, Lens(WORDS)).state.refs} for place in range(2)]
+    assert ["f9" in each for each in named] == [False, True]
