@@ -186,6 +186,8 @@ class TodoItem:
     status: str
     current: bool = False
     origin: Origin | None = None
+    kept_in: str | None = None
+    """Which list it is on, where a source keeps several."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ REF = {
 
 YES, NO, UNSAID = "✓", "✗", "·"
 
-DONE, CURRENT, OPEN = "✓", "▸", "·"
+DONE, CURRENT, OPEN, STUCK, DROPPED = "✓", "●", "○", "⊘", "–"
 
 LEVELS = "▁▂▃▄▅▆▇█"
 

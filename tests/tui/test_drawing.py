@@ -11,15 +11,16 @@ from hypothesis import strategies as st
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.files.visible import is_safe
 from ctxview.formats import Lens
-from ctxview.state import Budget, Segment, Todo
+from ctxview.state import Budget, Segment, Todo, TodoItem
 from ctxview.tui import glyphs
 from ctxview.tui.commands import Need
 from ctxview.tui.layout import SOMETIMES, Pane, Slot
 from ctxview.tui.panes.budget import budget_lines
 from ctxview.tui.panes.describe import describe
 from ctxview.tui.panes.memory_columns import plan
-from ctxview.tui.panes.todo import path_of
+from ctxview.tui.panes.todo import cursor_lines, item_line
 from ctxview.tui.session_view import Look, SessionView, Shown, Sort
+from ctxview.tui.step_path import path_of
 from ctxview.tui.text import Line, plain, width
 from ctxview.tui.things import WHOLE, Index, Kind, Thing
 from ctxview.tui.widgets.deck import tabs
@@ -126,13 +127,27 @@ def test_any_budget_can_be_drawn(
 
 
 def test_the_path_shows_done_current_and_open_steps() -> None:
-    assert plain(path_of(TODO, 40)) == "✓─▸─·─·  step 2 of 4"
-    assert plain(path_of(replace(TODO, items=()), 40)) == "✓─▸─·─·  step 2 of 4"
+    assert plain(path_of(TODO, 40)) == "✓─●─○─○  step 2 of 4"
+    assert plain(path_of(replace(TODO, items=()), 40)) == "✓─●─○─○  step 2 of 4"
 
 
-def test_a_long_path_is_told_by_counts() -> None:
-    todo = Todo(summary=None, total=90, step=31, cursor=None)
-    assert plain(path_of(todo, 30)) == "✓×30 ▸×1 ·×59  step 31 of 90"
+@pytest.mark.parametrize(
+    ("step", "told"),
+    [
+        (31, "✓┄28┄✓─●─○┄57┄○  step 31 of 90"),
+        (1, "●─○─○─○─○─○─○┄82┄○  step 1 of 90"),
+        (90, "✓┄83┄✓─✓─✓─✓─✓─●  step 90 of 90"),
+    ],
+)
+def test_a_long_path_keeps_its_ends_and_what_is_around_the_present(step: int, told: str) -> None:
+    assert plain(path_of(Todo(summary=None, total=90, step=step, cursor=None), 32)) == told
+
+
+def test_what_only_waits_is_no_path() -> None:
+    waiting = Todo("1 action blocked", None, None, None, (TodoItem(None, "merge it", "blocked"),))
+    assert path_of(waiting, 40) == ()
+    assert cursor_lines(waiting, 40) == []
+    assert plain(item_line(waiting.items[0])) == "⊘ blocked merge it"
 
 
 def test_steps_that_make_no_sense_draw_no_path() -> None:

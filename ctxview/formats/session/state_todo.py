@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ctxview.formats.session.forms import text_form
 from ctxview.formats.session.planning import node_states
@@ -27,10 +28,7 @@ def build_todo(view: View) -> Todo | None:
         return None
     finished = sum(item.status in FINISHED for item in items)
     current = next((place for place, item in enumerate(items) if item.status not in FINISHED), None)
-    marked = tuple(
-        TodoItem(item.id, item.title, item.status, place == current, item.origin)
-        for place, item in enumerate(items)
-    )
+    marked = tuple(replace(item, current=place == current) for place, item in enumerate(items))
     return Todo(
         summary=f"{finished} of {len(items)} done" if items else "nothing to do",
         total=len(items),
@@ -49,7 +47,9 @@ def _boxes(view: View) -> Iterator[TodoItem]:
         found = _BOX.match(line)
         if found is not None:
             origin = Origin(part.file, None, offset, offset + size, number, 1)
-            yield TodoItem(None, found["title"].rstrip(), _STATUS[found["mark"]], origin=origin)
+            yield TodoItem(
+                None, found["title"].rstrip(), _STATUS[found["mark"]], origin=origin, kept_in="todo.md"
+            )
         offset += size + 1
 
 
@@ -61,4 +61,4 @@ def _nodes(view: View) -> Iterator[TodoItem]:
         told = node.word("handoff") or node.word("agent") or ""
         title = f"{node.name}{waits}: {told}" if told else f"{node.name}{waits}"
         origin = session.plan.json.origin("nodes", node.index)
-        yield TodoItem(None, title[:1000], states[node.index], origin=origin)
+        yield TodoItem(None, title[:1000], states[node.index], origin=origin, kept_in="plan")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from ctxview.state import Todo, TodoItem
+from collections.abc import Iterator
+
+from ctxview.state import Cursor, Todo, TodoItem
 from ctxview.tui import glyphs
 from ctxview.tui.layout import Pane
 from ctxview.tui.panes.pane import PaneLines, nothing
 from ctxview.tui.panes.rows import finding_row
 from ctxview.tui.session_view import Shown
+from ctxview.tui.step_path import DONE, PLAIN, bead, list_line, path_of
 from ctxview.tui.text import Line, Span, fit, join, show, wrap
 from ctxview.tui.things import TODO, Kind, Thing
 from ctxview.tui.widgets.page import Page
-
-DONE = {"done", "completed", "complete", "closed", "x"}
 
 
 class TodoPane(PaneLines):
@@ -23,24 +24,18 @@ class TodoPane(PaneLines):
         if todo is None:
             return nothing(width, "This source keeps no todo list.")
         rows: list[tuple[Line, Thing | None]] = []
-        if path := path_of(todo, width):
+        several = len({item.kept_in for item in todo.items}) > 1
+        if not several and (path := path_of(todo, width)):
             rows.append((path, TODO))
         if todo.summary:
             rows += [(line, TODO) for line in wrap(show(todo.summary), width)]
         rows += [(line, TODO) for line in cursor_lines(todo, width)]
-        for thing in shown.index.of(Kind.ITEM):
-            item = shown.index.value(thing)
-            if isinstance(item, TodoItem):
-                rows.append((fit(item_line(item), width), thing))
+        rows += _items(shown, todo, width, several=several)
         checks = shown.index.about(TODO)
         rows += [(fit(finding_row(shown.index.finding(each)), width), each) for each in checks]
-        if not checks and todo.total is not None:
-            rows.append(
-                (
-                    fit((Span(f"{glyphs.YES} ", "ok"), Span("summary, total and step agree", "dim")), width),
-                    TODO,
-                )
-            )
+        if not checks and todo.total is not None and todo.cursor is not None:
+            agree: Line = (Span(f"{glyphs.YES} ", "ok"), Span("summary, total and step agree", "dim"))
+            rows.append((fit(agree, width), TODO))
         return Page.of([line for line, _ in rows], [thing for _, thing in rows])
 
     def holds(self, shown: Shown) -> bool:
@@ -48,70 +43,56 @@ class TodoPane(PaneLines):
 
     def count(self, shown: Shown) -> str:
         todo = shown.index.reading.state.todo
-        if todo is None or todo.total is None or todo.step is None:
+        if todo is None:
             return ""
-        return f"{todo.step}/{todo.total}"
-
-
-def path_of(todo: Todo, width: int) -> Line:
-    """The steps as beads on a string; a long list is told by counts."""
-    steps = _steps(todo)
-    if not steps:
-        return ()
-    caption = _caption(todo)
-    if len(steps) * 2 - 1 + len(caption) + 2 > width:
-        counted = [
-            (glyph, style, sum(1 for step in steps if step[0] == glyph))
-            for glyph, style in dict.fromkeys(steps)
-        ]
-        beads: Line = join(
-            *((Span(f"{glyph}×{number}", style),) for glyph, style, number in counted), gap=" "
-        )
-    else:
-        beads = join(*((Span(glyph, style),) for glyph, style in steps), gap="─")
-    return join(beads, show(caption, "dim"), gap="  ")
+        if todo.total and todo.step is not None:
+            return f"{todo.step}/{todo.total}"
+        stuck = sum(item.status == "blocked" for item in todo.items)
+        return f"{stuck} blocked" if stuck and todo.total is None else ""
 
 
 def cursor_lines(todo: Todo, width: int) -> list[Line]:
+    """Phase, next action and its target by name; nothing where a source has no cursor at all."""
     cursor = todo.cursor
     if cursor is None:
-        return wrap(show("no cursor: nothing says what is next", "dim"), width)
+        fields = todo.form.fields if todo.form is not None else ()
+        expected = any(field.name == "next" for field in fields)
+        return wrap(show("no cursor: nothing says what is next", "dim"), width) if expected else []
     phase = show(cursor.phase or "no phase", "strong")
     then = show(f"next {cursor.next}") if cursor.next else ()
-    target = show(f"→ {cursor.target}", "accent") if cursor.target is not None else ()
-    lines = wrap(join(phase, (Span(" · ", "faint"),) if then else (), join(then, target, gap=" ")), width)
+    doing = join(then, _target(todo, cursor), gap=" ")
+    lines = wrap(join(phase, doing, gap=" · "), width)
     if cursor.note:
         lines += wrap(show(cursor.note, "rule"), width)
     return lines
 
 
-def item_line(item: TodoItem) -> Line:
-    done = item.status.casefold() in DONE
-    glyph = glyphs.CURRENT if item.current else glyphs.DONE if done else glyphs.OPEN
-    style = "accent" if item.current else "ok" if done else "dim"
-    number = show(f"{item.id} ", "dim") if item.id is not None else ()
-    status = () if done or item.status in {"open", "pending", ""} else show(f" ({item.status})", "warn")
-    return join((Span(f"{glyph} ", style),), number, show(item.title, "dim" if done else ""), status)
+def item_line(item: TodoItem, *, bare: bool = False) -> Line:
+    """Its sign, its number, how it stands where the sign does not tell it (unless `bare`), and what it is."""
+    sign = bead(item)
+    status = item.status.casefold()
+    number = show(str(item.id) if item.id is not None else "", "dim")
+    told = () if bare or status in PLAIN else show(item.status, sign.style)
+    title = show(item.title, "dim" if status in DONE else "strong" if item.current else "")
+    return join((sign,), number, told, title, gap=" ")
 
 
-def _steps(todo: Todo) -> list[tuple[str, str]]:
-    if todo.items:
-        return [
-            (glyphs.CURRENT, "accent")
-            if item.current
-            else (glyphs.DONE, "ok")
-            if item.status.casefold() in DONE
-            else (glyphs.OPEN, "dim")
-            for item in todo.items
-        ]
-    if not todo.total or todo.step is None or not 0 <= todo.step <= todo.total or todo.total > 10_000:
-        return []
-    before, after = max(0, todo.step - 1), todo.total - todo.step
-    current = [(glyphs.CURRENT, "accent")] if todo.step else []
-    return [(glyphs.DONE, "ok")] * before + current + [(glyphs.OPEN, "dim")] * after
+def _items(shown: Shown, todo: Todo, width: int, *, several: bool) -> Iterator[tuple[Line, Thing | None]]:
+    told: str | None = None
+    alike = len(todo.items) > 1 and len({item.status for item in todo.items}) == 1 and bool(todo.summary)
+    for thing in shown.index.of(Kind.ITEM):
+        item = shown.index.value(thing)
+        if not isinstance(item, TodoItem):
+            continue
+        if several and item.kept_in is not None and item.kept_in != told:
+            told = item.kept_in
+            same = [each for each in todo.items if each.kept_in == told]
+            yield fit(list_line(told, same, width), width), TODO
+        yield fit(item_line(item, bare=alike), width), thing
 
 
-def _caption(todo: Todo) -> str:
-    if todo.step is None or todo.total is None:
-        return ""
-    return f"step {todo.step} of {todo.total}"
+def _target(todo: Todo, cursor: Cursor) -> Line:
+    if cursor.target is None:
+        return ()
+    title = next((item.title for item in todo.items if item.id == cursor.target), "")
+    return show(f"→ {cursor.target} {title}".rstrip(), "accent")
