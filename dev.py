@@ -21,14 +21,14 @@ SCRIPTS = VENV / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = SCRIPTS / ("python.exe" if os.name == "nt" else "python")
 STAMP = VENV / "ctxview-installed"
 
-CHECKS = (
-    ("lint", ("ruff", "check", ".")),
-    ("formatting", ("ruff", "format", "--check", ".")),
-    ("types", ("mypy", "--strict", "-p", "ctxview")),
-    ("walls between the parts", ("lint-imports",)),
-    # Tests of screens wait for timers: two a core keep the cores busy.
-    ("tests", ("pytest", "-n", str(2 * (os.cpu_count() or 1)))),
-)
+Command = tuple[str, ...]
+
+LINT: Command = ("ruff", "check", ".")
+FORMATTING: Command = ("ruff", "format", "--check", ".")
+TYPES: Command = ("mypy", "--strict", "-p", "ctxview")
+WALLS: Command = ("lint-imports",)
+# Tests of screens wait for timers: two a core keep the cores busy.
+TESTS: Command = ("pytest", "-n", str(2 * (os.cpu_count() or 1)))
 
 
 def main(arguments: list[str]) -> int | str:
@@ -49,17 +49,36 @@ def demo(arguments: list[str]) -> int:
 
 
 def check() -> int:
+    """What is quick comes first and ends it; types and walls are looked at while the tests run."""
     prepare("dev")
+    for command in (LINT, FORMATTING):
+        if not passed(command, start(command)):
+            return 1
+    beside = {
+        command: start(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        for command in (TYPES, WALLS)
+    }
+    good = [passed(TESTS, start(TESTS)), *(passed(command, process) for command, process in beside.items())]
+    print("── all good" if all(good) else "── failed")
+    return 0 if all(good) else 1
+
+
+def start(command: Command, **streams: int) -> subprocess.Popen[bytes]:
     # Many tests start the program anew, and compiled modules make that quick.
     env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    for name, (tool, *options) in CHECKS:
-        print(f"── {name}: {tool} {' '.join(options)}".rstrip(), flush=True)
-        code = subprocess.call([SCRIPTS / tool, *options], cwd=ROOT, env=env)
-        if code:
-            print(f"── {name}: failed", flush=True)
-            return code
-    print("── all good")
-    return 0
+    tool, *options = command
+    return subprocess.Popen([SCRIPTS / tool, *options], cwd=ROOT, env=env, **streams)
+
+
+def passed(command: Command, process: subprocess.Popen[bytes]) -> bool:
+    print(f"── {' '.join(command)}", flush=True)
+    kept, _ = process.communicate()
+    if kept:
+        sys.stdout.buffer.write(kept)
+        sys.stdout.flush()
+    if process.returncode:
+        print(f"── {command[0]} failed", flush=True)
+    return process.returncode == 0
 
 
 def prepare(kind: str) -> None:
