@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+from ctxview.analysis.tokens import ESTIMATES
+from ctxview.formats import Lens
+from ctxview.state import Gap, Origin
 from ctxview.tui.layout import Pane
-from ctxview.tui.panes.missing import gap_line
+from ctxview.tui.panes.missing import NOTHING_WAITS, MissingPane, by_what_waits, gap_line
 from ctxview.tui.panes.rows import gap_order
+from ctxview.tui.session_view import Look, Shown
 from ctxview.tui.text import plain
+from ctxview.tui.things import Index
 from tests.tui.driving import driving
 from tests.tui.handoff import GAPS, Handoff
 
@@ -18,9 +23,19 @@ def test_only_an_open_blocking_gap_is_loud() -> None:
     assert loud == ["mis-manifest"]
 
 
-def test_a_row_tells_how_it_stands_and_what_waits_for_it() -> None:
-    row = next(plain(gap_line(gap)) for gap in GAPS if gap.id == "mis-deck")
-    assert row.startswith("✖ high mis-deck waiting Which cars stand on the lower deck? blocks plan the tow")
+def test_gaps_stand_below_what_waits_for_them_the_worst_first() -> None:
+    index = Index(Handoff().reading(0, Lens(ESTIMATES["bytes/3"])))
+    page = MissingPane().draw(Shown(Look(0, 0), index), 200, len(GAPS))
+    told = [plain(page.line(number)) for number in range(page.lines)]
+    assert told[0] == "blocks send the list to the hospital · call the kin"
+    assert told[1].split()[:3] == ["✖", "blocking", "mis-manifest"]
+    assert told.index("blocks plan the tow") < told.index("blocks nothing in particular")
+    assert told[-2] == "settled"
+
+
+def test_a_block_that_is_missing_does_not_wait_for_itself() -> None:
+    gap = Gap("work-1", "working memory", "warning", "hidden", ("work-1",), "decay", Origin("a.json"))
+    assert by_what_waits([gap]) == {NOTHING_WAITS: (False, 3, True, 0)}
 
 
 async def test_the_detail_tells_a_gap_whole() -> None:

@@ -13,7 +13,7 @@ from ctxview.tui.panes.budget import budget_lines
 from ctxview.tui.panes.fields import field_lines
 from ctxview.tui.panes.history import numeral, role_style
 from ctxview.tui.panes.references import STYLE as REF_STYLE
-from ctxview.tui.panes.rows import finding_row, gap_badge
+from ctxview.tui.panes.rows import finding_row, gap_badge, what_waits
 from ctxview.tui.panes.todo import cursor_lines, item_line
 from ctxview.tui.session_view import Shown
 from ctxview.tui.sights import in_words
@@ -177,10 +177,10 @@ def _gap(gap: Gap, width: int) -> Iterator[Line]:
     if gap.why:
         yield EMPTY
         yield from wrap_all(paragraphs(gap.why, "dim"), width)
-    if gap.blocks:
+    if blocks := what_waits(gap):
         yield EMPTY
         yield (Span("It blocks", "title"),)
-        for each in gap.blocks:
+        for each in blocks:
             yield from wrap(join((Span("✗ ", "bad"),), show(each)), width, "  ")
     if gap.form is not None:
         yield EMPTY

@@ -64,6 +64,11 @@ def gap_order(gap: Gap) -> tuple[bool, int]:
     return is_settled(gap), ranks[0] if ranks else len(RANKS)
 
 
+def what_waits(gap: Gap) -> list[str]:
+    """What it blocks. That a block which is not there is itself not there needs no telling."""
+    return [each for each in gap.blocks if each != gap.id]
+
+
 def is_settled(gap: Gap) -> bool:
     return gap.status.casefold() in SETTLED
 
