@@ -226,7 +226,10 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """`used` against `limit`, both in `unit`. `over` is how much does not fit (0 when all does)."""
+    """`used` against `limit`, both in `unit`. `over` is how much does not fit (0 when all does).
+
+    `cut` is what was left out or shortened on the way and is no part of `used`; None when nobody says.
+    """
 
     target: str
     unit: str
@@ -234,6 +237,7 @@ class Budget:
     used: int | None
     reserved: int | None
     segments: tuple[Segment, ...]
+    cut: int | None = None
 
     @property
     def over(self) -> int | None:

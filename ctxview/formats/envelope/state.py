@@ -11,7 +11,7 @@ from ctxview.formats.envelope.flow_text import coverage
 from ctxview.formats.envelope.masking import masked_state
 from ctxview.formats.envelope.model import Record, text
 from ctxview.formats.envelope.read import RecordFile
-from ctxview.formats.envelope.state_budget import build_budgets, overflow_facts
+from ctxview.formats.envelope.state_budget import build_budgets, cut_from_model, overflow_facts
 from ctxview.formats.envelope.state_flow import build_flow
 from ctxview.formats.envelope.state_gaps import build_gaps
 from ctxview.formats.envelope.state_refs import build_refs
@@ -59,12 +59,14 @@ def build_state(view: View, setting: Setting) -> ContextState:
 
 
 def _counts(view: View, tiers: Sequence[Tier]) -> Counts:
-    """Totals of what the model is shown; some tokens may only be what a record says."""
+    """Totals of what the model is shown, without what was cut off; some figures may only be recorded."""
     counts = count_blocks(tiers, view.counter)
     shown = [record for record in view.dossier.records if _is_shown(view, record)]
-    if all(view.tokens(record)[1] for record in shown):
+    cut = cut_from_model(view) if shown else 0
+    if not cut and all(view.tokens(record)[1] for record in shown):
         return counts
-    return replace(counts, tokens_exact=False, estimator=f"{view.counter.name} and recorded")
+    told = f"{view.counter.name} and recorded"
+    return replace(counts, tokens=max(0, counts.tokens - cut), tokens_exact=False, estimator=told)
 
 
 def _is_shown(view: View, record: Record) -> bool:

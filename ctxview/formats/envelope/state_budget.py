@@ -42,12 +42,37 @@ def overflow_facts(view: View) -> dict[str, str]:
     return facts
 
 
-def _truncations(record: Record) -> Iterator[str]:
-    entries = [each for _, each in record.objects("truncation_records")]
+def cut_from_model(view: View) -> int:
+    """How many tokens of what the model was shown were cut off, by the records."""
+    budgets = (each for each in view.dossier.of(Kind.BUDGET) if each.text("target") == "model")
+    return sum(_cut(each, "tokens") or 0 for each in budgets)
+
+
+def _cut(record: Record, unit: str) -> int | None:
+    """How much truncation took away; None when no record tells it in this unit."""
+    entries = {_truncated(each): each for each in _truncation_records(record)}.values()
+    found = [taken for each in entries if (taken := _taken(each, unit)) is not None]
+    return sum(found) if found else None
+
+
+def _taken(members: Mapping[str, JsonValue], unit: str) -> int | None:
+    before, after = count(members.get(f"{unit}_before")), count(members.get(f"{unit}_after"))
+    if before is not None and after is not None:
+        return max(0, before - after)
+    removed = (count(members.get(key)) for key in (f"{unit}_removed", f"removed_{unit}"))
+    return next((each for each in removed if each is not None), None)
+
+
+def _truncation_records(record: Record) -> list[Mapping[str, JsonValue]]:
+    entries: list[Mapping[str, JsonValue]] = [each for _, each in record.objects("truncation_records")]
     for _, segment in record.objects("window_segments"):
         inner = segment.get("truncation_records")
         entries += [each for each in inner if isinstance(each, dict)] if isinstance(inner, list) else []
-    if entries:
+    return entries
+
+
+def _truncations(record: Record) -> Iterator[str]:
+    if entries := _truncation_records(record):
         told = dict.fromkeys(map(_truncated, entries))
         yield f"truncated {'; '.join([*told][:MOST_CUTS])}{'; …' if len(told) > MOST_CUTS else ''}"
 
@@ -78,7 +103,7 @@ def _of(view: View, record: Record) -> Iterator[Budget]:
         elif used is not None and not parts:
             parts = (_whole(view, record, unit, used),)
         reserved = record.count("reserved_tokens") if unit == "tokens" else None
-        yield Budget(target, unit, limit, used, reserved, parts)
+        yield Budget(target, unit, limit, used, reserved, parts, _cut(record, unit))
 
 
 def _whole(view: View, record: Record, unit: str, used: int) -> Segment:

@@ -6,6 +6,7 @@ Beside it the prompt's own budget, which knows no pack and counts bytes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ctxview.analysis.wording import counted
 from ctxview.formats.session.candidates import estimate
@@ -100,9 +101,9 @@ def _built_now(view: View) -> Iterator[Budget]:
         for each in choices
         if each.taken
     )
-    left_out = sum(not each.taken for each in choices)
-    target = f"rebuilt, {left_out} left out" if left_out else "rebuilt"
-    yield _budget(target, estimator, view, segments)
+    left_out = [each.candidate.tokens or 0 for each in choices if not each.taken]
+    target = f"rebuilt, {len(left_out)} left out" if left_out else "rebuilt"
+    yield replace(_budget(target, estimator, view, segments), cut=sum(left_out))
 
 
 def _prompt(view: View) -> Iterator[Budget]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ctxview.analysis.tokens import TokenCounter
 from ctxview.formats.snapshot.model import TIERS, Role, Snapshot, integer
@@ -70,6 +71,7 @@ def _shown_tokens(
         used=sum(segment.used for segment in segments),
         reserved=_reserved(figures) if _reserved(figures) is not None else reserved,
         segments=segments,
+        cut=sum(block.tokens or 0 for tier in tiers for block in tier.blocks if block.visible is False),
     )
 
 
@@ -136,7 +138,8 @@ def _shown_blocks(tiers: Sequence[Tier], profile: Profile) -> Budget:
         )
         for tier in tiers
     )
-    return _blocks("shown to the model", segments)
+    hidden = sum(block.visible is False for tier in tiers for block in tier.blocks)
+    return replace(_blocks("shown to the model", segments), cut=hidden)
 
 
 def _stored_blocks(snapshot: Snapshot, profile: Profile) -> Budget:

@@ -7,7 +7,7 @@ from itertools import islice
 
 from ctxview.findings import Finding
 from ctxview.flow import Link, Node
-from ctxview.state import Block, Budget, ContextState, Gap, Origin, Ref, Row, Todo, TodoItem
+from ctxview.state import Block, Budget, ContextState, Counts, Gap, Origin, Ref, Row, Todo, TodoItem
 from ctxview.tui import glyphs
 from ctxview.tui.panes.budget import budget_lines
 from ctxview.tui.panes.fields import field_lines
@@ -123,11 +123,18 @@ def _figures(block: Block, shown: Shown) -> str:
     if block.age is not None:
         parts.append(f"age {block.age}")
     if block.tokens is not None:
-        manner = counts.estimator if counts.tokens_exact else f"{counts.estimator} estimate"
-        parts.append(f"{glyphs.count(block.tokens)} tokens, {manner}")
+        parts.append(f"{glyphs.count(block.tokens)} tokens, {_manner(counts)}")
     if block.state is not None:
         parts.append(f"state {block.state}")
     return " · ".join(parts)
+
+
+def _manner(counts: Counts) -> str:
+    """How one block was counted; whether its figure was only recorded is among its tags."""
+    from ctxview.analysis.tokens import ESTIMATES
+
+    counter = counts.estimator.partition(" and ")[0]
+    return f"{counter} estimate" if counter in ESTIMATES else counter
 
 
 def _todo(todo: Todo, width: int) -> Iterator[Line]:

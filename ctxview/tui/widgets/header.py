@@ -82,6 +82,6 @@ def _facts(view: SessionView, status: str, live: tuple[str, str]) -> list[tuple[
     elif shown is not None:
         counted = shown.index.reading.state.counts
         word = "exact" if counted.tokens_exact else "estimate"
-        name = counted.estimator.removesuffix("_base")
+        name = counted.estimator.replace("_base", "").replace(" and ", "+")
         facts.append((5, show(f"{name} {word}", "ok" if counted.tokens_exact else "warn")))
     return facts

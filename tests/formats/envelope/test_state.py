@@ -122,6 +122,22 @@ def test_tokens_are_counted_where_the_content_is_there_and_taken_from_the_record
     assert "content at vault://1" in block(shown, "away").text
 
 
+@pytest.mark.parametrize("figures", [{"tokens_before": 10, "tokens_after": 4}, {"removed_tokens": 6}])
+def test_what_was_cut_off_is_not_counted_as_shown(folder: Path, figures: dict[str, int]) -> None:
+    cut = {"item_ref": "a", **figures}
+    limited = b.budget(
+        max_tokens=9,
+        actual_tokens=4,
+        truncation_records=[cut],
+        window_segments=[
+            {"segment_id": "s", "actual_tokens": 4, "item_refs": ["a"], "truncation_records": [cut]}
+        ],
+    )
+    shown = state(folder, [b.envelope(), b.item("a", "x" * 40), limited, b.assembly([["a"]]), b.injection()])
+    assert (shown.counts.tokens, shown.counts.estimator) == (4, "bytes/4 and recorded")
+    assert (shown.budgets[0].used, shown.budgets[0].cut) == (4, 6)
+
+
 def test_a_second_record_of_one_id_is_shown_as_what_it_is(folder: Path) -> None:
     shown = state(
         folder, [b.envelope(), b.item("a", "one"), b.item("a", "two"), b.assembly([["a"]]), b.injection()]
