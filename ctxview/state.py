@@ -337,6 +337,8 @@ class ContextState:
     """Small facts worth a line in the header: profile, version, kind of file."""
     transcript: Transcript | None = None
     """The messages themselves, where there are any."""
+    citations: Mapping[str, range] = field(default_factory=dict)
+    """Names by which references mean messages, such as `messages:7-10`, and the rows each stands for."""
     flow: Flow | None = None
     """The way from the sources to what was shown, where a format records it."""
 

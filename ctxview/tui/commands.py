@@ -109,6 +109,7 @@ GROUPS: Mapping[Group, tuple[Command, ...]] = {
         ),
         Command("follow", "F", "F", "follow", FOLLOW, 10, Need.MESSAGES),
         Command("origin", "o", "o", "origin", "The very bytes in the file this comes from", 4),
+        Command("links", "r", "r", "links", "What points to this, and what it points to: walk along", 7),
         Command("diff", "d", "d", "diff", "What changed since the revision before, or in the draft", 6),
         Command("profile", "p", "p", "profile", "Judge by the next runtime profile", 8, Need.PROFILES),
         Command("budget", "b", "b", "budget", "What if the budget were another? Empty: the source's own"),

@@ -21,4 +21,5 @@ HOME: Mapping[Kind, Pane] = {
     Kind.TEXT: Pane.TEXT,
     Kind.MESSAGE: Pane.HISTORY,
     Kind.NODE: Pane.LIFECYCLE,
+    Kind.NAME: Pane.REFERENCES,
 }

@@ -22,6 +22,7 @@ from ctxview.tui.ways import Ways
 
 if TYPE_CHECKING:
     from ctxview.formats import Reading
+    from ctxview.tui.graph import Graph
 
 
 class Kind(StrEnum):
@@ -38,6 +39,8 @@ class Kind(StrEnum):
     TEXT = "text"
     MESSAGE = "message"
     NODE = "record"
+    NAME = "name"
+    """What is named somewhere and is nothing that is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,13 @@ class Index:
         """The flow to walk along; None where there is none."""
         flow = self.reading.state.flow
         return Ways(flow) if flow is not None else None
+
+    @cached_property
+    def graph(self) -> Graph:
+        """What points where; built when somebody wants to walk."""
+        from ctxview.tui.graph import Graph
+
+        return Graph(self)
 
     def node(self, id_: str) -> Thing:
         """The name of a record of the flow."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
 from ctxview.formats.session.history import History
 from ctxview.formats.session.history_line import HistoryLine
 from ctxview.formats.session.message import message_in
-from ctxview.formats.session.names import EVENTS, MESSAGES, Cited, SourceKind
+from ctxview.formats.session.names import EVENTS, MESSAGES, Cited, SourceKind, cited, cited_range
 from ctxview.formats.session.survey import Survey
+from ctxview.state import Ref
 
 MOST_LINES = 12
 LONGEST_LINE = 400
@@ -61,6 +62,32 @@ def cited_lines(cited: Cited, history: History, survey: Survey) -> Iterator[Hist
         stream, facts = history.stream(stream_of(cited)), survey.facts(stream_of(cited))
         for record in range(cited.first, min(cited.last, facts.records) + 1):
             yield stream.line(facts.line_of(record))
+
+
+def cited_rows(refs: Iterable[Ref], survey: Survey | None) -> dict[str, range]:
+    """The names in references that mean messages, each with the lines from the first to the last of them."""
+    if survey is None:
+        return {}
+    names = dict.fromkeys(name for ref in refs for name in (ref.target, *ref.used_by))
+    found = {name: _rows(cited(name), survey) or _rows(cited_range(*_halves(name)), survey) for name in names}
+    return {name: rows for name, rows in found.items() if rows}
+
+
+def _rows(where: Cited, survey: Survey) -> range | None:
+    if where.kind is SourceKind.LATEST_USER and survey.user is not None:
+        return range(survey.user.line, survey.user.line + 1)
+    facts = survey.messages
+    if where.kind is not SourceKind.MESSAGES or not where.first or where.last is None:
+        return None
+    if where.reversed or where.first > facts.records:
+        return None
+    return range(facts.line_of(where.first), facts.line_of(min(where.last, facts.records)) + 1)
+
+
+def _halves(name: str) -> tuple[str, str]:
+    """A stream and a range of it, as a swap index is told."""
+    stream, _, lines = name.partition(" ")
+    return stream, lines
 
 
 def cited_text(cited: Cited, history: History, survey: Survey) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ctxview.formats.block_counts import count_blocks
+from ctxview.formats.session.citing import cited_rows
 from ctxview.formats.session.forms import session_form
 from ctxview.formats.session.state_budget import build_budgets
 from ctxview.formats.session.state_gaps import build_gaps
@@ -37,6 +38,7 @@ def build_state(view: View, revision: str, timeline: tuple[Event, ...]) -> Conte
         form=session_form(session),
         extra=_extra(view),
         transcript=SessionTranscript(view.look.history.messages, view.profile, view.lines_then),
+        citations=cited_rows(refs, view.look.survey),
     )
 
 

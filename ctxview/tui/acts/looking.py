@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from functools import partial
 
 from ctxview.formats import Source, Withholding
+from ctxview.origin import Origin
+from ctxview.tui.acts.moving import here
 from ctxview.tui.layout import Pane
 from ctxview.tui.screens.inspector import Inspector
 from ctxview.tui.text import Line, Span, join, show
+from ctxview.tui.things import Thing
 from ctxview.tui.veil import Veiled, may_be_shown
 
 
@@ -60,14 +63,39 @@ def reverse(screen: Inspector) -> None:
     screen.reordered()
 
 
+def links(screen: Inspector) -> None:
+    """The neighbours of what is selected, to walk among; a thing that is chosen there is gone to."""
+    from ctxview.tui.screens.walk import WalkScreen
+
+    thing, shown = here(screen), screen.shown
+    stop = shown.index.graph.stop(thing) if shown is not None else None
+    if shown is None or stop is None:
+        screen.say(f"Nothing points to a {thing.kind}." if thing is not None else "Nothing is selected.")
+        return
+
+    def go_on(chosen: Thing | None) -> None:
+        if chosen is not None:
+            screen.go_to(chosen)
+
+    screen.app.push_screen(WalkScreen(screen, shown.index, stop), go_on)
+
+
 def origin(screen: Inspector) -> None:
     """The raw view at the selected thing's bytes: those of the draft when there is one."""
+    shown = screen.shown
+    open_origin(
+        screen,
+        shown.index.origin(screen.selected) if shown is not None and screen.selected is not None else None,
+    )
+
+
+def open_origin(screen: Inspector, place: Origin | None) -> None:
+    """The raw view at a place; without one, at the beginning of what is open."""
     from ctxview.tui.screens.raw import RawScreen
 
     source, shown, look = screen.view.source, screen.shown, screen.view.look
     if source is None:
         return
-    place = shown.index.origin(screen.selected) if shown is not None and screen.selected is not None else None
     file = place.file if place is not None else str(source.revisions[look.revision].file)
     load = partial(_shown_bytes, source, look.revision, file, screen.drafts.overlay(look.source))
     transcript = screen.view.transcript

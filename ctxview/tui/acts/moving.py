@@ -88,7 +88,7 @@ pane_1, pane_2, pane_3, pane_4, pane_5, pane_6, pane_7, pane_8, pane_9, pane_0, 
 
 def enter(screen: Inspector) -> None:
     """Into a source or revision, from a finding to its subject, from anything else to its detail."""
-    thing = _here(screen)
+    thing = here(screen)
     if thing is None:
         return
     if thing.kind is Kind.SOURCE:
@@ -112,7 +112,7 @@ def enter(screen: Inspector) -> None:
 
 def came_from(screen: CommandScreen[object]) -> None:
     """Against the way, to what a record or a block came from; where nothing is known to be, back."""
-    thing = _here(screen) if isinstance(screen, Inspector) else None
+    thing = here(screen) if isinstance(screen, Inspector) else None
     origin = _came_from(screen, thing) if isinstance(screen, Inspector) and thing is not None else None
     if thing is None or origin is None or not isinstance(screen, Inspector):
         back(screen)
@@ -182,7 +182,7 @@ def _turn(screen: Inspector, step: int) -> None:
     screen.deck.choose(order[(at + step) % len(order)])
 
 
-def _here(screen: Inspector) -> Thing | None:
+def here(screen: Inspector) -> Thing | None:
     """What a person is at. Quick fingers press a key before the cursor's move has been told to everybody."""
     lines = screen.lines
     return lines.thing if lines is not None and lines.has_cursor else screen.selected

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from rich.cells import cell_len
 
 from ctxview.state import Ref, RefStatus
@@ -29,6 +32,10 @@ STYLE = {
 ROOMY = 60
 """From so many cells on, figures are shown and the arrows line up."""
 
+BROKEN = {RefStatus.DANGLING, RefStatus.MISMATCH}
+MEASURED = 500
+"""So many references are looked at to find out how wide the columns have to be."""
+
 
 class ReferencesPane(PaneLines):
     pane = Pane.REFERENCES
@@ -37,39 +44,89 @@ class ReferencesPane(PaneLines):
         rows = shown.index.of(Kind.REF)
         if not rows:
             return nothing(width, "Nothing here points elsewhere.")
-        kinds = min(10, max(len(row.within) for row in rows[:500]))
-        ids = min(max(8, width // 3), max(cell_len(row.name) for row in rows[:500]))
-
-        def draw(row: int) -> tuple[Line]:
-            ref = shown.index.value(rows[row])
-            return (ref_line(ref, kinds, ids, width) if isinstance(ref, Ref) else (),)
-
-        return Page(len(rows), draw, lambda row: rows[row])
+        refs = shown.index.reading.state.refs
+        columns = Columns.of(refs[:MEASURED], width)
+        return Page(len(rows), lambda row: (ref_line(refs[row], columns),), rows.__getitem__)
 
     def count(self, shown: Shown) -> str:
         refs = shown.index.reading.state.refs
-        broken = sum(1 for ref in refs if ref.status in {RefStatus.DANGLING, RefStatus.MISMATCH})
+        broken = sum(ref.status in BROKEN for ref in refs)
         return f"{len(refs)}, {broken} broken" if broken else str(len(refs)) if refs else ""
 
 
-def ref_line(ref: Ref, kinds: int, ids: int, cells: int) -> Line:
-    """Status, kind, from where to where, how much it is. The arrows line up where there is room for that."""
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """How many cells each column of the list has; 0 for one that is left out."""
+
+    cells: int
+    kind: int
+    id: int
+    size: int
+    uses: int
+    status: int
+
+    @classmethod
+    def of(cls, refs: Sequence[Ref], cells: int) -> Columns:
+        """As wide as what stands in them; the ids give way where there is little room."""
+        roomy = cells >= ROOMY
+        status = max(cell_len(_status(ref)) for ref in refs)
+        return cls(
+            cells,
+            kind=min(10, max(cell_len(ref.kind) for ref in refs)),
+            id=min(max(8, cells // 4), max(cell_len(ref.id) for ref in refs)) if roomy else 0,
+            size=max(cell_len(figures(ref)) for ref in refs) if roomy else 0,
+            uses=max(cell_len(_uses(ref)) for ref in refs) if roomy else 0,
+            status=status if roomy or status <= cells // 4 else 0,
+        )
+
+
+def ref_line(ref: Ref, columns: Columns) -> Line:
+    """Status, kind, from where to where, how much it is, how many use it. What it is called is said once."""
     head = join(
-        (Span(glyphs.REF[ref.status], STYLE[ref.status]),), pad(show(ref.kind, "rule"), kinds), gap=" "
+        (Span(glyphs.REF[ref.status], STYLE[ref.status]),),
+        pad(show(shorten(ref.kind, columns.kind), "rule"), columns.kind),
+        gap=" ",
     )
-    status = () if ref.status is RefStatus.RESOLVED else show(ref.status, STYLE[ref.status])
-    uses = show(f"×{len(ref.used_by)}" if len(ref.used_by) > 1 else "", "dim")
-    tail = join(show(_size(ref), "dim"), uses, status, gap=" ") if cells >= ROOMY else status
-    room = cells - width(head) - width(tail) - len("  → ") - bool(tail)
-    if cells >= ROOMY:
-        name = pad(show(shorten(ref.id, ids)), ids)
-    else:
-        name = show(shorten(ref.id, max(room - cell_len(ref.target), min(room // 2, cell_len(ref.id)))))
-    target = show(shorten(ref.target, max(4, room - width(name))), "code")
-    return fit(join(head, name, (Span("→", "faint"),), target, tail, gap=" "), cells)
+    tail = join(
+        pad(show(figures(ref), "dim"), columns.size, right=True),
+        pad(show(_uses(ref), "dim"), columns.uses, right=True),
+        pad(show(_status(ref), STYLE[ref.status]), columns.status),
+        gap=" ",
+    )
+    room = columns.cells - width(head) - width(tail) - 1 - bool(tail)
+    return join(head, pad(_way(ref, columns.id, room), room), tail, gap=" ")
 
 
-def _size(ref: Ref) -> str:
+def _way(ref: Ref, ids: int, room: int) -> Line:
+    """The name and where it leads; of one that leads to what it is called after, who uses it."""
+    itself = ref.target == ref.id or ref.target.endswith(f" {ref.id}")
+    other = ", ".join(ref.used_by[:MOST_USERS]) if itself else ref.target
+    if not ids:
+        ids = min(cell_len(ref.id), room if itself else max(room - 3 - cell_len(other), room // 2))
+    name = pad(show(shorten(ref.id, ids)), ids)
+    arrow: Line = (Span("←" if itself else "→", "faint"),)
+    left = room - ids - 3
+    if not other or left < LEAST:
+        return name
+    told = fit(show(other, "dim"), left) if itself else show(shorten(other, left), "code")
+    return join(name, arrow, told, gap=" ")
+
+
+MOST_USERS = 20
+LEAST = 6
+"""In fewer cells nothing can be told."""
+
+
+def _status(ref: Ref) -> str:
+    return "" if ref.status is RefStatus.RESOLVED else ref.status
+
+
+def _uses(ref: Ref) -> str:
+    return f"×{len(ref.used_by):,}" if len(ref.used_by) > 1 else ""
+
+
+def figures(ref: Ref) -> str:
+    """How much it leads to, in few cells."""
     if ref.tokens is not None:
         return f"{glyphs.short_count(ref.tokens)} tok"
     return f"{glyphs.short_count(ref.bytes)} B" if ref.bytes is not None else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from inspect import isawaitable
 from typing import TYPE_CHECKING, TypeVar
@@ -37,6 +37,11 @@ class CommandScreen(Screen[Result]):
         self._asked_at = 0.0
 
     @property
+    def own_acts(self) -> Mapping[str, Callable[[], None]]:
+        """Commands that mean something of their own on this screen."""
+        return {}
+
+    @property
     def lines(self) -> VirtualLines | None:
         """The list that has the keys."""
         return self.focused if isinstance(self.focused, VirtualLines) else None
@@ -54,7 +59,9 @@ class CommandScreen(Screen[Result]):
 
     async def _run(self, names: Iterable[str]) -> None:
         for name in names:
-            if name in self.known:
+            if name in self.own_acts:
+                self.own_acts[name]()
+            elif name in self.known:
                 done = find_act(name)(self)
                 if isawaitable(done):
                     await done

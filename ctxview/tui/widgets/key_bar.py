@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container
+from collections.abc import Collection, Container, Sequence
 
 from ctxview.tui.commands import BY_ID, COMMANDS, Command, Need
 from ctxview.tui.keys import shown
@@ -18,10 +18,12 @@ LAST_WHEN_READING = ("help", "back")
 class KeyBar(OneLine):
     DEFAULT_CSS = "KeyBar { background: $panel; }"
 
-    def __init__(self, known: Container[str] = BY_ID) -> None:
+    def __init__(self, known: Container[str] = BY_ID, first: Sequence[str] = ()) -> None:
+        """`first` are commands that are offered before all others."""
         super().__init__(id="keys")
         self.offers: Collection[Need] = ()
         self._known = known
+        self._first = first
 
     def offer(self, offers: Collection[Need]) -> None:
         if set(offers) != set(self.offers):
@@ -29,29 +31,31 @@ class KeyBar(OneLine):
             self.refresh()
 
     def make_line(self, width: int) -> Line:
-        return key_line(self.offers, width, self._known)
+        return key_line(self.offers, width, self._known, self._first)
 
 
-def key_line(offers: Collection[Need], cells: int, known: Container[str] = BY_ID) -> Line:
+def key_line(
+    offers: Collection[Need], cells: int, known: Container[str] = BY_ID, first: Sequence[str] = ()
+) -> Line:
     """Commands in the order of the table, those of low rank left out where there is no room."""
-    ends = LAST if "enter" in known else LAST_WHEN_READING
+    ends = LAST if "zoom" in known else LAST_WHEN_READING
     last = join(*(_key(BY_ID[name]) for name in ends), gap="  ")
     fitting = [
         command
         for command in COMMANDS
         if command.id in known
         and command.id not in LAST
-        and command.bar
+        and (command.bar or command.id in first)
         and (command.need is None or command.need in offers)
     ]
     player = Need.PLAYER in offers
-    fitting.sort(key=lambda command: (*_last_of_all(command, player), command.bar))
+    fitting.sort(key=lambda command: (command.id not in first, *_last_of_all(command, player), command.bar))
     while fitting and _width(fitting) + width(last) + 4 > cells:
         fitting.pop()
     fitting.sort(key=lambda command: (command.need is not Need.DRAFT, COMMANDS.index(command)))
-    first = join(*(_key(command) for command in fitting), gap="  ")
-    blank = Span(" " * max(1, cells - width(first) - width(last) - 2))
-    return fit(join((Span(" "),), first, (blank,), last), cells)
+    most = join(*(_key(command) for command in fitting), gap="  ")
+    blank = Span(" " * max(1, cells - width(most) - width(last) - 2))
+    return fit(join((Span(" "),), most, (blank,), last), cells)
 
 
 def _last_of_all(command: Command, player: bool) -> tuple[bool, bool, bool]:
