@@ -65,9 +65,7 @@ class CtxviewApp(App[None]):
     ENABLE_COMMAND_PALETTE = True
     COMMAND_PALETTE_BINDING = "ctrl+p"
 
-    CSS = """
-    Toast { background: $panel; }
-    """
+    CSS_PATH = "app.tcss"
 
     def __init__(
         self,

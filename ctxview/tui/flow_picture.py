@@ -17,7 +17,7 @@ from ctxview.tui.text import Line, Span, fit, join, pad, plain, show
 from ctxview.tui.ways import Ways
 
 CHOSEN = "stage.chosen"
-EMPTY = "faint"
+EMPTY = "dim"
 EDGE = "accent"
 ARROW = "dim"
 

@@ -93,7 +93,7 @@ class RawPage(Page):
         start = piece * size
         label = f"{number + self._raw.first:>{self._gutter - 1}} " if piece == 0 else " " * self._gutter
         text = self._marked(line[start : start + size], self._raw.starts[number] + start)
-        return join((Span(label, "faint"), Span("│" if piece == 0 else "┊", "faint")), fit(text, self._room))
+        return join((Span(label, "dim"), Span("│" if piece == 0 else "┊", "faint")), fit(text, self._room))
 
     def _marked(self, text: str, at: int) -> Line:
         """A piece of text with the part of it that lies in the span marked."""

@@ -63,10 +63,37 @@ class Palette:
         return known
 
     def theme(self) -> Theme:
-        theme = Theme(self.name, self.base["primary"], dark=self.dark)
+        """For the toolkit, whose own widgets are to use our colours for what they mean."""
+        theme = Theme(self.name, self.base["primary"], dark=self.dark, variables=self._variables())
         for name in BASE:
             setattr(theme, name, self.base[name])
         return theme
+
+    def _variables(self) -> dict[str, str]:
+        quiet = self._ink("dim")
+        cursor, span = self._ground("cursor"), self._ground("span")
+        return {
+            "text-muted": quiet,
+            "text-disabled": quiet,
+            "border": self.base["primary"],
+            "border-blurred": self.base["secondary"],
+            "block-cursor-foreground": self._ink("cursor"),
+            "block-cursor-background": cursor,
+            "block-cursor-blurred-foreground": self._ink("cursor"),
+            "block-cursor-blurred-background": cursor,
+            "input-selection-foreground": self._ink("span"),
+            "input-selection-background": span,
+            "screen-selection-foreground": self._ink("span"),
+            "screen-selection-background": span,
+        }
+
+    def _ink(self, name: str) -> str:
+        colour = self.style(name).color
+        return colour.get_truecolor().hex if colour is not None else self.base["foreground"]
+
+    def _ground(self, name: str) -> str:
+        colour = self.style(name).bgcolor
+        return colour.get_truecolor().hex if colour is not None else self.base["panel"]
 
     def _one(self, name: str) -> Style:
         if name in self.styles:

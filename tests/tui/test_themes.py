@@ -1,12 +1,23 @@
 from __future__ import annotations
 
 import pytest
+from rich.style import Style
 from textual.color import Color
 
-from ctxview.tui import themes
-from ctxview.tui.themes import BadTheme, load, parse
+from ctxview.tui import glyphs, sights, themes
+from ctxview.tui.themes import BadTheme, Palette, load, parse
+from tests.tui.colours import RGB, contrast, drawn, ground, ink, nearest
+from tests.tui.driving import Driver, driving
+from tests.tui.stories import night
 
 GOOD = (themes.folder() / f"{themes.DEFAULT}.toml").read_text("utf-8")
+GRAPHIC = 3.0
+PICTURES = {"faint", "rail", "budget.free", "budget.reserved"}
+"""Never letters: lines, and the parts of a bar."""
+NO_TEXT = {"track"}
+"""What the scroll rail runs in; it says nothing."""
+APART = 18.0
+"""In Lab; about two is the least that eyes can tell."""
 
 
 def test_the_default_comes_first() -> None:
@@ -21,25 +32,77 @@ def test_every_theme_says_the_same_styles(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", themes.names())
-def test_ordinary_text_can_be_read(name: str) -> None:
+def test_every_style_can_be_seen_on_every_ground(name: str) -> None:
     palette = load(name)
-    ground = Color.parse(palette.base["surface"])
-    for style in (
-        "dim",
-        "strong",
-        "rule",
-        "tier.core",
-        "tier.working",
-        "tier.ephemeral",
-        "tier.longterm",
-        "hidden",
-    ):
-        colour = palette.style(style).color
-        assert colour is not None
-        triplet = colour.get_truecolor()
-        least = 7 if "contrast" in name else 3.5
-        assert ground.get_contrast_text().a  # the ground is a colour at all
-        assert _contrast(Color(*triplet), ground) >= least, style
+    styles = {
+        **palette.styles,
+        **{f"{ramp} {at}": each for ramp, steps in palette.ramps.items() for at, each in enumerate(steps)},
+    }
+    plain = _colour(palette, "foreground")
+    grounds = {each: _colour(palette, each) for each in ("background", "surface", "panel")}
+    for style, look in {"plain text": Style.parse(palette.base["foreground"]), **styles}.items():
+        if style in NO_TEXT or (ink(look) is None and ground(look) is None):
+            continue
+        if look.reverse:
+            look = Style(color=palette.base["surface"], bgcolor=look.color)
+        own = ground(look)
+        under = {"its own": own} if own is not None else grounds | _rows(palette)
+        for where, colour in under.items():
+            assert contrast(ink(look) or plain, colour) >= _least(name, style), f"{style} on {where}"
+
+
+@pytest.mark.parametrize("name", themes.names())
+def test_frames_can_be_seen(name: str) -> None:
+    palette = load(name)
+    for frame in ("primary", "secondary", "accent", "warning", "error"):
+        for under in ("background", "surface"):
+            assert contrast(_colour(palette, frame), _colour(palette, under)) >= GRAPHIC, frame
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("severity.error", "severity.warning", "severity.info"),
+        ("ok", "bad", "warn"),
+        ("diff.added", "diff.removed"),
+        ("tier.core", "tier.working", "tier.ephemeral", "tier.longterm"),
+        ("budget.used", "budget.reserved", "budget.free", "budget.over"),
+        ("owner.model", "owner.system", "owner.derived", "owner.append-only"),
+        ("sight.injected", "sight.assembled", "sight.allowed", "sight.denied", "sight.unknown"),
+        tuple(f"parts.{at}" for at in range(8)),
+        tuple(f"tiers.{at}" for at in range(8)),
+    ],
+    ids=lambda names: names[0],
+)
+def test_the_safe_theme_keeps_colours_apart_for_every_kind_of_eyes(names: tuple[str, ...]) -> None:
+    colours = [ink(load("ctxview-safe").style(each)) for each in names]
+    assert nearest(each for each in colours if each is not None) >= APART
+
+
+def test_nothing_is_told_by_colour_alone() -> None:
+    """What differs in meaning and stands in the same place differs in shape, too."""
+    for signs in (glyphs.SEVERITY, glyphs.OWNER, glyphs.REF, sights.GLYPHS):
+        assert len(set(signs.values())) == len(signs)
+    assert len({glyphs.YES, glyphs.NO, glyphs.UNSAID}) == 3
+
+
+async def test_what_is_really_drawn_can_be_read() -> None:
+    """The prompt, its marks, a notice; then a form with its inputs and buttons, where colours are mixed."""
+    async with driving(night(), size=(100, 24)) as drive:
+        await drive.pilot.press("j", "slash")
+        drive.inspector.say("A notice", severity="warning", title="title")
+        await drive.type("lamp")
+        _assert_readable(drive)
+        await drive.pilot.press("escape", "e")
+        drive.app.theme = "ctxview-light"
+        await drive.pilot.pause()
+        _assert_readable(drive)
+
+
+def _assert_readable(drive: Driver) -> None:
+    for each in drawn(drive.app):
+        text, rail = each.is_text, not each.text.strip("▐")
+        assert rail or each.contrast >= (_least(drive.app.theme, "") if text else GRAPHIC), each
 
 
 def test_a_style_name_lays_over_the_one_before() -> None:
@@ -63,7 +126,7 @@ def test_ramps_have_eight_steps() -> None:
     ("broken", "told"),
     [
         (GOOD.replace('primary = "#6cb6ff"', 'primary = "#6cb6fg"'), "base.primary: '#6cb6fg' is no colour"),
-        (GOOD.replace('dim = "#7f8ba0"', 'dim = "mauvish"'), "styles.dim: 'mauvish' is no style"),
+        (GOOD.replace('ok = "#5fd0a5"', 'ok = "mauvish"'), "styles.ok: 'mauvish' is no style"),
         (GOOD.replace("[ramps]", "[rumps]"), "[ramps] is missing"),
         (GOOD.replace('title = "Dark"', ""), "title is missing"),
         (
@@ -72,21 +135,22 @@ def test_ramps_have_eight_steps() -> None:
         ),
         ("=", "Invalid statement"),
     ],
+    ids=lambda value: "" if len(value) > 80 else value,
 )
 def test_a_bad_theme_is_refused_with_the_entry_named(broken: str, told: str) -> None:
     with pytest.raises(BadTheme, match=told.replace("[", r"\[")):
         parse(broken)
 
 
-def _contrast(one: Color, other: Color) -> float:
-    """The contrast ratio of WCAG."""
+def _colour(palette: Palette, name: str) -> RGB:
+    return Color.parse(palette.base[name]).rgb
 
-    def luminance(colour: Color) -> float:
-        parts = (value / 255 for value in (colour.r, colour.g, colour.b))
-        red, green, blue = (
-            part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
-        )
-        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
-    bright, dark = sorted((luminance(one), luminance(other)), reverse=True)
-    return (bright + 0.05) / (dark + 0.05)
+def _rows(palette: Palette) -> dict[str, RGB]:
+    """The grounds of rows that are chosen or pointed at, where text keeps its own colour."""
+    rows = {each: palette.style(each) for each in ("cursor", "cursor.blur", "hover")}
+    return {name: under for name, row in rows.items() if ink(row) is None and (under := ground(row))}
+
+
+def _least(theme: str, style: str) -> float:
+    return GRAPHIC if style in PICTURES else 7 if theme == "ctxview-contrast" else 4.5

@@ -75,7 +75,7 @@ def _hint(screen: Inspector, text: str) -> Line:
     could_be = completions(text, state)[:5]
     told = show(f"{screen.memory.count(screen.shown)} blocks" if screen.shown is not None else "", "ok")
     return join(
-        told, show("  ".join(could_be), "dim"), show("Tab completes", "faint") if could_be else (), gap="  "
+        told, show("  ".join(could_be), "dim"), show("Tab completes", "dim") if could_be else (), gap="  "
     )
 
 

@@ -311,9 +311,9 @@ def _origin(origin: Origin, width: int) -> list[Line]:
     )
     name = origin.file.rpartition("/")[2]
     lines = wrap(
-        join((Span("origin ", "dim"),), show(f"{name}{place}", "code"), (Span("  o opens it", "faint"),)),
+        join((Span("origin ", "dim"),), show(f"{name}{place}", "code"), (Span("  o opens it", "dim"),)),
         width,
     )
     if origin.pointer:
-        lines += wrap(show(f"       {origin.pointer}", "faint"), width, "       ")
+        lines += wrap(show(f"       {origin.pointer}", "dim"), width, "       ")
     return lines

@@ -39,9 +39,9 @@ def _field(field: Field, name_width: int, width: int) -> list[Line]:
     glyph: Line = (Span(f"{glyphs.OWNER[field.owner]} ", f"owner.{field.owner}"),)
     name = pad(show(shorten(field.name, name_width), "rule"), name_width)
     value = (
-        show(spelled(field.value), "" if field.present else "faint")
+        show(spelled(field.value), "" if field.present else "dim")
         if field.present
-        else (Span("not there", "faint"),)
+        else (Span("not there", "dim"),)
     )
     return wrap(join(glyph, name, (Span(" "),), value), width, " " * (name_width + 3))
 

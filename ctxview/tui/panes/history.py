@@ -165,9 +165,9 @@ def row_line(row: Row, digits: int, cells: int, *, fresh: bool = False) -> Line:
     mark = f"{glyphs.NO} {glyphs.short_count(row.size)} B" if row.unseen is not None else ""
     told = row.kind in {"text", "blank"} or row.kind.startswith(row.role or "–")
     kind = "" if told else row.kind
-    text = preview(row.text) if row.text.strip() else show("(nothing)", "faint")
+    text = preview(row.text) if row.text.strip() else show("(nothing)", "dim")
     return join(
-        pad(show(numeral(row.index), "changed.added" if fresh else "faint"), digits, right=True),
+        pad(show(numeral(row.index), "changed.added" if fresh else "dim"), digits, right=True),
         pad(show(row.role or "–", role_style(row.role)), 9),
         run,
         show(mark, "visible.no"),
@@ -199,7 +199,7 @@ def _drawing(transcript: Transcript, digits: int, width: int, fresh: int) -> Cal
         except (IndexError, OSError, Unreadable) as error:
             # The file became shorter, or went away, since its lines were counted.
             gone = join(
-                (Span(f"{numeral(number):>{digits}} ", "faint"),), show(f"not there any more: {error}", "bad")
+                (Span(f"{numeral(number):>{digits}} ", "dim"),), show(f"not there any more: {error}", "bad")
             )
             return (fit(gone, width),)
         return (fit(row_line(row, digits, width, fresh=number >= fresh), width),)

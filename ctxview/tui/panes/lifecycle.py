@@ -112,7 +112,7 @@ def _heading(stage: Stage, cells: int) -> Line:
         show(stage.name, "title"), show(f"{number:,} record{'' if number == 1 else 's'}", "dim"), gap="  "
     )
     head = join((Span("── ", "faint"),), fit(told, cells - 4), (Span(" "),))
-    keys: Line = (Span(f" {KEYS} ", "faint"),)
+    keys: Line = (Span(f" {KEYS} ", "dim"),)
     if width(head) + width(keys) + 4 > cells:
         return fit(join(head, (Span("─" * max(0, cells - width(head)), "faint"),)), cells)
     return join(head, (Span("─" * (cells - width(head) - width(keys)), "faint"),), keys)

@@ -39,7 +39,7 @@ def finding_row(finding: Finding) -> Line:
 def severity_counts(counts: Mapping[Severity, int], gap: str = " ", *, zeros: bool = False) -> Line:
     """✖ 2 ▲ 5 ● 3; a click goes to the findings."""
     parts: list[Line] = [
-        (Span(f"{glyphs.SEVERITY[each]} {counts[each]}", f"severity.{each}" if counts[each] else "faint"),)
+        (Span(f"{glyphs.SEVERITY[each]} {counts[each]}", f"severity.{each}" if counts[each] else "dim"),)
         for each in Severity
         if counts[each] or zeros
     ]

@@ -23,11 +23,11 @@ class Deck(Widget):
     Deck { height: 1fr; }
     Deck PaneLines { border: round $secondary; background: $surface; border-subtitle-color: $accent; }
     Deck PaneLines:focus { border: round $primary; }
-    Deck.-past PaneLines { border: round $warning 60%; }
+    Deck.-past PaneLines { border: round $warning 75%; }
     Deck.-past PaneLines:focus { border: round $warning; }
     Deck.-single PaneLines { border: none; border-top: solid $secondary; }
     Deck.-single PaneLines:focus { border-top: solid $primary; }
-    Deck.-single.-past PaneLines { border-top: solid $warning 60%; }
+    Deck.-single.-past PaneLines { border-top: solid $warning 75%; }
     Deck.-single.-past PaneLines:focus { border-top: solid $warning; }
     """
 
@@ -93,6 +93,7 @@ class Deck(Widget):
         """So that the very first picture is right: ours is all of the screen but the header and the keys."""
         self._expected = Size(self.app.size.width, self.app.size.height - 2)
         self.place()
+        self.watch(self.app, "theme", self.retitle, init=False)
 
     def on_resize(self) -> None:
         self.place()

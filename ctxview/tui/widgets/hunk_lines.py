@@ -30,7 +30,7 @@ def hunk_lines(hunks: Sequence[Hunk], width: int) -> list[Line]:
         if at != current:
             lines.append((Span("┄" * width, "faint"),))
             current = at
-        head = join(show(f"{number or '':>{digits}} ", "faint"), show(f"{_SIGNS[kind]} ", f"diff.{kind}"))
+        head = join(show(f"{number or '':>{digits}} ", "dim"), show(f"{_SIGNS[kind]} ", f"diff.{kind}"))
         lines += wrap(join(head, text), width, " " * (digits + 3))
     more = sum(len(hunk.lines) for hunk in hunks) - MOST
     return [*lines, show(f"… and {more:,} more lines", "warn")] if more > 0 else lines

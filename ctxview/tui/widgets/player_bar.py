@@ -90,7 +90,7 @@ def _rest(told: list[str], cells: int, room: int) -> list[Line]:
         left = len(told) - at
         more = f"  and {left - 1} more" if left > 1 and len(lines) == room - 1 else ""
         lines.append(
-            join(fit(show(f"· {each}", "dim"), max(8, cells - width(show(more)))), show(more, "faint"))
+            join(fit(show(f"· {each}", "dim"), max(8, cells - width(show(more)))), show(more, "dim"))
         )
         if len(lines) == room:
             break

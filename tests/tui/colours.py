@@ -1,0 +1,98 @@
+"""Measures what eyes need: contrast as WCAG counts it, and colours that stay apart for the colour-blind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from math import dist
+
+from rich.style import Style
+from textual.app import App
+
+RGB = tuple[int, int, int]
+
+# G. M. Machado et al., 2009, for eyes that lack one kind of cone; on linear light.
+EYES = {
+    "usual": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
+    "protanopia": ((0.152, 1.053, -0.205), (0.115, 0.786, 0.099), (-0.004, -0.048, 1.052)),
+    "deuteranopia": ((0.367, 0.861, -0.228), (0.280, 0.673, 0.047), (-0.012, 0.043, 0.969)),
+    "tritanopia": ((1.256, -0.077, -0.179), (-0.078, 0.931, 0.148), (0.005, 0.691, 0.304)),
+}
+
+
+def contrast(one: RGB, other: RGB) -> float:
+    """From 1, not to be seen, to 21, black on white."""
+    dark, bright = sorted(_luminance(*map(_linear, each)) for each in (one, other))
+    return (bright + 0.05) / (dark + 0.05)
+
+
+def nearest(colours: Iterable[RGB]) -> float:
+    """The distance in Lab of the two that are most alike, to whichever eyes see them so."""
+    found = list(colours)
+    seen = (
+        dist(_lab(one, eyes), _lab(other, eyes))
+        for one, other in combinations(found, 2)
+        for eyes in EYES.values()
+    )
+    return min(seen)
+
+
+def ink(style: Style) -> RGB | None:
+    return None if style.color is None else tuple(style.color.get_truecolor())
+
+
+def ground(style: Style) -> RGB | None:
+    return None if style.bgcolor is None else tuple(style.bgcolor.get_truecolor())
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A run of text on the screen in the colours a terminal shows it in."""
+
+    text: str
+    ink: RGB
+    ground: RGB
+
+    @property
+    def is_text(self) -> bool:
+        """And no picture: those are read by their shape."""
+        return any(character.isalnum() for character in self.text)
+
+    @property
+    def contrast(self) -> float:
+        return contrast(self.ink, self.ground)
+
+
+def drawn(app: App[None]) -> Iterator[Drawn]:
+    """Everything on the screen, but for what lies veiled below a dialog."""
+    for y, strip in enumerate(app.screen._compositor.render_strips()):
+        x = 0
+        for text, style, _ in strip:
+            below = app.screen.is_modal and app.screen.get_widget_at(x, y)[0] is app.screen
+            x += len(text)
+            if text.strip() and style is not None and not below:
+                colours = ink(style), ground(style)
+                assert colours[0] is not None, text
+                assert colours[1] is not None, text
+                yield Drawn(text.strip(), *(reversed(colours) if style.reverse else colours))
+
+
+def _linear(value: int) -> float:
+    share = value / 255
+    return share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4
+
+
+def _luminance(red: float, green: float, blue: float) -> float:
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _lab(colour: RGB, eyes: tuple[tuple[float, ...], ...]) -> tuple[float, float, float]:
+    light = [_linear(value) for value in colour]
+    seen = [min(1, max(0, sum(a * b for a, b in zip(row, light, strict=True)))) for row in eyes]
+    x = (0.4124 * seen[0] + 0.3576 * seen[1] + 0.1805 * seen[2]) / 0.9505
+    z = (0.0193 * seen[0] + 0.1192 * seen[1] + 0.9505 * seen[2]) / 1.089
+    fx, fy, fz = (
+        each ** (1 / 3) if each > 0.008856 else 7.787 * each + 16 / 116 for each in (x, _luminance(*seen), z)
+    )
+    return 116 * fy - 16, 500 * (fx - fy), 200 * (fy - fz)
