@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from types import ModuleType
 from typing import Any, TypeVar
 
 from ctxview.origin import Origin
@@ -128,10 +129,16 @@ def run(rules: Sequence[Rule], *subject: Any) -> Iterator[Finding]:
             yield Finding(each.id, severity, effect, hit.message, hit.origin)
 
 
-def rules_in(module_name: str) -> tuple[Rule, ...]:
-    """The rules defined in one module, by id."""
-    found = (each for each in REGISTRY.values() if each.check.__module__ == module_name)
+def rules_in(*modules: ModuleType | str) -> tuple[Rule, ...]:
+    """The rules defined in these modules, by id."""
+    names = {each if isinstance(each, str) else each.__name__ for each in modules}
+    found = (each for each in REGISTRY.values() if each.check.__module__ in names)
     return tuple(sorted(found, key=lambda each: each.id))
+
+
+def worst_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The worst first, then by place."""
+    return tuple(sorted(findings, key=lambda finding: finding.sort_key))
 
 
 def _sections(doc: str) -> tuple[str, dict[str, str]]:

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from ctxview.files.reading import Unreadable
-from ctxview.findings import Finding
+from ctxview.findings import Finding, worst_first
 from ctxview.flow import Node
 from ctxview.state import Block, Budget, ContextState, Gap, Origin, Ref, Row, Todo, TodoItem, Transcript
 from ctxview.tui.ways import Ways
@@ -262,7 +262,7 @@ def _named(reading: Reading) -> Iterator[tuple[Thing, Value]]:
     if state.text is not None:
         yield TEXT, state.text
     yield WHOLE, state
-    for finding in sorted(reading.findings, key=lambda each: each.sort_key):
+    for finding in worst_first(reading.findings):
         where = finding.origin.pointer or str(finding.origin.line or "")
         yield unique(Kind.FINDING, finding.rule, where), finding
 

@@ -6,7 +6,7 @@ told what concerns it. Every message goes through the mask.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ctxview.analysis.json_rules import check_document, check_texts
@@ -61,11 +61,6 @@ def check_envelopes(dossiers: Sequence[Dossier]) -> Iterator[Finding]:
     from ctxview.formats.envelope import rules
 
     yield from rules.check_bundle(dossiers)
-
-
-def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Each once: a record that belongs to two envelopes is judged in both."""
-    return tuple(sorted(dict.fromkeys(findings), key=lambda finding: finding.sort_key))
 
 
 class _Places:

@@ -6,11 +6,12 @@ Addresses (files, pointers, byte spans) stay: they lead to places, and the place
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from typing import TypeVar, cast
 
-from ctxview.findings import Finding
+from ctxview.findings import Finding, worst_first
 from ctxview.formats.envelope.withheld import Withheld
 from ctxview.state import ContextState, Field, Form, Move, Origin
 
@@ -24,8 +25,10 @@ def masked_state(state: ContextState, withheld: Withheld) -> ContextState:
     return replace(_masked(state, withheld), source=state.source, format=state.format)
 
 
-def masked_finding(finding: Finding, withheld: Withheld) -> Finding:
-    return replace(finding, message=withheld.mask(finding.message)) if withheld else finding
+def masked_findings(findings: Iterable[Finding], withheld: Withheld) -> tuple[Finding, ...]:
+    """In order, each once: a record that belongs to two envelopes is judged in both."""
+    masked = (replace(each, message=withheld.mask(each.message)) if withheld else each for each in findings)
+    return worst_first(dict.fromkeys(masked))
 
 
 def _masked(value: T, withheld: Withheld) -> T:

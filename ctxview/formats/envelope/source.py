@@ -20,10 +20,9 @@ from ctxview.formats.envelope.checks import (
     check_envelopes,
     check_loaded,
     check_records,
-    in_order,
 )
 from ctxview.formats.envelope.loading import Loaded, LoadedFile, load
-from ctxview.formats.envelope.masking import masked_finding
+from ctxview.formats.envelope.masking import masked_findings
 from ctxview.formats.envelope.moments import Moment, moments_of
 from ctxview.formats.envelope.ownership import EDITORS
 from ctxview.formats.envelope.read import RecordFile, read_again
@@ -173,7 +172,7 @@ class EnvelopeSource:
         found = [*self._file_findings(), *self._look.between_envelopes]
         for dossier in self.bundle.dossiers:
             found += self._look.judgement(dossier)
-        return in_order(masked_finding(each, self._look.withheld) for each in found)
+        return masked_findings(found, self._look.withheld)
 
     def _file_findings(self) -> Iterator[Finding]:
         if self._loaded.left_out is not None:
@@ -254,8 +253,7 @@ class _Look:
             *self.judgement(moment.whole),
             *self.between_envelopes,
         ]
-        masked = in_order(masked_finding(each, self.withheld) for each in found)
-        return Reading(build_state(view, setting), masked)
+        return Reading(build_state(view, setting), masked_findings(found, self.withheld))
 
     def judgement(self, dossier: Dossier) -> tuple[Finding, ...]:
         """What is wrong between the records of an envelope."""

@@ -12,7 +12,7 @@ from ctxview.analysis.tokens import TokenCounter
 from ctxview.edits import WritePolicy
 from ctxview.files.places import Places
 from ctxview.files.stamps import is_settled
-from ctxview.findings import Finding
+from ctxview.findings import Finding, worst_first
 from ctxview.formats.file_rules import report_partly_read, report_unrecognised
 from ctxview.formats.interface import AS_ON_DISK, Lens, Reading, Revision
 from ctxview.formats.raw.read import Kind, Piece, RawFile, looks_like_json, read_raw
@@ -90,7 +90,7 @@ class RawSource:
 
     @cached_property
     def _found(self) -> tuple[Finding, ...]:
-        return tuple(sorted(_findings(self._raw), key=lambda finding: finding.sort_key))
+        return worst_first(_findings(self._raw))
 
 
 def _findings(raw: RawFile) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from typing import overload
 
 from ctxview.edits import WritePolicy
 from ctxview.files.reading import Unreadable, read_bytes
-from ctxview.findings import Finding
+from ctxview.findings import Finding, worst_first
 from ctxview.formats.interface import AS_ON_DISK, CannotOpen, Lens, Progress, Reading, Revision
 from ctxview.formats.recording.rules import Condition, check_recording
 from ctxview.recording.frames import Damaged
@@ -112,13 +112,13 @@ class RecordingSource:
             found += reading.findings
             timeline = tuple(replace(event, revision=None) for event in reading.state.timeline)
             state = replace(reading.state, source=str(self._path), revision=label, timeline=timeline)
-        return Reading(state, tuple(sorted(found, key=lambda finding: finding.sort_key)))
+        return Reading(state, worst_first(found))
 
     def findings(self, lens: Lens) -> Sequence[Finding]:
         """What is wrong with the whole recording, and with what it holds as of the last moment."""
         as_of, label = self._at(-1), self.revisions[-1].label
         own = self._own_findings(as_of, label, self._recording.verify())
-        return tuple(sorted((*own, *as_of.findings(lens)), key=lambda finding: finding.sort_key))
+        return worst_first((*own, *as_of.findings(lens)))
 
     def has_work(self, lens: Lens) -> bool:
         return has_work_on(self._looked_at or self._at(-1), lens)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ctxview.edits import WritePolicy
 from ctxview.files.reading import Unreadable, read_beneath
-from ctxview.findings import Finding
+from ctxview.findings import Finding, worst_first
 from ctxview.formats.block_counts import count_blocks
 from ctxview.formats.file_rules import report_partly_read
 from ctxview.formats.interface import AS_ON_DISK, CannotOpen, Lens, Reading, Revision
@@ -82,7 +82,7 @@ class RootSource:
         if self._root.left_out:
             folder = str(self._root.folder.root)
             found += report_partly_read(folder, f"{self._root.left_out:,} more sessions were not looked at")
-        return tuple(sorted(tallied(found), key=lambda finding: finding.sort_key))
+        return worst_first(tallied(found))
 
     def _state(self, lens: Lens) -> ContextState:
         tiers = (Tier("sessions", tuple(self._block(each) for each in self._root.sessions)),)

@@ -16,7 +16,7 @@ from ctxview.analysis.tokens import TokenCounter
 from ctxview.edits import WritePolicy
 from ctxview.files import observations
 from ctxview.files.reading import Unreadable, read_beneath
-from ctxview.findings import Finding
+from ctxview.findings import Finding, worst_first
 from ctxview.formats.interface import AS_ON_DISK, CannotOpen, Lens, Progress, Reading, Revision
 from ctxview.formats.session.checks import check_look
 from ctxview.formats.session.columnar import WAL
@@ -210,7 +210,7 @@ class SessionSource:
 
     def _findings(self, known: Knowledge, session: Session) -> tuple[Finding, ...]:
         found: Iterator[Finding] = iter((*check_look(known.look(session)), *known.findings(session)))
-        return tuple(sorted(tallied(found), key=lambda finding: finding.sort_key))
+        return worst_first(tallied(found))
 
 
 @dataclass(frozen=True)

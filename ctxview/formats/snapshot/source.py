@@ -15,7 +15,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from ctxview.files.reading import read_bytes
-from ctxview.findings import Finding
+from ctxview.findings import Finding, worst_first
 from ctxview.formats.file_rules import report_partly_read, report_unreadable
 from ctxview.formats.interface import AS_ON_DISK, Lens, Reading, Revision
 from ctxview.formats.snapshot.checks import check_file
@@ -125,7 +125,7 @@ class SnapshotSource:
         return self._readings.once(key, lambda: self._read(revision, lens, None))
 
     def findings(self, lens: Lens) -> Sequence[Finding]:
-        return self._all.once((lens.profile, lens.mode), lambda: tuple(self._all_findings(lens)))
+        return self._all.once((lens.profile, lens.mode), lambda: self._all_findings(lens))
 
     @property
     def made_of(self) -> Sequence[Path]:
@@ -178,7 +178,7 @@ class SnapshotSource:
         )
         judged = self._findings_of(revision, file, profile) if data is not None else None
         found = judged if judged is not None else self._judgement(revision, lens, profile)
-        return Reading(build_state(file, setting), tuple(sorted(found, key=lambda finding: finding.sort_key)))
+        return Reading(build_state(file, setting), worst_first(found))
 
     def _file(self, revision: int, lens: Lens, data: bytes | None) -> SnapshotFile:
         """The revision's file, or a draft of it, as written in the mode the lens names."""
@@ -225,7 +225,7 @@ class SnapshotSource:
         if self._has_store_findings(revision):
             yield from self._store_findings(profile)
 
-    def _all_findings(self, lens: Lens) -> list[Finding]:
+    def _all_findings(self, lens: Lens) -> tuple[Finding, ...]:
         profile = load_profile(lens.profile)
         found: list[Finding] = []
         if self._found.left_out is not None:
@@ -234,7 +234,7 @@ class SnapshotSource:
             found += self._store_findings(profile)
         for revision in range(len(self._files)):
             found += self._judgement(revision, lens, profile)
-        return sorted(found, key=lambda finding: finding.sort_key)
+        return worst_first(found)
 
     @cached_property
     def _places(self) -> dict[str, int]:

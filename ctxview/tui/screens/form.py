@@ -16,7 +16,7 @@ from textual.widgets import Button
 from textual.worker import get_current_worker
 
 from ctxview.edits import Edit, Refused
-from ctxview.findings import Finding, Severity
+from ctxview.findings import Finding, Severity, worst_first
 from ctxview.state import Form, JsonValue
 from ctxview.tui.editing.answers import edits, first_text
 from ctxview.tui.glyphs import SEVERITY
@@ -220,7 +220,7 @@ def _would_add(findings: Sequence[Finding], refusal: str) -> list[Line]:
         return [show(f"{SEVERITY[Severity.ERROR]} this edit would be refused: {refusal}", "severity.error")]
     if not findings:
         return []
-    worst = sorted(findings, key=lambda finding: finding.sort_key)
+    worst = worst_first(findings)
     lines = [show("this edit would add:", "dim"), *map(finding_line, worst[:MOST_FINDINGS])]
     more = len(worst) - MOST_FINDINGS
     return [*lines, show(f"  and {more} more", "dim")] if more > 0 else lines

@@ -16,7 +16,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button
 
 from ctxview.edits import Preview
-from ctxview.findings import Finding, Severity
+from ctxview.findings import Finding, Severity, worst_first
 from ctxview.tui.glyphs import SEVERITY
 from ctxview.tui.text import Line, Span, content, join, shorten, show, styled, wrap_all
 from ctxview.tui.widgets.finding_line import finding_line
@@ -94,7 +94,7 @@ def _verdict(preview: Preview) -> list[Line]:
 def _findings(title: str, findings: tuple[Finding, ...], style: str) -> list[Line]:
     if not findings:
         return []
-    worst = sorted(findings, key=lambda finding: finding.sort_key)
+    worst = worst_first(findings)
     lines = [join((Span("  "),), finding_line(each)) for each in worst]
     if style == "ok":
         lines = [join((Span("  ✓ ", "ok"),), styled(finding_line(each), "dim")) for each in worst]

@@ -83,8 +83,7 @@ def check_bundle(dossiers: Sequence[Dossier]) -> Iterator[Finding]:
 
 
 def _rules_about(subject: str) -> tuple[Rule, ...]:
-    found = (each for module in MODULES for each in rules_in(module.__name__) if _subject(each) == subject)
-    return tuple(sorted(found, key=lambda each: each.id))
+    return tuple(each for each in rules_in(*MODULES) if _subject(each) == subject)
 
 
 def _subject(each: Rule) -> str:

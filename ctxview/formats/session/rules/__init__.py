@@ -7,9 +7,8 @@ speak and `Good` must not. Each module says how its examples are read.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from types import ModuleType
 
-from ctxview.findings import REGISTRY, Finding, Rule, rules_in, run
+from ctxview.findings import Finding, rules_in, run
 from ctxview.formats.session.history_line import HistoryLine
 from ctxview.formats.session.look import Look
 from ctxview.formats.session.observing import Comparison
@@ -21,6 +20,7 @@ from ctxview.formats.session.rules import (
     consistency,
     dedup,
     events,
+    gc_plan,
     layout,
     lines,
     pack,
@@ -61,13 +61,8 @@ def check_gc_plan(look: Look, deletions: Sequence[str]) -> Iterator[Finding]:
     yield from run(GC_RULES, look, deletions)
 
 
-def _rules_of(*modules: ModuleType) -> tuple[Rule, ...]:
-    found = (each for module in modules for each in rules_in(module.__name__) if each.id != "ABI048")
-    return tuple(sorted(found, key=lambda each: each.id))
-
-
-LINE_RULES = _rules_of(lines, events)
-SESSION_RULES = _rules_of(
+LINE_RULES = rules_in(lines, events)
+SESSION_RULES = rules_in(
     layout,
     consistency,
     store,
@@ -82,6 +77,6 @@ SESSION_RULES = _rules_of(
     children,
     plan,
 )
-ROOT_RULES = _rules_of(root)
-SUCCESSION_RULES = _rules_of(succession)
-GC_RULES = (REGISTRY["ABI048"],)
+ROOT_RULES = rules_in(root)
+SUCCESSION_RULES = rules_in(succession)
+GC_RULES = rules_in(gc_plan)

@@ -1,18 +1,18 @@
-"""The rules about what may be collected, and what must stay (ABI047 to 049).
+"""The rules about how collecting is set up, and what is gone that should have stayed (ABI047, 049).
 
-Examples change a sound session, as in `layout`; `delete NAME` is a step of a collection plan.
+Examples change a sound session, as in `layout`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from ctxview.analysis.wording import listed, quoted, shown
+from ctxview.analysis.wording import quoted, shown
 from ctxview.findings import Effect, Hit, Severity, rule
-from ctxview.formats.session.child_uses import child_uses, uses_by_child
+from ctxview.formats.session.child_uses import child_uses
 from ctxview.formats.session.folder import EntryKind
 from ctxview.formats.session.look import Look
-from ctxview.formats.session.names import EVENTS, MESSAGES, duration
+from ctxview.formats.session.names import duration
 
 DURATIONS = ("pack_ttl", "swap_ttl")
 SWITCHES = ("keep_messages", "keep_events")
@@ -51,32 +51,6 @@ def gc_policy(look: Look) -> Iterator[Hit]:
             yield Hit(origin, f"{key}=0 permits the history itself to be deleted", effect=Effect.DELETED)
         elif key in COUNTS and not (value.isascii() and value.isdigit()):
             yield Hit(origin, f"{key} is {quoted(value)}, not a number")
-
-
-@rule("ABI048", name="gc-plan", severity=Severity.ERROR, effect=Effect.DELETED)
-def gc_plan(look: Look, deletions: Sequence[str]) -> Iterator[Hit]:
-    """A plan to collect would delete the history, or a child's result that is still referred to.
-
-    ## Why
-    Only what can be rebuilt may go: the pack, blobs nobody refers to, chunks whose lines are still in the
-    history. Everything else in a session is protected, whatever its age.
-    ## Bad
-    delete messages.jsonl
-    ## Good
-    delete context/pack.json
-    ## Fix
-    Take the step out of the plan. To archive a whole session, move its folder.
-    ## Source
-    Source document, Context GC: the rules of what may and must not be deleted.
-    """
-    uses = uses_by_child(look.session)
-    for name in deletions:
-        parts = name.split("/")
-        origin = look.session.origin(name)
-        if parts[0] in (MESSAGES, EVENTS, ".store"):
-            yield Hit(origin, f"{shown(name, 60)} is the history itself")
-        elif parts[:2] == ["context", "child"] and (used := uses.get(parts[2] if len(parts) > 2 else "")):
-            yield Hit(origin, f"{shown(name, 60)} is still used by {listed(used)}")
 
 
 @rule("ABI049", name="child-result-gone", severity=Severity.ERROR)

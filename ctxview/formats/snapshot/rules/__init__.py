@@ -7,9 +7,8 @@ speak and `Good` must not. Each module says how its examples are read.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import ModuleType
 
-from ctxview.findings import Finding, Rule, rules_in, run
+from ctxview.findings import Finding, rules_in, run
 from ctxview.formats.snapshot.model import AgentStore, Reply, SavedLog, Snapshot
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.rules import (
@@ -59,15 +58,9 @@ def check_store(store: AgentStore, latest: Snapshot | None, profile: Profile) ->
     yield from run(STORE_RULES, store, latest, profile)
 
 
-def _rules_of(*modules: ModuleType) -> tuple[Rule, ...]:
-    return tuple(
-        sorted((each for module in modules for each in rules_in(module.__name__)), key=lambda each: each.id)
-    )
-
-
-REPLY_RULES = _rules_of(reply, payload)
-SNAPSHOT_RULES = _rules_of(snapshot, blocks, visibility, block_state, todo, task)
-LOG_RULES = _rules_of(log)
-EXCHANGE_RULES = _rules_of(exchange, tampering)
-SUCCESSION_RULES = _rules_of(succession)
-STORE_RULES = _rules_of(store)
+REPLY_RULES = rules_in(reply, payload)
+SNAPSHOT_RULES = rules_in(snapshot, blocks, visibility, block_state, todo, task)
+LOG_RULES = rules_in(log)
+EXCHANGE_RULES = rules_in(exchange, tampering)
+SUCCESSION_RULES = rules_in(succession)
+STORE_RULES = rules_in(store)
