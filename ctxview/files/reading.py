@@ -44,10 +44,21 @@ class Unreadable(Exception):
 
 def read_bytes(path: Path, limit: int = LIMIT) -> bytes:
     """All bytes of the regular file at `path`, links followed; raises `Unreadable`, also beyond `limit`."""
+    try:
+        return _read(open_file(path), path, limit)
+    except OSError as error:
+        raise Unreadable(path, in_words(error)) from None
+
+
+def open_file(path: Path) -> int:
+    """A descriptor, to read and to close, of what is at `path`, links followed; raises `Unreadable`.
+
+    It may turn out to be no regular file: see `require_regular`.
+    """
     if "\0" in str(path):
         raise Unreadable(path, "the path holds a NUL character")
     try:
-        return _read(_open(str(path), _FLAGS), path, limit)
+        return _open(str(path), _FLAGS)
     except OSError as error:
         raise Unreadable(path, in_words(error)) from None
 

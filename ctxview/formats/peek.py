@@ -9,9 +9,9 @@ import os
 from functools import cached_property
 from pathlib import Path
 
+from ctxview.files.file_ends import read_ends
 from ctxview.files.json_document import JsonError, parse
 from ctxview.files.reading import Unreadable, read_bytes
-from ctxview.formats.file_ends import read_ends
 from ctxview.origin import JsonValue
 
 MOST_BYTES = 4 * 1024 * 1024

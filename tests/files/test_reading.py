@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from ctxview.files import linux_calls
+from ctxview.files.file_ends import read_ends
 from ctxview.files.reading import Unreadable, read_beneath, read_bytes
+from ctxview.formats import open_source
 
 
 def reason(caught: pytest.ExceptionInfo[Unreadable]) -> str:
@@ -33,6 +35,8 @@ def test_reading_leaves_no_access_record(tmp_path: Path) -> None:
 
     read_bytes(file)
     read_beneath(tmp_path, "file")
+    read_ends(file, 1)
+    open_source(file)
 
     assert (file.stat().st_atime_ns, file.stat().st_mtime_ns) == (1_000_000_000, 2_000_000_000)
 

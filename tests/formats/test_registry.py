@@ -104,7 +104,7 @@ def test_a_pipe_is_refused_and_does_not_hang(tmp_path: Path) -> None:
     import os
 
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(CannotOpen, match="not a regular file"):
+    with pytest.raises(CannotOpen, match="this is a pipe, not a file"):
         open_source(tmp_path / "pipe")
 
 

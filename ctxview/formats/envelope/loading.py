@@ -11,12 +11,12 @@ from functools import cached_property
 from pathlib import Path
 
 from ctxview.analysis.wording import counted
+from ctxview.files.file_ends import read_ends
 from ctxview.files.reading import LIMIT, Unreadable, in_words, read_beneath, read_bytes
 from ctxview.files.stamps import Stamp, is_settled, lasting, stamp_of
 from ctxview.formats.envelope.opening import belongs, files_of, revisions_beside
 from ctxview.formats.envelope.read import RecordFile, read_file
 from ctxview.formats.envelope.vocabulary import Kind
-from ctxview.formats.file_ends import read_ends
 from ctxview.formats.interface import CannotOpen
 
 MOST_FILES = 3000

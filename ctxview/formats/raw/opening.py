@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ctxview.files.file_ends import FileEnds, read_ends
 from ctxview.files.reading import LIMIT, Unreadable
-from ctxview.formats.file_ends import FileEnds, read_ends
 from ctxview.formats.interface import CannotOpen, Match, Source
 from ctxview.formats.peek import Peek
 

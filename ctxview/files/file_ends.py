@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from ctxview.files.reading import Unreadable
+from ctxview.files.reading import Unreadable, in_words, open_file, require_regular
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +25,13 @@ class FileEnds:
 
 def read_ends(path: Path, most: int) -> FileEnds:
     """At most `most` bytes of a regular file, half of them from its end; raises `Unreadable`."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise Unreadable(path, reason) from None
+    descriptor = open_file(path)
     try:
         status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise Unreadable(path, "this is not a regular file")
+        require_regular(status, path)
         return _ends(descriptor, status.st_size, most)
     except OSError as error:
-        raise Unreadable(path, error.strerror or str(error)) from None
+        raise Unreadable(path, in_words(error)) from None
     finally:
         os.close(descriptor)
 
