@@ -7,10 +7,9 @@ from functools import cached_property
 from pathlib import Path
 
 from ctxview.analysis.json_rules import check_document, check_json
-from ctxview.analysis.text_rules import check_text
+from ctxview.analysis.plain_text import check_bytes
 from ctxview.analysis.tokens import TokenCounter
 from ctxview.edits import WritePolicy
-from ctxview.files.places import Places
 from ctxview.files.stamps import is_settled
 from ctxview.findings import Finding, worst_first
 from ctxview.formats.file_rules import report_partly_read, report_unrecognised
@@ -103,16 +102,7 @@ def _findings(raw: RawFile) -> Iterator[Finding]:
         yield from check_document(raw.file, raw.document)
     elif raw.kind is Kind.TEXT and looks_like_json(raw.data):
         yield from check_json(raw.file, raw.data)
-    text = raw.data.decode("utf-8", "replace")
-    places = Places(raw.data)
-
-    def origin_at(first: int, last: int) -> Origin:
-        start = len(text[:first].encode("utf-8", "replace"))
-        place = places.at(start)
-        end = start + len(text[first:last].encode("utf-8", "replace"))
-        return Origin(raw.file, start=start, end=end, line=place.line, column=place.column)
-
-    yield from check_text(text, origin_at)
+    yield from check_bytes(raw.file, raw.data)
 
 
 def _state(raw: RawFile, path: Path, revision: str, counter: TokenCounter) -> ContextState:

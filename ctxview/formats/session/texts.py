@@ -9,10 +9,10 @@ import re
 from collections.abc import Callable, Iterator
 from threading import Lock
 
+from ctxview.analysis.plain_text import check_bytes
 from ctxview.analysis.secret_openings import could_hold_secret
 from ctxview.analysis.secrets import check_secrets
 from ctxview.analysis.text_rules import check_text
-from ctxview.files.places import Places
 from ctxview.findings import Finding
 from ctxview.formats.session.finding_tally import FindingTally
 from ctxview.formats.session.folder import Part
@@ -135,19 +135,7 @@ def _may_deceive(content: bytes) -> bool:
 def _check_part(part: Part) -> Iterator[Finding]:
     if part.data is None or len(part.data) > LARGEST_TEXT:
         return
-    yield from check_text(part.text, _places(part.file, part.data, part.text))
-
-
-def _places(file: str, data: bytes, text: str) -> Callable[[int, int], Origin]:
-    places = Places(data)
-
-    def origin_at(first: int, last: int) -> Origin:
-        start = len(text[:first].encode("utf-8", "replace"))
-        place = places.at(start)
-        stop = start + len(text[first:last].encode("utf-8", "replace"))
-        return Origin(file, start=start, end=stop, line=place.line, column=place.column)
-
-    return origin_at
+    yield from check_bytes(part.file, part.data)
 
 
 def _check_records(records: RecordFile) -> Iterator[Finding]:

@@ -9,13 +9,11 @@ from collections.abc import Iterator
 
 from ctxview.analysis.json_rules import check_document, check_json
 from ctxview.analysis.json_strings import check_strings
-from ctxview.analysis.text_rules import check_text
+from ctxview.analysis.plain_text import check_bytes
 from ctxview.files.json_document import JsonDocument, JsonError, parse
-from ctxview.files.places import Places
 from ctxview.findings import Finding
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.read import Kind, SnapshotFile
-from ctxview.origin import Origin
 
 
 def check_file(file: SnapshotFile, profile: Profile) -> Iterator[Finding]:
@@ -37,11 +35,11 @@ def check_texts(file: SnapshotFile) -> Iterator[Finding]:
     """What may deceive or leak in any string of the file, and in all text around its JSON."""
     document = _whole_json(file) if file.kind is Kind.PROMPT else file.document
     if document is None:
-        yield from _check_bytes(file.file, file.data, 0, len(file.data))
+        yield from check_bytes(file.file, file.data)
         return
     yield from _check_strings(file.file, document, _derived_part(file))
-    yield from _check_bytes(file.file, file.data, 0, document.start)
-    yield from _check_bytes(file.file, file.data, document.end, len(file.data))
+    yield from check_bytes(file.file, file.data, 0, document.start)
+    yield from check_bytes(file.file, file.data, document.end)
 
 
 def _whole_json(file: SnapshotFile) -> JsonDocument | None:
@@ -76,17 +74,3 @@ def _check_strings(file: str, document: JsonDocument, derived: str | None) -> It
         return False
 
     yield from check_strings(document.value, lambda pointer: document.origin(file, pointer), told_before)
-
-
-def _check_bytes(file: str, data: bytes, begin: int, end: int) -> Iterator[Finding]:
-    """A stretch of plain text, with the place of every finding."""
-    text = data[begin:end].decode("utf-8", "replace")
-    places = Places(data)
-
-    def origin_at(first: int, last: int) -> Origin:
-        start = begin + len(text[:first].encode("utf-8", "replace"))
-        place = places.at(start)
-        stop = start + len(text[first:last].encode("utf-8", "replace"))
-        return Origin(file, start=start, end=stop, line=place.line, column=place.column)
-
-    yield from check_text(text, origin_at)
