@@ -6,14 +6,14 @@ may come from another thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING
 
 from ctxview.files.reading import Unreadable, read_bytes
 from ctxview.findings import Finding
+from ctxview.formats.answers import Answers
 from ctxview.formats.envelope.bundle import Bundle
 from ctxview.formats.envelope.checks import (
     check_envelope,
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from ctxview.state import Event
 
 FORMAT = "envelope"
-MOST_READINGS = 64
 
 
 class EnvelopeSource:
@@ -52,9 +51,8 @@ class EnvelopeSource:
         self._path = path
         self._loaded = loaded if loaded is not None else load(path)
         self._look = _Look(path, [file.found for file in self._loaded.files])
-        self._readings: dict[Hashable, Reading] = {}
+        self._readings: Answers[Reading] = Answers()
         self._judged: dict[LoadedFile, tuple[Finding, ...]] = {}
-        self._lock = Lock()
 
     @property
     def path(self) -> Path:
@@ -131,14 +129,9 @@ class EnvelopeSource:
             look = self._look.with_drafts(overlay)
             return look.reading(revision, lens, self.title, lambda: self._draft_findings(look, overlay))
         key = (revision, lens.counter.name, lens.editor)
-        with self._lock:
-            if key in self._readings:
-                return self._readings[key]
-        found = self._look.reading(revision, lens, self.title, self._file_findings)
-        with self._lock:
-            if len(self._readings) >= MOST_READINGS:
-                self._readings.pop(next(iter(self._readings)))
-            return self._readings.setdefault(key, found)
+        return self._readings.once(
+            key, lambda: self._look.reading(revision, lens, self.title, self._file_findings)
+        )
 
     def findings(self, lens: Lens) -> Sequence[Finding]:  # noqa: ARG002 - no lens changes what is found
         return self._all_findings

@@ -17,6 +17,7 @@ from ctxview.edits import WritePolicy
 from ctxview.files import observations
 from ctxview.files.reading import Unreadable, read_beneath
 from ctxview.findings import Finding, worst_first
+from ctxview.formats.answers import Answers
 from ctxview.formats.interface import AS_ON_DISK, CannotOpen, Lens, Progress, Reading, Revision
 from ctxview.formats.session.checks import check_look
 from ctxview.formats.session.columnar import WAL
@@ -51,7 +52,7 @@ class SessionSource:
         self._folder = self._session.folder
         self._history: History = open_history(self._session) if look is None else look[1]
         self._known: dict[str, Knowledge] = {}
-        self._readings: dict[object, Reading] = {}
+        self._readings: Answers[Reading] = Answers(MOST_READINGS)
         self._moments: _Past | None = None
         self._tokens: dict[str, HistoryTokens] = {}
         self._counted: dict[str, HistoryTokens] = {}
@@ -100,14 +101,7 @@ class SessionSource:
             return self._read(revision, lens, known, read_session(folder))
         counted = lens.counter.name in self._tokens
         key = (revision, lens.profile, lens.counter.name, lens.budget, known.version, counted)
-        with self._lock:
-            if key in self._readings:
-                return self._readings[key]
-        reading = self._read(revision, lens, known, self._session)
-        with self._lock:
-            if len(self._readings) >= MOST_READINGS:
-                self._readings.pop(next(iter(self._readings)))
-            return self._readings.setdefault(key, reading)
+        return self._readings.once(key, lambda: self._read(revision, lens, known, self._session))
 
     def findings(self, lens: Lens) -> Sequence[Finding]:
         known = self._knowledge(lens.profile)

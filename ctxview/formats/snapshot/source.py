@@ -7,15 +7,15 @@ may come from another thread.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from threading import Lock
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
 
 from ctxview.files.reading import read_bytes
 from ctxview.findings import Finding, worst_first
+from ctxview.formats.answers import Answers
 from ctxview.formats.file_rules import report_partly_read, report_unreadable
 from ctxview.formats.interface import AS_ON_DISK, Lens, Reading, Revision
 from ctxview.formats.snapshot.checks import check_file
@@ -35,26 +35,7 @@ if TYPE_CHECKING:
     from ctxview.formats.snapshot.timeline import Moment
     from ctxview.state import Event
 
-T = TypeVar("T")
-
-
-class Memory(Generic[T]):
-    """Remembers answers. Two threads that ask at once may both work; the first answer stays."""
-
-    def __init__(self, most: int = 512) -> None:
-        self._most = most
-        self._known: dict[Hashable, T] = {}
-        self._lock = Lock()
-
-    def once(self, key: Hashable, work: Callable[[], T]) -> T:
-        with self._lock:
-            if key in self._known:
-                return self._known[key]
-        answer = work()
-        with self._lock:
-            if len(self._known) >= self._most:
-                self._known.pop(next(iter(self._known)))
-            return self._known.setdefault(key, answer)
+MOST_READINGS = 512
 
 
 class SnapshotSource:
@@ -67,10 +48,10 @@ class SnapshotSource:
         self._path = path
         self._found = found
         self._store_folder = store_folder
-        self._readings: Memory[Reading] = Memory()
-        self._all: Memory[tuple[Finding, ...]] = Memory()
-        self._timelines: Memory[tuple[Event, ...]] = Memory()
-        self._judged: Memory[tuple[Finding, ...]] = Memory(MOST_FILES)
+        self._readings: Answers[Reading] = Answers(MOST_READINGS)
+        self._all: Answers[tuple[Finding, ...]] = Answers()
+        self._timelines: Answers[tuple[Event, ...]] = Answers()
+        self._judged: Answers[tuple[Finding, ...]] = Answers(MOST_FILES)
         files = found.loaded
         opened = [file.found for file in files]
         turns = [Turn(file.path, found.snapshot) for file, found in zip(files, opened, strict=True)]
