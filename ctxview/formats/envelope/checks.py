@@ -28,8 +28,8 @@ def check_loaded(file: LoadedFile) -> Iterator[Finding]:
     if file.problem is not None:
         yield from report_unreadable(str(file.path), file.problem)
         return
-    if file.left_out is not None:
-        yield from report_partly_read(str(file.path), file.left_out)
+    if (left_out := file.left_out or file.found.left_out) is not None:
+        yield from report_partly_read(str(file.path), left_out)
     yield from check_records(file.found)
 
 

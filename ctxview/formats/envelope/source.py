@@ -29,6 +29,7 @@ from ctxview.formats.envelope.read import RecordFile, read_again
 from ctxview.formats.envelope.withheld import Withheld
 from ctxview.formats.file_rules import report_partly_read
 from ctxview.formats.interface import AS_ON_DISK, Lens, Publication, Reading, Revision, Signature
+from ctxview.formats.loading import MOST_FILES
 
 # `check` needs no state and no editor: what builds those is imported where it is used.
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class EnvelopeSource:
         self._loaded = loaded if loaded is not None else load(path)
         self._look = _Look(path, [file.found for file in self._loaded.files])
         self._readings: Answers[Reading] = Answers()
-        self._judged: dict[LoadedFile, tuple[Finding, ...]] = {}
+        self._judged: Answers[tuple[Finding, ...]] = Answers(MOST_FILES)
 
     @property
     def path(self) -> Path:
@@ -150,8 +151,7 @@ class EnvelopeSource:
     def again(self) -> EnvelopeSource:
         """Raises `CannotOpen`. Files that did not change are neither read nor judged again."""
         new = EnvelopeSource(self._path, load(self._path, self._loaded))
-        known = self._judged
-        new._judged = {file: known[file] for file in new._loaded.files if file in known}
+        new._judged = self._judged
         return new
 
     def _read(self, file: str) -> bytes:
@@ -171,16 +171,18 @@ class EnvelopeSource:
         if self._loaded.left_out is not None:
             yield from report_partly_read(str(self._path), self._loaded.left_out)
         for file in self._loaded.files:
-            if file not in self._judged:
-                self._judged[file] = tuple(check_loaded(file))
-            yield from self._judged[file]
+            yield from self._judgement(file)
 
     def _draft_findings(self, look: _Look, overlay: Mapping[str, bytes]) -> Iterator[Finding]:
         for file, found in zip(self._loaded.files, look.bundle.files, strict=True):
             if str(file.path) in overlay:
                 yield from check_records(found)
             else:
-                yield from self._judged.get(file) or check_loaded(file)
+                yield from self._judgement(file)
+
+    def _judgement(self, file: LoadedFile) -> tuple[Finding, ...]:
+        """What is wrong with a file taken by itself."""
+        return self._judged.once(file.serial, lambda: tuple(check_loaded(file)))
 
 
 class _Look:

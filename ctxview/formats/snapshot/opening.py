@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ctxview.files.reading import LIMIT
-from ctxview.formats.interface import CannotOpen, Match, Source
+from ctxview.formats.interface import Match, Source
 from ctxview.formats.peek import Peek
 from ctxview.origin import JsonValue
-
-if TYPE_CHECKING:
-    from ctxview.formats.snapshot.loading import Loaded
 
 NAME = "snapshot"
 STORE_FILES = frozenset(("memory.db", "memory-queue.wal", "todo.db"))
@@ -40,30 +36,13 @@ class SnapshotFormat:
         return Match(NAME, *found) if found is not None else None
 
     def open(self, path: Path) -> Source:
+        from ctxview.formats.snapshot.loading import load
         from ctxview.formats.snapshot.source import SnapshotSource
 
         return SnapshotSource(path, *load(path))
 
 
 FORMAT = SnapshotFormat()
-
-
-def load(path: Path, earlier: Loaded | None = None) -> tuple[Loaded, Path | None]:
-    """The files of the source at `path`, and its store; raises `CannotOpen`.
-
-    With what an earlier look loaded, files are read only if they changed, and half-written ones held back.
-    """
-    from ctxview.formats.snapshot.loading import load_file, load_files
-
-    if not path.is_dir():
-        if path.name in STORE_FILES and _is_store(Peek(path.parent)):
-            return load_files([], earlier), path.parent
-        return load_file(path, earlier), None
-    store = agent_folder(Peek(path))
-    files = load_files(_candidates(path, store), earlier, by_content=store is None)
-    if not files.loaded and store is None:
-        raise CannotOpen(f"{path}: no snapshot, reply or log in this folder")
-    return files, store
 
 
 def belongs(path: Path) -> bool:
@@ -74,15 +53,15 @@ def belongs(path: Path) -> bool:
 
 def agent_folder(peek: Peek) -> Path | None:
     """The `.agent` folder that `peek` is, holds, or keeps its logs in; None when there is none."""
-    if ".agent" in peek.names and _is_store(peek.below(".agent")):
+    if ".agent" in peek.names and is_store(peek.below(".agent")):
         return peek.path / ".agent"
-    if _is_store(peek):
+    if is_store(peek):
         return peek.path
     parent = Peek(peek.path.resolve().parent)
-    return parent.path if peek.path.resolve().name == "log" and _is_store(parent) else None
+    return parent.path if peek.path.resolve().name == "log" and is_store(parent) else None
 
 
-def _is_store(peek: Peek) -> bool:
+def is_store(peek: Peek) -> bool:
     """Any part of a store in a folder called `.agent`; the database and another part under another name."""
     parts = STORE_PARTS & set(peek.names)
     if peek.path.absolute().name == ".agent":
@@ -95,7 +74,7 @@ def recognise_bytes(peek: Peek) -> tuple[int, str] | None:
     data = peek.data if peek.data is not None else peek.head
     if peek.size > LIMIT:
         return None
-    if peek.path.name in STORE_FILES and _is_store(Peek(peek.path.parent)):
+    if peek.path.name in STORE_FILES and is_store(Peek(peek.path.parent)):
         return LIKELY, "a part of an agent's store"
     if isinstance(peek.json, dict):
         return _recognise_json(peek.json)
@@ -145,13 +124,6 @@ def _recognise_folder(peek: Peek) -> tuple[int, str] | None:
         return None
     why = f"{fitting} of {len(looked_at)} files are snapshots or replies"
     return (LIKELY if fitting * 2 >= len(looked_at) else PERHAPS, why)
-
-
-def _candidates(path: Path, store: Path | None) -> list[Path]:
-    folder = log_folder(path, store)
-    names = [name for name in Peek(folder).names if not name.startswith(".")]
-    paths = [folder / name for name in names if Path(name).suffix in SUFFIXES]
-    return [each for each in paths if not each.is_dir()]
 
 
 def log_folder(path: Path, store: Path | None) -> Path:

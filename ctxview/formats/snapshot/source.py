@@ -18,10 +18,11 @@ from ctxview.findings import Finding, worst_first
 from ctxview.formats.answers import Answers
 from ctxview.formats.file_rules import report_partly_read, report_unreadable
 from ctxview.formats.interface import AS_ON_DISK, Lens, Reading, Revision
+from ctxview.formats.loading import MOST_FILES
 from ctxview.formats.snapshot.checks import check_file
-from ctxview.formats.snapshot.loading import MOST_FILES, Loaded, LoadedFile
+from ctxview.formats.snapshot.loading import Loaded, LoadedFile, load
 from ctxview.formats.snapshot.model import AgentStore, Role, Snapshot, text
-from ctxview.formats.snapshot.opening import load, log_folder
+from ctxview.formats.snapshot.opening import log_folder
 from ctxview.formats.snapshot.order import Placed, Turn, in_order
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.profiles import PROFILES, load_profile
@@ -52,7 +53,7 @@ class SnapshotSource:
         self._all: Answers[tuple[Finding, ...]] = Answers()
         self._timelines: Answers[tuple[Event, ...]] = Answers()
         self._judged: Answers[tuple[Finding, ...]] = Answers(MOST_FILES)
-        files = found.loaded
+        files = found.files
         opened = [file.found for file in files]
         turns = [Turn(file.path, found.snapshot) for file, found in zip(files, opened, strict=True)]
         self._placed: list[Placed] = in_order(turns)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.formats import Lens
-from ctxview.formats.snapshot.loading import Loaded, LoadedFile
+from ctxview.formats.snapshot.loading import READER, Loaded, LoadedFile
 from ctxview.formats.snapshot.source import SnapshotSource
 from tests.formats.snapshot.builders import block, full_log_value, reply_bytes, snapshot_value, to_bytes
 
@@ -74,9 +74,9 @@ def damaged(value: Any, draw: st.DataObject) -> Any:
 @given(st.data())
 def test_no_value_in_any_place_stops_the_state_or_a_rule(draw: st.DataObject) -> None:
     files = [
-        LoadedFile(Path("received.json"), to_bytes(damaged(VALUE, draw))),
-        LoadedFile(Path("reply.txt"), reply_bytes(damaged(VALUE, draw))),
-        LoadedFile(Path("context.log"), to_bytes(damaged(full_log_value(VALUE), draw))),
+        LoadedFile(Path("received.json"), to_bytes(damaged(VALUE, draw)), READER),
+        LoadedFile(Path("reply.txt"), reply_bytes(damaged(VALUE, draw)), READER),
+        LoadedFile(Path("context.log"), to_bytes(damaged(full_log_value(VALUE), draw)), READER),
     ]
     source = SnapshotSource(Path(), Loaded(tuple(files)))
     source.findings(LENS)
