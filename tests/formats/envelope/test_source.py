@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from ctxview.analysis.tokens import ESTIMATES
-from ctxview.formats import CannotOpen, Lens, Source, detect, discover, open_source
-from ctxview.formats.envelope import loading
+from ctxview.formats import CannotOpen, Lens, Source, detect, discover, loading, open_source
 from ctxview.formats.envelope.source import EnvelopeSource
 from ctxview.formats.interface import HasEditors, HoldsBack, Withholding
 from ctxview.state import ContextState
@@ -275,7 +274,7 @@ def test_a_half_written_file_is_held_back_until_it_is_whole(tmp_path: Path, time
     time.stands_still()
     write(path, whole[:900])
     second = first.again()
-    assert second.held_back == [path]
+    assert second.held_back == (path,)
     assert "Who has the key?" in [each.text for each in shown(second).blocks()]
     time.passes()
     assert "Who has the key?" not in [each.text for each in shown(second.again()).blocks()]

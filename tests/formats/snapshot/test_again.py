@@ -9,9 +9,8 @@ import pytest
 
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.findings import Finding
-from ctxview.formats import CannotOpen, Lens, Source, open_source
+from ctxview.formats import CannotOpen, Lens, Source, loading, open_source
 from ctxview.formats.interface import HoldsBack
-from ctxview.formats.snapshot import loading
 from ctxview.formats.snapshot import source as sources
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.read import SnapshotFile
