@@ -39,6 +39,7 @@ from ctxview.tui.things import TEXT, WHOLE, Index, Kind, Thing, words_of
 from ctxview.tui.watching import OnDisk
 from ctxview.tui.widgets.deck import Deck
 from ctxview.tui.widgets.header import Header
+from ctxview.tui.widgets.kept import Kept
 from ctxview.tui.widgets.key_bar import KeyBar
 from ctxview.tui.widgets.player_bar import PlayerBar
 from ctxview.tui.widgets.said import Said
@@ -46,7 +47,7 @@ from ctxview.tui.widgets.timeline import Timeline
 from ctxview.tui.widgets.virtual_lines import VirtualLines
 
 
-class Inspector(CommandScreen[None]):
+class Inspector(Kept, CommandScreen[None]):
     BINDINGS = bindings()  # type: ignore[assignment]  # the toolkit asks for a list of three kinds of binding
 
     DEFAULT_CSS = """
@@ -198,7 +199,12 @@ class Inspector(CommandScreen[None]):
 
     async def action_command(self, name: str) -> None:
         self.playing.asked_for(name)
+        before = self._pointed_at
         await super().action_command(name)
+        now = self._pointed_at
+        if now is not None and now != before:
+            # Not left to the message about it: cursor and detail are to come in one picture.
+            self.selected = now
 
     def on_key(self, event: events.Key) -> None:
         """A key that means nothing makes the player pause, too."""
@@ -247,6 +253,12 @@ class Inspector(CommandScreen[None]):
                 self._placed = shown.index if shown is not None else None
                 self.deck.place(len(self.view.sources) + len(self.view.problems))
             self.refresh_bars()
+
+    @property
+    def _pointed_at(self) -> Thing | None:
+        """What the cursor is on in the pane that has the keys."""
+        pane = self.focused
+        return pane.thing if isinstance(pane, PaneLines) and pane.has_cursor else None
 
     def watch_selected(self, selected: Thing | None) -> None:
         self.detail.select(selected)

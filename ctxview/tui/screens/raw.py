@@ -17,9 +17,10 @@ from ctxview.tui.search import pattern
 from ctxview.tui.text import Line, Span, fit, join, shorten, show
 from ctxview.tui.veil import Veiled
 from ctxview.tui.widgets.drawing import OneLine
+from ctxview.tui.widgets.drawn_lines import RAIL
 from ctxview.tui.widgets.key_bar import KeyBar
 from ctxview.tui.widgets.page import Page
-from ctxview.tui.widgets.virtual_lines import RAIL, VirtualLines
+from ctxview.tui.widgets.virtual_lines import VirtualLines
 
 WHILE_TYPING = 4_000_000
 """Larger files are searched when Enter is pressed."""

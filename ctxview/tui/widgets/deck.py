@@ -14,9 +14,10 @@ from ctxview.tui.layout import Pane, Slot, Wishes, arrange
 from ctxview.tui.panes.pane import PaneLines
 from ctxview.tui.text import Line, Span, fit, join, width
 from ctxview.tui.themes import load
+from ctxview.tui.widgets.kept import Kept
 
 
-class Deck(Widget):
+class Deck(Kept, Widget):
     """Which pane is in front and whether it is alone is remembered here; what they draw is not known."""
 
     DEFAULT_CSS = """

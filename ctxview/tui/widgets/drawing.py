@@ -13,6 +13,7 @@ from textual.widget import Widget
 
 from ctxview.tui.text import Line, plain
 from ctxview.tui.themes import Palette, load
+from ctxview.tui.widgets.kept import Kept
 
 
 def draw(
@@ -24,22 +25,34 @@ def draw(
     matches: re.Pattern[str] | None = None,
 ) -> Strip:
     """A line exactly `width` cells wide over `base`, under the style `ground`, with what matches marked."""
+    return Strip(segments(line, width, palette, base, ground, matches), width)
+
+
+def segments(
+    line: Line,
+    width: int,
+    palette: Palette,
+    base: Style,
+    ground: str = "",
+    matches: re.Pattern[str] | None = None,
+) -> list[Segment]:
+    """What `draw` makes a strip of."""
     over = palette.style(ground)
     match_style = palette.style("match")
     marks = list(matches.finditer(plain(line))) if matches is not None else []
-    segments: list[Segment] = []
+    drawn: list[Segment] = []
     at = 0
     for span in line:
         style = base + palette.style(span.style) + over
         if span.action:
             style += Style(meta={"@click": span.action})
-        segments.extend(
+        drawn.extend(
             _marked(span.text, at, style, style + match_style, marks)
             if marks
             else [Segment(span.text, style)]
         )
         at += len(span.text)
-    return Strip(segments).adjust_cell_length(width, base + over)
+    return Segment.adjust_line_length(drawn, width, base + over)
 
 
 def restyle(strip: Strip, span: tuple[int, int], style: Style) -> Strip:
@@ -56,7 +69,7 @@ def restyle(strip: Strip, span: tuple[int, int], style: Style) -> Strip:
     return Strip.join([before, chosen, after])
 
 
-class OneLine(Widget):
+class OneLine(Kept, Widget):
     """A bar one line high: header, timeline, keys."""
 
     DEFAULT_CSS = "OneLine { height: 1; }"

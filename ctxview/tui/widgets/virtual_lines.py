@@ -1,40 +1,30 @@
-"""The one scrolling list: draws a `Page` line by line, with cursor, mouse, search marks and text selection.
+"""The one scrolling list: a drawn `Page` with cursor, keys and mouse.
 
-Only what is in sight is drawn, so that a million rows cost as much as forty. What they say is the page's. It
-draws its own scroll rail: the toolkit's would lay out the whole screen anew whenever a page gets longer.
+Only what is in sight is drawn, so that a million rows cost as much as forty. What they say is the page's, how
+they are drawn is `DrawnLines`.
 """
 
 from __future__ import annotations
 
-import re
 from typing import ClassVar
 
-from rich.style import Style
 from textual import events
-from textual.geometry import Region, Size
+from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
-from textual.scroll_view import ScrollView
 from textual.selection import Selection
-from textual.strip import Strip
 from textual.widget import Widget
 
-from ctxview.tui.text import Line, Span, plain
-from ctxview.tui.themes import Palette, load
+from ctxview.tui.text import plain
 from ctxview.tui.things import Thing
-from ctxview.tui.widgets.drawing import draw, restyle
+from ctxview.tui.widgets.drawn_lines import DrawnLines
 from ctxview.tui.widgets.page import Page
 
-CACHED = 2_000
-RAIL = 1
-"""Cells kept free at the right for the scroll rail."""
 WHEEL = 3
 
 
-class VirtualLines(ScrollView, can_focus=True, inherit_bindings=False):
+class VirtualLines(DrawnLines, can_focus=True, inherit_bindings=False):
     """Subclasses say what is on the page; the cursor stays on the same thing when the page changes."""
-
-    DEFAULT_CSS = "VirtualLines { overflow: hidden hidden; scrollbar-size: 0 0; }"
 
     has_cursor: ClassVar[bool] = True
 
@@ -59,27 +49,9 @@ class VirtualLines(ScrollView, can_focus=True, inherit_bindings=False):
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - the toolkit's word
         super().__init__(id=id, classes=classes)
-        self._page: Page | None = None
-        self._page_width = -1
-        self._strips: dict[tuple[int, bool, bool], Strip] = {}
-        self._matches: re.Pattern[str] | None = None
-        self._base_style: Style | None = None
         self._dragging = False
 
     # -- for subclasses and screens --------------------------------------------------------------------------
-
-    def make_page(self, width: int) -> Page:
-        raise NotImplementedError
-
-    @property
-    def page(self) -> Page:
-        width = max(0, self.content_size.width - RAIL)
-        if self._page is None or self._page_width != width:
-            self._page, self._page_width = self.make_page(width), width
-            self._strips.clear()
-            self.set_reactive(Widget.virtual_size, Size(width, self._page.lines + len(self._page.header)))
-            self.scroll_y = self.validate_scroll_y(self.scroll_y)
-        return self._page
 
     @property
     def thing(self) -> Thing | None:
@@ -96,24 +68,14 @@ class VirtualLines(ScrollView, can_focus=True, inherit_bindings=False):
         place = self.page.find(anchor) if anchor is not None else None
         if place is not None and (top := self.page.lines_of(place).start - below) != round(self.scroll_y):
             self.scroll_to(y=top, animate=False, force=True)
-        self.refresh()
+        self.refresh_changes()
 
     def lengthen(self, page: Page, same: int) -> None:
         """The same page with other rows from `same` on: what is drawn of those before stays drawn."""
         self._page = page
         self._strips = {key: strip for key, strip in self._strips.items() if key[0] < same}
         self.set_reactive(Widget.virtual_size, Size(self._page_width, page.lines))
-        self.refresh()
-
-    def mark(self, matches: re.Pattern[str] | None) -> None:
-        """What a search looks for is marked wherever it is drawn."""
-        if matches == self._matches:
-            return
-        patterns = [pattern for pattern in (self._matches, matches) if pattern is not None]
-        self._matches = matches
-        self._strips = {key: strip for key, strip in self._strips.items() if not _any(patterns, strip.text)}
-        if self._page is not None:
-            self._refresh_marked(patterns, self._page)
+        self.refresh_changes()
 
     def go_to(self, thing: Thing) -> bool:
         row = self.page.find(thing)
@@ -146,85 +108,10 @@ class VirtualLines(ScrollView, can_focus=True, inherit_bindings=False):
         """Scrolls so that a line is the first in sight, as far as there are lines below it."""
         self.scroll_to(y=line, animate=False, force=True)
 
-    # -- drawing ---------------------------------------------------------------------------------------------
-
-    @property
-    def palette(self) -> Palette:
-        return load(self.app.theme)
-
-    def render_line(self, y: int) -> Strip:
-        page, width = self.page, self._page_width
-        if y < len(page.header):
-            return self._strip(page.header[y], width, "")
-        strip = self._line_strip(page, round(self.scroll_y) + y - len(page.header), width)
-        thumb = self._thumb(page)
-        if thumb is None:
-            return strip
-        rail = (Span("▐", "rail" if y - len(page.header) in thumb else "track"),)
-        return Strip.join([strip, self._strip(rail, RAIL, "")])
-
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 - the toolkit's
-        page = self.make_page(max(0, width - RAIL))
-        return page.lines + len(page.header)
-
-    def _line_strip(self, page: Page, number: int, width: int) -> Strip:
-        if number >= page.lines:
-            return Strip.blank(width, self._base)
-        row = page.row_at(number)
-        current = self.has_cursor and row == self.cursor and page.thing(row) is not None
-        key = (number, current, row == self.hovered)
-        strip = self._strips.get(key)
-        if strip is None:
-            if len(self._strips) > CACHED:
-                self._strips.clear()
-            drawn = self._strip(page.line(number), width, self._ground(*key[1:]))
-            strip = self._strips[key] = drawn.apply_offsets(0, number)
-        return self._selected(strip, number)
-
-    def _strip(self, line: Line, width: int, ground: str) -> Strip:
-        return draw(line, width, self.palette, self._base, ground, self._matches)
-
-    @property
-    def _base(self) -> Style:
-        """What everything is drawn on; working it out costs more than a line does."""
-        if self._base_style is None:
-            self._base_style = self.rich_style
-        return self._base_style
-
-    def _ground(self, current: bool, hovered: bool) -> str:
-        if current:
+    def ground(self, page: Page, row: int) -> str:
+        if self.has_cursor and row == self.cursor and page.thing(row) is not None:
             return "cursor" if self.has_focus else "cursor.blur"
-        return "hover" if hovered else ""
-
-    def _selected(self, strip: Strip, number: int) -> Strip:
-        span = self.text_selection.get_span(number) if self.text_selection is not None else None
-        if span is None:
-            return strip
-        return restyle(strip, span, self.screen.get_component_rich_style("screen--selection"))
-
-    def _thumb(self, page: Page) -> range | None:
-        """Which lines of the sight the thumb of the rail covers; None when everything is in sight."""
-        lines, sight = page.lines, max(1, self.size.height - len(page.header))
-        if lines <= sight:
-            return None
-        length = max(1, sight * sight // lines)
-        start = round(self.scroll_y) * (sight - length) // max(1, lines - sight)
-        return range(start, start + length)
-
-    def _refresh_marked(self, patterns: list[re.Pattern[str]], page: Page) -> None:
-        """Only the lines in sight that have, or had, something to mark."""
-        top = round(self.scroll_y)
-        known = {number for number, _, _ in self._strips}
-        for y, header in enumerate(page.header):
-            if _any(patterns, plain(header)):
-                self.refresh(Region(0, y, self.size.width, 1))
-        for y in range(min(self._sight, page.lines - top)):
-            if top + y not in known:
-                self.refresh(Region(0, y + len(page.header), self.size.width, 1))
-
-    def _redraw(self) -> None:
-        self._strips.clear()
-        self.refresh()
+        return "hover" if row == self.hovered else ""
 
     # -- what the toolkit calls ------------------------------------------------------------------------------
 
@@ -232,30 +119,16 @@ class VirtualLines(ScrollView, can_focus=True, inherit_bindings=False):
     def allow_vertical_scroll(self) -> bool:
         return True
 
-    def notify_style_update(self) -> None:
-        super().notify_style_update()
-        self._base_style = None
-        self._strips.clear()
-
     def on_resize(self) -> None:
         self.reset()
         self._bring_into_sight()
 
-    def on_focus(self) -> None:
-        self._redraw()
-
-    def on_blur(self) -> None:
-        self._redraw()
-
-    def watch_cursor(self, old: int, new: int) -> None:
-        self._refresh_row(old)
-        self._refresh_row(new)
+    def watch_cursor(self) -> None:
+        self.refresh_changes()
         self.post_message(self.Moved(self, self.thing))
 
-    def watch_hovered(self, old: int | None, new: int | None) -> None:
-        for row in (old, new):
-            if row is not None:
-                self._refresh_row(row)
+    def watch_hovered(self) -> None:
+        self.refresh_changes()
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         event.stop()
@@ -336,12 +209,6 @@ class VirtualLines(ScrollView, can_focus=True, inherit_bindings=False):
         line = round(self.scroll_y) + offset.y - len(self.page.header)
         return self.page.row_at(line) if line < self.page.lines else None
 
-    def _refresh_row(self, row: int) -> None:
-        if 0 <= row < self.page.rows:
-            lines = self.page.lines_of(row)
-            top = lines.start - round(self.scroll_y) + len(self.page.header)
-            self.refresh(Region(0, top, self.size.width, len(lines)))
-
     def _bring_into_sight(self) -> None:
         if not self.has_cursor or not self.page.rows:
             return
@@ -350,7 +217,3 @@ class VirtualLines(ScrollView, can_focus=True, inherit_bindings=False):
             self.show_line(lines.start)
         elif lines.stop > top + self._sight:
             self.show_line(max(0, lines.stop - self._sight))
-
-
-def _any(patterns: list[re.Pattern[str]], text: str) -> bool:
-    return any(pattern.search(text) for pattern in patterns)
