@@ -139,25 +139,26 @@ class Sight(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
     """One thing the agent remembers or was given, and whether the model is shown it."""
 
     id: str
     tier: str
-    type: str | None
     text: str
-    decay: float | None
-    confidence: float | None
-    quality: float | None
-    round: int | None
-    age: int | None
-    tags: tuple[str, ...]
-    tokens: int | None
-    visible: bool | None
-    reason: str | None
-    state: str | None
     origin: Origin
+    type: str | None = None
+    decay: float | None = None
+    confidence: float | None = None
+    quality: float | None = None
+    round: int | None = None
+    age: int | None = None
+    tags: tuple[str, ...] = ()
+    tokens: int | None = None
+    visible: bool | None = None
+    reason: str | None = None
+    """Why it is hidden, or cannot be read."""
+    state: str | None = None
     form: Form | None = None
     rank: int | None = None
     """Position in what the model is shown, from 0; None when it is not shown."""
@@ -314,7 +315,7 @@ class Counts:
     estimator: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ContextState:
     """Everything there is to show of one revision of one source."""
 
@@ -323,12 +324,12 @@ class ContextState:
     source: str
     revision: str
     tiers: tuple[Tier, ...]
-    todo: Todo | None
-    budgets: tuple[Budget, ...]
-    refs: tuple[Ref, ...]
-    missing: tuple[Gap, ...]
-    timeline: tuple[Event, ...]
     counts: Counts
+    todo: Todo | None = None
+    budgets: tuple[Budget, ...] = ()
+    refs: tuple[Ref, ...] = ()
+    missing: tuple[Gap, ...] = ()
+    timeline: tuple[Event, ...] = ()
     form: Form | None = None
     """The fields that belong to the whole: version, clock, task …"""
     text: str | None = None

@@ -153,11 +153,7 @@ def nothing_there(as_of: AsOf, title: str, source: str, revision: str, lens: Len
         source=source,
         revision=revision,
         tiers=(),
-        todo=None,
-        budgets=(),
-        refs=(),
         missing=(Gap(title, "what was recorded", "error", "unreadable", (), why, origin),),
-        timeline=(),
         counts=Counts(0, 0, 0, 0, lens.counter.exact, lens.counter.name),
         extra={"kind": "moment"},
     )

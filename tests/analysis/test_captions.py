@@ -12,9 +12,7 @@ HERE = Origin("a.json")
 
 
 def block(name: str, tier: str = "working", **more: object) -> Block:
-    plain = Block(
-        name, tier, None, f"text of {name}", None, None, None, None, None, (), None, True, None, None, HERE
-    )
+    plain = Block(id=name, tier=tier, text=f"text of {name}", visible=True, origin=HERE)
     return replace(plain, **more)  # type: ignore[arg-type]
 
 
@@ -25,7 +23,13 @@ def state(*blocks: Block, kind: str = "snapshot", **more: object) -> ContextStat
     )
     counts = Counts(len(blocks), 0, 0, 0, False, "bytes/4")
     plain = ContextState(
-        "snapshot", "t", "a.json", "1", tiers, None, (), (), (), (), counts, extra={"kind": kind}
+        format="snapshot",
+        title="t",
+        source="a.json",
+        revision="1",
+        tiers=tiers,
+        counts=counts,
+        extra={"kind": kind},
     )
     return replace(plain, **more)  # type: ignore[arg-type]
 

@@ -46,7 +46,6 @@ def block(name: str, tier: str = "working", **parts: object) -> Block:
         tags=("a",),
         tokens=4,
         visible=True,
-        reason=None,
         state="open",
         origin=HERE,
     )
@@ -56,7 +55,9 @@ def block(name: str, tier: str = "working", **parts: object) -> Block:
 def state(*blocks: Block, **parts: object) -> ContextState:
     tiers = tuple(Tier(name, tuple(each for each in blocks if each.tier == name)) for name in TIERS)
     counts = Counts(len(blocks), 0, 0, 0, True, "bytes/4")
-    plain = ContextState("snapshot", "a", "a.json", "1", tiers, None, (), (), (), (), counts)
+    plain = ContextState(
+        format="snapshot", title="a", source="a.json", revision="1", tiers=tiers, counts=counts
+    )
     return replace(plain, **parts)  # type: ignore[arg-type]
 
 

@@ -39,8 +39,6 @@ def block(name: str = "core-001", **changes: Any) -> Block:
         tags=("self",),
         tokens=5,
         visible=True,
-        reason=None,
-        state=None,
         origin=PLACE,
     )
     return replace(plain, **changes)

@@ -118,11 +118,7 @@ def _state(raw: RawFile, path: Path, revision: str, counter: TokenCounter) -> Co
         source=str(path),
         revision=revision,
         tiers=tiers,
-        todo=None,
-        budgets=(),
-        refs=(),
         missing=tuple(_gaps(raw)),
-        timeline=(),
         counts=Counts(
             blocks=len(blocks),
             visible=0,
@@ -142,16 +138,8 @@ def _block(piece: Piece, counter: TokenCounter) -> Block:
         tier=piece.group,
         type=piece.type,
         text=piece.text,
-        decay=None,
-        confidence=None,
-        quality=None,
-        round=None,
-        age=None,
-        tags=(),
         tokens=counter.count(piece.text),
-        visible=None,
         reason=piece.problem,
-        state=None,
         origin=piece.origin,
     )
 

@@ -77,8 +77,6 @@ def _without_snapshot(file: SnapshotFile, setting: Setting) -> ContextState:
         source=setting.source,
         revision=setting.revision,
         tiers=(),
-        todo=None,
-        budgets=(),
         refs=refs,
         missing=build_gaps(file, None, (), refs, setting.store),
         timeline=setting.timeline,
