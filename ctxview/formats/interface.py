@@ -51,6 +51,8 @@ class Revision:
     time: str | None = None
     follows: str | None = None
     """The name of the revision it goes on from; None for the one before. See `revisions.before`."""
+    apart: bool = False
+    """Whether the source is no history: then nothing goes on from anything but by `follows`."""
 
 
 @dataclass(frozen=True, slots=True)

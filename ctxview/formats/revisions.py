@@ -43,9 +43,17 @@ def find(revisions: Sequence[Revision], wanted: str) -> int:
 
 def before(revisions: Sequence[Revision], number: int) -> int | None:
     """What a revision is best compared with: the one it goes on from, else the one before it, if any."""
-    follows = revisions[number].follows
-    earlier = (place for place in reversed(range(number)) if revisions[place].label == follows)
-    return next(earlier, number - 1 if number else None)
+    looked_at = revisions[number]
+    earlier = (place for place in reversed(range(number)) if revisions[place].label == looked_at.follows)
+    return next(earlier, number - 1 if number and not looked_at.apart else None)
+
+
+def is_over(revisions: Sequence[Revision], number: int) -> bool:
+    """Whether something later has taken the place of a revision."""
+    looked_at = revisions[number]
+    if looked_at.apart:
+        return any(each.follows == looked_at.label for each in revisions)
+    return number < len(revisions) - 1
 
 
 def _by_number(revisions: Sequence[Revision], sign: str, number: int) -> int | None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ctxview.findings import Finding, Severity
+from ctxview.formats.revisions import is_over
 from ctxview.state import Block, Transcript
 from ctxview.tui.marks import Change, Marks, compare, same_revision
 from ctxview.tui.query import Facts, Query
@@ -156,15 +157,19 @@ class SessionView:
             self.look = replace(self.look, revision=self.last_revision)
 
     @property
-    def as_of(self) -> str | None:
-        """The name of the revision looked at when it is one that is over and only shown; None for now."""
+    def only_shown(self) -> str | None:
+        """Why what is looked at is not what the files on disk hold; None when it is."""
         from ctxview.formats.interface import KeepsPast
 
+        return self.source.only_shown(self.look.revision) if isinstance(self.source, KeepsPast) else None
+
+    @property
+    def as_of(self) -> str | None:
+        """The name of the revision looked at when it is one that is over and only shown; None for now."""
         if self.source is None:
             return None
-        revision, source = self.look.revision, self.source
-        kept = isinstance(source, KeepsPast) and source.only_shown(revision) is not None
-        return source.revisions[revision].label if kept or revision < self.last_revision else None
+        revisions, number = self.source.revisions[: self.last_revision + 1], self.look.revision
+        return revisions[number].label if self.only_shown or is_over(revisions, number) else None
 
     @property
     def has_now(self) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ctxview.formats import open_source
+from ctxview.samples import folder
 from ctxview.tui.revision_kinds import LOG, PLAIN, REPLY, bead
 from ctxview.tui.text import plain
 from ctxview.tui.widgets.header import header_line
@@ -32,13 +34,16 @@ async def test_an_earlier_revision_says_as_of_when_it_is_and_that_it_is_read_onl
         assert drive.inspector.deck.has_class("-past")
 
 
-@pytest.mark.parametrize("key", ["e", "a", "x", "m"])
-async def test_keys_that_edit_say_how_to_come_back_to_now(key: str) -> None:
-    async with driving(night()) as drive:
+async def test_keys_that_edit_say_how_to_come_back_to_now_and_how_to_change_the_past() -> None:
+    async with driving(open_source(folder() / "snapshot/lighthouse")) as drive:
         await drive.step("left_square_bracket")
-        await drive.press(key)
+        for key in ("e", "a", "x", "m"):
+            await drive.press(key)
+            assert "only shown: } goes back to now" in drive.notices[-1]
 
-        assert "only shown: } goes back to now" in drive.notices[-1]
+        assert len(drive.notices) == 4
+        file = drive.inspector.view.sources[0].revisions[-2].file
+        assert f"open {file} by itself" in drive.notices[-1]
         assert drive.app.screen is drive.inspector
 
 

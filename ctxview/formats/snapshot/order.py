@@ -30,21 +30,58 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A file's index in the given sequence, and for a reply the place in the new order of what it answers."""
+    """A file's index in the given sequence, and the places in the new order of what it comes from."""
 
     index: int
     answers: int | None
+    """What a reply answers."""
+    follows: int | None = None
+    """The state of the same role that it goes on from."""
 
 
 def in_order(turns: Sequence[Turn]) -> list[Placed]:
-    """By start, round, received before reply, time, name. What has no time follows its neighbour by name."""
+    """By start, round, received before reply, time, name. What has no time follows its neighbour by name.
+
+    Files that are no rounds of one history are in the order of their names.
+    """
     names = [natural(str(turn.path)) for turn in turns]
     answered = _answered(turns, names)
     timed = [index for index, turn in enumerate(turns) if turn.snapshot is not None]
     timed.sort(key=lambda index: _time_key(turns, names, index, answered.get(index)))
+    follows = _follows(turns, timed)
+    if not is_history(len(timed), len(follows) + len(answered)):
+        timed = []
     order = _with_untimed(names, timed)
     places = {index: place for place, index in enumerate(order)}
-    return [Placed(index, places[answered[index]] if index in answered else None) for index in order]
+    answers = {index: places[of] for index, of in answered.items()}
+    before = {index: places[of] for index, of in follows.items()}
+    return [Placed(index, answers.get(index), before.get(index)) for index in order]
+
+
+def is_history(snapshots: int, related: int) -> bool:
+    """Whether files are rounds of one history: most of them go on from another, or answer one."""
+    return 2 * related >= snapshots - 1
+
+
+def _follows(turns: Sequence[Turn], timed: Sequence[int]) -> dict[int, int]:
+    """What each state goes on from: the last of its role, if that is of an earlier time."""
+    latest: dict[Role, int] = {}
+    found: dict[int, int] = {}
+    for index in timed:
+        state = turns[index].snapshot
+        if state is None or state.role is Role.EMITTED:
+            continue
+        before = latest.get(state.role)
+        if before is not None and _moment(turns[before].snapshot) < _moment(state):
+            found[index] = before
+        latest[state.role] = index
+    return found
+
+
+def _moment(snapshot: Snapshot | None) -> tuple[int, int, str]:
+    if snapshot is None:
+        return 0, 0, ""
+    return snapshot.startup_at or 0, snapshot.round or 0, _time(snapshot) or ""
 
 
 def natural(name: str) -> Name:
@@ -69,10 +106,18 @@ def _answered(turns: Sequence[Turn], names: Sequence[Name]) -> dict[int, int]:
         near = {*(by_round[sent.round] if sent.round else ()), *(by_time[_time(sent)] if _time(sent) else ())}
         scores = {other: _likeness(turns[other].snapshot, sent) for other in near}
         likely = [other for other, score in scores.items() if score and score == max(scores.values())]
+        if len({_moment(turns[other].snapshot) for other in likely}) < len(likely):
+            # Several states of one moment are as likely: only a name can tell which one was meant.
+            likely = [other for other in likely if _stem(turns[other]) == _stem(turn)]
         before = [other for other in likely if names[other] <= names[index]]
         if likely:
             found[index] = max(before or likely, key=lambda other: names[other])
     return found
+
+
+def _stem(turn: Turn) -> str:
+    """What `wiped-tier.received.json` and `wiped-tier.reply.txt` have in common."""
+    return turn.path.name.partition(".")[0]
 
 
 def _likeness(given: Snapshot | None, sent: Snapshot) -> int:

@@ -23,7 +23,7 @@ from ctxview.formats.snapshot.checks import check_file
 from ctxview.formats.snapshot.loading import Loaded, LoadedFile, load
 from ctxview.formats.snapshot.model import AgentStore, Role, Snapshot, text
 from ctxview.formats.snapshot.opening import log_folder
-from ctxview.formats.snapshot.order import Placed, Turn, in_order
+from ctxview.formats.snapshot.order import Placed, Turn, in_order, is_history
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.profiles import PROFILES, load_profile
 from ctxview.formats.snapshot.read import Kind, SnapshotFile, read_again
@@ -74,16 +74,16 @@ class SnapshotSource:
         if not self._files:
             folder = self._store_folder or self._path
             return (Revision("memory store", "store", folder / "memory.db"),)
-        plain = [_revision(file, found) for file, found in zip(self._files, self._opened, strict=True)]
+        opened = zip(self._files, self._opened, strict=True)
+        plain = [_revision(file, found, by_round=self._is_history) for file, found in opened]
         uses = Counter(revision.label for revision in plain)
         named = [
             replace(each, label=f"{each.label} ({each.file.name})") if uses[each.label] > 1 else each
             for each in plain
         ]
-        before = self._before()
         return tuple(
-            each if of is None else replace(each, follows=named[of].label)
-            for each, of in zip(named, before, strict=True)
+            replace(each, follows=named[of].label if of is not None else None, apart=not self._is_history)
+            for each, of in zip(named, self._before, strict=True)
         )
 
     def bytes_of(self, file: str) -> bytes:
@@ -160,7 +160,11 @@ class SnapshotSource:
         )
         judged = self._findings_of(revision, file, profile) if data is not None else None
         found = judged if judged is not None else self._judgement(revision, lens, profile)
-        return Reading(build_state(file, setting), worst_first(found))
+        state = build_state(file, setting)
+        if not self._is_history:
+            told = f"{len(self._files)} files that do not go on from each other"
+            state = replace(state, extra={**state.extra, "folder": told})
+        return Reading(state, worst_first(found))
 
     def _file(self, revision: int, lens: Lens, data: bytes | None) -> SnapshotFile:
         """The revision's file, or a draft of it, as written in the mode the lens names."""
@@ -252,6 +256,8 @@ class SnapshotSource:
         return self._stored_in(self._opened[place]) if place is not None else None
 
     def _place_stored_before(self, revision: int) -> int | None:
+        if not self._is_history:
+            return None
         for place in range(revision - 1, -1, -1):
             found = self._stored_in(self._opened[place])
             if found is not None and found.role is Role.STORED:
@@ -266,29 +272,28 @@ class SnapshotSource:
     def _moments(self) -> Iterator[Moment]:
         from ctxview.formats.snapshot.timeline import Moment
 
-        for revision, file, before in zip(self.revisions, self._opened, self._before(), strict=True):
+        for revision, file, before in zip(self.revisions, self._opened, self._before, strict=True):
             snapshot = file.snapshot
             compared = self._opened[before].snapshot if before is not None else None
             origin = snapshot.origin() if snapshot is not None else Origin(file.file, start=0)
             yield Moment(revision.label, revision.kind, origin, snapshot, compared)
 
-    def _before(self) -> list[int | None]:
+    @cached_property
+    def _before(self) -> Sequence[int | None]:
         """What each goes on from: a reply from what it answers, anything else from the last of its role."""
-        latest: dict[Role, int] = {}
-        found: list[int | None] = []
-        for place, (placed, file) in enumerate(zip(self._placed, self._opened, strict=True)):
-            role = file.snapshot.role if file.snapshot is not None else None
-            found.append(placed.answers if placed.answers is not None or role is None else latest.get(role))
-            if role is not None:
-                latest[role] = place
-        return found
+        return [each.follows if each.answers is None else each.answers for each in self._placed]
+
+    @cached_property
+    def _is_history(self) -> bool:
+        snapshots = sum(file.snapshot is not None for file in self._opened)
+        return is_history(snapshots, sum(before is not None for before in self._before))
 
 
-def _revision(file: LoadedFile, found: SnapshotFile) -> Revision:
+def _revision(file: LoadedFile, found: SnapshotFile, *, by_round: bool) -> Revision:
     snapshot = found.snapshot
     current = snapshot.round if snapshot is not None else None
     time = text(snapshot.runtime.get("datetime")) if snapshot is not None else None
     kind = "unreadable" if file.problem is not None else found.kind.value
     word = {Kind.SNAPSHOT: "", Kind.FULL_LOG: " log"}.get(found.kind, f" {found.kind.value}")
-    label = file.path.name if current is None else f"round {current}{word}"
+    label = f"round {current}{word}" if by_round and current is not None else file.path.name
     return Revision(label, kind, file.path, current, time)

@@ -20,6 +20,7 @@ from ctxview.state import Block, ContextState, Form, Gap, Tier, Todo, TodoItem
 from ctxview.tui.commands import BY_ID
 from ctxview.tui.keys import shown
 from ctxview.tui.screens.inspector import Inspector
+from ctxview.tui.session_view import SessionView
 from ctxview.tui.things import WHOLE, Index, Kind, Thing
 from ctxview.tui.work import Work
 
@@ -34,11 +35,22 @@ def _now_only(act: Callable[[Inspector], None]) -> Callable[[Inspector], None]:
             act(screen)
         elif view.has_now:
             key = shown(BY_ID["newest"]).split()[0]
-            screen.say(f"{view.as_of} is over and only shown: {key} goes back to now, where you can edit.")
+            ways = f"{key} goes back to now, where you can edit{_by_itself(view)}"
+            screen.say(f"{view.as_of} is over and only shown: {ways}.")
         else:
             screen.say("Nothing of a recording can be changed: it is what was.")
 
     return guarded
+
+
+def _by_itself(view: SessionView) -> str:
+    """How to change what is over after all: where it is a file of its own, that can be opened alone."""
+    source = view.source
+    if source is None or view.only_shown is not None:
+        return ""
+    file = source.revisions[view.look.revision].file
+    alone = file != source.path and source.policy(str(file)) is not None
+    return f"; to change it all the same, open {file} by itself" if alone else ""
 
 
 @_now_only

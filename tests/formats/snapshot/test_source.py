@@ -10,6 +10,7 @@ import pytest
 
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.formats import CannotOpen, Lens, Source, open_source
+from ctxview.formats.revisions import before, is_over
 from tests.formats.snapshot.builders import (
     STARTUP,
     block,
@@ -77,6 +78,29 @@ def test_names_count_as_people_count(tmp_path: Path) -> None:
         "r9.json",
         "r10.json",
     ]
+
+
+def test_files_that_do_not_go_on_from_each_other_are_no_rounds(tmp_path: Path) -> None:
+    state, other = to_bytes(at(4)), at(4)
+    other["runtime"]["workspace"] = "/elsewhere"
+    folder = write(
+        tmp_path / "s", a_json=state, b_json=to_bytes(other), **{"c.received_json": state}, d_json=state
+    )
+    (folder / "c.reply.txt").write_bytes(reply_bytes(at(4)))
+    source = open_source(folder)
+    named = [(each.label, each.follows, each.apart) for each in source.revisions]
+    assert named == [
+        ("a.json", None, True),
+        ("b.json", None, True),
+        ("c.received.json", None, True),
+        ("c.reply.txt", "c.received.json", True),
+        ("d.json", None, True),
+    ]
+    revisions = source.revisions
+    assert [is_over(revisions, place) for place in range(5)] == [False, False, True, False, False]
+    assert [before(revisions, place) for place in range(5)] == [None, None, None, 2, None]
+    assert "SNP052" not in rules(source)
+    assert source.reading(0, LENS).state.extra["folder"] == "5 files that do not go on from each other"
 
 
 def test_a_reply_with_a_changed_round_still_follows_what_it_answers(tmp_path: Path) -> None:
