@@ -11,8 +11,7 @@ from itertools import groupby
 from pathlib import Path
 
 from ctxview.findings import Effect, Rule
-from ctxview.formats import all_rules
-from ctxview.reports.rule_text import FAMILIES
+from ctxview.formats import all_rules, rule_families
 
 FILE = Path(__file__).with_name("rules.md")
 
@@ -71,13 +70,13 @@ def _index(families: Sequence[tuple[str, Sequence[Rule]]]) -> Iterator[str]:
     yield "| family | about | rules |"
     yield "| --- | --- | --- |"
     for name, rules in families:
-        yield f"| [{name}](#{name.lower()}) | {FAMILIES[name]} | {len(rules)} |"
+        yield f"| [{name}](#{name.lower()}) | {rule_families()[name]} | {len(rules)} |"
     yield ""
 
 
 def _family(name: str, rules: Sequence[Rule]) -> Iterator[str]:
     yield f"## {name}\n"
-    title = FAMILIES[name]
+    title = rule_families()[name]
     yield f"{title[:1].upper()}{title[1:]}.\n"
     yield "| rule | name | severity | effect | finds |"
     yield "| --- | --- | --- | --- | --- |"

@@ -22,12 +22,18 @@ def run(arguments: Namespace) -> int:
 
         print(dumps([_as_json(rule) for rule in chosen]))
         return 0
+    from ctxview.formats import rule_families
     from ctxview.reports.console import console_for
     from ctxview.reports.rule_text import explanation_lines, rule_list_lines
 
+    console = console_for()
     explain = len(chosen) == 1 and arguments.id
-    lines = explanation_lines(chosen[0], console_for()) if explain else rule_list_lines(chosen, console_for())
-    print("\n".join(lines))
+    listed = (
+        explanation_lines(chosen[0], console)
+        if explain
+        else rule_list_lines(chosen, rule_families(), console)
+    )
+    print("\n".join(listed))
     return 0
 
 

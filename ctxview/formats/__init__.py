@@ -23,7 +23,7 @@ from ctxview.formats.interface import (
     Withholding,
 )
 from ctxview.formats.peek import Peek
-from ctxview.formats.registry import FORMATS, all_rules, detect, open_source
+from ctxview.formats.registry import FORMATS, all_rules, detect, open_source, rule_families
 
 __all__ = [
     "FORMATS",
@@ -47,4 +47,5 @@ __all__ = [
     "detect",
     "discover",
     "open_source",
+    "rule_families",
 ]

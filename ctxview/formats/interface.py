@@ -6,7 +6,7 @@ Only shapes stand here. `registry` picks the format, `discovery` looks through f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -241,10 +241,20 @@ class Format(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FormatSpec:
-    """A format as it is listed, without its code: `module` holds its `FORMAT` object, `rules` its rules."""
+    """A format as it is listed, without its code, which is in the folder of that name."""
 
     name: str
     title: str
     recognised_by: str
-    module: str
-    rules: str
+    families: Mapping[str, str] = field(default_factory=dict)
+    """Its own rules: the letters before their numbers, and what those are about."""
+
+    @property
+    def module(self) -> str:
+        """Holds the `FORMAT` object."""
+        return f"ctxview.formats.{self.name}.opening"
+
+    @property
+    def rules(self) -> str:
+        """Importing it makes the rules known."""
+        return f"ctxview.formats.{self.name}.rules"

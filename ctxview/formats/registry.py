@@ -25,50 +25,46 @@ FORMATS: tuple[FormatSpec, ...] = (
         "session",
         "Context Runtime ABI sessions",
         "a folder with messages.jsonl, or with other parts of a session; a folder of sessions with its index",
-        "ctxview.formats.session.opening",
-        "ctxview.formats.session.rules",
+        {"ABI": "sessions (Context Runtime ABI)"},
     ),
     FormatSpec(
         "envelope",
         "Agent Context envelopes and their records",
         "JSON objects, lists or lines with the id fields of the draft (context_id, item_id, selection_id …); "
         "a folder whose JSON files are mostly such records",
-        "ctxview.formats.envelope.opening",
-        "ctxview.formats.envelope.rules",
+        {"ENV": "envelopes (Agent Context draft)"},
     ),
     FormatSpec(
         "snapshot",
         "Context Protocol v3 snapshots",
         "an .agent folder or its logs; JSON with memory and version; a log envelope or {ok, data} around "
         "one; a text with the <<<CONTEXT>>> separator; a folder of such files, as rounds",
-        "ctxview.formats.snapshot.opening",
-        "ctxview.formats.snapshot.rules",
+        {"SNP": "snapshots (Context Protocol v3)"},
     ),
     FormatSpec(
         "recording",
         "recordings of any of these, made by ctxview record",
         "a file that begins with the mark of a recording",
-        "ctxview.formats.recording.opening",
-        "ctxview.formats.recording.rules",
+        {"REC": "recordings made by ctxview"},
     ),
     FormatSpec(
         "raw",
         "anything else, as a JSON tree, JSON lines or plain text",
         "every file that no other format recognises",
-        "ctxview.formats.raw.opening",
-        "ctxview.formats.file_rules",
     ),
 )
 RAW = "raw"
 CLOSE_CALL = 5
 """Two scores nearer than this are no decision."""
 
-GENERAL_RULES = (
-    "ctxview.analysis.json_rules",
-    "ctxview.analysis.text_rules",
-    "ctxview.analysis.secrets",
-    "ctxview.analysis.path_rules",
-)
+GENERAL_RULES = {
+    "JSN": ("strict JSON", "ctxview.analysis.json_rules"),
+    "TXT": ("deceiving or unsafe text", "ctxview.analysis.text_rules"),
+    "SEC": ("secrets", "ctxview.analysis.secrets"),
+    "PTH": ("paths that leave the session", "ctxview.analysis.path_rules"),
+    "RAW": ("files as such", "ctxview.formats.file_rules"),
+}
+"""The families of rules that need no format: what they are about, and where they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +118,16 @@ def all_rules() -> tuple[Rule, ...]:
     """Every rule there is, by id."""
     from ctxview.findings import REGISTRY
 
-    for module in (*GENERAL_RULES, *(spec.rules for spec in FORMATS)):
+    general = (module for _, module in GENERAL_RULES.values())
+    for module in (*general, *(spec.rules for spec in FORMATS if spec.families)):
         import_module(module)
     return tuple(REGISTRY[name] for name in sorted(REGISTRY))
+
+
+def rule_families() -> dict[str, str]:
+    """What the rules of each family are about, by the letters before their numbers."""
+    own = {name: about for spec in FORMATS for name, about in spec.families.items()}
+    return own | {name: about for name, (about, _) in GENERAL_RULES.items()}
 
 
 def plugin_problems() -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from textwrap import indent
 
@@ -11,25 +11,13 @@ from ctxview.reports.cells import cut
 from ctxview.reports.console import Console, Style
 from ctxview.reports.findings_text import STYLES
 
-FAMILIES = {
-    "ABI": "sessions (Context Runtime ABI)",
-    "ENV": "envelopes (Agent Context draft)",
-    "SNP": "snapshots (Context Protocol v3)",
-    "REC": "recordings made by ctxview",
-    "JSN": "strict JSON",
-    "TXT": "deceiving or unsafe text",
-    "SEC": "secrets",
-    "PTH": "paths that leave the session",
-    "RAW": "files as such",
-}
 
-
-def rule_list_lines(rules: Sequence[Rule], console: Console) -> Iterator[str]:
-    """Grouped by family; `rules` come sorted by id."""
+def rule_list_lines(rules: Sequence[Rule], families: Mapping[str, str], console: Console) -> Iterator[str]:
+    """Grouped by family, with what each is about; `rules` come sorted by id."""
     for index, (family, group) in enumerate(groupby(rules, key=lambda each: each.family)):
         if index:
             yield ""
-        title = f"{family}  {FAMILIES.get(family, '')}".rstrip()
+        title = f"{family}  {families.get(family, '')}".rstrip()
         yield console.paint(title, Style.HEADING)
         for rule in group:
             severity = console.paint(f"{rule.severity.value:<7}", STYLES[rule.severity])

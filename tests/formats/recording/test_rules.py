@@ -6,21 +6,21 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 
 from ctxview.analysis.tokens import ESTIMATES
-from ctxview.findings import Finding
-from ctxview.formats import Lens, all_rules, open_source
+from ctxview.findings import REGISTRY, Finding
+from ctxview.formats import Lens, open_source
 from ctxview.recording import laying_out
 from ctxview.recording.chunks import Ref, Refs, digest, pack_chunk
 from ctxview.recording.frames import MOST_PAYLOAD, Kind, frame_bytes
 from ctxview.recording.manifest import File, Folder, LeftOut, Lent
 from tests.recording.making import Recorded, forged, record
+from tests.rule_examples import assert_examples_are_true, rules_of
 
 LENS = Lens(ESTIMATES["bytes/4"])
-KNOWN = {rule.id: rule for rule in all_rules()}
-RULES = [f"REC{number:03}" for number in range(1, 6)]
 CONTENT = b"hello" * 10
 HISTORY = [{"a": b"one" * 50}, {"a": b"two" * 50}, {"a": b"three" * 50}]
 
@@ -108,27 +108,11 @@ def rules_in(file: Path) -> set[str]:
 # -- the rules explain themselves --------------------------------------------------------------------------
 
 
-def test_the_family_is_complete() -> None:
-    assert [each.id for each in all_rules() if each.family == "REC"] == RULES
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_every_rule_has_a_kebab_case_name_and_all_sections(rule: str) -> None:
-    explanation = KNOWN[rule].explanation
-    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", KNOWN[rule].name)
-    assert 0 < len(explanation.summary) <= 100
-    for section in ("why", "bad", "good", "fix", "source"):
-        assert getattr(explanation, section), section
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_the_bad_example_makes_the_rule_speak_and_the_good_one_leaves_it_silent(
-    tmp_path: Path, rule: str
-) -> None:
-    explanation = KNOWN[rule].explanation
-
-    assert rule in rules_in(MADE[explanation.bad](tmp_path / "bad"))
-    assert rule not in rules_in(MADE[explanation.good](tmp_path / "good"))
+@pytest.mark.parametrize("rule", rules_of("REC"))
+def test_the_examples_are_true(tmp_path: Path, rule: str) -> None:
+    assert_examples_are_true(
+        REGISTRY[rule], lambda example: found_in(MADE[example](Path(mkdtemp(dir=tmp_path)) / "made"))
+    )
 
 
 def test_a_torn_end_says_how_much_is_left(tmp_path: Path) -> None:
