@@ -6,7 +6,8 @@ Names here change only together with the documentation. What a format does not h
 from __future__ import annotations
 
 import math
-from dataclasses import fields
+from enum import Enum
+from typing import cast
 
 from ctxview.findings import Finding
 from ctxview.state import (
@@ -28,21 +29,38 @@ from ctxview.state import (
 
 JsonObject = dict[str, JsonValue]
 
+_BLOCK = "id tier type text decay confidence quality round age tags tokens visible reason state origin"
+NAMES = {
+    Tier: ["name", "blocks"],
+    Block: _BLOCK.split(),
+    Todo: ["summary", "total", "step", "cursor", "items"],
+    Cursor: ["phase", "next", "target", "note", "origin"],
+    TodoItem: ["id", "title", "status", "current", "origin"],
+    Budget: ["target", "unit", "limit", "used", "reserved", "over", "segments"],
+    Segment: ["name", "used", "limit", "exact", "estimator"],
+    Ref: ["id", "kind", "target", "status", "tokens", "bytes", "used_by", "origin"],
+    Gap: ["id", "question", "severity", "status", "blocks", "why", "origin"],
+    Event: ["label", "kind", "time", "revision", "origin"],
+    Counts: ["blocks", "visible", "hidden", "tokens", "tokens_exact", "estimator"],
+    Origin: ["file", "pointer", "line", "column", "start", "end"],
+}
+"""What is told of each part, in this order."""
+
 
 def state_as_json(state: ContextState) -> JsonObject:
-    budgets: list[JsonValue] = [_budget(each) for each in state.budgets]
+    budgets = as_json(state.budgets)
     return {
         "format": state.format,
         "title": state.title,
         "source": state.source,
         "revision": state.revision,
-        "tiers": [_tier(each) for each in state.tiers],
-        "todo": _todo(state.todo) if state.todo else None,
-        "budget": budgets if len(budgets) > 1 else next(iter(budgets), None),
-        "refs": [_ref(each) for each in state.refs],
-        "missing": [_gap(each) for each in state.missing],
-        "timeline": [_event(each) for each in state.timeline],
-        "counts": _counts(state.counts),
+        "tiers": as_json(state.tiers),
+        "todo": as_json(state.todo),
+        "budget": budgets if len(state.budgets) > 1 else as_json(next(iter(state.budgets), None)),
+        "refs": as_json(state.refs),
+        "missing": as_json(state.missing),
+        "timeline": as_json(state.timeline),
+        "counts": as_json(state.counts),
     }
 
 
@@ -60,134 +78,16 @@ def finding_as_json(finding: Finding) -> JsonObject:
     }
 
 
-def _tier(tier: Tier) -> JsonObject:
-    return {"name": tier.name, "blocks": [_block(each) for each in tier.blocks]}
-
-
-def _block(block: Block) -> JsonObject:
-    return {
-        "id": block.id,
-        "tier": block.tier,
-        "type": block.type,
-        "text": block.text,
-        "decay": _finite(block.decay),
-        "confidence": _finite(block.confidence),
-        "quality": _finite(block.quality),
-        "round": block.round,
-        "age": block.age,
-        "tags": list(block.tags),
-        "tokens": block.tokens,
-        "visible": block.visible,
-        "reason": block.reason,
-        "state": block.state,
-        "origin": origin_as_json(block.origin),
-    }
-
-
-def _todo(todo: Todo) -> JsonObject:
-    return {
-        "summary": todo.summary,
-        "total": todo.total,
-        "step": todo.step,
-        "cursor": _cursor(todo.cursor) if todo.cursor else None,
-        "items": [_todo_item(each) for each in todo.items],
-    }
-
-
-def _cursor(cursor: Cursor) -> JsonObject:
-    return {
-        "phase": cursor.phase,
-        "next": cursor.next,
-        "target": cursor.target,
-        "note": cursor.note,
-        "origin": origin_as_json(cursor.origin),
-    }
-
-
-def _todo_item(item: TodoItem) -> JsonObject:
-    return {
-        "id": item.id,
-        "title": item.title,
-        "status": item.status,
-        "current": item.current,
-        "origin": origin_as_json(item.origin),
-    }
-
-
-def _budget(budget: Budget) -> JsonObject:
-    return {
-        "target": budget.target,
-        "unit": budget.unit,
-        "limit": budget.limit,
-        "used": budget.used,
-        "reserved": budget.reserved,
-        "over": budget.over,
-        "segments": [_segment(each) for each in budget.segments],
-    }
-
-
-def _segment(segment: Segment) -> JsonObject:
-    return {
-        "name": segment.name,
-        "used": segment.used,
-        "limit": segment.limit,
-        "exact": segment.exact,
-        "estimator": segment.estimator,
-    }
-
-
-def _ref(ref: Ref) -> JsonObject:
-    return {
-        "id": ref.id,
-        "kind": ref.kind,
-        "target": ref.target,
-        "status": ref.status.value,
-        "tokens": ref.tokens,
-        "bytes": ref.bytes,
-        "used_by": list(ref.used_by),
-        "origin": origin_as_json(ref.origin),
-    }
-
-
-def _gap(gap: Gap) -> JsonObject:
-    return {
-        "id": gap.id,
-        "question": gap.question,
-        "severity": gap.severity,
-        "status": gap.status,
-        "blocks": list(gap.blocks),
-        "why": gap.why,
-        "origin": origin_as_json(gap.origin),
-    }
-
-
-def _event(event: Event) -> JsonObject:
-    return {
-        "label": event.label,
-        "kind": event.kind,
-        "time": event.time,
-        "revision": event.revision,
-        "origin": origin_as_json(event.origin),
-    }
-
-
-def _counts(counts: Counts) -> JsonObject:
-    return {each.name: getattr(counts, each.name) for each in fields(counts)}
-
-
-def origin_as_json(origin: Origin | None) -> JsonValue:
-    if origin is None:
+def as_json(value: object) -> JsonValue:
+    """A part of a state, or many of them, by the names in `NAMES`."""
+    if (names := NAMES.get(type(value))) is not None:
+        return {name: as_json(getattr(value, name)) for name in names}
+    if isinstance(value, tuple):
+        return [as_json(each) for each in value]
+    if isinstance(value, Enum):
+        return cast(str, value.value)
+    if isinstance(value, float) and not math.isfinite(value):
+        # JSON has no infinity; `1e400` is one to every reader, and null is what they write for it.
         return None
-    return {
-        "file": origin.file,
-        "pointer": origin.pointer,
-        "line": origin.line,
-        "column": origin.column,
-        "start": origin.start,
-        "end": origin.end,
-    }
-
-
-def _finite(value: float | None) -> float | None:
-    """JSON has no infinity; `1e400` is one to every reader, and null is what they write for it."""
-    return value if value is not None and math.isfinite(value) else None
+    assert value is None or isinstance(value, bool | int | float | str), "the vocabulary holds nothing else"
+    return value

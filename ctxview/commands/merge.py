@@ -56,7 +56,7 @@ def _lines(result: MergeResult | None, refused: str | None) -> list[str]:
 
 def _as_json(profile: Profile, result: MergeResult | None, refused: str | None) -> JsonValue:
     from ctxview.analysis.diff.values import printable
-    from ctxview.contract import origin_as_json
+    from ctxview.contract import as_json
 
     return {
         "profile": profile.name,
@@ -70,7 +70,7 @@ def _as_json(profile: Profile, result: MergeResult | None, refused: str | None) 
                 "message": change.message,
                 "before": printable(change.before),
                 "after": printable(change.after),
-                "origin": origin_as_json(change.origin),
+                "origin": as_json(change.origin),
             }
             for change in (result.changes if result else ())
         ],
