@@ -10,6 +10,7 @@ import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from importlib import import_module
+from io import TextIOWrapper
 from typing import NamedTuple, NoReturn
 
 from ctxview.commands.trouble import Trouble, complain
@@ -234,10 +235,18 @@ def _epilog(command: Command, *, with_commands: bool) -> str:
 
 
 def _speak_any_text() -> None:
-    """A terminal that cannot write a character gets its escape instead of ending the program."""
+    """A terminal that cannot write a character gets another one instead of ending the program."""
+    from ctxview.reports.console import speaks_utf8
+
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace" if speaks_utf8(stream) else _signs())
+
+
+def _signs() -> str:
+    from ctxview.ascii_signs import ERRORS
+
+    return ERRORS
 
 
 def _forget_stdout() -> None:

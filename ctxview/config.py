@@ -18,6 +18,7 @@ from ctxview.files.user_folders import config_folder
 
 FILE: Final = "config.toml"
 DEFAULT: Final = "default"
+GLYPHS: Final = ("auto", "unicode", "ascii")
 KEYS: Final = "keys"
 """The table of the file that gives commands other keys; the inspector knows the commands."""
 
@@ -66,6 +67,10 @@ class Config:
     @property
     def tokens(self) -> str:
         return str(self.settings["tokens"].value)
+
+    @property
+    def glyphs(self) -> str:
+        return str(self.settings["glyphs"].value)
 
     @property
     def follow(self) -> bool:
@@ -136,6 +141,12 @@ def _counter(value: object) -> str:
     return str(value)
 
 
+def _glyphs(value: object) -> str:
+    if value not in GLYPHS:
+        raise ValueError(f"{value!r} is none of {', '.join(GLYPHS)}")
+    return str(value)
+
+
 def _yes_or_no(value: object) -> bool:
     words = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False}
     found = value if isinstance(value, bool) else {**words, "off": False}.get(str(value).lower())
@@ -147,5 +158,6 @@ def _yes_or_no(value: object) -> bool:
 SETTINGS: Final[Mapping[str, Setting]] = {
     "theme": Setting("colours of the inspector: the name of a theme", "ctxview-dark", _word),
     "tokens": Setting("how tokens are counted", COUNTERS[0], _counter),
+    "glyphs": Setting("signs of the inspector: auto, unicode or ascii", GLYPHS[0], _glyphs),
     "follow": Setting("whether what is open is followed as it changes", True, _yes_or_no),
 }

@@ -46,6 +46,10 @@ def console_for(stream: TextIO | None = None) -> Console:
     return Console(width=max(40, _columns(target)), colour=colour)
 
 
+def speaks_utf8(stream: TextIO) -> bool:
+    return (stream.encoding or "utf-8").lower().replace("-", "") == "utf8"
+
+
 def _columns(target: TextIO) -> int:
     """As `shutil.get_terminal_size` finds them, without its imports: `COLUMNS`, then the terminal itself."""
     wanted = os.environ.get("COLUMNS", "")

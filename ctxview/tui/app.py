@@ -7,20 +7,19 @@ from functools import partial
 from pathlib import Path
 from traceback import format_exc
 
-from rich.segment import Segment
 from rich.text import Text
 from textual import events
 from textual.app import App, SystemCommand
-from textual.color import Color
 from textual.filter import LineFilter
 from textual.screen import Screen
 
 from ctxview.analysis.tokens import count_apart
 from ctxview.config import Config
-from ctxview.files.visible import is_safe, visible
+from ctxview.files.visible import visible
 from ctxview.recents import note
 from ctxview.tui import themes
 from ctxview.tui.commands import COMMANDS
+from ctxview.tui.filters import filters_for
 from ctxview.tui.keys import shown, use
 from ctxview.tui.loading import Manner, Opener
 from ctxview.tui.opening import Opening
@@ -28,6 +27,7 @@ from ctxview.tui.player import Show
 from ctxview.tui.precedence import Precedence
 from ctxview.tui.screens.command_screen import CommandScreen
 from ctxview.tui.screens.inspector import Inspector
+from ctxview.tui.terminal import ABLE, Terminal, appearance
 from ctxview.tui.text import content
 from ctxview.tui.text import show as line
 
@@ -46,14 +46,13 @@ def run(
     With a `show` the revisions of the first of them are played.
     Raises `BadTheme` and `ConfigError`.
     """
-    themes.load(config.theme)
+    theme, terminal = appearance(config)
     keys = use(config.keys)
     if paths:
         note(paths)
     start = Opening(paths, as_format) if paths else None
-    app = CtxviewApp(
-        start, Manner(config.tokens, mode), profile, config.theme, show=show, watching=config.follow
-    )
+    manner = Manner(config.tokens, mode)
+    app = CtxviewApp(start, manner, profile, theme, show=show, watching=config.follow, terminal=terminal)
     app.set_keymap(keys)
     count_apart()
     app.run()
@@ -76,6 +75,7 @@ class CtxviewApp(App[None]):
         *,
         show: Show | None = None,
         watching: bool = True,
+        terminal: Terminal = ABLE,
     ) -> None:
         """Without an opener a person chooses first what to open.
 
@@ -86,7 +86,7 @@ class CtxviewApp(App[None]):
         self._opener = opener
         self._manner = manner or Manner()
         self._profile = profile
-        self._guard = Guard()
+        self._terminal = terminal
         self._precedence = Precedence()
         self._show = show
         self.register_theme(themes.load(theme).theme())
@@ -120,7 +120,7 @@ class CtxviewApp(App[None]):
                 self.notify(content(line(str(error))).plain, title="theme", severity="warning", markup=False)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        return [self._guard, *super().get_line_filters()]
+        return filters_for(self._terminal, super().get_line_filters())
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The palette offers exactly the commands of the table."""
@@ -155,12 +155,3 @@ class CtxviewApp(App[None]):
         names = ", ".join(unsaved)
         question = Question("Leave without saving?", yes="leave", no="stay", more=f"Unsaved changes: {names}")
         self.push_screen(question, lambda leave: self.exit() if leave else None)
-
-
-class Guard(LineFilter):
-    """The last door before the terminal: whatever slipped through as a control character is spelled out."""
-
-    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002 - the toolkit's shape
-        if all(is_safe(segment.text) for segment in segments):
-            return segments
-        return [Segment(visible(segment.text), segment.style, segment.control) for segment in segments]

@@ -18,13 +18,14 @@ from ctxview.tui.opening import Opening
 from ctxview.tui.player import Show
 from ctxview.tui.screens.demo import DemoScreen
 from ctxview.tui.screens.inspector import Inspector
+from ctxview.tui.terminal import ABLE, Terminal, appearance
 
 
 def run_demo(config: Config, show: Show, *, mode: str | None = None, profile: str | None = None) -> int:
     """Opens the index; a `show` that loops begins at once. Raises `BadTheme` and `ConfigError`."""
-    themes.load(config.theme)
+    theme, terminal = appearance(config)
     keys = use(config.keys)
-    app = DemoApp(show, Manner(config.tokens, mode), profile, config.theme)
+    app = DemoApp(show, Manner(config.tokens, mode), profile, theme, terminal)
     app.set_keymap(keys)
     app.run()
     return app.return_code or 0
@@ -37,8 +38,9 @@ class DemoApp(CtxviewApp):
         manner: Manner | None = None,
         profile: str | None = None,
         theme: str = themes.DEFAULT,
+        terminal: Terminal = ABLE,
     ) -> None:
-        super().__init__(None, manner, profile, theme, show=show)
+        super().__init__(None, manner, profile, theme, show=show, terminal=terminal)
 
     def get_default_screen(self) -> Screen[None]:
         at_once = self._show is not None and self._show.loop

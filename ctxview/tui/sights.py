@@ -15,15 +15,6 @@ GLYPHS: Mapping[Sight, str] = {
     Sight.UNKNOWN: "·",
 }
 
-LETTERS: Mapping[Sight, str] = {
-    Sight.INJECTED: "I",
-    Sight.ASSEMBLED: "A",
-    Sight.ALLOWED: "o",
-    Sight.DENIED: "x",
-    Sight.UNKNOWN: "?",
-}
-"""For terminals that know no more than ASCII."""
-
 WORDS: Mapping[Sight, str] = {
     Sight.INJECTED: "injected",
     Sight.ASSEMBLED: "assembled",
@@ -46,10 +37,10 @@ def targets(blocks: Iterable[Block]) -> list[str]:
     return list(dict.fromkeys(target for block in blocks for target in block.sights))
 
 
-def legend(signs: Mapping[Sight, str]) -> Line:
+def legend() -> Line:
     """What the signs mean, on one line."""
     return join(
-        *((Span(f"{signs[each]} ", style(each)), Span(WORDS[each], "dim")) for each in Sight), gap="  "
+        *((Span(f"{GLYPHS[each]} ", style(each)), Span(WORDS[each], "dim")) for each in Sight), gap="  "
     )
 
 

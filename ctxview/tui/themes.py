@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from zlib import crc32
@@ -21,6 +21,8 @@ from ctxview.analysis.wording import did_you_mean
 from ctxview.files.user_folders import config_folder
 
 DEFAULT = "ctxview-dark"
+LIGHT = "ctxview-light"
+SIXTEEN = "ctxview-sixteen"
 
 BASE = (
     "primary",
@@ -147,7 +149,18 @@ def load(name: str) -> Palette:
         raise BadTheme(f"{found}: {error}") from error
     if palette.name != name:
         raise BadTheme(f"{found}: the theme calls itself {palette.name!r}; it goes by the name of its file")
-    return palette
+    return palette if found.parent == folder() else _completed(palette, found)
+
+
+def _completed(own: Palette, file: Path) -> Palette:
+    """A person's theme need not name every style: the rest is as in ours for the same light."""
+    ours = load(DEFAULT if own.dark else LIGHT)
+    for style in own.styles:
+        if style not in ours.styles and not style.startswith("tier."):
+            raise BadTheme(
+                f"{file}: styles.{style}: there is no such style{did_you_mean(style, ours.styles)}"
+            )
+    return replace(own, styles={**ours.styles, **own.styles})
 
 
 def names() -> list[str]:

@@ -1,4 +1,4 @@
-"""Measures what eyes need: contrast as WCAG counts it, and colours that stay apart for the colour-blind."""
+"""What a screen really shows in which colours, and how far colours stay apart for the colour-blind."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from math import dist
 from rich.style import Style
 from textual.app import App
 
-RGB = tuple[int, int, int]
+from ctxview.tui.seeing import RGB, contrast, lab, light
 
 # G. M. Machado et al., 2009, for eyes that lack one kind of cone; on linear light.
 EYES = {
@@ -21,17 +21,11 @@ EYES = {
 }
 
 
-def contrast(one: RGB, other: RGB) -> float:
-    """From 1, not to be seen, to 21, black on white."""
-    dark, bright = sorted(_luminance(*map(_linear, each)) for each in (one, other))
-    return (bright + 0.05) / (dark + 0.05)
-
-
 def nearest(colours: Iterable[RGB]) -> float:
     """The distance in Lab of the two that are most alike, to whichever eyes see them so."""
     found = list(colours)
     seen = (
-        dist(_lab(one, eyes), _lab(other, eyes))
+        dist(_seen(one, eyes), _seen(other, eyes))
         for one, other in combinations(found, 2)
         for eyes in EYES.values()
     )
@@ -78,21 +72,6 @@ def drawn(app: App[None]) -> Iterator[Drawn]:
                 yield Drawn(text.strip(), *(reversed(colours) if style.reverse else colours))
 
 
-def _linear(value: int) -> float:
-    share = value / 255
-    return share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4
-
-
-def _luminance(red: float, green: float, blue: float) -> float:
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def _lab(colour: RGB, eyes: tuple[tuple[float, ...], ...]) -> tuple[float, float, float]:
-    light = [_linear(value) for value in colour]
-    seen = [min(1, max(0, sum(a * b for a, b in zip(row, light, strict=True)))) for row in eyes]
-    x = (0.4124 * seen[0] + 0.3576 * seen[1] + 0.1805 * seen[2]) / 0.9505
-    z = (0.0193 * seen[0] + 0.1192 * seen[1] + 0.9505 * seen[2]) / 1.089
-    fx, fy, fz = (
-        each ** (1 / 3) if each > 0.008856 else 7.787 * each + 16 / 116 for each in (x, _luminance(*seen), z)
-    )
-    return 116 * fy - 16, 500 * (fx - fy), 200 * (fy - fz)
+def _seen(colour: RGB, eyes: tuple[tuple[float, ...], ...]) -> tuple[float, float, float]:
+    rays = light(colour)
+    return lab([min(1, max(0, sum(a * b for a, b in zip(row, rays, strict=True)))) for row in eyes])

@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
 import pytest
 from rich.style import Style
 from textual.color import Color
 
 from ctxview.tui import glyphs, sights, themes
+from ctxview.tui.seeing import RGB, contrast
 from ctxview.tui.themes import BadTheme, Palette, load, parse
-from tests.tui.colours import RGB, contrast, drawn, ground, ink, nearest
+from tests.tui.colours import drawn, ground, ink, nearest
 from tests.tui.driving import Driver, driving
 from tests.tui.stories import night
 
@@ -101,8 +106,45 @@ async def test_what_is_really_drawn_can_be_read() -> None:
 
 def _assert_readable(drive: Driver) -> None:
     for each in drawn(drive.app):
-        text, rail = each.is_text, not each.text.strip("▐")
+        text, rail = each.is_text, not each.text.strip("▐▕")
         assert rail or each.contrast >= (_least(drive.app.theme, "") if text else GRAPHIC), each
+
+
+def test_no_colour_is_named_outside_the_themes() -> None:
+    colour = re.compile(r"#[0-9a-fA-F]{6}\b|(?<=color: )[a-z]+|(?<=background: )[a-z]+")
+    home = Path(themes.__file__).parent
+    for file in (*home.rglob("*.py"), *home.rglob("*.tcss")):
+        found = set(colour.findall(file.read_text("utf-8")))
+        assert found <= {"transparent"}, file
+
+
+def test_a_persons_own_theme_may_leave_out_styles(own_theme: Callable[[str], str]) -> None:
+    name = own_theme(
+        re.sub(r'^(dim|"owner.*") = .*\n', "", GOOD.replace("#a9d6ff", "#123456"), flags=re.MULTILINE)
+    )
+    palette = load(name)
+    assert palette.style("dim") == load(themes.DEFAULT).style("dim")
+    assert ink(palette.style("code")) == (0x12, 0x34, 0x56)
+
+
+def test_a_style_nobody_knows_is_told_with_the_nearest(own_theme: Callable[[str], str]) -> None:
+    with pytest.raises(
+        BadTheme, match=r"mine\.toml: styles\.severity\.eror: .* \(did you mean severity\.error\?\)"
+    ):
+        load(own_theme(GOOD.replace("severity.error", "severity.eror")))
+
+
+@pytest.fixture
+def own_theme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], str]]:
+    def write(text: str) -> str:
+        file = tmp_path / "ctxview" / "themes" / "mine.toml"
+        file.parent.mkdir(parents=True)
+        file.write_text(text.replace(themes.DEFAULT, "mine"), "utf-8")
+        return "mine"
+
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    yield write
+    load.cache_clear()
 
 
 def test_a_style_name_lays_over_the_one_before() -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
@@ -36,16 +35,15 @@ class VisibilityPane(PaneLines):
         index = shown.index
         blocks = [index.block(row) for row in rows]
         columns = plan(width, blocks)
-        signs = self._signs
         styles = tier_styles(tier.name for tier in index.reading.state.tiers)
 
         def draw(row: int) -> tuple[Line]:
             block = blocks[row]
             first = row == 0 or blocks[row - 1].tier != block.tier
             tier = show(block.tier if first else "", f"bold {styles[block.tier]}")
-            return (row_line(block, tier, columns, signs, width),)
+            return (row_line(block, tier, columns, width),)
 
-        header = (fit(sights.legend(signs), width), fit(_names(columns), width))
+        header = (fit(sights.legend(), width), fit(_names(columns), width))
         return Page(len(rows), draw, lambda row: rows[row], header=header)
 
     def holds(self, shown: Shown) -> bool:
@@ -54,12 +52,6 @@ class VisibilityPane(PaneLines):
     def count(self, shown: Shown) -> str:
         blocks = [block for block in shown.index.reading.state.blocks() if block.sights]
         return f"{len(blocks)}×{len(sights.targets(blocks))}" if blocks else ""
-
-    @property
-    def _signs(self) -> Mapping[Sight, str]:
-        """Letters where the terminal knows only these: the Linux console has no half circle."""
-        plain_letters = self.app.console.options.ascii_only or os.environ.get("TERM") == "linux"
-        return sights.LETTERS if plain_letters else sights.GLYPHS
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +102,13 @@ def plan(width: int, blocks: Sequence[Block]) -> Columns:
     return next((columns for columns in wished if columns.taken <= width), wished[-1])
 
 
-def row_line(block: Block, tier: Line, columns: Columns, signs: Mapping[Sight, str], width: int) -> Line:
+def row_line(block: Block, tier: Line, columns: Columns, width: int) -> Line:
     """Tier, id, a sign for each target, and the beginning of the text where there is room for it."""
     name = show(shorten(block.id, columns.id), "strong")
     cells = [pad(tier, columns.tier), (Span(" "),), pad(name, columns.id)]
     for target, cell in zip(columns.targets, columns.cells, strict=True):
         sight = block.sights.get(target, Sight.UNKNOWN)
-        sign: Line = (Span(signs[sight], sights.style(sight)),)
+        sign: Line = (Span(sights.GLYPHS[sight], sights.style(sight)),)
         if columns.worded:
             sign = join(sign, (Span(sights.WORDS[sight], sights.style(sight)),), gap=" ")
             cells += [(Span(" " * columns.gap),), pad(sign, cell)]

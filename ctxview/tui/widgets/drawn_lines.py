@@ -27,7 +27,7 @@ CACHED = 2_000
 RAIL = 1
 """Cells kept free at the right for the scroll rail."""
 
-RAILS = ("", "rail", "track")
+RAILS = {"": "", "rail": "▐", "track": "▕"}
 
 Key: TypeAlias = tuple[int, str, str]
 """A line of the page, the style it lies on, the style of the rail beside it. A header counts from below 0."""
@@ -168,7 +168,7 @@ class DrawnLines(Kept, ScrollView):
         return page.line(number) if number < page.lines else EMPTY
 
     def _rail(self, style: str) -> list[Segment]:
-        return segments((Span("▐", style),) if style else EMPTY, RAIL, self.palette, self._base)
+        return segments((Span(RAILS[style], style),), RAIL, self.palette, self._base)
 
     @property
     def _base(self) -> Style:
