@@ -6,7 +6,7 @@ a new `ContextState`. What a format does not have is `None`, never invented.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
@@ -104,7 +104,7 @@ class Form:
 
     file: str
     pointer: str
-    fields: tuple[Field, ...]
+    fields: Sequence[Field]
     exists: bool = True
     removable: bool = False
 

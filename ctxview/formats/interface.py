@@ -38,6 +38,8 @@ class Lens:
     """What if the budget were this; None for the source's own. Formats without such a budget ignore it."""
     editor: str | None = None
     """Who would edit: forms open what that one may write. None for the first; see `HasEditors`."""
+    hurry: bool = False
+    """Whether the state is wanted now, and findings that take long may come with another reading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,8 @@ class Reading:
 
     state: ContextState
     findings: tuple[Finding, ...]
+    judged: bool = True
+    """False when somebody was in a hurry, and what is wrong is not known yet."""
 
 
 class Source(Protocol):

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
+from ctxview.later import Later
 from ctxview.state import ContextState, Field, Form, Origin, Row, Tier, Transcript
 
 T = TypeVar("T")
@@ -55,6 +56,8 @@ class Naming:
                 changed = tuple(map(self._of, value))
                 same = all(new is old for new, old in zip(changed, value, strict=True))
                 return value if same else changed
+            case Later():
+                return Later(lambda: [self._of(each) for each in value])
             case Origin():
                 file = self.text(value.file)
                 return value if file is value.file else replace(value, file=file)

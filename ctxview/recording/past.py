@@ -48,7 +48,8 @@ class AsOf:
         state = self.naming.of(reading.state)
         lost = self.laid_out.problems if self.laid_out is not None else []
         missing = (*(self._gap(name, why) for name, why in lost), *state.missing)
-        return Reading(replace(state, missing=missing), self.naming.of(reading.findings))
+        findings = self.naming.of(reading.findings)
+        return replace(reading, state=replace(state, missing=missing), findings=findings)
 
     def findings(self, lens: Lens) -> Sequence[Finding]:
         return (

@@ -111,13 +111,13 @@ class SeenSource:
         place = self._ordered()[revision]
         if isinstance(place, int):
             reading = self.source.reading(place, lens, overlay)
-            return Reading(self._placed(reading.state, place, revision), reading.findings)
+            return replace(reading, state=self._placed(reading.state, place, revision))
         as_of, label = self._at(place), _revision(place).label
         found = as_of.reading(lens)
         if found is None:
             return Reading(nothing_there(as_of, self.title, str(self.path), label, lens), ())
         state = replace(found.state, revision=label)
-        return Reading(self._placed(state, place.before, revision), found.findings)
+        return replace(found, state=self._placed(state, place.before, revision))
 
     def findings(self, lens: Lens) -> Sequence[Finding]:
         """Of what is now."""

@@ -97,7 +97,7 @@ def read(
     from ctxview.formats import Lens
 
     if quick and manner.tokens not in ESTIMATES:
-        rough = Lens(ESTIMATES["bytes/4"], look.profile, manner.mode, look.budget, look.editor)
+        rough = Lens(ESTIMATES["bytes/4"], look.profile, manner.mode, look.budget, look.editor, hurry=True)
         post(Ready(look, Index(source.reading(look.revision, rough, overlay)), final=False))
         precedence.give_way(cancelled)
         if cancelled():

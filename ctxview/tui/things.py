@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ctxview.files.reading import Unreadable
 from ctxview.findings import Finding, worst_first
 from ctxview.flow import Node
+from ctxview.later import Later
 from ctxview.state import Block, Budget, ContextState, Gap, Origin, Ref, Row, Todo, TodoItem, Transcript
 from ctxview.tui.ways import Ways
 
@@ -280,8 +281,8 @@ def _stands(value: Value) -> Iterator[tuple[str, str | None, int | None, int | N
     if isinstance(value, Todo) and (around := form.pointer.rpartition("/")[0]):
         # The cursor is what may be written; what is wrong with the figures beside it concerns the todo too.
         yield form.file, around, None, None
-    for each in form.fields:
-        yield form.file, each.pointer, None, None
+    if not isinstance(form.fields, Later):
+        yield from ((form.file, each.pointer, None, None) for each in form.fields)
 
 
 def _origin(value: Value | None) -> Origin | None:

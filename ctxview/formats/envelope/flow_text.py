@@ -24,10 +24,11 @@ def node_text(view: View, record: Record) -> str:
 
 
 def fields_text(view: View, record: Record) -> str:
-    members = view.withheld.value(record)
-    if not isinstance(members, dict):
-        return ""
-    return "\n".join(f"{name}: {spelled_out(value)}" for name, value in members.items())
+    if record not in view.told:
+        members = view.withheld.value(record)
+        named = members.items() if isinstance(members, dict) else ()
+        view.told[record] = "\n".join(f"{name}: {spelled_out(value)}" for name, value in named)
+    return view.told[record]
 
 
 def coverage(compaction: Record) -> str:

@@ -5,7 +5,7 @@ Says what an editor may offer; `write` decides what is really written, `masking`
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from ctxview.edits import MoveItem
 from ctxview.formats.envelope.changes import OMITTED, SELECTED
@@ -16,6 +16,7 @@ from ctxview.formats.envelope.ownership import REVIEWER, Right, ownership
 from ctxview.formats.envelope.rights import why_locked
 from ctxview.formats.envelope.times import in_time
 from ctxview.formats.envelope.vocabulary import KNOWN, OWN_ID, Kind, Words
+from ctxview.later import Later
 from ctxview.state import (
     ChoiceShape,
     Field,
@@ -36,16 +37,8 @@ ONLY_REVIEWERS = frozenset(("policy_refs", "evidence_refs"))
 
 def record_form(record: Record, dossier: Dossier, editor: str) -> Form:
     """The fields of its kind that are there or may be written, then whatever else the record has."""
-    specs = FIELDS[record.kind]
-    names = [*specs, *(name for name in record.value if name not in specs)]
-    fields = []
-    for name in names:
-        present = name in record.value
-        locked = why_locked(record, name, dossier) or _not_for(editor, name)
-        if not present and (locked is not None or specs[name].type is Type.REFS):
-            continue
-        fields.append(_field(record, name, present, locked))
-    return Form(record.file, record.pointer, tuple(fields))
+    # There may be ten thousand records, and a person looks at a few.
+    return Form(record.file, record.pointer, Later(lambda: [*_fields(record, dossier, editor)]))
 
 
 def moves_by_item(dossier: Dossier) -> Mapping[str, tuple[Move, ...]]:
@@ -58,6 +51,15 @@ def moves_by_item(dossier: Dossier) -> Mapping[str, tuple[Move, ...]]:
                 step = MoveItem(selection.at(*entry.path), selection.at(other, "-"))
                 found[entry.id or ""] = (Move(tier, selection.file, step),)
     return found
+
+
+def _fields(record: Record, dossier: Dossier, editor: str) -> Iterator[Field]:
+    specs = FIELDS[record.kind]
+    for name in (*specs, *(name for name in record.value if name not in specs)):
+        present = name in record.value
+        locked = why_locked(record, name, dossier) or _not_for(editor, name)
+        if present or (locked is None and specs[name].type is not Type.REFS):
+            yield _field(record, name, present, locked)
 
 
 def _field(record: Record, name: str, present: bool, locked: str | None) -> Field:

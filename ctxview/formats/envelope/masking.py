@@ -13,6 +13,7 @@ from typing import TypeVar, cast
 
 from ctxview.findings import Finding, worst_first
 from ctxview.formats.envelope.withheld import Withheld
+from ctxview.later import Later
 from ctxview.state import ContextState, Field, Form, Move, Origin
 
 T = TypeVar("T")
@@ -42,7 +43,7 @@ def _replaced(value: object, withheld: Withheld) -> object:
     if isinstance(value, str):
         return withheld.mask(value)
     if isinstance(value, Form):
-        return replace(value, fields=tuple(_field(each, value.file, withheld) for each in value.fields))
+        return _form(value, withheld)
     if isinstance(value, tuple):
         return tuple(_replaced(each, withheld) for each in value)
     if isinstance(value, dict):
@@ -51,6 +52,11 @@ def _replaced(value: object, withheld: Withheld) -> object:
         changes = {each.name: _replaced(getattr(value, each.name), withheld) for each in fields(value)}
         return replace(value, **changes)
     return value
+
+
+def _form(form: Form, withheld: Withheld) -> Form:
+    """Its fields are masked when somebody looks at them; until then nobody has seen them."""
+    return replace(form, fields=Later(lambda: [_field(each, form.file, withheld) for each in form.fields]))
 
 
 def _field(field: Field, file: str, withheld: Withheld) -> Field:

@@ -109,6 +109,13 @@ class Record:
         return join(self.pointer, *path)
 
     def origin(self, *path: str | int) -> Origin:
+        return self._place(path) if path else self._own_place
+
+    @cached_property
+    def _own_place(self) -> Origin:
+        return self._place(())
+
+    def _place(self, path: tuple[str | int, ...]) -> Origin:
         found = self.document.origin(self.file, join(self.inner, *path))
         pointer = self.prefix + (found.pointer or "")
         return Origin(found.file, pointer, found.start, found.end, found.line, found.column)
@@ -142,9 +149,17 @@ class Record:
         return tuple(_references(self))
 
 
+_REFERRING = {
+    kind: {name: spec for name, spec in specs.items() if spec.type in (Type.REF, Type.REFS)}
+    for kind, specs in FIELDS.items()
+}
+"""The fields that hold references, by kind of record."""
+
+
 def _references(record: Record) -> Iterator[Reference]:
-    for name, spec in FIELDS[record.kind].items():
-        yield from _entries(record, record.value, spec, (name,))
+    for name, spec in _REFERRING[record.kind].items():
+        if name in record.value:
+            yield from _entries(record, record.value, spec, (name,))
     for name, kind in (("surface_id", Kind.SURFACE), ("assembly_id", Kind.ASSEMBLY)):
         if name != OWN_ID[record.kind] and name in FIELDS[record.kind] and name in record.value:
             yield Reference(record, (name,), record.value[name], (kind,))

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from ctxview.state import Event
 
 FORMAT = "envelope"
+MANY = 2000
+"""Of more records it is worth while to be shown the state before what is wrong with it is known."""
 
 
 class EnvelopeSource:
@@ -129,7 +131,7 @@ class EnvelopeSource:
         if overlay:
             look = self._look.with_drafts(overlay)
             return look.reading(revision, lens, self.title, lambda: self._draft_findings(look, overlay))
-        key = (revision, lens.counter.name, lens.editor)
+        key = (revision, lens.counter.name, lens.editor, lens.hurry)
         return self._readings.once(
             key, lambda: self._look.reading(revision, lens, self.title, self._file_findings)
         )
@@ -242,6 +244,8 @@ class _Look:
         setting = Setting(
             title, str(self._path), self.revisions[place].label, self.bundle.files, self.timeline
         )
+        if lens.hurry and len(self.bundle.records) > MANY and moment.whole not in self._judged:
+            return Reading(build_state(view, setting), (), judged=False)
         strangers = self._strangers(moment)
         found = [
             *(each for each in file_findings() if each.origin.file not in strangers),

@@ -44,10 +44,14 @@ class _Refs:
         self._dossier = view.dossier
 
     def of_references(self) -> Iterator[Ref]:
+        sound = 0
         for references in self._grouped().values():
             record, file = self._led_to(references[0]), self._file(references[0])
             if record is not None:
-                yield self._to_record(references, record)
+                sound += 1
+                # Of more than that none would stay.
+                if sound <= MOST_REFS:
+                    yield self._to_record(references, record)
             elif file is not None:
                 yield self._to_file(references, file)
             else:

@@ -31,6 +31,11 @@ class View:
     """Who would edit; None when nobody may, as in the past."""
 
     @cached_property
+    def told(self) -> dict[Record, str]:
+        """Records in words, as far as somebody asked for them."""
+        return {}
+
+    @cached_property
     def fates(self) -> Mapping[str, Fate]:
         return fates(self.dossier)
 
@@ -70,7 +75,13 @@ def spelled_out(value: JsonValue) -> str:
     """Text as it is, anything else as JSON."""
     if isinstance(value, str):
         return value
+    if not isinstance(value, dict | list) or not value:
+        return json.dumps(value)
     try:
+        if isinstance(value, list) and all(isinstance(each, str) for each in value):
+            # Each by itself is spelled by a quick way that knows no indentation.
+            told = ",\n  ".join(json.dumps(each, ensure_ascii=False) for each in value)
+            return f"[\n  {told}\n]"[:LONGEST_VALUE]
         return json.dumps(value, ensure_ascii=False, indent=2)[:LONGEST_VALUE]
     except (RecursionError, ValueError):
         return "…"

@@ -112,7 +112,7 @@ class RecordingSource:
             found += reading.findings
             timeline = tuple(replace(event, revision=None) for event in reading.state.timeline)
             state = replace(reading.state, source=str(self._path), revision=label, timeline=timeline)
-        return Reading(state, worst_first(found))
+        return Reading(state, worst_first(found), reading is None or reading.judged)
 
     def findings(self, lens: Lens) -> Sequence[Finding]:
         """What is wrong with the whole recording, and with what it holds as of the last moment."""

@@ -91,7 +91,8 @@ def _step(screen: Inspector, step: int) -> None:
     """To the next finding in its pane; the detail tells all about it and Enter goes on to its subject."""
     findings = screen.shown.index.findings if screen.shown is not None else ()
     if not findings:
-        screen.say("There are no findings.")
+        known = screen.shown is not None and screen.shown.index.reading.judged
+        screen.say("There are no findings." if known else "What is wrong is still being found out.")
         return
     here = screen.finding if screen.finding in findings else None
     at = findings.index(here) + step if here is not None else 0 if step > 0 else -1

@@ -15,6 +15,8 @@ class FindingsPane(PaneLines):
 
     def draw(self, shown: Shown, width: int, room: int) -> Page:
         rows = shown.index.findings
+        if not shown.index.reading.judged:
+            return nothing(width, "Being checked…")
         if not rows:
             return nothing(width, "✓ No findings: every rule of this format is kept.")
 
@@ -25,4 +27,4 @@ class FindingsPane(PaneLines):
         return Page.roomy(len(rows), draw, lambda row: rows[row], room)
 
     def count(self, shown: Shown) -> str:
-        return str(len(shown.index.findings) or "")
+        return str(len(shown.index.findings) or "") if shown.index.reading.judged else "…"

@@ -61,7 +61,7 @@ def _facts(view: SessionView, status: str, live: tuple[str, str]) -> list[tuple[
     shown = view.shown
     if shown is not None and shown.draft:
         facts.append((9, (Span(" DRAFT ", "draft", "screen.command('save')"),)))
-    if shown is not None:
+    if shown is not None and shown.index.reading.judged:
         counts = severity_counts(shown.counts, gap="  ", zeros=True)
         facts.append((8, tuple(Span(span.text, span.style, "screen.command('pane_7')") for span in counts)))
     if (as_of := view.as_of) is not None:

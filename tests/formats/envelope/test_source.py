@@ -9,6 +9,7 @@ import pytest
 
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.formats import CannotOpen, Lens, Source, detect, discover, loading, open_source
+from ctxview.formats.envelope import source as source_module
 from ctxview.formats.envelope.source import EnvelopeSource
 from ctxview.formats.interface import HasEditors, HoldsBack, Withholding
 from ctxview.state import ContextState
@@ -290,3 +291,17 @@ def test_deceiving_text_in_a_line_is_told_with_its_line(tmp_path: Path) -> None:
     assert {
         (each.origin.line, each.origin.pointer) for each in source.findings(LENS) if each.rule == "TXT001"
     } == {(2, "/1/content")}
+
+
+def test_in_a_hurry_many_records_are_shown_before_they_are_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source_module, "MANY", 5)
+    bad = b.write(tmp_path, b.as_array([{**each, "scope": 7} for each in b.turn()]))
+    quick = Lens(ESTIMATES["bytes/4"], hurry=True)
+    source = opened(bad)
+    first, last = source.reading(0, quick), source.reading(0, Lens(quick.counter))
+    assert (first.judged, first.findings) == (False, ())
+    assert first.state == last.state
+    assert last.judged
+    assert last.findings
