@@ -35,8 +35,8 @@ def subtitle(view: SessionView) -> Line:
     if view.sort is not Sort.FILE or view.reverse:
         parts.append(show(f" {view.sort} {'▴' if view.reverse else '▾'} "))
     if view.shown is not None and (view.shown.changes or view.shown.gone):
-        gone = f", {len(view.shown.gone)} gone" if view.shown.gone else ""
-        parts.append(show(f" {len(view.shown.changes)} changed{gone} "))
+        counts = ((len(view.shown.changes), "changed"), (len(view.shown.gone), "gone"))
+        parts.append(show(f" {', '.join(f'{number:,} {word}' for number, word in counts if number)} "))
     return join(*parts, gap="─")
 
 

@@ -29,6 +29,8 @@ YES, NO, UNSAID = "✓", "✗", "·"
 
 DONE, CURRENT, OPEN, STUCK, DROPPED = "✓", "●", "○", "⊘", "–"
 
+MORE, LESS = "▲", "▼"
+
 LEVELS = "▁▂▃▄▅▆▇█"
 
 

@@ -7,30 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ctxview.findings import Finding, Severity
 from ctxview.formats.revisions import is_over
-from ctxview.state import Block, Transcript
+from ctxview.state import Transcript
 from ctxview.tui.marks import Change, Marks, compare, same_revision
 from ctxview.tui.query import Facts, Query
 from ctxview.tui.search import Hit, Hits, search
+from ctxview.tui.sorting import Sort as Sort
+from ctxview.tui.sorting import order
 from ctxview.tui.things import Index, Kind, Thing
+from ctxview.tui.trends import Past, Trends
 
 if TYPE_CHECKING:
     from ctxview.formats import Source
-
-
-class Sort(StrEnum):
-    FILE = "file order"
-    MODEL = "model order"
-    QUALITY = "quality"
-    DECAY = "decay"
-    CONFIDENCE = "confidence"
-    AGE = "age"
-    TOKENS = "tokens"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +81,8 @@ class Shown:
     blocks: tuple[Thing, ...] = ()
     """The memory rows, after filter and order."""
     marks: Marks = field(default_factory=Marks)
+    trends: Trends | None = None
+    """How it came to be so; None while nobody knows."""
 
     @property
     def changes(self) -> Mapping[Thing, Change]:
@@ -97,6 +91,13 @@ class Shown:
     @property
     def gone(self) -> tuple[Thing, ...]:
         return self.marks.gone
+
+    @property
+    def past(self) -> Past | None:
+        """What led to it; None where nothing is known."""
+        if self.trends is None or not self.trends.moments:
+            return None
+        return self.trends.past(self.look.revision, self.look.seen)
 
     @property
     def counts(self) -> dict[Severity, int]:
@@ -304,8 +305,20 @@ class SessionView:
         self._read_at = max(self._read_at, at)
         if self._growth is not None and self._growth.at > self._read_at and self._growth.belongs_to(look):
             index = index.telling(self._growth.transcript)
-        shown = Shown(look, index, draft, marks=_marks(before, look, index))
+        same = (
+            before is not None and before.look.source == look.source and before.look.profile == look.profile
+        )
+        trends = before.trends if before is not None and same else None
+        shown = Shown(look, index, draft, marks=_marks(before, look, index), trends=trends)
         return self._keep(replace(shown, blocks=self._rows(shown)))
+
+    def knows_past(self, trends: Trends) -> Shown | None:
+        """How what is shown came to be so; None when that is another source's past."""
+        shown = self.shown
+        if shown is None or (shown.look.source, shown.look.profile) != (trends.source, trends.profile):
+            return None
+        self.shown = replace(shown, trends=trends)
+        return self.shown
 
     def rearranged(self) -> Shown | None:
         """The same reading under the present filter and order."""
@@ -335,7 +348,7 @@ class SessionView:
             ]
         if self.sort is not Sort.FILE:
             tiers = {tier.name: at for at, tier in enumerate(index.reading.state.tiers)}
-            rows.sort(key=lambda row: _order(self.sort, index.block(row), tiers))
+            rows.sort(key=lambda row: order(self.sort, index.block(row), tiers))
         if self.reverse:
             rows.reverse()
         return tuple(rows)
@@ -379,21 +392,3 @@ def _marks(before: Shown | None, look: Look, index: Index) -> Marks:
         return before.marks
     on_disk = before.look.seen != look.seen
     return compare(before.index, index, fading=on_disk) or (before.marks if on_disk else Marks())
-
-
-def _order(sort: Sort, block: Block, tiers: Mapping[str, int]) -> tuple[bool, float, float]:
-    """What one sorts for comes first: the best, the most faded, the least sure, the oldest, the heaviest."""
-    value = {
-        Sort.MODEL: block.rank,
-        Sort.QUALITY: _negative(block.quality),
-        Sort.DECAY: _negative(block.decay),
-        Sort.CONFIDENCE: block.confidence,
-        Sort.AGE: _negative(block.age),
-        Sort.TOKENS: _negative(block.tokens),
-    }[sort]
-    tier = tiers[block.tier] if sort is Sort.MODEL else 0
-    return (value is None, tier, value or 0)
-
-
-def _negative(value: float | None) -> float | None:
-    return None if value is None else -value

@@ -13,9 +13,9 @@ from ctxview.files.visible import is_safe
 from ctxview.formats import Lens
 from ctxview.state import Budget, Segment, Todo, TodoItem
 from ctxview.tui import glyphs
+from ctxview.tui.budget_picture import Drawing, Earlier, brief_lines, whole_lines
 from ctxview.tui.commands import Need
 from ctxview.tui.layout import SOMETIMES, Pane, Slot
-from ctxview.tui.panes.budget import budget_lines
 from ctxview.tui.panes.describe import describe
 from ctxview.tui.panes.memory_columns import plan
 from ctxview.tui.panes.todo import cursor_lines, item_line
@@ -96,7 +96,7 @@ def test_memory_columns_go_in_the_order_of_their_worth() -> None:
 
 def test_a_budget_says_how_much_is_free_kept_back_and_estimated() -> None:
     budget = shown(night()).index.reading.state.budgets[0]
-    told = text_of(budget_lines(budget, 40, {"core": "tier.core"}))
+    told = text_of(whole_lines(budget, Drawing(40, {"core": "tier.core"})))
     assert "≈" in told
     assert f"{budget.used} / 600 tokens" in told
     assert f"free {600 - (budget.used or 0)}" in told
@@ -105,7 +105,7 @@ def test_a_budget_says_how_much_is_free_kept_back_and_estimated() -> None:
 
 def test_a_budget_that_does_not_fit_says_by_how_much() -> None:
     budget = Budget("window", "tokens", 100, 140, None, (Segment("core", 140),))
-    assert "over by 40" in text_of(budget_lines(budget, 40, {}))
+    assert "over by 40" in text_of(whole_lines(budget, Drawing(40)))
 
 
 @given(
@@ -119,11 +119,27 @@ def test_any_budget_can_be_drawn(
     limit: int | None, used: int | None, reserved: int | None, parts: list[int], cells: int
 ) -> None:
     segments = tuple(Segment(f"part {at}", value, value // 2) for at, value in enumerate(parts))
-    for brief in (False, True):
-        for line in budget_lines(
-            Budget("t", "tokens", limit, used, reserved, segments), cells, {}, brief=brief
-        ):
-            assert width(line) <= cells
+    budget = Budget("t", "tokens", limit, used, reserved, segments, reserved)
+    past = Earlier(replace(budget, used=7, segments=segments[1:]), "since round 1", (1, None, 7, used), 3)
+    drawn = (whole_lines(budget, Drawing(cells), past), *brief_lines([budget, budget], Drawing(cells)))
+    for line in (line for lines in drawn for line in lines):
+        assert width(line) <= cells
+
+
+def test_a_budget_shows_how_it_went_and_what_each_part_gained_or_lost() -> None:
+    before = Budget("window", "tokens", 1000, 300, None, (Segment("core", 100), Segment("notes", 200)))
+    now = Budget("window", "tokens", 1000, 420, 100, (Segment("core", 90), Segment("tools", 330)), 55)
+    lines = whole_lines(now, Drawing(50), Earlier(before, "since round 3", (100, 300, 420), 2))
+    told = [" ".join(plain(line).split()) for line in lines]
+    assert told[0] == "window 100 → 420 ▂▆█"
+    assert told[1] == "420 / 1,000 tokens 42% ▲120"
+    assert told[3] == "░ free 580 ▒ reserved 100 ▲▼ since round 3"
+    assert [(row.split()[0], *row.split()[-2:]) for row in told[4:7]] == [
+        ("core", "90", "▼10"),
+        ("tools", "330", "▲330"),
+        ("notes", "0", "▼200"),
+    ]
+    assert told[7].split()[:2] == ["left", "out"]
 
 
 def test_the_path_shows_done_current_and_open_steps() -> None:

@@ -9,9 +9,11 @@ from ctxview.findings import Finding
 from ctxview.flow import Link, Node
 from ctxview.state import Block, Budget, ContextState, Counts, Gap, Origin, Ref, Row, Todo, TodoItem
 from ctxview.tui import glyphs
-from ctxview.tui.panes.budget import budget_lines
+from ctxview.tui.budget_picture import whole_lines
+from ctxview.tui.panes.budget import drawing_of, earlier
 from ctxview.tui.panes.fields import field_lines
 from ctxview.tui.panes.history import numeral, role_style
+from ctxview.tui.panes.past import block_lines
 from ctxview.tui.panes.references import STYLE as REF_STYLE
 from ctxview.tui.panes.rows import finding_row, gap_badge, what_waits
 from ctxview.tui.panes.todo import cursor_lines, item_line
@@ -76,19 +78,7 @@ def _block(block: Block, shown: Shown, width: int) -> Iterator[Line]:
     )
     yield from _verdict(block, width)
     yield from wrap_all(in_words(block), width, "  ")
-    for name, value, ramp in (
-        ("decay", block.decay, "decay"),
-        ("confidence", block.confidence, "confidence"),
-    ):
-        if value is not None:
-            heavy, light = glyphs.rail(value, 12)
-            style = f"{ramp}.{glyphs.step(value)}"
-            yield (
-                Span(f"{name:<11}", "dim"),
-                Span(heavy, style),
-                Span(light, "faint"),
-                Span(f" {value:g}"),
-            )
+    yield from block_lines(block, shown, width)
     if block.quality is not None:
         yield (Span(f"{'quality':<11}", "dim"), Span(f"{block.quality:g}"))
     yield from wrap(show(_figures(block, shown), "dim"), width)
@@ -148,9 +138,7 @@ def _todo(todo: Todo, width: int) -> Iterator[Line]:
 
 
 def _budget(budget: Budget, shown: Shown, width: int) -> Iterator[Line]:
-    yield from wrap(show(budget.target, "strong"), width)
-    tiers = tier_styles(tier.name for tier in shown.index.reading.state.tiers)
-    yield from budget_lines(budget, width, tiers)
+    yield from whole_lines(budget, drawing_of(shown, width), earlier(budget, shown))
     yield EMPTY
     estimators = sorted(
         {segment.estimator for segment in budget.segments if segment.estimator and not segment.exact}

@@ -8,12 +8,15 @@ from ctxview.state import Block
 from ctxview.tui import glyphs
 from ctxview.tui.layout import Pane
 from ctxview.tui.marks import Change
-from ctxview.tui.panes.memory_columns import GAUGE, Columns, plan
+from ctxview.tui.panes.memory_columns import GAUGE, ROOMY, Columns, plan
 from ctxview.tui.panes.pane import PaneLines, nothing
+from ctxview.tui.panes.past import FIGURES, rail
 from ctxview.tui.session_view import Shown, Sort
+from ctxview.tui.sparks import gauge_spark
 from ctxview.tui.text import Line, Span, fit, join, pad, preview, shorten, show, styled, width, wrap_to
 from ctxview.tui.things import Kind, Thing
 from ctxview.tui.tiers import tier_styles
+from ctxview.tui.trends import Past, gauge_of
 from ctxview.tui.widgets.page import Page
 
 INLINE = 64
@@ -40,11 +43,14 @@ class MemoryPane(PaneLines):
         columns = plan(width, [index.block(row) for row in rows[:500]])
         inline = columns.text >= INLINE
         styles = tier_styles(tier.name for tier in index.reading.state.tiers)
+        past = shown.past if columns.bar > 1 else None
 
         def draw(row: int, depth: int) -> Sequence[Line]:
             block = index.block(rows[row])
             first = row == 0 or rows[row - 1].within != rows[row].within
-            cells = _cells(block, columns, styles[block.tier], shown.changes.get(rows[row]), first=first)
+            cells = _cells(
+                block, columns, styles[block.tier], shown.changes.get(rows[row]), past, first=first
+            )
             text, *more = _text(block, columns.text, depth, inline=inline and depth == 1)
             lines = [
                 join(*cells, text, gap=" "),
@@ -61,6 +67,11 @@ class MemoryPane(PaneLines):
         header = columns.header(self.sort, self.reverse)
         return Page.roomy(len(rows), draw, lambda row: rows[row], room, heights, (header,))
 
+    @property
+    def draws_past(self) -> bool:
+        """Whether it is wide enough for pictures over time."""
+        return self.content_size.width > ROOMY
+
     def holds(self, shown: Shown) -> bool:
         return bool(shown.index.of(Kind.BLOCK))
 
@@ -74,7 +85,7 @@ def _hidden(block: Block) -> bool:
 
 
 def _cells(
-    block: Block, columns: Columns, tier_style: str, change: Change | None, *, first: bool
+    block: Block, columns: Columns, tier_style: str, change: Change | None, past: Past | None, *, first: bool
 ) -> list[Line]:
     """Everything before the text."""
     hidden = block.visible is False
@@ -93,10 +104,11 @@ def _cells(
     cells.append(pad(show(shorten(block.id, columns.id), id_style), columns.id))
     if columns.type:
         cells.append(pad(show(block.type or "", quiet or "rule"), columns.type))
-    if columns.decay:
-        cells.append(_gauge(block.decay, "decay", columns.bar))
-    if columns.confidence:
-        cells.append(_gauge(block.confidence, "confidence", columns.bar))
+    gauges, at = (past.gauges(block), past.place) if past is not None else ([], 0)
+    for name, value in FIGURES:
+        if getattr(columns, name):
+            spark = gauge_spark(gauges, at, columns.bar, value, name)
+            cells.append(_gauge(value(gauge_of(block)), name, columns.bar, spark))
     if columns.quality:
         cells.append(pad(show(glyphs.share(block.quality), quiet), columns.quality, right=True))
     if columns.age:
@@ -106,16 +118,16 @@ def _cells(
     return cells
 
 
-def _gauge(value: float | None, ramp: str, cells: int) -> Line:
-    """A value as a picture and a number; `cells` 1 is a column, more is a bar."""
+def _gauge(value: float | None, ramp: str, cells: int, past: Line) -> Line:
+    """A value as a picture and a number: in one cell a column; in more its past, or a rail if it has none."""
     number = pad(show(glyphs.share(value)), GAUGE, right=True)
     if value is None:
         return join((Span(" " * cells),), number)
-    style = f"{ramp}.{glyphs.step(value)}"
     if cells == 1:
-        return join((Span(glyphs.level(value), style),), number)
-    heavy, light = glyphs.rail(value, cells)
-    return join((Span(heavy, style), Span(light, "faint")), number)
+        return join((Span(glyphs.level(value), f"{ramp}.{glyphs.step(value)}"),), number)
+    if past:
+        return join(pad(past, cells, right=True), number)
+    return join(rail(value, ramp, cells), number)
 
 
 def _text(block: Block, cells: int, depth: int, *, inline: bool) -> list[Line]:

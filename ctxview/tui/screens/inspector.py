@@ -36,6 +36,7 @@ from ctxview.tui.screens.command_screen import CommandScreen
 from ctxview.tui.session_view import SessionView, Shown, Sort
 from ctxview.tui.text import Line, content
 from ctxview.tui.things import TEXT, WHOLE, Index, Kind, Thing, words_of
+from ctxview.tui.trending import READING_PAST, Trended, Trending
 from ctxview.tui.watching import OnDisk
 from ctxview.tui.widgets.deck import Deck
 from ctxview.tui.widgets.header import Header
@@ -91,6 +92,7 @@ class Inspector(Kept, CommandScreen[None]):
         self.following = Following(self, manner, opener, watching_alone=watching)
         self._hunter = Hunter(self)
         self.playing = Playing(self, manner, show, ended)
+        self.trending = Trending(self, manner)
 
     def compose(self) -> Iterator[Widget]:
         yield Header(self.view)
@@ -197,6 +199,9 @@ class Inspector(Kept, CommandScreen[None]):
     def on_told(self, message: Told) -> None:
         self.playing.heard(message)
 
+    def on_trended(self, message: Trended) -> None:
+        self.trending.take(message)
+
     async def action_command(self, name: str) -> None:
         self.playing.asked_for(name)
         before = self._pointed_at
@@ -224,6 +229,8 @@ class Inspector(Kept, CommandScreen[None]):
             self.errands.stop()
         if event.worker.group == LOOKING_AGAIN:
             self.following.failed()
+        if event.worker.group == READING_PAST:
+            self.trending.failed()
         if event.worker.name in {"opening", "reading"} and (
             event.worker is self._reading or not self.view.sources
         ):
@@ -275,6 +282,7 @@ class Inspector(Kept, CommandScreen[None]):
         if isinstance(pane, PaneLines):
             if pane is not self.deck.front:
                 self.deck.choose(pane.pane)
+            self.trending.turn()
             if pane.has_cursor and pane.thing is not None:
                 self.selected = pane.thing
 
@@ -400,3 +408,4 @@ class Inspector(Kept, CommandScreen[None]):
             self._told = subtitle
             self.memory.border_subtitle = content(subtitle)
         self.keys.offer(bars.offers(view, draft=self.drafts.dirty(view.look), player=self.playing.on))
+        self.trending.turn()

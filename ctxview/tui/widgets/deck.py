@@ -28,8 +28,8 @@ class Deck(Kept, Widget):
     Deck.-past PaneLines:focus { border: round $warning; }
     Deck.-single PaneLines { border: none; border-top: solid $secondary; }
     Deck.-single PaneLines:focus { border-top: solid $primary; }
-    Deck.-single.-past PaneLines { border-top: solid $warning 75%; }
-    Deck.-single.-past PaneLines:focus { border-top: solid $warning; }
+    Deck.-single.-past PaneLines { border: none; border-top: solid $warning 75%; }
+    Deck.-single.-past PaneLines:focus { border: none; border-top: solid $warning; }
     """
 
     def __init__(self, panes: Iterable[PaneLines]) -> None:
