@@ -8,10 +8,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, TypeGuard
 
-from textual.worker import get_current_worker
-
 from ctxview.tui import background, loading
 from ctxview.tui.session_view import Look
+from ctxview.tui.threads import cancelled, in_thread
 
 if TYPE_CHECKING:
     from ctxview.formats import LongWork, Source
@@ -40,14 +39,7 @@ class Errands:
             self._under_way = look
             screen = self._screen
             job = partial(background.work, source, look, self._manner, screen.precedence, screen.post_message)
-            self._screen.run_worker(
-                lambda: job(cancelled()),
-                name="the work in the background",
-                group=LONG_WORK,
-                exclusive=True,
-                thread=True,
-                exit_on_error=False,
-            )
+            in_thread(screen, lambda: job(cancelled()), "the work in the background", LONG_WORK)
 
     def busy_with(self, look: Look) -> bool:
         return self._under_way is not None and _key(self._under_way) == _key(look)
@@ -102,15 +94,7 @@ class Errands:
                 screen.precedence,
                 screen.post_message,
             )
-            screen.run_worker(
-                lambda: job(cancelled()), name="totals", group="totals", thread=True, exit_on_error=False
-            )
-
-
-def cancelled() -> loading.Cancelled:
-    """How the worker that runs this is asked whether anybody still waits for it."""
-    worker = get_current_worker()
-    return lambda: worker.is_cancelled
+            in_thread(screen, lambda: job(cancelled()), "totals", alone=False)
 
 
 def _works_long(source: Source | None) -> TypeGuard[LongWork]:

@@ -17,12 +17,12 @@ from textual.timer import Timer
 from ctxview.files.following import MOST, News
 from ctxview.files.stamps import SETTLES_AFTER
 from ctxview.state import GrowingTranscript
-from ctxview.tui.errands import cancelled
 from ctxview.tui.loading import Found, Manner, Opener
 from ctxview.tui.news import Burst
 from ctxview.tui.opening import Opening
 from ctxview.tui.refreshing import Job, Lost, Refreshed, look_again
 from ctxview.tui.session_view import Problem, Shown
+from ctxview.tui.threads import cancelled, in_thread
 from ctxview.tui.watching import Appeared, Grown, Happened, Target, Watcher, WatcherThread
 
 if TYPE_CHECKING:
@@ -314,7 +314,7 @@ class Following:
             self._screen.post_message(Found(sources, [], last=True))
 
     def _run(self, name: str, job: Callable[[], None]) -> None:
-        self._screen.run_worker(job, name=name, group=name, thread=True, exit_on_error=False)
+        in_thread(self._screen, job, name, alone=False)
 
 
 def _held_back(source: Source) -> bool:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from ctxview.state import Transcript
 from ctxview.tui import hunt
-from ctxview.tui.errands import cancelled
 from ctxview.tui.layout import Pane
 from ctxview.tui.panes.prose import TextPane
 from ctxview.tui.search import Hit, hit_counts, pattern
 from ctxview.tui.text import Line
+from ctxview.tui.threads import cancelled, in_thread
 
 if TYPE_CHECKING:
     from ctxview.tui.screens.inspector import Inspector
@@ -45,14 +45,7 @@ class Hunter:
             return
         screen.header.status = BUSY
         screen.refresh_bars()
-        screen.run_worker(
-            lambda: self._hunt(transcript, trail),
-            name=GROUP,
-            group=GROUP,
-            exclusive=True,
-            thread=True,
-            exit_on_error=False,
-        )
+        in_thread(screen, lambda: self._hunt(transcript, trail), GROUP)
 
     def _stop(self) -> None:
         self._screen.workers.cancel_group(self._screen, GROUP)

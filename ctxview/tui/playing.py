@@ -12,11 +12,11 @@ from textual.message import Message
 from textual.timer import Timer
 
 from ctxview.analysis.captions import NOTHING, Caption
-from ctxview.tui.errands import cancelled
 from ctxview.tui.loading import Cancelled, Manner
 from ctxview.tui.player import Player, Show
 from ctxview.tui.session_view import Look
 from ctxview.tui.things import Kind
+from ctxview.tui.threads import cancelled, in_thread
 
 if TYPE_CHECKING:
     from ctxview.formats import Source
@@ -215,14 +215,7 @@ class Playing:
             self._timer.resume()
 
     def _run(self, job: Callable[[], None]) -> None:
-        self._screen.run_worker(
-            job,
-            name="finding out what happened",
-            group=GROUP,
-            exclusive=True,
-            thread=True,
-            exit_on_error=False,
-        )
+        in_thread(self._screen, job, "finding out what happened", GROUP)
 
     def _find_out(self, source: Source, look: Look) -> None:
         told = what_happened(source, look.revision, look, self._manner)

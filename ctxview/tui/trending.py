@@ -13,11 +13,11 @@ from textual.message import Message
 from textual.timer import Timer
 
 from ctxview.tui.background import Silence
-from ctxview.tui.errands import cancelled
 from ctxview.tui.layout import Pane
 from ctxview.tui.loading import Cancelled, Manner, Post
 from ctxview.tui.precedence import Precedence
 from ctxview.tui.session_view import Look
+from ctxview.tui.threads import cancelled, in_thread
 from ctxview.tui.trends import Trends, gather
 
 if TYPE_CHECKING:
@@ -102,14 +102,7 @@ class Trending:
             return
         self._under_way, self._begun = (source, look), monotonic()
         job = partial(find_out, source, look, self._manner, screen.precedence, screen.post_message)
-        screen.run_worker(
-            lambda: job(cancelled()),
-            name="reading the past",
-            group=READING_PAST,
-            exclusive=True,
-            thread=True,
-            exit_on_error=False,
-        )
+        in_thread(screen, lambda: job(cancelled()), "reading the past", READING_PAST)
 
     def _stop(self) -> None:
         if self._under_way is not None:

@@ -7,6 +7,7 @@ What is shown lives in `SessionView` and in one reactive; the panes only draw it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from textual import events
 from textual.reactive import reactive
@@ -16,7 +17,7 @@ from textual.worker import Worker, WorkerState
 from ctxview.tui import background, bars, loading
 from ctxview.tui.commands import bindings
 from ctxview.tui.drafts import Drafts
-from ctxview.tui.errands import LONG_WORK, Errands, cancelled
+from ctxview.tui.errands import LONG_WORK, Errands
 from ctxview.tui.following import LOOKING_AGAIN, Following
 from ctxview.tui.homes import HOME
 from ctxview.tui.hunter import Hunter
@@ -36,6 +37,7 @@ from ctxview.tui.screens.command_screen import CommandScreen
 from ctxview.tui.session_view import SessionView, Shown, Sort
 from ctxview.tui.text import Line, content
 from ctxview.tui.things import TEXT, WHOLE, Index, Kind, Thing, words_of
+from ctxview.tui.threads import cancelled, in_thread
 from ctxview.tui.trending import READING_PAST, Trended, Trending
 from ctxview.tui.watching import OnDisk
 from ctxview.tui.widgets.deck import Deck
@@ -119,12 +121,11 @@ class Inspector(Kept, CommandScreen[None]):
     # -- work in threads -------------------------------------------------------------------------------------
 
     def _open(self) -> None:
-        self.run_worker(
+        in_thread(
+            self,
             lambda: loading.open_all(self._opener, self.post_message, cancelled()),
-            name="opening",
-            group="opening",
-            thread=True,
-            exit_on_error=False,
+            "opening",
+            alone=False,
         )
 
     def read(self, *, quick: bool = True) -> None:
@@ -140,23 +141,8 @@ class Inspector(Kept, CommandScreen[None]):
         self.refresh_bars()
         overlay = self.drafts.overlay(look.source)
         self.precedence.paint_first()
-        self._reading = self.run_worker(
-            lambda: loading.read(
-                source,
-                look,
-                self._manner,
-                overlay,
-                self.precedence,
-                self.post_message,
-                cancelled(),
-                quick=quick,
-            ),
-            name="reading",
-            group="reading",
-            exclusive=True,
-            thread=True,
-            exit_on_error=False,
-        )
+        job = partial(loading.read, source, look, self._manner, overlay, self.precedence, self.post_message)
+        self._reading = in_thread(self, lambda: job(cancelled(), quick=quick), "reading")
 
     def on_progressed(self, message: background.Progressed) -> None:
         if self.errands.progressed(message.told):
