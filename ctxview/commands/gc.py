@@ -56,8 +56,8 @@ def _collect(opened: Opened, arguments: Namespace) -> int:
 
         print(dumps(_as_json(opened, plan, done)))
     else:
+        from ctxview.commands.gc_text import gc_lines
         from ctxview.reports.console import console_for
-        from ctxview.reports.gc_text import gc_lines
 
         print("\n".join(gc_lines(opened.session, plan, done, str(arguments.session), console_for())))
     return 1 if done and done.stayed else 0
@@ -76,7 +76,7 @@ def _undo(opened: Opened, arguments: Namespace) -> int:
 
         print(dumps({"restored": _restored_as_json(restored)}))
     else:
-        from ctxview.reports.gc_text import undo_lines
+        from ctxview.commands.gc_text import undo_lines
 
         print("\n".join(undo_lines(restored)))
     return 0 if restored and not any(each.problem for each in restored) else 1

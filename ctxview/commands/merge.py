@@ -43,8 +43,8 @@ def run(arguments: Namespace) -> int:
 
 
 def _lines(result: MergeResult | None, refused: str | None) -> list[str]:
+    from ctxview.commands.merge_text import merge_lines
     from ctxview.reports.console import Style, console_for
-    from ctxview.reports.merge_text import merge_lines
 
     console = console_for()
     if refused:

@@ -71,9 +71,9 @@ def run(arguments: Namespace) -> int:
 
 
 def _record(scope: Scope, opened: Opened, arguments: Namespace) -> int:
+    from ctxview.commands.record_text import begun_line, ended_line, moment_lines
     from ctxview.recording.recorder import Recorder
     from ctxview.reports.console import console_for
-    from ctxview.reports.record_text import begun_line, ended_line, moment_lines
 
     console = console_for()
     recorder = Recorder(scope, opened.writer, first=opened.moments)

@@ -58,8 +58,8 @@ def run(arguments: Namespace) -> int:
 
         print(dumps(_as_json(plan, wrote)))
     else:
+        from ctxview.commands.swap_text import swap_lines
         from ctxview.reports.console import console_for
-        from ctxview.reports.swap_text import swap_lines
 
         print("\n".join(swap_lines(plan, wrote, arguments.write, console_for())))
     return 0
@@ -95,8 +95,8 @@ def _rebuild(opened: Opened, arguments: Namespace) -> int:
         chunks: list[JsonValue] = [_rebuild_as_json(each) for each in found]
         print(dumps({"chunks": chunks, "written": written_as_json(wrote)}))
     else:
+        from ctxview.commands.swap_text import rebuild_lines
         from ctxview.reports.console import console_for
-        from ctxview.reports.swap_text import rebuild_lines
 
         print("\n".join(rebuild_lines(found, wrote, arguments.write, console_for())))
     return 1 if any(each.chunk is not Chunk.VERIFIED and not each.possible for each in found) else 0

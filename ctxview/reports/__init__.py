@@ -1,1 +1,1 @@
-"""States, findings and merges as text or JSON: what commands print. Nothing here reads a file."""
+"""States, findings and rules as text or JSON, for any command. Nothing here reads a file or knows a format."""
