@@ -304,6 +304,17 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
+class Compaction:
+    """A record that some blocks were taken together: what stands for them now, and what it says was lost."""
+
+    id: str
+    summary: str | None
+    covers: tuple[str, ...]
+    lost: tuple[str, ...]
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
 class Counts:
     """Totals, with the name of the estimator behind the tokens."""
 
@@ -342,6 +353,10 @@ class ContextState:
     """Names by which references mean messages, such as `messages:7-10`, and the rows each stands for."""
     flow: Flow | None = None
     """The way from the sources to what was shown, where a format records it."""
+    compactions: tuple[Compaction, ...] = ()
+    """Those that a format keeps a record of."""
+    written_by: Owner | None = None
+    """Whose work the whole is, where it is one's: a reply is the model's."""
 
     def blocks(self) -> Iterator[Block]:
         for tier in self.tiers:

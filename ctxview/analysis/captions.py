@@ -15,7 +15,7 @@ from ctxview.analysis.diff.ladders import course
 from ctxview.analysis.diff.model import Change, Group, Kind, StateDiff
 from ctxview.analysis.diff.values import shown as spelled
 from ctxview.analysis.wording import counted, quoted, shown
-from ctxview.state import ContextState, Event, JsonValue
+from ctxview.state import ContextState, Event, JsonValue, Owner
 
 NOTHING = "Nothing changed in meaning."
 MATTERS = 50
@@ -34,6 +34,12 @@ _ARRIVED = {
     "redacted": "It must not be shown to anybody.",
 }
 """What it means to have come to a tier."""
+_BREACH = {
+    Owner.SYSTEM: "Only the system writes that; a runtime ignores it or rejects the reply.",
+    Owner.DERIVED: "The system works that out by itself; a runtime ignores it or rejects the reply.",
+    Owner.APPEND_ONLY: "History is only ever added to.",
+}
+"""What it means that somebody wrote a field of that owner."""
 _NUMBERED = re.compile(r"(.*?)(\d+)")
 _FEW = 3
 
@@ -65,8 +71,10 @@ def captions(diff: StateDiff, after: ContextState, events: Sequence[Event] = ())
         *_cursor(diff.of(Group.CURSOR)),
         *_todo(diff.of(Group.TODO)),
         *_budgets(diff.of(Group.BUDGET)),
-        *_fields(diff.of(Group.FIELDS), after),
+        *_fields(diff.of(Group.FIELDS)),
         *_order(diff.of(Group.ORDER)),
+        *_compactions(diff.of(Group.COMPACTIONS)),
+        *_tampered(diff.changes, after),
         *_events(events),
     ]
     return tuple(sorted(told, key=lambda each: -each.weight))
@@ -140,12 +148,16 @@ def _removed(found: Sequence[Change], tier: str, after: ContextState) -> Caption
     if _is_reply(after):
         return Caption(f"The reply leaves out {_names(found)} of {tier}.", "", 20, found[0])
     said = f"{_names(found)} {is_} gone from {tier}."
-    lost = [change for change in found if change.lost]
+    lost = [change for change in found if change.loss]
     if lost:
-        what = "Of it, nothing is" if len(lost) == 1 else f"Of {len(lost)} of them nothing is"
-        return Caption(
-            f"{said} {what} in the summary.", "What a summary leaves out is forgotten.", 88, lost[0]
-        )
+        what = "it" if len(found) == 1 else f"{len(lost)} of them"
+        named = all(change.loss == "recorded" for change in lost)
+        why = "A compaction names it as taken" if named else "A summary changed at the same time"
+        why = f"{why}; what a summary leaves out is forgotten."
+        return Caption(f"{said} No summary has the words and figures of {what}.", why, 88, lost[0])
+    if all(change.in_history for change in found):
+        told = f"{_names(found)} left the window; the history still has {them}."
+        return Caption(told[:1].upper() + told[1:], "", 15, found[0])
     if all(change.why for change in found):
         return Caption(said, f"{it} had not been shown to the model any more.", 30, found[0])
     text = _value(found[0], "text") if len(found) == 1 else ""
@@ -255,13 +267,33 @@ def _budgets(changes: Sequence[Change]) -> Iterator[Caption]:
             yield Caption(f"{shown(change.subject)} fits its budget again.", "", 50, change)
 
 
-def _fields(changes: Sequence[Change], after: ContextState) -> Iterator[Caption]:
-    """What the agent is about, and what a model wrote that is not its own; the rest is bookkeeping."""
+def _compactions(changes: Sequence[Change]) -> Iterator[Caption]:
+    for change in changes:
+        if change.kind is Kind.ADDED:
+            values = {each.name: each.after for each in change.deltas}
+            took, notes = values.get("took"), values.get("lost, it says")
+            count = counted(len(took), "block") if isinstance(took, list) else "nothing it names"
+            stands = f"; {shown(str(values['summary']))} stands for it" if values.get("summary") else ""
+            lost = "; ".join(quoted(str(note), 90) for note in notes) if isinstance(notes, list) else ""
+            said = f"The compaction {shown(change.subject)} took {count}{stands}."
+            yield Caption(said, f"It says what was lost: {lost}" if lost else "", 80, change)
+
+
+def _tampered(changes: Sequence[Change], after: ContextState) -> Iterator[Caption]:
+    """What was written by somebody whose it is not."""
+    who = "The reply changes" if _is_reply(after) else "Somebody changed"
+    for change in changes:
+        for found in change.tampered:
+            whole = change.group is Group.FIELDS
+            name = shown(found.name) if whole else f"{shown(found.name)} of {shown(change.subject)}"
+            said = f"{who} {name}: {shown(spelled(found.before), 40)} → {shown(spelled(found.after), 40)}."
+            yield Caption(said, _BREACH.get(found.owner or Owner.MODEL, ""), 66, change)
+
+
+def _fields(changes: Sequence[Change]) -> Iterator[Caption]:
+    """What the agent is about; the rest is bookkeeping."""
     for change in changes:
         value = change.deltas[0].after
-        if change.deltas[0].system and change.kind is Kind.CHANGED and _is_reply(after):
-            said = f"The reply changes {shown(change.subject)}, which only the system writes."
-            yield Caption(said, "A runtime ignores it or rejects the reply.", 66, change)
         prose = isinstance(value, str) and bool(change.deltas[0].pieces) and not change.deltas[0].system
         if prose and change.subject != "text" and change.kind is Kind.CHANGED:
             yield Caption(f"{shown(change.subject)} is now {quoted(str(value), 90)}.", "", 39, change)
@@ -283,7 +315,7 @@ def _events(events: Sequence[Event]) -> Iterator[Caption]:
 
 def _is_reply(state: ContextState) -> bool:
     """A reply is not a whole state: what it leaves out may well be kept."""
-    return state.extra.get("kind") == "reply"
+    return state.written_by is Owner.MODEL
 
 
 def _names(found: Sequence[Change]) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ctxview.analysis.captions import captions
 from ctxview.analysis.diff import diff
-from ctxview.state import Block, ContextState, Counts, Event, Gap, Origin, Ref, RefStatus, Tier
+from ctxview.state import Block, ContextState, Counts, Event, Gap, Origin, Owner, Ref, RefStatus, Tier
 
 HERE = Origin("a.json")
 
@@ -29,7 +29,7 @@ def state(*blocks: Block, kind: str = "snapshot", **more: object) -> ContextStat
         revision="1",
         tiers=tiers,
         counts=counts,
-        extra={"kind": kind},
+        written_by=Owner.MODEL if kind == "reply" else None,
     )
     return replace(plain, **more)  # type: ignore[arg-type]
 
@@ -120,5 +120,5 @@ def test_what_a_summary_does_not_speak_of_is_told_as_forgotten() -> None:
 
     told = captions(diff(state(fact, block("x")), state(block("x"), summary)), state(block("x"), summary))
 
-    assert told[0].said == "f1 is gone from working. Of it, nothing is in the summary."
+    assert told[0].said == "f1 is gone from working. No summary has the words and figures of it."
     assert told[0].matters

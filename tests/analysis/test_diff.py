@@ -11,6 +11,7 @@ from ctxview.analysis.diff import Change, Group, Kind, StateDiff, diff
 from ctxview.state import (
     Block,
     Budget,
+    Compaction,
     ContextState,
     Counts,
     Cursor,
@@ -123,15 +124,64 @@ def test_what_a_compaction_took_and_no_summary_speaks_of_is_lost() -> None:
         "s1", "longterm", type="summary", text="The parser rejects a file that has a BOM, rows or not."
     )
 
-    found = {each.subject: each.lost for each in diff(state(kept, lost), state(summary)).changes}
+    found = {each.subject: each.loss for each in diff(state(kept, lost), state(summary)).changes}
 
-    assert found == {"f1": False, "f2": True, "s1": False}
+    assert found == {"f1": None, "f2": "inferred", "s1": None}
+
+
+def test_a_compaction_that_names_what_it_took_leaves_nothing_to_infer() -> None:
+    lost = block("f2", text="file 17 holds 168 rows")
+    record = Compaction("c1", "s1", ("f2",), ("all figures",), HERE)
+
+    found = diff(state(lost), state(compactions=(record,)))
+
+    assert {each.subject: (each.group, each.kind, each.loss) for each in found.changes} == {
+        "f2": (Group.BLOCKS, Kind.REMOVED, "recorded"),
+        "c1": (Group.COMPACTIONS, Kind.ADDED, None),
+    }
+    assert "all figures" in "".join(found.as_lines())
+
+
+def test_a_message_that_left_the_window_is_not_lost_whatever_the_summary_says() -> None:
+    form = Form("m.jsonl", "/1", (Field("message", "so it was", Owner.APPEND_ONLY, ""),))
+    message = block("message 1", text="so it was", form=form)
+    summary = block("s1", "longterm", type="summary", text="another thing")
+
+    change = next(each for each in diff(state(message), state(summary)).changes if each.kind is Kind.REMOVED)
+
+    assert (change.loss, change.in_history) == (None, True)
+
+
+def _owned(owner: Owner, value: str) -> Block:
+    fields = (Field("tag_id", value, owner, ""), Field("content", "read the plan", Owner.MODEL, ""))
+    return block("w1", form=Form("a.json", "/w1", fields))
+
+
+def test_a_reply_that_changes_a_systems_field_of_a_block_tampers_with_it() -> None:
+    before, after = _owned(Owner.SYSTEM, "tag:1"), _owned(Owner.SYSTEM, "tag:2")
+
+    in_reply = only(diff(state(before), state(after, written_by=Owner.MODEL)))
+    elsewhere = only(diff(state(before), state(after)))
+
+    (found,) = in_reply.tampered
+    assert (found.name, found.before, found.after) == ("tag_id", "tag:1", "tag:2")
+    assert elsewhere.deltas[0].system
+    assert not elsewhere.tampered
+
+
+def test_history_is_nobodys_to_rewrite() -> None:
+    def said(text: str) -> Block:
+        return block("m1", text=text, form=Form("m", "/1", (Field("message", text, Owner.APPEND_ONLY, ""),)))
+
+    change = only(diff(state(said("so it was")), state(said("so it was not"))))
+
+    assert [each.name for each in change.tampered] == ["text"]
 
 
 def test_without_a_new_summary_what_went_simply_went() -> None:
     summary = block("s1", "longterm", type="summary", text="nothing of it")
 
-    assert not only(diff(state(block("f1"), summary), state(summary))).lost
+    assert only(diff(state(block("f1"), summary), state(summary))).loss is None
 
 
 def test_a_block_that_crossed_a_threshold_is_newly_hidden_with_the_reason_and_the_direction() -> None:

@@ -30,7 +30,7 @@ def test_lines_are_grouped_and_counted() -> None:
         "      decay  0.4 → 0.7 (raised)",
         "      text  keep the [-old-]{+new+} parser alive for now",
         "Fields: 1 changed",
-        "  ~ round  3 → 4 (raised)   system field changed",
+        "  ~ round  3 → 4 (raised)   the system's field",
     ]
 
 
@@ -70,7 +70,8 @@ def test_json_has_stable_keys_for_every_group() -> None:
         "place": "longterm",
         "from": "working",
         "course": "promoted",
-        "lost": False,
+        "lost": None,
+        "in_history": False,
         "visibility": "hidden",
         "why": "decay 0.70 > 0.45",
     }
@@ -82,6 +83,7 @@ def test_json_has_stable_keys_for_every_group() -> None:
         "word": "raised",
         "owner": None,
         "system": False,
+        "tampered": False,
         "pieces": None,
     }
 

@@ -108,7 +108,7 @@ def test_what_only_came_is_told_on_one_line() -> None:
 
 
 def test_fields_say_what_they_were_and_whose_they_are() -> None:
-    assert drawn(CLOCK, 70) == [" ~ round  3 → 4 raised  system field changed"]
+    assert drawn(CLOCK, 70) == [" ~ round  3 → 4 raised  the system's field"]
     assert drawn(TASK, 70) == [' + task  added  nothing → "build it"']
 
 
@@ -193,7 +193,7 @@ async def test_a_key_turns_side_by_side_into_one_under_the_other_and_back() -> N
 
 def test_a_promotion_and_a_loss_are_said() -> None:
     moved = Change(Group.BLOCKS, Kind.MOVED, "w1", "longterm", came_from="working")
-    lost = Change(Group.BLOCKS, Kind.REMOVED, "w2", "working", lost=True)
+    lost = Change(Group.BLOCKS, Kind.REMOVED, "w2", "working", loss="inferred")
 
     assert "working → longterm  promoted" in drawn(moved, 100)[0]
-    assert "lost in the compaction" in drawn(lost, 100)[0]
+    assert "perhaps lost in a compaction" in drawn(lost, 100)[0]

@@ -7,6 +7,7 @@ file names, token estimators and an order of blocks that the model never sees do
 from __future__ import annotations
 
 from ctxview.analysis.diff.blocks import block_changes
+from ctxview.analysis.diff.compaction import compaction_changes
 from ctxview.analysis.diff.model import Change, Delta, Group, Kind, Side, StateDiff
 from ctxview.analysis.diff.parts import (
     budget_changes,
@@ -16,6 +17,7 @@ from ctxview.analysis.diff.parts import (
     ref_changes,
     todo_changes,
 )
+from ctxview.analysis.diff.tampering import with_tampering
 from ctxview.analysis.diff.words import Piece, pieces
 from ctxview.state import ContextState
 
@@ -23,6 +25,7 @@ __all__ = ["Change", "Delta", "Group", "Kind", "Piece", "Side", "StateDiff", "di
 
 _PARTS = (
     block_changes,
+    compaction_changes,
     cursor_changes,
     todo_changes,
     field_changes,
@@ -34,8 +37,8 @@ _PARTS = (
 
 def diff(before: ContextState, after: ContextState) -> StateDiff:
     """Everything that changed from `before` to `after`."""
-    changes = tuple(change for part in _PARTS for change in part(before, after))
-    return StateDiff(_side(before), _side(after), changes)
+    changes = (change for part in _PARTS for change in part(before, after))
+    return StateDiff(_side(before), _side(after), tuple(with_tampering(changes, after)))
 
 
 def _side(state: ContextState) -> Side:

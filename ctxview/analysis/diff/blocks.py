@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator
-from itertools import zip_longest
-from typing import TypeAlias, TypeVar
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
 
 from ctxview.analysis.diff.compaction import with_losses
+from ctxview.analysis.diff.matching import paired
 from ctxview.analysis.diff.model import Change, Delta, Group, Kind, Sight
+from ctxview.analysis.diff.tampering import owner_in
 from ctxview.analysis.diff.values import canonical, delta, field_deltas
-from ctxview.state import Block, ContextState, Field, JsonValue
+from ctxview.state import Block, ContextState, Field, JsonValue, Owner
 
 Pair: TypeAlias = tuple[Block | None, Block | None]
-Thing = TypeVar("Thing")
 
 # Fields of a block's form that the neutral block holds under a name of its own.
 _NEUTRAL = frozenset(
@@ -34,39 +34,6 @@ def block_changes(before: ContextState, after: ContextState) -> Iterator[Change]
     found = with_losses(plain, before, after)
     yield from sorted(found, key=lambda each: (tiers.index(each.place), each.subject, each.kind))
     yield from _reordered(pairs)
-
-
-def paired(
-    before: Iterable[Thing],
-    after: Iterable[Thing],
-    key: Callable[[Thing], Hashable],
-    meaning: Callable[[Thing], str],
-) -> list[tuple[Thing | None, Thing | None]]:
-    """Both sides matched by `key`; of several with one key, equal ones first, the rest in order."""
-    groups: dict[Hashable, tuple[list[Thing], list[Thing]]] = defaultdict(lambda: ([], []))
-    for side, things in enumerate((before, after)):
-        for thing in things:
-            groups[key(thing)][side].append(thing)
-    return [pair for left, right in groups.values() for pair in _matched(left, right, meaning)]
-
-
-def _matched(
-    left: list[Thing], right: list[Thing], meaning: Callable[[Thing], str]
-) -> Iterator[tuple[Thing | None, Thing | None]]:
-    if len(left) <= 1 and len(right) <= 1:
-        yield next(iter(left), None), next(iter(right), None)
-        return
-    by_meaning: dict[str, list[Thing]] = defaultdict(list)
-    for thing in right:
-        by_meaning[meaning(thing)].append(thing)
-    alone = []
-    for thing in sorted(left, key=meaning):
-        twins = by_meaning[meaning(thing)]
-        if twins:
-            yield thing, twins.pop()
-        else:
-            alone.append(thing)
-    yield from zip_longest(alone, (thing for key in sorted(by_meaning) for thing in by_meaning[key]))
 
 
 def _pairs(before: list[Block], after: list[Block]) -> list[Pair]:
@@ -108,7 +75,8 @@ def _one_sided(block: Block, kind: Kind) -> Change:
     )
     deltas = tuple(found for name, left, right in pairs if (found := delta(name, left, right)))
     why = block.reason or "" if block.visible is False else ""
-    return Change(Group.BLOCKS, kind, block.id, block.tier, deltas=deltas, why=why)
+    kept = kind is Kind.REMOVED and owner_in(block, "text") is Owner.APPEND_ONLY
+    return Change(Group.BLOCKS, kind, block.id, block.tier, deltas=deltas, why=why, in_history=kept)
 
 
 def _deltas(old: Block, new: Block) -> Iterator[Delta]:
@@ -116,7 +84,7 @@ def _deltas(old: Block, new: Block) -> Iterator[Delta]:
     told = any((each.before, each.after) == (old.state, new.state) for each in others)
     for (name, before), (_, after) in zip(_values(old), _values(new), strict=True):
         # A form may hold the state under the format's own word, which says more.
-        if not (told and name == "state") and (found := delta(name, before, after)):
+        if not (told and name == "state") and (found := delta(name, before, after, owner_in(new, name))):
             yield found
     yield from others
     if old.visible is False and new.visible is False and _words(old.reason) != _words(new.reason):
@@ -135,7 +103,9 @@ def _values(block: Block) -> Iterator[tuple[str, JsonValue]]:
 
 
 def _others(block: Block) -> list[Field]:
-    return [each for each in block.form.fields if each.name not in _NEUTRAL] if block.form else []
+    """What the form tells beyond the block; formats have names of their own for its text."""
+    fields = block.form.fields if block.form else ()
+    return [each for each in fields if each.name not in _NEUTRAL and each.value != block.text]
 
 
 def _words(reason: str | None) -> str:

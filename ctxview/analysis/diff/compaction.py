@@ -1,6 +1,7 @@
-"""What a compaction lost: blocks that went while a summary came or grew, and that no summary now speaks of.
+"""What a compaction took: its own record of that where there is one, else what went while a summary changed.
 
-Judged by words: a summary that has most of a block's words, and all of its figures, is taken to keep it.
+Whether a summary still speaks of a block is judged by words: one that has most of them, and all figures, is
+taken to keep it. That is a measure and no proof, so whatever says "lost" says what it rests on.
 """
 
 from __future__ import annotations
@@ -9,29 +10,65 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from ctxview.analysis.diff.model import Change, Kind
-from ctxview.state import Block, ContextState
+from ctxview.analysis.diff.matching import paired
+from ctxview.analysis.diff.model import Change, Group, Kind, Loss
+from ctxview.analysis.diff.values import canonical, delta
+from ctxview.state import Block, Compaction, ContextState, JsonValue
 
 SUMMARIES = frozenset({"summary", "compacted"})
 """Tiers and types of blocks that stand for others."""
-LOST = "lost in the compaction: no summary speaks of it"
+LOST: dict[Loss, str] = {
+    "recorded": "lost in a compaction that names it: its words or figures are in no summary",
+    "inferred": "perhaps lost in a compaction: it went as a summary changed that lacks its words or figures",
+}
 
 _WORD = re.compile(r"[^\W_]+")
 _ENOUGH = 0.6
 _LONGEST = 20_000
 
 
+def compaction_changes(before: ContextState, after: ContextState) -> Iterator[Change]:
+    """The records of compactions: what each took, what stands for it, and what it says was lost."""
+    both = paired(before.compactions, after.compactions, lambda each: each.id, _meaning)
+    for old, new in both:
+        some = new or old
+        left, right = _values(old), _values(new)
+        found = (delta(name, left.get(name), right.get(name)) for name in {**left, **right})
+        deltas = tuple(each for each in found if each is not None)
+        if some is not None and deltas:
+            kind = Kind.ADDED if old is None else Kind.REMOVED if new is None else Kind.CHANGED
+            yield Change(Group.COMPACTIONS, kind, some.id, deltas=deltas)
+
+
 def with_losses(changes: Sequence[Change], before: ContextState, after: ContextState) -> Iterator[Change]:
-    """The same changes; those of blocks that a compaction lost say so."""
+    """The same changes; those of blocks that a compaction took, and no summary keeps, say so."""
+    known = {each.id for each in before.compactions}
+    named = {name for each in after.compactions if each.id not in known for name in each.covers}
     summaries = list(_summaries(after))
     texts = {block.text for block in _summaries(before)}
-    if all(block.text in texts for block in summaries):
+    if not named and all(block.text in texts for block in summaries):
         yield from changes
         return
     kept = frozenset().union(*(_words(block.text) for block in summaries))
     for change in changes:
-        lost = change.kind is Kind.REMOVED and change.place not in SUMMARIES and not _is_kept(change, kept)
-        yield replace(change, lost=True) if lost else change
+        gone = change.kind is Kind.REMOVED and change.place not in SUMMARIES and not change.in_history
+        if gone and not _is_kept(change, kept):
+            change = replace(change, loss="recorded" if change.subject in named else "inferred")
+        yield change
+
+
+def _values(compaction: Compaction | None) -> dict[str, JsonValue]:
+    if compaction is None:
+        return {}
+    return {
+        "summary": compaction.summary,
+        "took": [*sorted(compaction.covers)] or None,
+        "lost, it says": [*compaction.lost] or None,
+    }
+
+
+def _meaning(compaction: Compaction) -> str:
+    return canonical(_values(compaction))
 
 
 def _summaries(state: ContextState) -> Iterable[Block]:

@@ -14,6 +14,8 @@ from ctxview.state import JsonValue, Owner
 
 Word = Literal["added", "removed", "raised", "lowered", "changed"]
 Sight = Literal["hidden", "shown"]
+Loss = Literal["recorded", "inferred"]
+"""Whether a compaction names what it took, or only the words and the moment speak for it."""
 
 
 class Kind(StrEnum):
@@ -37,6 +39,7 @@ class Group(StrEnum):
 
     BLOCKS = "blocks"
     ORDER = "order"
+    COMPACTIONS = "compactions"
     CURSOR = "cursor"
     TODO = "todo"
     FIELDS = "fields"
@@ -56,6 +59,8 @@ class Delta:
     owner: Owner | None = None
     pieces: tuple[Piece, ...] = ()
     """For prose: the same change word by word."""
+    tampered: bool = False
+    """Set when whoever wrote it must not have."""
 
     @property
     def system(self) -> bool:
@@ -77,13 +82,24 @@ class Change:
     sight: Sight | None = None
     """Set when the model stopped or started being shown a block, whatever else happened to it."""
     why: str = ""
-    lost: bool = False
-    """Set when a compaction took it and no summary speaks of it."""
+    loss: Loss | None = None
+    """Set when a compaction took it, as far as can be told, and no summary speaks of it."""
+    in_history: bool = False
+    """Set when it only left the window: a history that never shrinks still has it."""
 
     @property
     def course(self) -> Course | None:
         """Whether a moved block went up or down, where its tiers stand above one another."""
         return course(self.came_from, self.place) if self.came_from is not None else None
+
+    @property
+    def is_field(self) -> bool:
+        """Whether it is about one field of the whole, which may come and go by itself."""
+        return self.group is Group.FIELDS
+
+    @property
+    def tampered(self) -> tuple[Delta, ...]:
+        return tuple(found for found in self.deltas if found.tampered)
 
     @property
     def one_sided(self) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ctxview.analysis.diff.blocks import paired
+from ctxview.analysis.diff.matching import paired
 from ctxview.analysis.diff.model import Change, Delta, Group, Kind
 from ctxview.analysis.diff.values import canonical, delta, field_deltas
 from ctxview.state import (
@@ -18,7 +18,6 @@ from ctxview.state import (
     Cursor,
     Gap,
     JsonValue,
-    Owner,
     Ref,
     RefStatus,
     Segment,
@@ -61,7 +60,7 @@ def todo_changes(before: ContextState, after: ContextState) -> Iterator[Change]:
 def field_changes(before: ContextState, after: ContextState) -> Iterator[Change]:
     """The fields of the whole, one change each, and the prose beside the state."""
     if before.format != after.format:
-        yield _field_change(Delta("format", before.format, after.format, "changed", Owner.DERIVED))
+        yield _field_change(Delta("format", before.format, after.format, "changed"))
     if before.form and after.form:
         progress = {f"todo.{name}" for name in _PROGRESS}
         told = field_deltas(before.form.fields, after.form.fields)

@@ -9,12 +9,14 @@ from ctxview.analysis.diff.compaction import LOST
 from ctxview.analysis.diff.model import Change, Delta, Group, Kind, StateDiff
 from ctxview.analysis.diff.values import printable, shown
 from ctxview.analysis.diff.words import Piece
+from ctxview.analysis.wording import counted
 from ctxview.files.visible import visible
 from ctxview.origin import JsonValue
 
 TITLES = {
     Group.BLOCKS: "Memory",
     Group.ORDER: "Order shown to the model",
+    Group.COMPACTIONS: "Compactions",
     Group.CURSOR: "Cursor",
     Group.TODO: "Todo",
     Group.FIELDS: "Fields",
@@ -30,7 +32,9 @@ SIGNS = {
     Kind.CLOSED: "-",
     Kind.BROKEN: "!",
 }
-SYSTEM_NOTE = "system field changed"
+SYSTEM_NOTE = "the system's field"
+TAMPERED_NOTE = "TAMPERED: not the writer's to change"
+IN_HISTORY = "out of the window; the history still has it"
 NOTHING = "No difference in meaning."
 
 _LONGEST = 160
@@ -60,11 +64,15 @@ def tally(changes: Sequence[Change]) -> str:
     kinds = Counter(change.kind for change in changes)
     words = [f"{kinds[kind]} {'newly ' if kind in _SIGHT else ''}{kind}" for kind in Kind if kinds[kind]]
     courses = Counter(change.course for change in changes if change.course)
-    lost = sum(change.lost for change in changes)
+    losses = Counter(change.loss for change in changes if change.loss)
+    tampered = sum(len(change.tampered) for change in changes)
     unseen = Counter(change.sight for change in changes if change.kind is Kind.MOVED and change.sight)
     more = [f"{count} of them newly {sight}" for sight, count in unseen.items()]
     more += [f"{count} of them {way}" for way, count in courses.items()]
-    return " · ".join([*words, *more, *([f"{lost} of them lost in a compaction"] if lost else [])])
+    more += [f"{losses['recorded']} of them lost in a compaction"] if losses["recorded"] else []
+    more += [f"{losses['inferred']} of them perhaps lost in a compaction"] if losses["inferred"] else []
+    more += [f"{counted(tampered, 'field')} tampered with"] if tampered else []
+    return " · ".join([*words, *more])
 
 
 def headline(change: Change) -> str:
@@ -78,7 +86,7 @@ def headline(change: Change) -> str:
         words.append(f"now shown to the model{_reason(change.why)}")
     elif change.kind in (Kind.ADDED, Kind.REMOVED) and change.group is Group.BLOCKS:
         words.append(change.kind + (f", hidden{_reason(change.why)}" if change.why else ""))
-        words.append(LOST if change.lost else "")
+        words.append(LOST[change.loss] if change.loss else IN_HISTORY if change.in_history else "")
     elif change.kind is Kind.CHANGED or change.group is Group.FIELDS:
         words.append(change.why)
     elif change.kind is not Kind.MOVED:
@@ -88,7 +96,13 @@ def headline(change: Change) -> str:
 
 def delta_text(found: Delta) -> str:
     """`decay  0.4 → 0.7 (raised)`, unescaped; prose with its changed words marked `[-…-]` and `{+…+}`."""
-    return f"{_change_text(found)}   {SYSTEM_NOTE}" if found.system else _change_text(found)
+    note = note_on(found)
+    return f"{_change_text(found)}   {note}" if note else _change_text(found)
+
+
+def note_on(found: Delta) -> str:
+    """What is to be said about whose the value is; empty when it is the model's own."""
+    return TAMPERED_NOTE if found.tampered else SYSTEM_NOTE if found.system else ""
 
 
 def _change_text(found: Delta) -> str:
@@ -152,7 +166,8 @@ def _json_change(change: Change) -> JsonValue:
         "place": change.place or None,
         "from": change.came_from,
         "course": change.course,
-        "lost": change.lost,
+        "lost": change.loss,
+        "in_history": change.in_history,
         "visibility": change.sight,
         "why": change.why or None,
         "deltas": [_json_delta(found) for found in change.deltas],
@@ -167,6 +182,7 @@ def _json_delta(found: Delta) -> JsonValue:
         "word": found.word,
         "owner": found.owner.value if found.owner else None,
         "system": found.system,
+        "tampered": found.tampered,
         "pieces": [[piece.side, piece.text] for piece in found.pieces] or None,
     }
 

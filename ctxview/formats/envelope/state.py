@@ -19,7 +19,7 @@ from ctxview.formats.envelope.state_tiers import build_tiers
 from ctxview.formats.envelope.state_todo import build_todo
 from ctxview.formats.envelope.view import View
 from ctxview.formats.envelope.vocabulary import Kind
-from ctxview.state import ContextState, Counts, Event, Tier
+from ctxview.state import Compaction, ContextState, Counts, Event, Tier
 
 FORMAT = "envelope"
 RUNTIME_KINDS = ("session", "thread", "turn", "task", "run", "attempt")
@@ -54,8 +54,19 @@ def build_state(view: View, setting: Setting) -> ContextState:
         form=view.form(view.dossier.envelope) if view.dossier.envelope is not None else None,
         extra=_extra(view),
         flow=build_flow(view, tiers),
+        compactions=tuple(_compaction(view, each) for each in view.dossier.of(Kind.COMPACTION)),
     )
     return masked_state(state, view.withheld)
+
+
+def _compaction(view: View, record: Record) -> Compaction:
+    return Compaction(
+        id=view.name(record),
+        summary=next((view.mask(each.id) for each in record.refs("summary_ref") if each.id), None),
+        covers=tuple(view.mask(each.id) for each in record.refs("source_item_refs") if each.id),
+        lost=tuple(view.mask(note) for note in record.texts("loss_notes")),
+        origin=record.origin(),
+    )
 
 
 def _counts(view: View, tiers: Sequence[Tier]) -> Counts:

@@ -16,7 +16,7 @@ from ctxview.formats.snapshot.state_gaps import build_gaps
 from ctxview.formats.snapshot.state_refs import build_refs
 from ctxview.formats.snapshot.versions import declared_version, disagreement, task_of
 from ctxview.formats.snapshot.visibility import look
-from ctxview.state import ContextState, Cursor, Event, Origin, Todo, TodoItem
+from ctxview.state import ContextState, Cursor, Event, Origin, Owner, Todo, TodoItem
 
 FORMAT = "snapshot"
 
@@ -59,6 +59,7 @@ def build_state(file: SnapshotFile, setting: Setting) -> ContextState:
         form=snapshot_form(snapshot, writable),
         text=_prose(file),
         extra=_extra(file, snapshot, profile),
+        written_by=Owner.MODEL if snapshot.role is Role.EMITTED else None,
     )
 
 

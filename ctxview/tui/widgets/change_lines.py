@@ -11,7 +11,7 @@ from typing import Literal
 
 from ctxview.analysis.diff import Change, Delta, Group, Kind, Piece, StateDiff, pieces
 from ctxview.analysis.diff.compaction import LOST
-from ctxview.analysis.diff.report import SYSTEM_NOTE, TITLES, shortened, tally
+from ctxview.analysis.diff.report import IN_HISTORY, TITLES, note_on, shortened, tally
 from ctxview.analysis.diff.values import shown
 from ctxview.state import JsonValue
 from ctxview.tui.text import Line, Span, fit, join, pad, show, wrap_all
@@ -128,8 +128,10 @@ def _headline(change: Change) -> Line:
         phrase.append(show(change.course or "", "accent"))
     if change.kind in (Kind.ADDED, Kind.REMOVED, Kind.OPENED, Kind.CLOSED, Kind.BROKEN, Kind.HEALED):
         phrase.append(show(change.kind, SIGNS[change.kind][1]))
-    if change.lost:
-        phrase.append(show(LOST, "bad"))
+    if change.loss is not None:
+        phrase.append(show(LOST[change.loss], "bad" if change.loss == "recorded" else "warn"))
+    elif change.in_history:
+        phrase.append(show(IN_HISTORY, "dim"))
     if change.sight is not None:
         shown_now = change.sight == "shown"
         words = "now shown to the model" if shown_now else "no longer shown to the model"
@@ -182,7 +184,8 @@ def _direction(found: Delta) -> list[Line]:
 
 
 def _system(found: Delta) -> list[Line]:
-    return [show(SYSTEM_NOTE, "owner.system")] if found.system else []
+    note = note_on(found)
+    return [show(note, "bad" if found.tampered else "owner.system")] if note else []
 
 
 def _both(found: Delta) -> Line:
