@@ -62,9 +62,6 @@ class Flow:
     def node(self, id_: str) -> Node | None:
         return next((each for each in self.nodes() if each.id == id_), None)
 
-    def stage_of(self, id_: str) -> Stage | None:
-        return next((stage for stage in self.stages if any(each.id == id_ for each in stage.nodes)), None)
-
     def into(self, id_: str) -> tuple[Link, ...]:
         return tuple(link for link in self.links if link.end == id_)
 

@@ -361,6 +361,3 @@ class ContextState:
     def blocks(self) -> Iterator[Block]:
         for tier in self.tiers:
             yield from tier.blocks
-
-    def block_at(self, pointer: str) -> Block | None:
-        return next((block for block in self.blocks() if block.origin.pointer == pointer), None)

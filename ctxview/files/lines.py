@@ -126,23 +126,6 @@ class LineFile:
         """The numbers of the lines known so far that hold nothing but white space, a torn one left out."""
         return self._view.index.blanks
 
-    @property
-    def filled(self) -> int:
-        """The number of lines known so far that are not blank."""
-        view = self._view
-        torn = view.unterminated and view.complete and view.index.unfinished_is_blank
-        return view.lines - len(view.index.blanks) - torn
-
-    def filled_line(self, ordinal: int) -> int:
-        """The number of a line by its place, from 0, among those that are not blank; raises `IndexError`."""
-        if not 0 <= ordinal < self.filled:
-            raise IndexError(f"there is no filled line {ordinal}")
-        return self._view.index.line_of_filled(ordinal)
-
-    def filled_before(self, number: int) -> int:
-        """How many of the lines before this one are not blank."""
-        return number - self._view.index.blanks_before(number)
-
     def span(self, number: int) -> tuple[int, int]:
         """Where a line is, without its ending; raises `IndexError` for a line that is not known."""
         view = self._view

@@ -7,7 +7,7 @@ others ask it.
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import accumulate
 from threading import Lock
@@ -28,7 +28,7 @@ class NewlineIndex:
         self._held = held
         self._counts = array("Q", [0])  # [k] = newlines before byte k × BLOCK, the last one: before `reached`
         self._blanks = array("Q")
-        self.unfinished_is_blank = True
+        self._unfinished_is_blank = True
         self._kept = _Positions(0, 0, ())
         self._buffer = bytearray(BLOCK)
         self._stepping = Lock()
@@ -85,18 +85,9 @@ class NewlineIndex:
         block = min(offset // BLOCK, len(self._counts) - 1)
         return self._counts[block] + bisect_left(self._positions(block), offset)
 
-    def blanks_before(self, number: int) -> int:
-        """How many of the lines before this one are blank."""
-        return bisect_left(self._blanks, number)
-
-    def line_of_filled(self, ordinal: int) -> int:
-        """The number of a line by its place, from 0, among those that are not blank."""
-        blanks = self._blanks
-        return ordinal + bisect_right(range(len(blanks)), ordinal, key=lambda place: blanks[place] - place)
-
     def _count(self, end: int) -> int:
         """Take in the first bytes of the buffer; returns the number of newlines up to there."""
-        buffer, begun_blank, first = self._buffer, self.unfinished_is_blank, self._counts[-1]
+        buffer, begun_blank, first = self._buffer, self._unfinished_is_blank, self._counts[-1]
         start = 0
         for number in range(first, first + _MANY):
             newline = buffer.find(b"\n", start, end)
@@ -113,7 +104,7 @@ class NewlineIndex:
             self._blanks.extend(number + place for place, line in enumerate(lines) if not line.strip())
             number += len(lines)
         rest_is_blank = start == end or (buffer[start] < 33 and not buffer[start:end].strip())
-        self.unfinished_is_blank = rest_is_blank and (number > first or begun_blank)
+        self._unfinished_is_blank = rest_is_blank and (number > first or begun_blank)
         return number
 
     def _positions(self, block: int) -> Sequence[int]:

@@ -75,15 +75,6 @@ def save(path: Path, new: bytes, expected: bytes) -> Saved:
         raise SaveRefused(f"saving failed: {error.strerror or error}") from None
 
 
-def undo_save(saved: Saved) -> Saved:
-    """Put the old bytes back, if nobody has written since; raises as `save` does."""
-    try:
-        old = saved.backup.read_bytes()
-    except OSError as error:
-        raise SaveRefused(f"the undo copy cannot be read: {error.strerror or error}") from None
-    return save(saved.path, old, expected=saved.written)
-
-
 class _Save:
     """One save under the lock. `beside` is the hidden name in the same directory that the steps work with."""
 

@@ -2,7 +2,7 @@
 
 This is the one place that decides what is harmless to print. Nothing is ever dropped: a reviewer must see
 that it was there, be it inside an emoji. The notation is that of `less`: `^[` for escape, `<U+202E>` for an
-override, `<FF>` for a byte that is no text. The spaces of category Zs stay: French and Japanese need them.
+override. The spaces of category Zs stay: French and Japanese need them.
 """
 
 from __future__ import annotations
@@ -38,24 +38,9 @@ def visible_parts(text: str, keep_layout: bool = False) -> list[tuple[str, bool]
     return [(piece.translate(spelling), index % 2 == 1) for index, piece in enumerate(pieces) if piece]
 
 
-def visible_bytes(data: bytes, keep_layout: bool = False) -> str:
-    """Bytes that may or may not be UTF-8, as visible text."""
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        text = data.decode(errors="surrogateescape").translate(_STRAY_BYTES)
-    return visible(text, keep_layout)
-
-
 def is_safe(text: str) -> bool:
     """Whether `text` may be printed as it is, on one line."""
     return _plain(text) or visible(text) == text
-
-
-def one_line(text: str, limit: int = 500) -> str:
-    """A message for stderr or a status line: visible, on one line, and no longer than `limit` characters."""
-    shown = visible(text[: limit + 1])
-    return shown if len(shown) <= limit else f"{shown[: limit - 1]}…"
 
 
 class _Spelling(dict[int, str]):
@@ -70,8 +55,6 @@ class _Spelling(dict[int, str]):
 
 _SPELLED: Final = _Spelling()
 _WITH_LAYOUT: Final = _Spelling({ord(char): char for char in "\t\n"})
-# surrogateescape keeps the byte 0xFF as U+DCFF.
-_STRAY_BYTES: Final = {0xDC00 + byte: f"<{byte:02X}>" for byte in range(0x80, 0x100)}
 
 
 def _plain(text: str) -> bool:

@@ -1,1 +1,1 @@
-"""States, findings and rules as text or JSON, for any command. Nothing here reads a file or knows a format."""
+"""States, findings and rules as text or JSON, for any command. Reads no file and knows no format."""

@@ -44,7 +44,8 @@ class Model:
             self.endings.append(ending)
             start = end + max(len(ending), 1)
         self.lines = [content[start:end] for start, end in self.spans]
-        self.filled = [number for number, line in enumerate(self.lines) if line.strip()]
+        ended = zip(self.lines, self.endings, strict=True)
+        self.blanks = [number for number, (line, end) in enumerate(ended) if end and not line.strip()]
 
 
 @contextmanager
@@ -154,22 +155,18 @@ def agree(lines: LineFile, content: bytes) -> None:
     assert [lines.number_at(at) for at in range(len(content))] == [
         content[:at].count(b"\n") for at in range(len(content))
     ]
-    assert lines.filled == len(model.filled)
-    assert [lines.filled_line(ordinal) for ordinal in range(lines.filled)] == model.filled
-    assert [lines.filled_before(number) for number in model.filled] == list(range(lines.filled))
+    assert list(lines.blanks) == model.blanks
 
 
 def test_an_empty_file_has_no_lines(file: Path) -> None:
     lines = indexed(file, b"")
 
-    assert (len(lines), lines.complete, lines.unterminated, lines.filled) == (0, True, False, 0)
+    assert (len(lines), lines.complete, lines.unterminated) == (0, True, False)
     assert lines.tail(5) == []
     assert lines.number_at(0) == 0
     assert list(lines.lines()) == []
     with pytest.raises(IndexError):
         lines.line(0)
-    with pytest.raises(IndexError):
-        lines.filled_line(0)
 
 
 def test_only_newline_bytes_end_a_line(file: Path) -> None:
@@ -215,7 +212,6 @@ def test_blank_lines_are_told_apart_across_blocks(file: Path) -> None:
     lines = indexed(file, b"x" * (block - 1) + b"\n\n" + spaces + b"\n{}\n" + spaces + b".\n\t\n")
 
     assert list(lines.blanks) == [1, 2, 5]
-    assert [lines.filled_line(ordinal) for ordinal in range(lines.filled)] == [0, 3, 4]
 
 
 def test_of_a_giant_line_only_the_head_needs_to_be_read(file: Path) -> None:

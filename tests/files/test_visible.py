@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxview.files.visible import is_safe, one_line, visible, visible_bytes, visible_parts
+from ctxview.files.visible import is_safe, visible, visible_parts
 
 
 @pytest.mark.parametrize(
@@ -74,15 +74,3 @@ def test_parts_say_what_was_spelled_out() -> None:
     ]
     assert visible_parts("") == []
     assert visible_parts("a\nb", keep_layout=True) == [("a\nb", False)]
-
-
-def test_bytes_that_are_no_text_are_shown_as_bytes() -> None:
-    assert visible_bytes(b"a\xff\xc3\xa9\x1b\xed\xa0\x80") == "a<FF>é^[<ED><A0><80>"
-    assert visible_bytes(b"ok\n", keep_layout=True) == "ok\n"
-
-
-def test_a_message_is_one_printable_line_of_bounded_length() -> None:
-    assert one_line("bad\nname\x1b]0;x\x07") == "bad^Jname^[]0;x^G"
-    assert len(one_line("\x1b" * 10_000, limit=80)) == 80
-    assert one_line("x" * 80, limit=80) == "x" * 80
-    assert one_line("x" * 81, limit=80) == "x" * 79 + "…"

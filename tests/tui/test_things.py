@@ -50,8 +50,8 @@ def test_a_finding_about_no_one_thing_leads_nowhere() -> None:
 
 def test_a_finding_without_a_pointer_is_placed_by_its_bytes() -> None:
     source = night()
-    place = source.reading(2, LENS).state.block_at("/memory/working/0")
-    assert place is not None
+    blocks = source.reading(2, LENS).state.blocks()
+    place = next(each for each in blocks if each.origin.pointer == "/memory/working/0")
     assert place.origin.start is not None
     inside = Origin(FILE, None, place.origin.start + 20, place.origin.start + 21)
     found = Finding("TXT001", Severity.WARNING, Effect.NONE, "odd", inside)

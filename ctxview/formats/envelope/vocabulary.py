@@ -248,7 +248,5 @@ KNOWN: Final[Mapping[Words, tuple[str, ...]]] = {
 }
 TARGETS: Final = KNOWN[Words.TARGET]
 LIFECYCLE: Final = KNOWN[Words.LIFECYCLE]
-REDACTED: Final = ("masked", "removed", "summarized", "encrypted_ref", "policy_blocked")
-"""The redaction states that say that something was taken away."""
 OPEN_GAP: Final = ("open", "requested", "waiting", "blocked")
 """The states in which a gap is not settled."""

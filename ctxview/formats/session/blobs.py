@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import orjson
@@ -108,7 +107,3 @@ def reference_in(data: bytes) -> ChunkReference | None:
         return found if isinstance(found, str) else None
 
     return ChunkReference(word("source"), word("start_event"), word("end_event"), word("hash"), word("range"))
-
-
-BlobLook = Mapping[str, BlobFacts]
-"""What is known of blobs, by relative name; one that nobody has looked into yet is not in it."""

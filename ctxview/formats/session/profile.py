@@ -22,7 +22,6 @@ class Limits:
     prompt_history: int | None = None
     """How much of that the prompt holds, rendered one message a line."""
     pack_source: int | None = None
-    control_file: int | None = None
     name: int | None = None
     """The longest name the validator takes; a true hash id is longer."""
     plan_nodes: int | None = None
@@ -42,19 +41,6 @@ class PackPolicy:
     """Kinds in the order in which the builder offers them; empty when the profile knows no order."""
     title: str | None = None
     """The first line of pack.md; None when its layout is not known."""
-
-
-@dataclass(frozen=True, slots=True)
-class WindowPolicy:
-    """The model's window: characters for a token, and what is kept free for the answer."""
-
-    characters_per_token: int | None = None
-    reserve_share: float = 0.0
-    reserve_most: int = 0
-
-    def reserve(self, window: int) -> int:
-        """Tokens kept free for the answer."""
-        return max(1, min(int(window * self.reserve_share), self.reserve_most)) if window > 0 else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +93,6 @@ class Profile:
     title: str
     limits: Limits
     pack: PackPolicy
-    window: WindowPolicy
     words: Words
     required: Required
     compaction: CompactionWords = CompactionWords()

@@ -69,8 +69,6 @@ class RecordFile:
 
     part: Part
     records: tuple[Record, ...] = ()
-    blank_lines: tuple[int, ...] = ()
-    """Indexes of lines that hold nothing."""
     left_out: int = 0
     """How many records were too many to be looked at."""
 
@@ -91,18 +89,17 @@ class RecordFile:
 def read_records(part: Part) -> RecordFile:
     """The records of a file, as they are."""
     records: list[Record] = []
-    blank: list[int] = []
     left_out = 0
     data = part.data or b""
     places = Places(data)
     for index, start, end in line_spans(data):
         if not data[start:end].strip():
-            blank.append(index)
-        elif len(records) < MOST_RECORDS:
+            continue
+        if len(records) < MOST_RECORDS:
             records.append(_record(part.file, data, index, start, end, places))
         else:
             left_out += 1
-    return RecordFile(part, tuple(records), tuple(blank), left_out)
+    return RecordFile(part, tuple(records), left_out)
 
 
 def line_spans(data: bytes) -> Iterator[tuple[int, int, int]]:

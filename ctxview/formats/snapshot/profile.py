@@ -23,7 +23,6 @@ class TierPolicy:
     raw_age_terminal_only: bool = False
     hides_terminal: bool = False
     """Whether a block whose status is done, failed or cancelled is left out of the prompt."""
-    trim_floor: int = 0
 
 
 @dataclass(frozen=True, slots=True)

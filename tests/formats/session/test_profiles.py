@@ -16,14 +16,6 @@ def test_every_packaged_profile_loads():
     assert load_profile("document").limits.prompt_line is None
 
 
-def test_the_window_keeps_a_quarter_free_but_never_more_than_its_most():
-    window = load_profile().window
-    assert window.reserve(16384) == 4096
-    assert window.reserve(1_000_000) == 4096
-    assert window.reserve(3) == 1
-    assert window.reserve(0) == 0
-
-
 def test_a_file_may_extend_a_packaged_profile(tmp_path: Path):
     file = tmp_path / "mine.toml"
     file.write_text('extends = "cortexfs"\nlarge_content = 99\n[limits]\nprompt_line = 5\n')

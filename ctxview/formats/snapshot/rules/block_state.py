@@ -25,7 +25,6 @@ from ctxview.formats.snapshot.rules.expected import tier_blocks
 RECALL_TYPES = {"ephemeral": "persistent_recall", "longterm": "persistent_longterm_recall"}
 """The type a recalled block has, by the tier it is put into."""
 RECALL_PREFIX = "persistent:"
-CAPTURE_PREFIX = "working:"
 PLACEHOLDER = "[tag_ref:"
 
 
