@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
@@ -32,6 +34,10 @@ def on_screen(run: Callable[[], int]) -> int:
     """What needs a terminal; raises `Trouble` when there is none, or when a setting cannot be used."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Trouble("the inspector needs a terminal; ctxview show PATH prints the state")
+    # What is loaded now is no garbage, and takes a look through it all; the app has it looked for again.
+    gc.disable()
+    # The toolkit waits for the next of so many moments in a second before it paints what a key did.
+    os.environ.setdefault("TEXTUAL_FPS", "120")
     from ctxview.tui.themes import BadTheme
 
     try:

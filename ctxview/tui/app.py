@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
@@ -30,6 +31,9 @@ from ctxview.tui.screens.inspector import Inspector
 from ctxview.tui.terminal import ABLE, Terminal, appearance
 from ctxview.tui.text import content
 from ctxview.tui.text import show as line
+
+SETTLED = 3.0
+"""Seconds after which most of what is in memory is there for good."""
 
 
 def run(
@@ -111,6 +115,10 @@ class CtxviewApp(App[None]):
 
     def on_mount(self) -> None:
         self.call_after_refresh(self._register_other_themes)
+        if not gc.isenabled():
+            self.call_after_refresh(gc.enable)
+            # Looking through all of it for garbage would make a key wait three times as long as it may.
+            self.set_timer(SETTLED, gc.freeze)
 
     def _register_other_themes(self) -> None:
         for name in themes.names():

@@ -170,7 +170,33 @@ def _wrapped(line: Line, cells: int, indent: str) -> Iterator[Line]:
     cells = max(cells, len(indent) + 4)
     if width(line) <= cells:
         yield line
-        return
+    elif len(line) == 1 and line[0].text.isascii():
+        yield from _wrapped_letters(line[0], cells, indent)
+    else:
+        yield from _wrapped_words(line, cells, indent)
+
+
+def _wrapped_letters(span: Span, cells: int, indent: str) -> Iterator[Line]:
+    """The same for one run of text in which every letter takes a cell: most texts are, and some are long."""
+    text, start, room, head = span.text, 0, cells, ""
+    while len(text) - start > room:
+        space = text.rfind(" ", start, start + room + 1)
+        end = start + room if space < start else space
+        yield _trimmed(span, head + text[start:end])
+        start = end
+        while text.startswith(" ", start):
+            start += 1
+        room, head = cells - len(indent), indent
+    if start < len(text):
+        yield _trimmed(span, head + text[start:])
+
+
+def _trimmed(span: Span, text: str) -> Line:
+    kept = text.rstrip(" ")
+    return (Span(kept, span.style, span.action),) if kept else EMPTY
+
+
+def _wrapped_words(line: Line, cells: int, indent: str) -> Iterator[Line]:
     start = [Span(indent)] if indent else []
     current: list[Span] = []
     used, first = 0, True

@@ -81,11 +81,12 @@ class DrawnLines(Kept, ScrollView):
             self.refresh()
             return
         size, before = self._kept
-        now = self.picture(size.region)
+        left, above = self.content_offset
+        # The border is the same: whatever changes it forgets the picture.
+        now = [*before[:above], *self._lines(self.size.height), *before[above + self.size.height :]]
         changed = [y for y, strip in enumerate(now) if strip is not before[y] and strip != before[y]]
         if changed:
-            left, top = self.content_offset
-            self.refresh(*(Region(-left, y - top, size.width, 1) for y in changed))
+            self.refresh(*(Region(-left, y - above, size.width, 1) for y in changed))
         self._kept = size, now
 
     # -- drawing ---------------------------------------------------------------------------------------------
