@@ -34,6 +34,8 @@ def on_screen(run: Callable[[], int]) -> int:
     """What needs a terminal; raises `Trouble` when there is none, or when a setting cannot be used."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Trouble("the inspector needs a terminal; ctxview show PATH prints the state")
+    if os.environ.get("TERM") == "dumb":
+        raise Trouble("TERM=dumb is too little for the inspector; ctxview show PATH prints the state")
     # What is loaded now is no garbage, and takes a look through it all; the app has it looked for again.
     gc.disable()
     # The toolkit waits for the next of so many moments in a second before it paints what a key did.

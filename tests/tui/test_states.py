@@ -11,7 +11,8 @@ import pytest
 
 from ctxview.formats import Lens, Reading, Source
 from ctxview.formats.interface import AS_ON_DISK
-from ctxview.tui.app import CtxviewApp, Guard
+from ctxview.tui.app import CtxviewApp
+from ctxview.tui.filters import Guard
 from ctxview.tui.layout import Pane
 from ctxview.tui.loading import Manner
 from ctxview.tui.panes import memory
