@@ -1,16 +1,15 @@
-"""The application: themes, the palette, the back-stop against control characters, leaving."""
+"""The application: themes, the back-stop against control characters, leaving."""
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from traceback import format_exc
 
 from rich.text import Text
 from textual import events
-from textual.app import App, SystemCommand
+from textual.app import App
 from textual.filter import LineFilter
 from textual.screen import Screen
 
@@ -19,9 +18,8 @@ from ctxview.config import Config
 from ctxview.files.visible import visible
 from ctxview.recents import note
 from ctxview.tui import themes
-from ctxview.tui.commands import COMMANDS
 from ctxview.tui.filters import filters_for
-from ctxview.tui.keys import shown, use
+from ctxview.tui.keys import use
 from ctxview.tui.loading import Manner, Opener
 from ctxview.tui.opening import Opening
 from ctxview.tui.player import Show
@@ -65,8 +63,7 @@ def run(
 
 class CtxviewApp(App[None]):
     TITLE = "ctxview"
-    ENABLE_COMMAND_PALETTE = True
-    COMMAND_PALETTE_BINDING = "ctrl+p"
+    ENABLE_COMMAND_PALETTE = False
 
     CSS_PATH = "app.tcss"
 
@@ -130,14 +127,6 @@ class CtxviewApp(App[None]):
     def get_line_filters(self) -> Sequence[LineFilter]:
         return filters_for(self._terminal, super().get_line_filters())
 
-    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """The palette offers exactly the commands of the table."""
-        if not isinstance(screen, CommandScreen):
-            return
-        for command in (each for each in COMMANDS if each.id in screen.known):
-            title = f"{command.label[:1].upper()}{command.label[1:]}  {shown(command)}"
-            yield SystemCommand(title, command.help, partial(screen.action_command, command.id))
-
     def _fatal_error(self) -> None:
         """Something nobody foresaw. The toolkit would print all variables, contents of files among them."""
         self.panic(Text(visible(format_exc(), keep_layout=True)))
@@ -145,7 +134,13 @@ class CtxviewApp(App[None]):
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.InputEvent):
             self._precedence.touched()
-        await super().on_event(event)
+        if not (isinstance(event, events.MouseDown) and self._hits_what_is_gone(event)):
+            await super().on_event(event)
+
+    def _hits_what_is_gone(self, event: events.MouseDown) -> bool:
+        """Whether what is still painted there was taken away; the toolkit would look for its parent."""
+        found, _ = self.screen.get_widget_and_offset_at(event.x, event.y)
+        return found is not None and found.parent is None
 
     def on_key(self, event: events.Key) -> None:
         if isinstance(self.screen, CommandScreen):

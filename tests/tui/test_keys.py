@@ -9,6 +9,7 @@ from ctxview.tui.commands import BY_ID, COMMANDS, GROUPS, MODULES, READING, Brac
 from ctxview.tui.layout import SOMETIMES, Pane
 from ctxview.tui.screens.command_screen import find_act
 from ctxview.tui.screens.help import HelpScreen
+from ctxview.tui.screens.palette import PaletteScreen, matching
 from ctxview.tui.screens.raw import RawScreen
 from ctxview.tui.session_view import Sort
 from ctxview.tui.things import TODO, Kind, Thing
@@ -261,11 +262,24 @@ async def test_theme_help_and_palette() -> None:
         await drive.press("enter", "n", "q")
         assert drive.app.screen is drive.inspector
         await drive.press("colon")
-        assert type(drive.app.screen).__name__ == "CommandPalette"
+        palette = drive.app.screen
+        assert isinstance(palette, PaletteScreen)
         await drive.type("sort")
-        await drive.pilot.pause(0.2)
-        await drive.press("enter", "enter")
+        await drive.press("enter")
         assert drive.inspector.view.sort is Sort.MODEL
+        palette.dismiss(None)
+        assert drive.app.screen is drive.inspector, "a screen that is gone takes no other along"
+
+
+def test_the_palette_finds_commands_by_name_key_and_meaning() -> None:
+    def found(typed: str) -> list[str]:
+        return [command.id for command in matching(typed, COMMANDS)]
+
+    assert found("so")[0] == "sort"
+    assert found("ctrl-r") == ["redo"]
+    assert set(found("revision the")) >= {"earlier", "later", "diff"}
+    assert found("no such thing") == []
+    assert len(found("")) == len(COMMANDS)
 
 
 async def test_the_help_tells_every_command() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ctxview.tui import themes
+from ctxview.tui.commands import COMMANDS
 from ctxview.tui.screens.command_screen import CommandScreen
 from ctxview.tui.screens.inspector import Inspector
 
@@ -28,7 +29,14 @@ def theme(screen: CommandScreen[object]) -> None:
 
 
 def palette(screen: CommandScreen[object]) -> None:
-    screen.app.action_command_palette()
+    from ctxview.tui.screens.palette import PaletteScreen
+
+    async def done(name: str | None) -> None:
+        if name is not None:
+            await screen.action_command(name)
+
+    offered = [command for command in COMMANDS if command.id in screen.known - {"palette"}]
+    screen.app.push_screen(PaletteScreen(offered), done)
 
 
 def tour(screen: CommandScreen[object]) -> None:

@@ -13,6 +13,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from ctxview.tui.commands import BY_ID, MODULES, Brackets
+from ctxview.tui.screens.leaving import LeftOnce
 from ctxview.tui.text import Line, content, show
 from ctxview.tui.widgets.key_bar import KeyBar
 from ctxview.tui.widgets.virtual_lines import VirtualLines
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-class CommandScreen(Screen[Result]):
+class CommandScreen(LeftOnce[Result]):
     """Runs commands by their id. A screen that does not know one says so and nothing happens."""
 
     DEFAULT_CSS = "CommandScreen.-asking KeyBar { display: none; }"

@@ -10,10 +10,10 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal, Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Button
 
 from ctxview.files.line_difference import Hunk
+from ctxview.tui.screens.leaving import Dialog
 from ctxview.tui.text import Line, content, shorten, show
 from ctxview.tui.widgets.hunk_lines import changed_lines, hunk_lines
 from ctxview.tui.widgets.listing import Listing
@@ -26,7 +26,7 @@ Way: TypeAlias = Literal["keep", "reload", "reapply"]
 SIDE_BY_SIDE_FROM = 110
 
 
-class ConflictScreen(ModalScreen[Way]):
+class ConflictScreen(Dialog[Way]):
     """`mine` and `theirs` are the differences from what was loaded. Esc keeps the draft."""
 
     CSS_PATH = "conflict.tcss"

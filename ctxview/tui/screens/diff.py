@@ -8,10 +8,10 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 
 from ctxview.analysis.diff import Kind, Side, StateDiff
 from ctxview.analysis.diff.report import NOTHING
+from ctxview.tui.screens.leaving import Dialog
 from ctxview.tui.text import Line, Span, content, join, show
 from ctxview.tui.things import Thing
 from ctxview.tui.widgets.change_lines import SIGNS, SPLIT_FROM, diff_page, thing_of
@@ -23,7 +23,7 @@ from ctxview.tui.widgets.virtual_lines import VirtualLines
 KEYS = "Enter goes there   Tab next group   v side by side or inline   Esc back"
 
 
-class DiffScreen(ModalScreen[Thing | None]):
+class DiffScreen(Dialog[Thing | None]):
     """Dismisses with the thing a person wants to see, or with None."""
 
     CSS_PATH = "diff.tcss"

@@ -10,7 +10,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.message import Message
-from textual.screen import ModalScreen
 from textual.timer import Timer
 from textual.widgets import Button
 from textual.worker import get_current_worker
@@ -20,6 +19,7 @@ from ctxview.findings import Finding, Severity, worst_first
 from ctxview.state import Form, JsonValue
 from ctxview.tui.editing.answers import edits, first_text
 from ctxview.tui.glyphs import SEVERITY
+from ctxview.tui.screens.leaving import Dialog
 from ctxview.tui.screens.question import Question
 from ctxview.tui.text import Line, content, show
 from ctxview.tui.widgets.field_row import FieldRow, label_width, locked_line
@@ -40,7 +40,7 @@ HELP = (
 )
 
 
-class FormScreen(ModalScreen[tuple[Edit, ...] | None]):
+class FormScreen(Dialog[tuple[Edit, ...] | None]):
     """Dismisses with the edits, or with None when nothing is to be done."""
 
     CSS_PATH = "form.tcss"

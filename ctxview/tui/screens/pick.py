@@ -9,8 +9,8 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 
+from ctxview.tui.screens.leaving import Dialog
 from ctxview.tui.text import Span, content, fit, join, show
 from ctxview.tui.things import Kind, Thing
 from ctxview.tui.tiers import tier_styles
@@ -18,7 +18,7 @@ from ctxview.tui.widgets.listing import Chooser
 from ctxview.tui.widgets.page import Page
 
 
-class PickScreen(ModalScreen[str | None]):
+class PickScreen(Dialog[str | None]):
     """Dismisses with the word, or with None when nothing was chosen."""
 
     DEFAULT_CSS = """

@@ -8,14 +8,14 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Button
 
+from ctxview.tui.screens.leaving import Dialog
 from ctxview.tui.text import content, show
 from ctxview.tui.widgets.said import Said
 
 
-class Question(ModalScreen[bool]):
+class Question(Dialog[bool]):
     """`y` says yes; `n`, Esc and a thoughtless Enter say no."""
 
     CSS_PATH = "question.tcss"

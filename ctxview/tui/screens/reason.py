@@ -8,16 +8,16 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Button, Input
 
+from ctxview.tui.screens.leaving import Dialog
 from ctxview.tui.text import content, show
 from ctxview.tui.widgets.said import Said
 
 LONGEST = 500
 
 
-class ReasonScreen(ModalScreen[str | None]):
+class ReasonScreen(Dialog[str | None]):
     """Dismisses with the reason, None when the save is given up. `asks` says why there must be one."""
 
     CSS_PATH = "reason.tcss"

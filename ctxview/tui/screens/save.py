@@ -12,12 +12,12 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Button
 
 from ctxview.edits import Preview
 from ctxview.findings import Finding, Severity, worst_first
 from ctxview.tui.glyphs import SEVERITY
+from ctxview.tui.screens.leaving import Dialog
 from ctxview.tui.text import Line, Span, content, join, shorten, show, styled, wrap_all
 from ctxview.tui.widgets.finding_line import finding_line
 from ctxview.tui.widgets.hunk_lines import hunk_lines
@@ -28,7 +28,7 @@ from ctxview.tui.widgets.said import Said
 BACKUP = "The old bytes are kept as an undo copy."
 
 
-class SaveScreen(ModalScreen[bool]):
+class SaveScreen(Dialog[bool]):
     """Dismisses with True when the draft is to be saved."""
 
     CSS_PATH = "save.tcss"

@@ -8,11 +8,11 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 
 from ctxview.tui.commands import BY_ID
 from ctxview.tui.keys import shown
 from ctxview.tui.screens.command_screen import CommandScreen
+from ctxview.tui.screens.leaving import Dialog
 from ctxview.tui.text import Line, Span, content, join, show
 from ctxview.tui.widgets.said import Said
 
@@ -66,7 +66,7 @@ STEPS = (
 )
 
 
-class TourScreen(ModalScreen[None]):
+class TourScreen(Dialog[None]):
     """Lies over the lower part of the inspector, which goes along."""
 
     DEFAULT_CSS = """
