@@ -1,4 +1,4 @@
-"""Where the bundled samples are: inside an installed package, or beside it in a checkout."""
+"""The bundled samples: what each is about, and where they are, installed or in a checkout."""
 
 from __future__ import annotations
 
@@ -9,6 +9,18 @@ STORY = "lighthouse"
 
 STORIES = (STORY, "coder", "handoff", "damaged", "agent-workspace")
 """The samples in which something happens over time, in the order to show them in."""
+
+ABOUT = {
+    "lighthouse": "a night in fourteen rounds: what an agent remembers, forgets and loses",
+    "agent-workspace": "an agent's own folder with its memory store",
+    "broken": "one mistake a file, and what a runtime makes of each",
+    "coder": "a long session with children, swapped content and a budget that is too small",
+    "fresh": "a session that has just begun",
+    "damaged": "a session after a crash",
+    "handoff": "a handoff between two agents: what was chosen, left out and shown to whom",
+    "planted": "the same handoff with a dozen faults to find",
+}
+"""Every sample by the name of its folder, in a few words."""
 
 _PACKAGE = Path(__file__).parent
 

@@ -14,7 +14,7 @@ from ctxview.formats.snapshot.merge import Change, MergeResult, merge
 from ctxview.formats.snapshot.model import TIERS, Snapshot
 from ctxview.formats.snapshot.profiles import load_profile
 from ctxview.formats.snapshot.read import read
-from ctxview.samples import folder
+from ctxview.samples import ABOUT, folder, sample_paths
 from ctxview.state import JsonValue, RefStatus
 
 SNAPSHOTS = folder() / "snapshot"
@@ -58,6 +58,10 @@ EXPECTED = {
 
 # What the night shows beside its one careless reply: hidden blocks, one reopened, one in two tiers.
 TOLD_BY_THE_STORY = {"SNP020", "SNP021", "SNP022", "SNP025", "SNP046", "SNP047"}
+
+
+def test_it_is_said_what_every_sample_is_about() -> None:
+    assert {path.name for path in sample_paths()} == ABOUT.keys()
 
 
 def rules_by_file(source: Source, severity: Severity | None = None) -> dict[str, set[str]]:

@@ -7,19 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ctxview.analysis.wording import counted
-from ctxview.samples import STORIES
+from ctxview.samples import ABOUT, STORIES
 
 MOST_NEARBY = 30
-SAMPLE_STORIES = {
-    "lighthouse": "a night in fourteen rounds: what an agent remembers, forgets and loses",
-    "agent-workspace": "an agent's own folder with its memory store",
-    "broken": "one mistake a file, and what a runtime makes of each",
-    "coder": "a long session with children, swapped content and a budget that is too small",
-    "fresh": "a session that has just begun",
-    "damaged": "a session after a crash",
-    "handoff": "a handoff between two agents: what was chosen, left out and shown to whom",
-    "planted": "the same handoff with a dozen faults to find",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +53,16 @@ def recently(paths: Iterable[Path]) -> list[Offer]:
 
 def samples(paths: Sequence[Path]) -> list[Offer]:
     every = Offer("Samples", "all samples", "to look around in", tuple(paths))
-    about = SAMPLE_STORIES.get
     return [
         every,
-        *(Offer("Samples", path.name, about(path.name, path.parent.name), (path,)) for path in paths),
+        *(Offer("Samples", path.name, ABOUT.get(path.name, path.parent.name), (path,)) for path in paths),
     ]
 
 
 def stories(paths: Sequence[Path]) -> list[Offer]:
     """The samples in which something happens over time."""
     named = {path.name: path for path in paths}
-    about = SAMPLE_STORIES.get
-    return [Offer("Stories", name, about(name, ""), (named[name],)) for name in STORIES if name in named]
+    return [Offer("Stories", name, ABOUT[name], (named[name],)) for name in STORIES if name in named]
 
 
 def _relative(path: Path, folder: Path) -> str:
