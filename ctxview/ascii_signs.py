@@ -16,7 +16,7 @@ UNKNOWN: Final = "?"
 SIGNS: Final[Mapping[str, str]] = {
     # verdicts, severities, owners, references
     **dict(zip("✓✗·✖▲●", "+x.X!*", strict=True)),
-    **dict(zip("✎⊘∑⇥", "w#=>", strict=True)),
+    **dict(zip("✎⊘⊖∑⇥", "w#~=>", strict=True)),
     **dict(zip("○↗≠±↺◌◐", "o^%~@.a", strict=True)),
     # revisions, hollow and filled
     **dict(zip("◇◆□■▷▶◎◉▿▾•", "rRlL)>O@vV*", strict=True)),

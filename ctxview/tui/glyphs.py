@@ -27,9 +27,9 @@ REF = {
 
 YES, NO, UNSAID = "✓", "✗", "·"
 
-DONE, CURRENT, OPEN, STUCK, DROPPED = "✓", "●", "○", "⊘", "–"
+DONE, CURRENT, OPEN, STUCK, DROPPED = "✓", "●", "○", "⊘", "⊖"
 
-MORE, LESS = "▲", "▼"
+MORE, LESS = "↑", "↓"
 
 LEVELS = "▁▂▃▄▅▆▇█"
 

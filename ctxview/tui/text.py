@@ -130,9 +130,11 @@ def take(text: str, cells: int) -> str:
 
 
 def shorten(text: str, cells: int) -> str:
-    """An identifier within `cells`: both ends tell it apart, so the middle goes."""
-    if cell_len(text) <= cells:
+    """An identifier within `cells` once it is shown: both ends tell it apart, so the middle goes."""
+    shown = plain(show(text))
+    if cell_len(shown) <= cells:
         return text
+    text = shown
     if cells < 4:
         return take(text, cells - 1) + MARK
     head = take(text, cells // 2)

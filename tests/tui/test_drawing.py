@@ -132,12 +132,12 @@ def test_a_budget_shows_how_it_went_and_what_each_part_gained_or_lost() -> None:
     lines = whole_lines(now, Drawing(50), Earlier(before, "since round 3", (100, 300, 420), 2))
     told = [" ".join(plain(line).split()) for line in lines]
     assert told[0] == "window 100 → 420 ▂▆█"
-    assert told[1] == "420 / 1,000 tokens 42% ▲120"
-    assert told[3] == "░ free 580 ▒ reserved 100 ▲▼ since round 3"
+    assert told[1] == "420 / 1,000 tokens 42% ↑120"
+    assert told[3] == "░ free 580 ▒ reserved 100 ↑↓ since round 3"
     assert [(row.split()[0], *row.split()[-2:]) for row in told[4:7]] == [
-        ("core", "90", "▼10"),
-        ("tools", "330", "▲330"),
-        ("notes", "0", "▼200"),
+        ("core", "90", "↓10"),
+        ("tools", "330", "↑330"),
+        ("notes", "0", "↓200"),
     ]
     assert told[7].split()[:2] == ["left", "out"]
 

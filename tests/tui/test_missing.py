@@ -43,6 +43,6 @@ async def test_the_detail_tells_a_gap_whole() -> None:
         await drive.press("6")
         told = " ".join(drive.text(Pane.DETAIL).split())
         assert "✖ blocking · requested" in told
-        assert "It blocks ✗ send the list to the hospital ✗ call the kin" in told
+        assert "It blocks ⊘ send the list to the hospital ⊘ call the kin" in told
         assert "requested from the harbour office; look for manifest.pdf" in told
         assert "4, 1 blocking" in drive.screen_text()

@@ -169,14 +169,14 @@ def _gap(gap: Gap, width: int) -> Iterator[Line]:
     yield from wrap(show(gap.id, "strong"), width)
     yield from wrap(join(gap_badge(gap), show(gap.status, "dim"), gap=" · "), width)
     yield from wrap_all(paragraphs(gap.question), width)
-    if gap.why:
-        yield EMPTY
-        yield from wrap_all(paragraphs(gap.why, "dim"), width)
     if blocks := what_waits(gap):
         yield EMPTY
         yield (Span("It blocks", "title"),)
         for each in blocks:
-            yield from wrap(join((Span("✗ ", "bad"),), show(each)), width, "  ")
+            yield from wrap(join((Span(f"{glyphs.STUCK} ", "bad"),), show(each)), width, "  ")
+    if gap.why:
+        yield EMPTY
+        yield from wrap_all(paragraphs(gap.why, "dim"), width)
     if gap.form is not None:
         yield EMPTY
         yield from field_lines(gap.form, width)
