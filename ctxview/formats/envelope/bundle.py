@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from ctxview.analysis.rfc3339 import in_time
 from ctxview.formats.envelope.model import Dossier, Record, Reference, text
 from ctxview.formats.envelope.read import RecordFile
-from ctxview.formats.envelope.times import in_time
 from ctxview.formats.envelope.vocabulary import Kind
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ctxview.analysis.rfc3339 import in_time
 from ctxview.edits import MoveItem
 from ctxview.formats.envelope.changes import OMITTED, SELECTED
 from ctxview.formats.envelope.fields import FIELDS, FieldSpec, Type
@@ -14,7 +15,6 @@ from ctxview.formats.envelope.limits import next_states
 from ctxview.formats.envelope.model import Dossier, Record, count, text
 from ctxview.formats.envelope.ownership import REVIEWER, Right, ownership
 from ctxview.formats.envelope.rights import why_locked
-from ctxview.formats.envelope.times import in_time
 from ctxview.formats.envelope.vocabulary import KNOWN, OWN_ID, Kind, Words
 from ctxview.later import Later
 from ctxview.state import (

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from ctxview.analysis.rfc3339 import instant
 from ctxview.formats.envelope.model import Record, text, texts
 from ctxview.formats.envelope.ownership import REVIEWER, Right, ownership
-from ctxview.formats.envelope.times import instant
 from ctxview.formats.envelope.vocabulary import KNOWN, Words
 from ctxview.origin import JsonValue
 

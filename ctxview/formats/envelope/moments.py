@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ctxview.analysis.rfc3339 import in_time, instant
 from ctxview.formats.envelope.bundle import Bundle, revision_of
 from ctxview.formats.envelope.fates import key_of
 from ctxview.formats.envelope.model import Dossier, Record
-from ctxview.formats.envelope.times import in_time, instant
 from ctxview.formats.envelope.vocabulary import Kind
 
 FOLLOWS_A_SELECTION = (

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
+from ctxview.analysis.rfc3339 import in_time
 from ctxview.analysis.wording import counted, listed
 from ctxview.flow import Flow, Link, Node, Stage
 from ctxview.formats.envelope.fates import injections_by_assembly, items_by_block, key_of
 from ctxview.formats.envelope.flow_text import detail, node_text
 from ctxview.formats.envelope.model import Record
-from ctxview.formats.envelope.times import in_time
 from ctxview.formats.envelope.view import View
 from ctxview.formats.envelope.vocabulary import Kind
 from ctxview.state import Tier

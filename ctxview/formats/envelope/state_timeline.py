@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from ctxview.analysis.rfc3339 import in_time
 from ctxview.formats.envelope.fates import key_of
 from ctxview.formats.envelope.model import Record
 from ctxview.formats.envelope.moments import Moment
-from ctxview.formats.envelope.times import in_time
 from ctxview.formats.envelope.vocabulary import Kind
 from ctxview.formats.envelope.withheld import Withheld
 from ctxview.formats.interface import Revision

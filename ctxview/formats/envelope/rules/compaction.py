@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
+from ctxview.analysis.rfc3339 import instant
 from ctxview.analysis.wording import counted, listed, shown
 from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.envelope.fates import GONE, Shown, fates, is_redacted
@@ -15,7 +16,6 @@ from ctxview.formats.envelope.model import Dossier, Record, count
 from ctxview.formats.envelope.rules.lookup import called, ids, is_blank, named
 from ctxview.formats.envelope.standing import Standing, standing
 from ctxview.formats.envelope.thresholds import SENSITIVE
-from ctxview.formats.envelope.times import instant
 from ctxview.formats.envelope.vocabulary import Kind
 
 EXPLAINING = ("trigger", "coverage", "replacement_policy")

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ctxview.analysis.rfc3339 import instant
 from ctxview.analysis.wording import listed, shown
 from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.envelope.fates import is_redacted
 from ctxview.formats.envelope.model import Dossier, Record, text
 from ctxview.formats.envelope.rules.lookup import Path, called, is_blank, named, strings
 from ctxview.formats.envelope.thresholds import COPIED_LENGTH, PAYLOAD_KEYS
-from ctxview.formats.envelope.times import instant
 from ctxview.formats.envelope.vocabulary import Kind
 from ctxview.formats.envelope.withheld import compared
 from ctxview.origin import JsonValue

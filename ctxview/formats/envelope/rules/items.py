@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
+from ctxview.analysis.rfc3339 import instant
 from ctxview.analysis.wording import counted, listed, quoted, shown
 from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.envelope.fates import GONE, is_redacted
@@ -26,7 +27,6 @@ from ctxview.formats.envelope.thresholds import (
     TEXT_MIMES,
     TRUSTED,
 )
-from ctxview.formats.envelope.times import instant
 from ctxview.formats.envelope.vocabulary import Kind
 
 BY_REFERENCE = ("ref", "resource_link", "artifact_ref", "tool_result_ref")

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ctxview.analysis.rfc3339 import why_no_time
 from ctxview.analysis.wording import did_you_mean, listed, quoted, shown, spelled
 from ctxview.files.json_values import same_value
 from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.envelope.fields import BLOCK, FIELDS, SEGMENT, FieldSpec, Need, Type
 from ctxview.formats.envelope.model import Dossier, Record, Stray, count
 from ctxview.formats.envelope.rules.lookup import named
-from ctxview.formats.envelope.rules.rfc3339 import why_no_time
 from ctxview.formats.envelope.vocabulary import KNOWN, OWN_ID, Kind, Words
 from ctxview.origin import JsonValue
 

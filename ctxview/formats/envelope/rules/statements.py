@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from functools import lru_cache
 
+from ctxview.analysis.rfc3339 import instant
 from ctxview.analysis.wording import listed, quoted, shown
 from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.envelope.fates import fates
@@ -17,7 +18,6 @@ from ctxview.formats.envelope.model import Dossier, Record, text
 from ctxview.formats.envelope.read import embedded
 from ctxview.formats.envelope.rules.lookup import DEEPEST, named
 from ctxview.formats.envelope.thresholds import OUTCOME_EVENTS, OUTCOME_KINDS, OUTCOME_OF, OUTCOME_WORDS
-from ctxview.formats.envelope.times import instant
 from ctxview.formats.envelope.vocabulary import Kind
 from ctxview.origin import JsonValue
 

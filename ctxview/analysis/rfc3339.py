@@ -1,14 +1,15 @@
-"""Whether a text is a date and time of RFC 3339 to the letter, and why not; it compares none."""
+"""Dates and times as RFC 3339 writes them: the moment one names, and why a text is none to the letter."""
 
 from __future__ import annotations
 
 import re
 from calendar import monthrange
+from datetime import UTC, datetime
 
 _FORM = re.compile(
-    r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)[Tt]"
-    r"(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)(?:\.\d+)?"
-    r"(?:[Zz]|(?P<sign>[+-])(?P<zone_hour>\d\d):(?P<zone_minute>\d\d))",
+    r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)(?P<parting>[Tt ])"
+    r"(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)(?P<fraction>\.\d+)?"
+    r"(?P<zone>[Zz]|(?P<sign>[+-])(?P<zone_hour>\d\d):(?P<zone_minute>\d\d))",
     re.ASCII,
 )
 _LEAP = 60
@@ -23,10 +24,31 @@ _LIMITS = {
 }
 
 
+def instant(text: str | None) -> datetime | None:
+    """The moment a text names, in UTC; None when it names none."""
+    found = _FORM.fullmatch(text) if text is not None else None
+    if found is None or text is None:
+        return None
+    # A leap second is the next one to everything that compares; fractions beyond microseconds are cut.
+    second = min(int(found["second"]), _LEAP - 1) if found["second"] == "60" else int(found["second"])
+    zone = "+00:00" if found["zone"] in "Zz" else found["zone"]
+    fraction = found["fraction"][:7].ljust(7, "0") if found["fraction"] else ""
+    try:
+        return datetime.fromisoformat(f"{text[:10]}T{text[11:17]}{second:02}{fraction}{zone}").astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def in_time(text: str | None) -> tuple[bool, str]:
+    """Sorts known moments by time and puts the others behind them."""
+    found = instant(text)
+    return (found is None, found.isoformat(timespec="microseconds") if found is not None else "")
+
+
 def why_no_time(text: str) -> str | None:
     """What is wrong with a date and time; None when nothing is."""
     found = _FORM.fullmatch(text)
-    if found is None:
+    if found is None or found["parting"] == " ":
         return "it does not have the form 2026-05-11T09:00:00Z or 2026-05-11T09:00:00+02:00"
     parts = {name: int(found[name] or 0) for name in ("year", "day", *_LIMITS)}
     for name, (least, most) in _LIMITS.items():
