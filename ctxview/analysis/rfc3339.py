@@ -29,12 +29,12 @@ def instant(text: str | None) -> datetime | None:
     found = _FORM.fullmatch(text) if text is not None else None
     if found is None or text is None:
         return None
-    # A leap second is the next one to everything that compares; fractions beyond microseconds are cut.
-    second = min(int(found["second"]), _LEAP - 1) if found["second"] == "60" else int(found["second"])
+    # A leap second is the one before it to everything that compares; below microseconds it is cut.
+    second = "59" if found["second"] == str(_LEAP) else found["second"]
     zone = "+00:00" if found["zone"] in "Zz" else found["zone"]
     fraction = found["fraction"][:7].ljust(7, "0") if found["fraction"] else ""
     try:
-        return datetime.fromisoformat(f"{text[:10]}T{text[11:17]}{second:02}{fraction}{zone}").astimezone(UTC)
+        return datetime.fromisoformat(f"{text[:10]}T{text[11:17]}{second}{fraction}{zone}").astimezone(UTC)
     except (ValueError, OverflowError):
         return None
 

@@ -12,8 +12,9 @@ from enum import StrEnum
 from ctxview.files.json_values import same_value
 from ctxview.formats.snapshot.cursor import cursor_fault, stored_cursor
 from ctxview.formats.snapshot.model import Snapshot
-from ctxview.formats.snapshot.ownership import SYSTEM_FIELDS, UNGUARDED_MEMBERS
+from ctxview.formats.snapshot.ownership import UNGUARDED_MEMBERS
 from ctxview.formats.snapshot.profile import Profile
+from ctxview.formats.snapshot.system_fields import not_preserved
 from ctxview.origin import JsonValue, Origin
 
 DEEPEST_MERGE = 100
@@ -54,17 +55,15 @@ class MergeChange:
 
 def merge_system_fields(received: Snapshot, emitted: Snapshot) -> Iterator[MergeChange]:
     """The system's fields come back as they were received, whatever the reply says."""
-    for path in SYSTEM_FIELDS:
-        name = ".".join(path)
-        was, known = _look(received.value, path)
-        now, sent = _look(emitted.value, path)
-        if sent and not (known and same_value(was, now)):
-            old = _brief(was) if known else "absent"
+    for field in not_preserved(received, emitted):
+        name, was, now, origin = field.name, field.was, field.now, emitted.origin(*field.path)
+        if field.sent:
+            old = _brief(was) if field.known else "absent"
             message = f"{name} was changed from {old} to {_brief(now)}; the system's value is put back"
-            yield MergeChange(Change.TAMPERED, name, message, emitted.origin(*path), None, was, now)
-        elif known and not sent:
+            yield MergeChange(Change.TAMPERED, name, message, origin, None, was, now)
+        else:
             message = f"{name} was left out; the system's value {_brief(was)} stays"
-            yield MergeChange(Change.RESTORED, name, message, emitted.origin(*path), None, was, was)
+            yield MergeChange(Change.RESTORED, name, message, origin, None, was, was)
 
 
 def merge_cursor(
@@ -124,14 +123,6 @@ def deep_merge(old: JsonValue, new: JsonValue, depth: int = 0) -> JsonValue:
     if not isinstance(new, dict) or not isinstance(old, dict) or depth > DEEPEST_MERGE:
         return new
     return {**old, **{key: deep_merge(old.get(key), value, depth + 1) for key, value in new.items()}}
-
-
-def _look(value: JsonValue, path: tuple[str, ...]) -> tuple[JsonValue, bool]:
-    for key in path:
-        if not isinstance(value, dict) or key not in value:
-            return None, False
-        value = value[key]
-    return value, True
 
 
 def _brief(value: JsonValue) -> str:

@@ -13,10 +13,10 @@ from ctxview.files.json_values import same_value
 from ctxview.findings import Effect, Hit, Severity, rule
 from ctxview.formats.snapshot.javascript import trim
 from ctxview.formats.snapshot.model import MemoryBlock, Snapshot
-from ctxview.formats.snapshot.ownership import SYSTEM_FIELDS, UNGUARDED_MEMBERS
+from ctxview.formats.snapshot.ownership import UNGUARDED_MEMBERS
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.rules.expected import tier_blocks
-from ctxview.origin import JsonValue
+from ctxview.formats.snapshot.system_fields import not_preserved
 
 STORE_FIELDS = ("content_state", "tag_id", "tag_summary", "rehydrated_at")
 """What links a block to the memory store, beside everything that begins with `persistent_`."""
@@ -42,16 +42,13 @@ def system_field_changed(received: Snapshot, emitted: Snapshot, profile: Profile
     Context Protocol 3.0, rules 8 and 9. Runtime: discards the change silently and restores its own.
     """
     omitted = []
-    for path in SYSTEM_FIELDS:
-        name = ".".join(path)
-        was, known = _look(received.value, path)
-        now, sent = _look(emitted.value, path)
-        if sent and not (known and same_value(was, now)):
-            before = spelled(was) if known else "absent"
-            message = f"{name} was {before} and comes back as {spelled(now)}; the system's value is put back"
-            yield Hit(emitted.origin(*path), message)
-        elif known and not sent:
-            omitted.append(name)
+    for field in not_preserved(received, emitted):
+        if not field.sent:
+            omitted.append(field.name)
+            continue
+        was = spelled(field.was) if field.known else "absent"
+        told = f"{field.name} was {was} and comes back as {spelled(field.now)}"
+        yield Hit(emitted.origin(*field.path), f"{told}; the system's value is put back")
     if omitted:
         message = f"{listed(omitted, 8)} left out of the reply; the system's values stay"
         yield Hit(emitted.origin(), message)
@@ -119,15 +116,6 @@ def store_link_edited(received: Snapshot, emitted: Snapshot, profile: Profile) -
             yield Hit(
                 origin, f"{shown(block.name)}{new}: the model writes {values}, which only the system may"
             )
-
-
-def _look(value: JsonValue, path: tuple[str, ...]) -> tuple[JsonValue, bool]:
-    """What stands at `path`, and whether anything does."""
-    for key in path:
-        if not isinstance(value, dict) or key not in value:
-            return None, False
-        value = value[key]
-    return value, True
 
 
 def _is_store_field(key: str) -> bool:
