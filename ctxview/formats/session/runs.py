@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from copy import copy
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from ctxview.formats.session.history_line import HistoryLine
@@ -48,9 +48,12 @@ class Oddity:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Run:
-    """One run as far as the histories tell. Lines are physical ones, from 0."""
+    """One run as far as the histories tell. Lines are physical ones, from 0.
+
+    Only the book writes into one, and gives out copies.
+    """
 
     id: str
     line: int
@@ -72,6 +75,8 @@ class Run:
     last_message: int | None = None
     time: str | None = None
     """When the last of its events was that says so."""
+    user: int | None = None
+    """A hash of what its user said."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,7 @@ class RunBook:
 
     def __init__(self) -> None:
         self.events = 0
-        self._runs: dict[str, _Going] = {}
+        self._runs: dict[str, Run] = {}
         self._calls: dict[int, int] = {}
         """Line of each call by the hash of its run and id; answered ones have the complement of it."""
         self._call_ids: set[int] = set()
@@ -184,7 +189,7 @@ class RunBook:
             one, other = self._runs.get(first), self._runs.get(second)
             if one is not None and other is not None and (one.user, one.asked) != (other.user, other.asked):
                 self._note(Oddity(Odd.CLIENT_REUSED, second, client, EVENTS, line))
-        runs = tuple(run.frozen() for run in self._runs.values())
+        runs = tuple(replace(run) for run in self._runs.values())
         return RunFacts(runs, tuple(self._oddities), dict(self._counts), self._forgotten)
 
     def _is_early(self, said: _Said) -> bool:
@@ -215,8 +220,8 @@ class RunBook:
             run.first_message = said.line if first is None else min(first, said.line)
             run.last_message = said.line if last is None else max(last, said.line)
 
-    def _new(self, name: str, line: HistoryLine) -> _Going:
-        run = self._runs[name] = _Going(name, line.number or 0)
+    def _new(self, name: str, line: HistoryLine) -> Run:
+        run = self._runs[name] = Run(name, line.number or 0)
         if len(self._runs) > MOST_RUNS:
             oldest = self._runs.pop(next(iter(self._runs)))
             if oldest.status is None:
@@ -225,7 +230,7 @@ class RunBook:
             self._forgotten += 1
         return run
 
-    def _start(self, run: _Going, value: dict[str, JsonValue], line: HistoryLine) -> None:
+    def _start(self, run: Run, value: dict[str, JsonValue], line: HistoryLine) -> None:
         if run.started:
             self._odd(Odd.TWO_STARTS, run.id, "", line)
         run.started = True
@@ -236,7 +241,7 @@ class RunBook:
             if first != run.id and len(self._reused) < MOST_ODDITIES:
                 self._reused.append((run.client, first, run.id, line.number or 0))
 
-    def _done(self, run: _Going, value: dict[str, JsonValue], line: HistoryLine) -> None:
+    def _done(self, run: Run, value: dict[str, JsonValue], line: HistoryLine) -> None:
         status = _string(value.get("status")) or "unknown"
         if run.status is not None:
             self._odd(Odd.TWO_DONES, run.id, status, line)
@@ -244,7 +249,7 @@ class RunBook:
             self._odd(Odd.ERROR_THEN_OK, run.id, "", line)
         run.status = status
 
-    def _user(self, run: _Going | None, said: _Said) -> None:
+    def _user(self, run: Run | None, said: _Said) -> None:
         if (run is None and not self._forgotten) or (run is not None and not run.started):
             self._note(Oddity(Odd.USER_WITHOUT_START, said.run, "", MESSAGES, said.line))
         if run is None:
@@ -291,31 +296,6 @@ class _Said:
     user: int | None
     answers: tuple[str, ...]
     line: int
-
-
-@dataclass(slots=True)
-class _Going:
-    """A run while its events come in; the same fields as `Run`, and a hash of its user message."""
-
-    id: str
-    line: int
-    last_line: int = 0
-    started: bool = False
-    status: str | None = None
-    events: int = 0
-    calls: int = 0
-    errors: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    client: str | None = None
-    asked: tuple[str | None, str | None] = (None, None)
-    first_message: int | None = None
-    last_message: int | None = None
-    time: str | None = None
-    user: int | None = None
-
-    def frozen(self) -> Run:
-        return Run(**{each.name: getattr(self, each.name) for each in fields(Run)})
 
 
 def _count(value: JsonValue) -> int:
