@@ -19,6 +19,11 @@ def status(view: SessionView, problem: str | None) -> list[Line]:
     return [show(problem, "bad"), *problems]
 
 
+def elsewhere(problem: str | None) -> list[Line]:
+    """What the other panes say meanwhile."""
+    return [show("Reading…" if problem is None else "Nothing could be read.", "faint")]
+
+
 def banner(names: Sequence[str]) -> list[Line]:
     """That files changed on disk under unsaved changes."""
     if not names:

@@ -6,6 +6,8 @@ two cells wide in some terminals and one in others.
 
 from __future__ import annotations
 
+import re
+
 from ctxview.findings import Severity
 from ctxview.state import Owner, RefStatus
 
@@ -32,6 +34,10 @@ DONE, CURRENT, OPEN, STUCK, DROPPED = "✓", "●", "○", "⊘", "⊖"
 MORE, LESS = "↑", "↓"
 
 LEVELS = "▁▂▃▄▅▆▇█"
+
+_TIME = re.compile(
+    r"(?P<date>\d{4}-\d\d-\d\d)[T ](?P<clock>\d\d:\d\d:\d\d)(?:\.\d{1,9})?(?P<zone>Z|[+-]\d\d:?\d\d)?"
+)
 
 
 def level(share: float) -> str:
@@ -88,6 +94,12 @@ def short_count(number: int | None) -> str:
             value = number / divisor
             return f"{value:.0f}{unit}" if value >= 100 else f"{value:.1f}{unit}"
     return str(number)
+
+
+def moment(time: str) -> str:
+    """A time as it was written, without what nobody reads: 2026-03-12 05:24:41Z."""
+    found = _TIME.fullmatch(time)
+    return f"{found['date']} {found['clock']}{found['zone'] or ''}" if found else time
 
 
 def _inside(share: float) -> float:

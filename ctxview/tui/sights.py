@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ctxview.state import Block, Sight
-from ctxview.tui.text import Line, Span, join, show
+from ctxview.tui.text import MARK, Line, Span, join, show
 
 GLYPHS: Mapping[Sight, str] = {
     Sight.INJECTED: "●",
@@ -58,7 +58,7 @@ def style(sight: Sight) -> str:
 
 
 def short_names(names: Sequence[str], cells: int) -> list[str]:
-    """Names of at most `cells`: whole, or their first word, or cut with a dot."""
+    """Names of at most `cells`: whole, or their first word or as much as there is room for with a mark."""
     return [_short(name, max(2, cells)) for name in names]
 
 
@@ -66,4 +66,4 @@ def _short(name: str, cells: int) -> str:
     if len(name) <= cells:
         return name
     first = name.replace("-", "_").partition("_")[0]
-    return first if 2 <= len(first) <= cells else f"{name[: cells - 1]}."
+    return f"{first if 2 <= len(first) < cells else name[: cells - 1]}{MARK}"

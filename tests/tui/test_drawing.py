@@ -241,3 +241,15 @@ def test_any_number_can_be_drawn_as_a_picture(value: float, cells: int) -> None:
 )
 def test_large_counts_stay_short(number: int | None, spelled: str) -> None:
     assert glyphs.short_count(number) == spelled
+
+
+@pytest.mark.parametrize(
+    ("time", "told"),
+    [
+        ("2026-03-12T05:24:41.336Z", "2026-03-12 05:24:41Z"),
+        ("2026-03-12T05:24:41+02:00", "2026-03-12 05:24:41+02:00"),
+        ("1776000000", "1776000000"),
+    ],
+)
+def test_a_time_is_shown_without_what_nobody_reads(time: str, told: str) -> None:
+    assert glyphs.moment(time) == told

@@ -27,9 +27,9 @@ def test_every_target_has_a_column_in_any_width(cells: int) -> None:
 def test_names_are_whole_where_there_is_room_and_short_where_there_is_not() -> None:
     assert plan(200, BLOCKS).names == list(TARGETS)
     assert plan(79, BLOCKS).names == [
-        *("model", "tool", "runtime", "ui", "user", "reviewer", "peer", "evidence")
+        *("model", "tool", "runtime", "ui", "user", "reviewer", "peer…", "evidence…")
     ]
-    assert plan(70, BLOCKS).names == ["model", "tool", "runt.", "ui", "user", "revi.", "peer", "evid."]
+    assert plan(70, BLOCKS).names == ["model", "tool", "runt…", "ui", "user", "revi…", "peer…", "evid…"]
 
 
 def test_the_legend_says_every_sign_in_a_word() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ctxview.tui import glyphs
 from ctxview.tui.layout import Pane
 from ctxview.tui.panes.describe import describe
 from ctxview.tui.panes.pane import PaneLines, nothing
@@ -55,7 +56,7 @@ class DetailPane(PaneLines):
             revision = source.revisions[int(thing.name)]
             lines += [
                 show(revision.label, "accent"),
-                show(revision.time or "", "dim"),
+                show(glyphs.moment(revision.time or ""), "dim"),
                 show(revision.file.name, "code"),
             ]
         total = self._view.totals.get(number)

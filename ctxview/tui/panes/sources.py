@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ctxview.tui import glyphs
 from ctxview.tui.layout import Pane
 from ctxview.tui.panes.pane import PaneLines
 from ctxview.tui.panes.rows import severity_counts
@@ -95,8 +96,12 @@ class SourcesPane(PaneLines):
         revision = source.revisions[at]
         current = number == self._view.look.source and at == self._view.look.revision
         mark = Span("● " if current else "· ", "accent" if current else "faint")
-        time = show(f" {revision.time}", "dim") if revision.time else ()
-        return fit(join((Span("  "), mark), show(revision.label, "accent" if current else ""), time), cells)
+        style, room = "accent" if current else "", cells - 4
+        time = show(glyphs.moment(revision.time or ""), "dim")
+        if width(show(revision.label)) + 2 + width(time) > room:
+            time = ()
+        label = pad(show(shorten(revision.label, room), style), room - width(time))
+        return fit(join((Span("  "), mark), label, time), cells)
 
     def count(self, _: Shown) -> str:
         return str(len(self._view.sources))

@@ -237,10 +237,10 @@ class Inspector(Kept, CommandScreen[None]):
         if not self.is_mounted:
             return
         with self.app.batch_update():
-            status = bars.status(self.view, self._problem)
+            status, others = bars.status(self.view, self._problem), bars.elsewhere(self._problem)
             self.memory.sort, self.memory.reverse = self.view.sort, self.view.reverse
             for pane in self.panes.values():
-                pane.take(shown, status if pane.pane is Pane.MEMORY else [])
+                pane.take(shown, status if pane.pane is Pane.MEMORY else others)
             self._keep_selection(shown)
             if shown is None or shown.index is not self._placed:
                 self._placed = shown.index if shown is not None else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ctxview.tui import glyphs
 from ctxview.tui.revision_kinds import PLAIN, bead
 from ctxview.tui.session_view import SessionView
 from ctxview.tui.text import Line, Span, fit, join, show, width
@@ -79,7 +80,7 @@ def _caption(view: SessionView) -> Line:
     if look is not PLAIN and revision.kind not in revision.label:
         facts.append(show(revision.kind, look.style))
     if revision.time:
-        facts.append(show(revision.time, "dim"))
+        facts.append(show(glyphs.moment(revision.time), "dim"))
     if view.shown is not None:
         here = [
             event for event in view.shown.index.reading.state.timeline if event.revision == view.look.revision
