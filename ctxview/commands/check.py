@@ -64,7 +64,7 @@ def run(arguments: Namespace) -> int:
             each.message,
         ),
     )
-    _print(findings, len(checked.files), arguments.format)
+    _print(findings, checked, arguments.format)
     if checked.not_remembered is not None:
         complain(f"note: the next check has nothing to compare with: {checked.not_remembered}")
     if checked.unreadable:
@@ -119,7 +119,10 @@ def _things(path: Path, as_format: str | None, checked: Checked) -> Iterator[tup
         return
     for note in (*discovery.notes, *filter(None, [discovery.capped])):
         complain(f"note: {path}: {note}")
-    if not discovery.found:
+    for folder in discovery.unread:
+        complain(folder)
+        checked.unreadable = True
+    if not discovery.found and not discovery.unread:
         complain(f"note: {path}: no format was recognised, so there was nothing to check")
     yield from ((found.path, _decided(found)) for found in discovery.found)
 
@@ -149,7 +152,7 @@ def _wanted(rule: str, selected: tuple[str, ...], ignored: tuple[str, ...]) -> b
     return (not selected or rule.startswith(selected)) and not (ignored and rule.startswith(ignored))
 
 
-def _print(findings: Sequence[Finding], files: int, form: str) -> None:
+def _print(findings: Sequence[Finding], checked: Checked, form: str) -> None:
     if form == "text":
         from ctxview.reports.console import console_for
         from ctxview.reports.findings_text import finding_lines, summary
@@ -157,7 +160,8 @@ def _print(findings: Sequence[Finding], files: int, form: str) -> None:
         for line in finding_lines(findings, console_for()):
             print(line)
         sys.stdout.flush()
-        print(summary(findings, files), file=sys.stderr)
+        if checked.files or not checked.unreadable:
+            print(summary(findings, len(checked.files)), file=sys.stderr)
     elif form == "github":
         from ctxview.reports.findings_github import github_lines
 

@@ -9,6 +9,7 @@ from ctxview.analysis.wording import did_you_mean
 from ctxview.commands.inspector import add_theme, open_inspector
 from ctxview.commands.looking import add_look
 from ctxview.commands.trouble import Trouble
+from ctxview.formats.nearest import absence
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -19,8 +20,13 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     for path in arguments.paths:
-        if not path.exists():
-            from ctxview.cli import COMMANDS
-
-            raise Trouble(f"{path}: no such file or directory{did_you_mean(str(path), COMMANDS)}")
+        if (why := absence(path)) is not None:
+            raise Trouble(f"{path}: {why}{_or_a_command(str(path), why)}")
     return open_inspector(arguments.paths, arguments)
+
+
+def _or_a_command(word: str, why: str) -> str:
+    """A command may have been meant, if no path was."""
+    from ctxview.cli import COMMANDS
+
+    return "" if "did you mean" in why else did_you_mean(word, COMMANDS)

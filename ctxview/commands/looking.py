@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from pathlib import Path
 
 from ctxview.analysis.tokens import COUNTERS, ESTIMATES, counter_named
@@ -51,13 +52,26 @@ def opened(path: Path, arguments: Namespace) -> Source:
     try:
         return open_source(path, arguments.as_format)
     except CannotOpen as error:
-        below = [found.path for found in discover(path).found] if path.is_dir() else []
+        below, unread = below_of(path)
         if not below:
-            raise Trouble(str(error)) from error
+            raise Trouble("; ".join([str(error), *unread])) from error
         if len(below) == 1:
             return opened(below[0], arguments)
-        hint = f"{len(below)} things are in this folder; name one of them, such as {below[0]}"
-        raise Trouble(f"{path}: {hint} (all: ctxview {path})") from error
+        raise Trouble(f"{path}: {one_of(below)} (all: ctxview {path})") from error
+
+
+def below_of(path: Path) -> tuple[list[Path], Sequence[str]]:
+    """What can be opened below a folder, and what could not be looked into."""
+    try:
+        discovery = discover(path)
+    except CannotOpen:
+        return [], ()
+    return [found.path for found in discovery.found if found.path != path], discovery.unread
+
+
+def one_of(paths: Sequence[Path]) -> str:
+    """That somebody has to choose."""
+    return f"{len(paths)} things are in this folder; name one of them, such as {paths[0]}"
 
 
 def revision_index(source: Source, wanted: str | None) -> int:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ctxview.commands.looking import below_of, one_of
 from ctxview.commands.trouble import Trouble, complain
 
 if TYPE_CHECKING:
@@ -93,20 +94,20 @@ def _record(scope: Scope, opened: Opened, arguments: Namespace) -> int:
 
 def _what_to_record(path: Path) -> tuple[Path, Scope]:
     """The one thing at or below a path, or all of a folder in which nothing is recognised yet."""
-    from ctxview.formats import CannotOpen, discover, open_source
+    from ctxview.formats import CannotOpen, open_source
+    from ctxview.formats.nearest import absence, unlisted
     from ctxview.recording.scope import scope_of, scope_of_path
 
     try:
         source = open_source(path)
     except CannotOpen as error:
-        if not path.is_dir():
+        if absence(path) is not None or not path.is_dir() or unlisted(path) is not None:
             raise Trouble(str(error)) from None
-        below = discover(path).found
+        below, _ = below_of(path)
         if len(below) > 1:
-            hint = f"{len(below)} things are in this folder; name one of them, such as {below[0].path}"
-            raise Trouble(f"{path}: {hint}") from None
+            raise Trouble(f"{path}: {one_of(below)}") from None
         if below:
-            return _what_to_record(below[0].path)
+            return _what_to_record(below[0])
         complain(f"note: {path}: nothing is recognised here yet; everything in it is kept")
         return path, scope_of_path(path)
     return source.path, scope_of(source)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from ctxview.commands.inspector import add_theme, open_inspector
 from ctxview.commands.looking import add_look, opened
-from ctxview.commands.trouble import Trouble
 
 FASTEST = 100.0
 
@@ -21,8 +20,6 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    if not arguments.path.exists():
-        raise Trouble(f"{arguments.path}: no such file or directory")
     source = opened(arguments.path, arguments)
     from ctxview.tui.player import Show
 

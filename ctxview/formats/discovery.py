@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ctxview.files.reading import in_words
 from ctxview.formats.interface import CannotOpen, Match
+from ctxview.formats.nearest import absence, unlisted
 from ctxview.formats.peek import Peek
 from ctxview.formats.registry import RAW, detect_peek, plugin_problems
 
@@ -20,6 +22,8 @@ SKIPPED = frozenset(
 DEEPEST = 12
 MOST_ENTRIES = 20_000
 MOST_FOUND = 2_000
+NEAR = 4
+"""So many folders up one looks for what a file may belong to."""
 A_UNIT = 50
 """A folder that fits a format less well is looked into instead of being listed as one thing."""
 
@@ -36,28 +40,43 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """What was found below a path. `capped` says where the search stopped, `notes` what went wrong."""
+    """What was found below a path. `capped` says where the search stopped, `notes` what went wrong.
+
+    `unread` are folders nobody could look into, with the reason.
+    """
 
     path: Path
     found: tuple[Found, ...]
     looked_at: int
     capped: str | None = None
     notes: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
     folders: tuple[Path, ...] = ()
     """The folders that were looked into: where something else may appear."""
 
 
 def discover(path: Path) -> Discovery:
     """Everything below `path` that a format recognises; a single unrecognised file is offered as raw."""
-    if not path.exists():
-        raise CannotOpen(f"{path}: there is no such file or folder")
+    why = absence(path) or (unlisted(path) if path.is_dir() else None)
+    if why is not None:
+        raise CannotOpen(f"{path}: {why}")
     if not path.is_dir():
         return Discovery(path, (_recognised(path) or Found(path, RAW, "no format recognised it"),), 1)
     search = _Search()
     found = tuple(search.through(path))
     failed = (f"the format {name} cannot be used: {why}" for name, why in plugin_problems().items())
     notes = (*search.notes, *failed)
-    return Discovery(path, found, search.looked_at, search.capped, notes, tuple(search.folders))
+    unread, folders = tuple(search.unread), tuple(search.folders)
+    return Discovery(path, found, search.looked_at, search.capped, notes, unread, folders)
+
+
+def home_of(file: Path) -> Found | None:
+    """The folder around a file that is one thing by itself, such as a session; None when there is none."""
+    for folder in file.absolute().parents[:NEAR]:
+        found = _recognised(folder if file.is_absolute() else Path(os.path.relpath(folder)))
+        if found is not None and found.matches[0].score >= A_UNIT:
+            return found
+    return None
 
 
 class _Search:
@@ -65,6 +84,7 @@ class _Search:
         self.looked_at = 0
         self.capped: str | None = None
         self.notes: list[str] = []
+        self.unread: list[str] = []
         self.folders: list[Path] = []
 
     def through(self, root: Path) -> Iterator[Found]:
@@ -98,7 +118,7 @@ class _Search:
                     entry.name for entry in entries if entry.name not in SKIPPED and not entry.is_symlink()
                 ]
         except OSError as error:
-            self.notes.append(f"{folder}: {error.strerror or error}")
+            self.unread.append(f"{folder}: {in_words(error)}")
             return []
         return [folder / name for name in sorted(kept)]
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from ctxview.analysis.wording import did_you_mean
 from ctxview.formats.interface import CannotOpen, Format, FormatSpec, Match, Source
+from ctxview.formats.nearest import absence, nothing_in
 from ctxview.formats.peek import Peek
 
 if TYPE_CHECKING:
@@ -87,8 +88,8 @@ def detect_peek(peek: Peek) -> list[Match]:
 
 def open_source(path: Path, as_format: str | None = None) -> Source:
     """The source at `path`, as the format named or the one that fits; raises `CannotOpen`."""
-    if not path.exists():
-        raise CannotOpen(f"{path}: there is no such file or folder{_nearest_path(path)}")
+    if (why := absence(path)) is not None:
+        raise CannotOpen(f"{path}: {why}")
     if as_format is not None:
         return format_named(as_format).open(path)
     peek = Peek(path)
@@ -185,9 +186,8 @@ def _open_raw(peek: Peek) -> Source:
     if not peek.is_folder:
         return format_named(RAW).open(peek.path)
     failed = "".join(f"; the format {name} cannot be used: {why}" for name, why in plugin_problems().items())
-    files = [name for name in peek.names if not name.startswith(".")]
-    holds = f"it holds {len(files)} entries, such as {', '.join(files[:3])}" if files else "it is empty"
-    raise CannotOpen(f"{peek.path}: nothing in this folder was recognised; {holds}{failed}")
+    seen = [name for name in peek.names if not name.startswith(".")]
+    raise CannotOpen(f"{peek.path}: {nothing_in(peek.path, seen or peek.names)}{failed}")
 
 
 def _names(found: Plugins) -> list[str]:
@@ -196,11 +196,3 @@ def _names(found: Plugins) -> list[str]:
 
 def _installed(found: Plugins) -> str:
     return f"there are {', '.join(_names(found))}"
-
-
-def _nearest_path(path: Path) -> str:
-    try:
-        names = [entry.name for entry in path.absolute().parent.iterdir()]
-    except OSError:
-        return f" (nor a folder {path.parent})"
-    return did_you_mean(path.name, names)

@@ -57,7 +57,7 @@ class Opening:
             yield from _opened(found.path)
         if not discovery.found:
             yield Problem(path, f"nothing was recognised in {discovery.looked_at:,} files and folders")
-        for note in (discovery.capped, *discovery.notes):
+        for note in (discovery.capped, *discovery.notes, *discovery.unread):
             if note is not None:
                 yield Problem(path, note)
 

@@ -79,9 +79,7 @@ def test_a_format_can_be_insisted_on(tmp_path: Path) -> None:
 
 def test_a_missing_path_is_answered_with_the_nearest_name(tmp_path: Path) -> None:
     (tmp_path / "snapshot.json").write_bytes(b"{}")
-    with pytest.raises(
-        CannotOpen, match=r"there is no such file or folder \(did you mean snapshot\.json\?\)"
-    ):
+    with pytest.raises(CannotOpen, match=r"no such file or folder \(did you mean .*/snapshot\.json\?\)"):
         open_source(tmp_path / "snapshott.json")
 
 
@@ -95,7 +93,7 @@ def test_an_unknown_format_is_answered_with_those_there_are(tmp_path: Path) -> N
 def test_a_folder_of_strangers_says_what_it_holds(tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("hello")
     with pytest.raises(
-        CannotOpen, match=r"nothing in this folder was recognised; it holds 1 entries, such as notes"
+        CannotOpen, match=r"nothing in this folder was recognised \(1 entry, such as notes.*any one file"
     ):
         open_source(tmp_path)
 

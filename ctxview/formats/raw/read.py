@@ -20,11 +20,27 @@ LONGEST_TEXT = 20_000
 LINES_TRIED = 40
 LINES_IN_A_CHUNK = 40
 BYTES_SHOWN = 2048
+BYTES = "binary"
+"""The type of a piece that is no text."""
 
 
 _JSON_BEGINNING = re.compile(
     rb'(?:\xef\xbb\xbf)?\s*+(?:\{\s*+["}]|\[\s*+(?:[\]\[{"\d-]|(?:true|false|null)\b))'
 )
+
+
+_BEGINNINGS = {
+    b"\x89PNG": "a PNG picture",
+    b"\xff\xd8\xff": "a JPEG picture",
+    b"GIF8": "a GIF picture",
+    b"%PDF": "a PDF document",
+    b"PK\x03\x04": "a ZIP archive",
+    b"\x1f\x8b": "a gzip archive",
+    b"SQLite format 3\x00": "an SQLite database",
+    b"PAR1": "a Parquet table",
+    b"\x7fELF": "a program",
+}
+"""What people point at by mistake, by its first bytes."""
 
 
 class Kind(StrEnum):
@@ -54,6 +70,14 @@ class RawFile:
     pieces: tuple[Piece, ...]
     document: JsonDocument | None = None
     left_out: str | None = None
+
+    @property
+    def told(self) -> str:
+        """What it is, in words."""
+        if not self.data:
+            return "an empty file"
+        known = next((name for start, name in _BEGINNINGS.items() if self.data.startswith(start)), "")
+        return f"{self.kind} of {known}" if known and self.kind is Kind.BINARY else self.kind.value
 
 
 def read_raw(file: str, data: bytes, left_out: str | None = None) -> RawFile:
@@ -220,4 +244,4 @@ def _byte_piece(file: str, data: bytes) -> Piece:
         shown = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in row)
         rows.append(f"{start:08x}  {row.hex(' '):<47}  {shown}")
     origin = Origin(file, start=0, end=min(len(data), BYTES_SHOWN), line=1, column=1)
-    return Piece("bytes", "first bytes", "binary", "\n".join(rows), origin)
+    return Piece("bytes", "first bytes", BYTES, "\n".join(rows), origin)

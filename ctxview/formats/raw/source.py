@@ -12,9 +12,10 @@ from ctxview.analysis.tokens import TokenCounter
 from ctxview.edits import WritePolicy
 from ctxview.files.stamps import is_settled
 from ctxview.findings import Finding, worst_first
+from ctxview.formats.discovery import home_of
 from ctxview.formats.file_rules import report_partly_read, report_unrecognised
 from ctxview.formats.interface import AS_ON_DISK, Lens, Reading, Revision
-from ctxview.formats.raw.read import Kind, Piece, RawFile, looks_like_json, read_raw
+from ctxview.formats.raw.read import BYTES, Kind, Piece, RawFile, looks_like_json, read_raw
 from ctxview.formats.registry import plugin_problems
 from ctxview.state import Block, ContextState, Counts, Gap, Origin, Tier
 
@@ -93,7 +94,9 @@ class RawSource:
 
 
 def _findings(raw: RawFile) -> Iterator[Finding]:
-    yield from report_unrecognised(raw.file, raw.kind.value, plugin_problems())
+    home = home_of(Path(raw.file))
+    told = f"{raw.told}; it lies in the {home.format} {home.path}" if home is not None else raw.told
+    yield from report_unrecognised(raw.file, told, plugin_problems())
     if raw.left_out is not None:
         yield from report_partly_read(raw.file, raw.left_out)
     if raw.kind is Kind.BINARY:
@@ -128,7 +131,7 @@ def _state(raw: RawFile, path: Path, revision: str, counter: TokenCounter) -> Co
             estimator=counter.name,
         ),
         text=raw.data.decode("utf-8", "replace") if raw.kind is not Kind.BINARY else None,
-        extra={"kind": raw.kind.value},
+        extra={"kind": raw.told},
     )
 
 
@@ -138,7 +141,7 @@ def _block(piece: Piece, counter: TokenCounter) -> Block:
         tier=piece.group,
         type=piece.type,
         text=piece.text,
-        tokens=counter.count(piece.text),
+        tokens=counter.count(piece.text) if piece.type != BYTES else None,
         reason=piece.problem,
         origin=piece.origin,
     )

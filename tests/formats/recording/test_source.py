@@ -237,7 +237,7 @@ def test_a_moment_at_which_nothing_was_there_is_shown_as_such(tmp_path: Path) ->
     reading = open_source(made.file).reading(1, LENS)
 
     assert reading.state.tiers == ()
-    assert "nothing in this folder was recognised; it is empty" in reading.state.missing[0].why
+    assert "this folder is empty" in reading.state.missing[0].why
     assert str(cache_folder()) not in repr(reading)
 
 
