@@ -21,7 +21,7 @@ def status(view: SessionView, problem: str | None) -> list[Line]:
 
 def elsewhere(problem: str | None) -> list[Line]:
     """What the other panes say meanwhile."""
-    return [show("Reading…" if problem is None else "Nothing could be read.", "faint")]
+    return [show("Reading…" if problem is None else "Nothing could be read.", "dim")]
 
 
 def banner(names: Sequence[str]) -> list[Line]:

@@ -131,7 +131,7 @@ def test_a_row_is_marked_when_the_model_can_never_be_shown_it() -> None:
 
 def test_a_row_without_role_or_text_is_drawn_too() -> None:
     line = plain(row_line(row(role=None, kind="broken", text=" ", problem="not JSON"), 1, 100))
-    assert line == "9 –         run-1     not JSON broken (nothing)"
+    assert line == "9 –         run-1     not JSON broken (empty)"
 
 
 def test_a_narrow_pane_leaves_the_run_to_the_detail() -> None:

@@ -26,7 +26,10 @@ def build_todo(view: View) -> Todo | None:
         for gap in gaps
         for at, action in _actions(gap.value.get("blocked_actions"))
     )
-    told = f"{counted(len(items), 'action')} blocked by {counted(len(gaps), 'open gap')}"
+    waiting = counted(len(gaps), "open gap")
+    told = (
+        f"{counted(len(items), 'action')} blocked by {waiting}" if items else f"{waiting}, no blocked action"
+    )
     return Todo(told if gaps else "nothing is blocked", None, None, None, items)
 
 

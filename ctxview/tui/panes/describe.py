@@ -15,7 +15,7 @@ from ctxview.tui.panes.fields import field_lines
 from ctxview.tui.panes.history import numeral, role_style
 from ctxview.tui.panes.past import block_lines
 from ctxview.tui.panes.references import STYLE as REF_STYLE
-from ctxview.tui.panes.rows import finding_row, gap_badge, what_waits
+from ctxview.tui.panes.rows import EMPTY_TEXT, finding_row, gap_badge, what_waits
 from ctxview.tui.panes.todo import cursor_lines, item_line
 from ctxview.tui.session_view import Shown
 from ctxview.tui.sights import in_words
@@ -275,6 +275,9 @@ def _whole(state: ContextState, width: int) -> Iterator[Line]:
 
 
 def _text(text: str, width: int, most: int | None = None) -> Iterator[Line]:
+    if not text.strip():
+        yield (EMPTY_TEXT,)
+        return
     most = min(most or LONGEST * width, LONGEST * width)
     lines = wrap_all(paragraphs(text[:most]), width)
     yield from islice(lines, LONGEST)

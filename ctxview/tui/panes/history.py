@@ -9,6 +9,7 @@ from ctxview.state import Row, Transcript
 from ctxview.tui import glyphs
 from ctxview.tui.layout import Pane
 from ctxview.tui.panes.pane import PaneLines, nothing
+from ctxview.tui.panes.rows import EMPTY_TEXT
 from ctxview.tui.session_view import Shown
 from ctxview.tui.text import Line, Span, fit, join, pad, preview, shorten, show
 from ctxview.tui.things import Kind, Thing, message
@@ -165,7 +166,7 @@ def row_line(row: Row, digits: int, cells: int, *, fresh: bool = False) -> Line:
     mark = f"{glyphs.NO} {glyphs.short_count(row.size)} B" if row.unseen is not None else ""
     told = row.kind in {"text", "blank"} or row.kind.startswith(row.role or "–")
     kind = "" if told else row.kind
-    text = preview(row.text) if row.text.strip() else show("(nothing)", "dim")
+    text = preview(row.text) if row.text.strip() else (EMPTY_TEXT,)
     return join(
         pad(show(numeral(row.index), "changed.added" if fresh else "dim"), digits, right=True),
         pad(show(row.role or "–", role_style(row.role)), 9),

@@ -11,6 +11,7 @@ from ctxview.tui.marks import Change
 from ctxview.tui.panes.memory_columns import GAUGE, ROOMY, Columns, plan
 from ctxview.tui.panes.pane import PaneLines, nothing
 from ctxview.tui.panes.past import FIGURES, rail
+from ctxview.tui.panes.rows import EMPTY_TEXT, gap_order
 from ctxview.tui.session_view import Shown, Sort
 from ctxview.tui.sparks import gauge_spark
 from ctxview.tui.text import Line, Span, fit, join, pad, preview, shorten, show, styled, width, wrap_to
@@ -134,7 +135,7 @@ def _text(block: Block, cells: int, depth: int, *, inline: bool) -> list[Line]:
     """The beginning of the text, at most `depth` lines of it."""
     quiet = "hidden" if block.visible is False else ""
     label = show(f"{block.state} ", quiet or "accent") if _telling(block.state) else ()
-    text = join(label, preview(block.text, quiet, limit=cells * depth * 2 + 20))
+    text = join(label, preview(block.text, quiet, limit=cells * depth * 2 + 20) or (EMPTY_TEXT,))
     if not inline or not _hidden(block):
         return wrap_to(text, cells, depth) if depth > 1 else [fit(text, cells)]
     reason = _reason(block)
@@ -155,7 +156,9 @@ def _empty(shown: Shown, width: int) -> Page:
     if shown.index.of(Kind.BLOCK):
         return nothing(width, "No block passes the filter.", "Press f to change it, Esc to clear it.")
     if not shown.index.reading.state.tiers:
-        return nothing(width, "This format keeps no memory blocks.")
+        lost = min(shown.index.reading.state.missing, key=gap_order, default=None)
+        told = [f"{lost.question}: {lost.why}"] if lost is not None else []
+        return nothing(width, "There are no memory blocks here.", *told)
     names = ", ".join(tier.name for tier in shown.index.reading.state.tiers)
     sentences = [f"The memory is empty: nothing in {names}."]
     if any(tier.new is not None for tier in shown.index.reading.state.tiers):

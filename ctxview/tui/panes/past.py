@@ -76,4 +76,5 @@ def _turned(seen: Sequence[bool | None], labels: Sequence[str]) -> str:
         turn -= 1
     if not turn:
         return "all the time" if now else "never"
-    return f"again since {labels[turn]}" if now else f"not since {labels[turn]}"
+    again = "again " if True in seen[:turn] else ""
+    return f"{again}since {labels[turn]}" if now else f"not since {labels[turn]}"

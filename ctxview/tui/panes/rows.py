@@ -21,6 +21,9 @@ RANKS = (
 )
 """The words of all formats for how bad a gap is, the worst first."""
 
+EMPTY_TEXT = Span("(empty)", "dim")
+"""What stands for a text that says nothing."""
+
 SETTLED = {"resolved", "declined", "expired", "closed"}
 """What is said of a gap that nobody waits for any more."""
 
@@ -44,6 +47,18 @@ def severity_counts(counts: Mapping[Severity, int], gap: str = " ", *, zeros: bo
         if counts[each] or zeros
     ]
     return join(*parts, gap=gap)
+
+
+def severity_columns(counts: Mapping[Severity, int], digits: Mapping[Severity, int]) -> Line:
+    """The same with every severity in a column of its own, for lists; a column nobody needs takes no room."""
+    cells = [
+        Span(f"{glyphs.SEVERITY[each]} {counts[each]:>{digits[each]}}", f"severity.{each}")
+        if counts[each]
+        else Span(" " * (digits[each] + 2))
+        for each in Severity
+        if digits[each]
+    ]
+    return join(*((cell,) for cell in cells), gap=" ")
 
 
 def gap_badge(gap: Gap) -> Line:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ctxview.findings import Severity
 from ctxview.tui import glyphs
 from ctxview.tui.layout import Pane
 from ctxview.tui.panes.pane import PaneLines
-from ctxview.tui.panes.rows import severity_counts
-from ctxview.tui.session_view import Problem, SessionView, Shown
+from ctxview.tui.panes.rows import severity_columns, severity_counts
+from ctxview.tui.session_view import Problem, SessionView, Shown, Total
 from ctxview.tui.text import Line, Span, fit, join, pad, shorten, show, width, wrap_to
 from ctxview.tui.things import Kind, Thing
 from ctxview.tui.widgets.page import Page
@@ -80,7 +81,7 @@ class SourcesPane(PaneLines):
         current = number == self._view.look.source
         fold = "▾" if number in self._open else "▸" if len(source.revisions) > 1 else " "
         totals = self._view.totals.get(number)
-        counts = severity_counts(totals.counts) if totals is not None else ()
+        counts = self._counts(totals, cells)
         if totals is None or totals.partly:
             counts = join(counts, (Span("…", "faint"),), gap=" ")
         elif not counts:
@@ -91,6 +92,17 @@ class SourcesPane(PaneLines):
         title = show(shorten(source.title, room - width(about)), "bold accent" if current else "")
         name = pad(join(title, about), room)
         return fit(join((Span(f"{fold} ", "dim"),), name, (Span(" "),), counts), cells)
+
+    def _counts(self, total: Total | None, cells: int) -> Line:
+        """In columns where there is room for them."""
+        if total is None or not any(total.counts.values()):
+            return ()
+        if cells < ROOMY:
+            return severity_counts(total.counts)
+        known = [each.counts for each in self._view.totals.values()]
+        digits = {each: len(str(max(counts[each] for counts in known))) for each in Severity}
+        used = {each: digits[each] if any(counts[each] for counts in known) else 0 for each in Severity}
+        return severity_columns(total.counts, used)
 
     def _revision_line(self, number: int, at: int, source: Source, cells: int) -> Line:
         revision = source.revisions[at]
