@@ -27,8 +27,6 @@ from ctxview.tui.precedence import Precedence
 from ctxview.tui.screens.command_screen import CommandScreen
 from ctxview.tui.screens.inspector import Inspector
 from ctxview.tui.terminal import ABLE, Terminal, appearance
-from ctxview.tui.text import content
-from ctxview.tui.text import show as line
 
 SETTLED = 3.0
 """Seconds after which most of what is in memory is there for good."""
@@ -111,18 +109,10 @@ class CtxviewApp(App[None]):
         )
 
     def on_mount(self) -> None:
-        self.call_after_refresh(self._register_other_themes)
         if not gc.isenabled():
             self.call_after_refresh(gc.enable)
             # Looking through all of it for garbage would make a key wait three times as long as it may.
             self.set_timer(SETTLED, gc.freeze)
-
-    def _register_other_themes(self) -> None:
-        for name in themes.names():
-            try:
-                self.register_theme(themes.load(name).theme())
-            except themes.BadTheme as error:
-                self.notify(content(line(str(error))).plain, title="theme", severity="warning", markup=False)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return filters_for(self._terminal, super().get_line_filters())

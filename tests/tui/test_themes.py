@@ -10,7 +10,7 @@ from textual.color import Color
 
 from ctxview.tui import glyphs, sights, themes
 from ctxview.tui.seeing import RGB, contrast
-from ctxview.tui.themes import BadTheme, Palette, load, parse
+from ctxview.tui.themes import BadTheme, Palette, load, names, parse
 from tests.tui.colours import drawn, ground, ink, nearest
 from tests.tui.driving import Driver, driving
 from tests.tui.stories import night
@@ -196,3 +196,13 @@ def _rows(palette: Palette) -> dict[str, RGB]:
 
 def _least(theme: str, style: str) -> float:
     return GRAPHIC if style in PICTURES else 7 if theme == "ctxview-contrast" else 4.5
+
+
+async def test_a_broken_theme_of_ones_own_is_told_and_passed_over(own_theme: Callable[[str], str]) -> None:
+    broken = own_theme("this is = no theme [")
+    async with driving(night()) as drive:
+        seen = {drive.app.theme}
+        for _ in names()[1:]:
+            await drive.press("t")
+            seen.add(drive.app.theme)
+        assert seen == set(names()) - {broken}

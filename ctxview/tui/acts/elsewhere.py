@@ -22,10 +22,19 @@ def copy(screen: CommandScreen[object]) -> None:
 
 
 def theme(screen: CommandScreen[object]) -> None:
+    """The next one that is sound; a person's own file may be broken, and may be mended meanwhile."""
     known = themes.names()
     at = known.index(screen.app.theme) if screen.app.theme in known else -1
-    screen.app.theme = known[(at + 1) % len(known)]
-    screen.say(f"Theme: {themes.load(screen.app.theme).title}")
+    for name in (*known[at + 1 :], *known[: at + 1]):
+        try:
+            following = themes.load(name)
+        except themes.BadTheme as error:
+            screen.say(str(error), severity="warning", title="theme")
+            continue
+        screen.app.register_theme(following.theme())
+        screen.app.theme = name
+        screen.say(f"Theme: {following.title}")
+        return
 
 
 def palette(screen: CommandScreen[object]) -> None:
