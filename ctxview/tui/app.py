@@ -88,8 +88,7 @@ class CtxviewApp(App[None]):
         self._terminal = terminal
         self._precedence = Precedence()
         self._show = show
-        self.register_theme(themes.load(theme).theme())
-        self.theme = theme
+        themes.turn_to(self, theme)
 
     def get_default_screen(self) -> Screen[None]:
         if self._opener is not None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 from zlib import crc32
 
 from rich.errors import StyleSyntaxError
@@ -19,6 +20,11 @@ from textual.theme import Theme
 
 from ctxview.analysis.wording import did_you_mean
 from ctxview.files.user_folders import config_folder
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+Result = TypeVar("Result")
 
 DEFAULT = "ctxview-dark"
 LIGHT = "ctxview-light"
@@ -150,6 +156,14 @@ def load(name: str) -> Palette:
     if palette.name != name:
         raise BadTheme(f"{found}: the theme calls itself {palette.name!r}; it goes by the name of its file")
     return palette if found.parent == folder() else _completed(palette, found)
+
+
+def turn_to(app: App[Result], name: str) -> Palette:
+    """Draw everything in this theme from now on; raises `BadTheme`."""
+    palette = load(name)
+    app.register_theme(palette.theme())
+    app.theme = name
+    return palette
 
 
 def _completed(own: Palette, file: Path) -> Palette:

@@ -17,6 +17,7 @@ from ctxview.tui.demo import DemoApp
 from ctxview.tui.loading import Manner
 from ctxview.tui.player import Show
 from ctxview.tui.session_view import Problem
+from ctxview.tui.themes import turn_to
 from tests.tui.driving import Driver
 from tests.tui.stories import broken, empty, hostile, huge, night
 from tests.tui.test_demo import Spectator
@@ -39,7 +40,7 @@ def keys(*pressed: str, theme: str = "", typed: str = "") -> Callable[[Pilot[Non
         drive = Driver(pilot)
         await drive.settle()
         if theme:
-            drive.app.theme = theme
+            turn_to(drive.app, theme)
         for key in pressed:
             await drive.press(key)
         if typed:

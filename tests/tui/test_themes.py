@@ -99,7 +99,7 @@ async def test_what_is_really_drawn_can_be_read() -> None:
         await drive.type("lamp")
         _assert_readable(drive)
         await drive.pilot.press("escape", "e")
-        drive.app.theme = "ctxview-light"
+        themes.turn_to(drive.app, "ctxview-light")
         await drive.pilot.pause()
         _assert_readable(drive)
 

@@ -27,14 +27,10 @@ def theme(screen: CommandScreen[object]) -> None:
     at = known.index(screen.app.theme) if screen.app.theme in known else -1
     for name in (*known[at + 1 :], *known[: at + 1]):
         try:
-            following = themes.load(name)
+            screen.say(f"Theme: {themes.turn_to(screen.app, name).title}")
+            return
         except themes.BadTheme as error:
             screen.say(str(error), severity="warning", title="theme")
-            continue
-        screen.app.register_theme(following.theme())
-        screen.app.theme = name
-        screen.say(f"Theme: {following.title}")
-        return
 
 
 def palette(screen: CommandScreen[object]) -> None:
