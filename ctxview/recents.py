@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from ctxview.files.own_files import put
 from ctxview.files.reading import Unreadable, read_bytes
-from ctxview.files.undo_copies import write_new
 from ctxview.files.user_folders import state_folder
 
 KEPT: Final = 20
@@ -26,13 +25,7 @@ def note(paths: Sequence[Path]) -> None:
     """Put paths in front of the list. That it cannot be kept is nobody's trouble."""
     found = [path.absolute() for path in paths]
     kept = [*found, *(path for path in _known() if path not in found)][:KEPT]
-    file = _file()
-    draft = file.with_name(f".{file.name}.{os.getpid()}")
-    with suppress(OSError):
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        draft.unlink(missing_ok=True)
-        write_new(draft, json.dumps([os.fspath(path) for path in kept]).encode("utf-8", "surrogateescape"))
-        draft.replace(file)
+    put(_file(), json.dumps([os.fspath(path) for path in kept]).encode("utf-8", "surrogateescape"))
 
 
 def _known() -> list[Path]:

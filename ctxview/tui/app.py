@@ -20,6 +20,7 @@ from ctxview.recents import note
 from ctxview.tui import themes
 from ctxview.tui.filters import filters_for
 from ctxview.tui.keys import use
+from ctxview.tui.layouts import Layouts
 from ctxview.tui.loading import Manner, Opener
 from ctxview.tui.opening import Opening
 from ctxview.tui.player import Show
@@ -52,7 +53,16 @@ def run(
         note(paths)
     start = Opening(paths, as_format) if paths else None
     manner = Manner(config.tokens, mode)
-    app = CtxviewApp(start, manner, profile, theme, show=show, watching=config.follow, terminal=terminal)
+    app = CtxviewApp(
+        start,
+        manner,
+        profile,
+        theme,
+        show=show,
+        watching=config.follow,
+        terminal=terminal,
+        layouts=Layouts.load(),
+    )
     app.set_keymap(keys)
     count_apart()
     app.run()
@@ -75,10 +85,12 @@ class CtxviewApp(App[None]):
         show: Show | None = None,
         watching: bool = True,
         terminal: Terminal = ABLE,
+        layouts: Layouts | None = None,
     ) -> None:
         """Without an opener a person chooses first what to open.
 
-        Without `watching` nothing is looked at again unless somebody asks for it.
+        Without `watching` nothing is looked at again unless somebody asks for it; without `layouts` the sizes
+        of panes are forgotten.
         """
         super().__init__()
         self._watching = watching
@@ -86,6 +98,7 @@ class CtxviewApp(App[None]):
         self._manner = manner or Manner()
         self._profile = profile
         self._terminal = terminal
+        self._layouts = layouts
         self._precedence = Precedence()
         self._show = show
         themes.turn_to(self, theme)
@@ -104,7 +117,13 @@ class CtxviewApp(App[None]):
 
     def _inspector(self, opener: Opener) -> Inspector:
         return Inspector(
-            opener, self._manner, self._profile, self._precedence, self._show, watching=self._watching
+            opener,
+            self._manner,
+            self._profile,
+            self._precedence,
+            self._show,
+            watching=self._watching,
+            layouts=self._layouts,
         )
 
     def on_mount(self) -> None:
@@ -112,6 +131,8 @@ class CtxviewApp(App[None]):
             self.call_after_refresh(gc.enable)
             # Looking through all of it for garbage would make a key wait three times as long as it may.
             self.set_timer(SETTLED, gc.freeze)
+        if self._layouts is not None and self._layouts.problem:
+            self.notify(visible(self._layouts.problem), title="layout", severity="warning", markup=False)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return filters_for(self._terminal, super().get_line_filters())

@@ -35,6 +35,7 @@ class Group(StrEnum):
     """Headings of the help screen; the name in lower case is the module in `acts`."""
 
     MOVING = "Moving"
+    ARRANGING = "Arranging"
     LOOKING = "Looking"
     PLAYING = "Playing"
     FINDING = "Finding"
@@ -92,7 +93,17 @@ GROUPS: Mapping[Group, tuple[Command, ...]] = {
             "came_from", "backspace", "Backspace", "came from", "Back along the way: to what led to this"
         ),
         Command("back", "escape", "Esc", "back", "Back: out of a search, a zoom, a jump, a filter"),
+    ),
+    Group.ARRANGING: (
         Command("zoom", "z", "z", "zoom", "The pane alone on the screen, and back"),
+        Command("wider", "greater_than_sign,shift+right", "> Shift-→", "wider", "The pane wider"),
+        Command("narrower", "less_than_sign,shift+left", "< Shift-←", "narrower", "The pane narrower"),
+        Command("higher", "right_parenthesis,shift+down", ") Shift-↓", "higher", "The pane higher"),
+        Command("lower", "left_parenthesis,shift+up", "( Shift-↑", "lower", "The pane lower"),
+        Command(
+            "sources_list", "H", "H", "list of sources", "The sources beside the panes, or only as a tab"
+        ),
+        Command("reset_layout", "Z", "Z", "reset layout", "All panes as large as they were at first"),
     ),
     Group.LOOKING: (
         Command("earlier", "left_square_bracket", "[", "earlier", "The revision before", 5, Need.REVISIONS),

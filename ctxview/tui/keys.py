@@ -22,6 +22,10 @@ NAMES = {
     "plus": "+",
     "minus": "-",
     "equals_sign": "=",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
+    "left_parenthesis": "(",
+    "right_parenthesis": ")",
 }
 SIGNS = {sign: name for name, sign in NAMES.items() if len(sign) == 1}
 _own: dict[str, str] = {}

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ctxview.tui.sizes import LEAST_HEIGHT, LEAST_WIDTH, Sizes, fit
+
 NARROW = 100
 WIDE = 160
 LOW = 24
@@ -42,6 +44,12 @@ SOMETIMES = frozenset((Pane.TEXT, Pane.HISTORY, Pane.LIFECYCLE, Pane.VISIBILITY)
 """Panes that are there only when they hold something."""
 
 
+def size_class(width: int, height: int) -> str:
+    """Terminals of one class get the same kind of layout, so a person's sizes fit all of them."""
+    across = "narrow" if width < NARROW else "medium" if width < WIDE else "wide"
+    return f"{across}, {'low' if height < LOW else 'middle' if height < TALL else 'tall'}"
+
+
 @dataclass(frozen=True, slots=True)
 class Slot:
     x: int
@@ -50,6 +58,10 @@ class Slot:
     height: int
     panes: tuple[Pane, ...]
     shown: Pane
+    across: str = ""
+    """What is made wider with it: what stands beside others in a row, else the column."""
+    down: str = ""
+    """The row that is made higher with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,45 +82,74 @@ class Wishes:
 class _Row:
     """Slots side by side; each is a group of panes."""
 
+    name: str
     height: int
     groups: Sequence[Sequence[Pane]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Column:
+    name: str
     width: int
     rows: Sequence[_Row]
 
 
 def arrange(
-    width: int, height: int, wishes: Wishes, fronts: Sequence[Pane] = (), zoomed: Pane | None = None
+    width: int,
+    height: int,
+    wishes: Wishes,
+    fronts: Sequence[Pane] = (),
+    zoomed: Pane | None = None,
+    sizes: Sizes | None = None,
 ) -> tuple[Slot, ...]:
-    """The slots of a screen. `fronts` are the panes last chosen, the latest first, shown in their slots."""
+    """The slots of a screen. `fronts` are the panes last chosen, the latest first, shown in their slots.
+
+    `sizes` are those a person made; the rest takes what is left.
+    """
+    sizes = sizes or Sizes()
     slots: list[Slot] = []
+    columns = _columns(width, height, wishes, zoomed, sources=sizes.sources)
     x = 0
-    for column in _columns(width, height, wishes, zoomed):
+    for column, cells in zip(columns, _widths(columns, sizes), strict=True):
         y = 0
-        for row in column.rows:
+        for row, lines in zip(column.rows, _heights(column, sizes), strict=True):
             left = x
-            weights = [3 if Pane.FINDINGS in panes else 2 for panes in row.groups]
-            for number, panes in enumerate(row.groups):
-                share = (x + column.width - left) * weights[number] // sum(weights[number:])
+            for panes, share in zip(row.groups, _shares(row, cells, sizes), strict=True):
                 front = next((pane for pane in fronts if pane in panes), panes[0])
-                slots.append(Slot(left, y, share, row.height, tuple(panes), front))
+                across = panes[0] if len(row.groups) > 1 else column.name
+                slots.append(Slot(left, y, share, lines, tuple(panes), front, across, row.name))
                 left += share
-            y += row.height
-        x += column.width
+            y += lines
+        x += cells
     return tuple(slots)
 
 
-def _columns(width: int, height: int, wishes: Wishes, zoomed: Pane | None) -> list[_Column]:
+def _widths(columns: Sequence[_Column], sizes: Sizes) -> list[int]:
+    return fit([(column.name, column.width) for column in columns], sizes.widths, LEAST_WIDTH)
+
+
+def _heights(column: _Column, sizes: Sizes) -> list[int]:
+    return fit([(row.name, row.height) for row in column.rows], sizes.heights, LEAST_HEIGHT)
+
+
+def _shares(row: _Row, cells: int, sizes: Sizes) -> list[int]:
+    """The widths of what stands side by side in a row."""
+    weights = [3 if Pane.FINDINGS in panes else 2 for panes in row.groups]
+    shares: list[tuple[str, int]] = []
+    for number, panes in enumerate(row.groups):
+        left = cells - sum(share for _, share in shares)
+        shares.append((panes[0], left * weights[number] // sum(weights[number:])))
+    return fit(shares, sizes.widths, LEAST_WIDTH)
+
+
+def _columns(width: int, height: int, wishes: Wishes, zoomed: Pane | None, *, sources: bool) -> list[_Column]:
     if zoomed is not None or width < NARROW or height < 12:
         tabs = [pane for pane in Pane if pane not in SOMETIMES or wishes.holds(pane)]
-        return [_Column(width, [_Row(height, [tabs])])]
-    several = wishes.sources > 1
+        return [_Column("all", width, [_Row("all", height, [tabs])])]
+    several = sources and wishes.sources > 1
     tree = 30 if several and width >= WIDE else 0
     side = 60 if width >= 190 else 50 if width >= WIDE else 42
-    columns = [_Column(tree, [_Row(height, [[Pane.SOURCES]])])] if tree else []
+    columns = [_Column("tree", tree, [_Row("tree", height, [[Pane.SOURCES]])])] if tree else []
     middle = width - side - tree
     main = Pane.TEXT if wishes.holds(Pane.TEXT) and not wishes.holds(Pane.MEMORY) else Pane.MEMORY
     rest = [Pane.FINDINGS, Pane.REFERENCES, Pane.MISSING]
@@ -128,9 +169,15 @@ def _columns(width: int, height: int, wishes: Wishes, zoomed: Pane | None) -> li
             *rest,
             *([Pane.SOURCES] if several and not tree else []),
         ]
-        return [*columns, _Column(middle, [_Row(height, [mains])]), _Column(side, [_Row(height, [others])])]
+        return [
+            *columns,
+            _Column("middle", middle, [_Row("main", height, [mains])]),
+            _Column("side", side, [_Row("side", height, [others])]),
+        ]
     above = (
-        [_Row(wishes.height(Pane.SOURCES, 4, height // 4), [[Pane.SOURCES]])] if several and not tree else []
+        [_Row("sources", wishes.height(Pane.SOURCES, 4, height // 4), [[Pane.SOURCES]])]
+        if several and not tree
+        else []
     )
     return [*columns, _middle(middle, height, wishes, mains, rest, above), _side(side, height, wishes)]
 
@@ -144,7 +191,7 @@ def _middle(
     """
     height -= sum(row.height for row in top)
     wide = [pane for pane in (Pane.LIFECYCLE, Pane.HISTORY) if pane in (*mains, *rest) and height >= TALL]
-    own = [_Row(wishes.height(pane, 4, height // (2 + len(wide))), [[pane]]) for pane in wide]
+    own = [_Row(pane, wishes.height(pane, 4, height // (2 + len(wide))), [[pane]]) for pane in wide]
     height -= sum(row.height for row in own)
     main, *tabs = (pane for pane in mains if pane not in wide)
     rest = [pane for pane in rest if pane not in wide]
@@ -152,7 +199,8 @@ def _middle(
     needed = max(wishes.height(pane, 6, height // 2) for group in groups for pane in group)
     above = max(height - needed, wishes.height(main, 8, height * 2 // 3))
     below = max(height // 4, height - above)
-    return _Column(width, [*top, _Row(height - below, [[main, *tabs]]), *own, _Row(below, groups)])
+    rows = [*top, _Row("main", height - below, [[main, *tabs]]), *own, _Row("rest", below, groups)]
+    return _Column("middle", width, rows)
 
 
 def _side(width: int, height: int, wishes: Wishes) -> _Column:
@@ -160,15 +208,17 @@ def _side(width: int, height: int, wishes: Wishes) -> _Column:
     if not wishes.holds(Pane.BUDGET) or not wishes.holds(Pane.TODO):
         pair = [Pane.TODO, Pane.BUDGET] if wishes.holds(Pane.TODO) else [Pane.BUDGET, Pane.TODO]
         top = wishes.height(pair[0], 5, height * 3 // 8)
-        return _Column(width, [_Row(top, [pair]), _Row(height - top, [[Pane.DETAIL]])])
+        return _Column(
+            "side", width, [_Row("budget", top, [pair]), _Row("detail", height - top, [[Pane.DETAIL]])]
+        )
     budget = wishes.height(Pane.BUDGET, 4, height * 3 // 8)
     todo = wishes.height(Pane.TODO, 4, height // 3 if height > 40 else height // 4)
     rows = [
-        _Row(budget, [[Pane.BUDGET]]),
-        _Row(todo, [[Pane.TODO]]),
-        _Row(height - budget - todo, [[Pane.DETAIL]]),
+        _Row("budget", budget, [[Pane.BUDGET]]),
+        _Row("todo", todo, [[Pane.TODO]]),
+        _Row("detail", height - budget - todo, [[Pane.DETAIL]]),
     ]
-    return _Column(width, rows)
+    return _Column("side", width, rows)
 
 
 def _side_by_side(rest: Sequence[Pane], wishes: Wishes, width: int) -> list[list[Pane]]:

@@ -23,9 +23,9 @@ from ctxview.tui.session_view import Look, SessionView, Shown, Sort
 from ctxview.tui.step_path import path_of
 from ctxview.tui.text import Line, plain, width
 from ctxview.tui.things import WHOLE, Index, Kind, Thing
-from ctxview.tui.widgets.deck import tabs
 from ctxview.tui.widgets.header import header_line
 from ctxview.tui.widgets.key_bar import key_line
+from ctxview.tui.widgets.tabs import tabs
 from ctxview.tui.widgets.timeline import timeline_line
 from tests.tui.fakes import FakeSource
 from tests.tui.stories import TODO, hostile, night

@@ -288,7 +288,7 @@ async def test_the_help_tells_every_command() -> None:
         lines = drive.inspector.app.screen.query_one("HelpLines")
         told = "\n".join(str(strip.text) for strip in lines.render_lines(lines.size.region))
         assert "Moving" in told
-        assert len(GROUPS) == 6
+        assert len(GROUPS) == 7
 
 
 async def test_quit_leaves() -> None:

@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 
 from ctxview.tui.commands import PANES
 from ctxview.tui.layout import SOMETIMES, Pane, Slot, Wishes, arrange
+from ctxview.tui.sizes import Sizes, fit
 
+NAMES = ("tree", "middle", "side", "main", "rest", "budget", "todo", "detail", *Pane)
 FULL = Wishes(dict.fromkeys(Pane, 12))
 PLAIN = Wishes(
     {Pane.MEMORY: 30, Pane.BUDGET: 8, Pane.TODO: 6, Pane.FINDINGS: 5, Pane.DETAIL: 20, Pane.SOURCES: 1}
@@ -28,12 +30,13 @@ def cells(slots: tuple[Slot, ...]) -> list[tuple[int, int]]:
     st.dictionaries(st.sampled_from(list(Pane)), st.integers(0, 5_000)),
     st.integers(1, 9),
     st.one_of(st.none(), st.sampled_from(sorted(set(Pane) - SOMETIMES))),
+    st.builds(Sizes, *2 * [st.dictionaries(st.sampled_from(NAMES), st.integers(1, 300))], st.booleans()),
 )
 def test_slots_cover_the_screen_once_and_every_pane_has_one(
-    width: int, height: int, lines: dict[Pane, int], sources: int, zoomed: Pane | None
+    width: int, height: int, lines: dict[Pane, int], sources: int, zoomed: Pane | None, sizes: Sizes
 ) -> None:
     wishes = Wishes(lines, sources)
-    slots = arrange(width, height, wishes, (), zoomed)
+    slots = arrange(width, height, wishes, (), zoomed, sizes)
     covered = cells(slots)
     assert len(covered) == len(set(covered)) == width * height
     panes = [pane for slot in slots for pane in slot.panes]
@@ -82,3 +85,22 @@ def test_a_zoomed_pane_is_alone() -> None:
 @pytest.mark.parametrize("pane", list(Pane))
 def test_the_keys_of_panes_and_commands_agree(pane: Pane) -> None:
     assert PANES[pane.key] == pane
+
+
+def test_what_one_takes_the_largest_that_nobody_touched_gives() -> None:
+    best = [("a", 10), ("b", 30), ("c", 20)]
+    assert fit(best, {}, 3) == [10, 30, 20]
+    assert fit(best, {"a": 18}, 3) == [18, 22, 20]
+    assert fit(best, {"a": 5}, 3) == [5, 35, 20]
+    assert fit(best, {"a": 100}, 3) == [54, 3, 3]
+    assert fit(best, {"a": 30, "b": 20, "c": 20}, 3) == [20, 20, 20]
+    assert fit(best, {"b": 20, "a": 30, "c": 20}, 3) == [30, 10, 20]
+    assert fit(best, {"b": 20, "a": 10, "c": 20}, 3) == [10, 30, 20]
+
+
+def test_a_person_may_have_the_sources_as_a_tab() -> None:
+    several = Wishes(PLAIN.lines, sources=4)
+    for width in (120, 200):
+        slots = arrange(width, 57, several, sizes=Sizes(sources=False))
+        assert Pane.SOURCES not in {slot.shown for slot in slots}
+        assert any(Pane.SOURCES in slot.panes for slot in slots)

@@ -144,10 +144,6 @@ def back(screen: CommandScreen[object]) -> None:
         screen.playing.close()
 
 
-def zoom(screen: Inspector) -> None:
-    screen.deck.zoom(None if screen.deck.zoomed is not None else screen.deck.front.pane)
-
-
 def _move(screen: CommandScreen[object], rows: int) -> None:
     if screen.lines is not None:
         screen.lines.move(rows)

@@ -69,14 +69,13 @@ class Columns:
     def of(cls, refs: Sequence[Ref], cells: int) -> Columns:
         """As wide as what stands in them; the ids give way where there is little room."""
         roomy = cells >= ROOMY
-        status = max(cell_len(_status(ref)) for ref in refs)
         return cls(
             cells,
             kind=min(10, max(cell_len(ref.kind) for ref in refs)),
             id=min(max(8, cells // 4), max(cell_len(ref.id) for ref in refs)) if roomy else 0,
             size=max(cell_len(figures(ref)) for ref in refs) if roomy else 0,
             uses=max(cell_len(_uses(ref)) for ref in refs) if roomy else 0,
-            status=status if roomy or status <= cells // 4 else 0,
+            status=max(cell_len(_status(ref)) for ref in refs) if roomy else 0,
         )
 
 
@@ -87,10 +86,11 @@ def ref_line(ref: Ref, columns: Columns) -> Line:
         pad(show(shorten(ref.kind, columns.kind), "rule"), columns.kind),
         gap=" ",
     )
+    status = show(_status(ref), STYLE[ref.status])
     tail = join(
         pad(show(figures(ref), "dim"), columns.size, right=True),
         pad(show(_uses(ref), "dim"), columns.uses, right=True),
-        pad(show(_status(ref), STYLE[ref.status]), columns.status),
+        pad(status, columns.status) if columns.status else status,
         gap=" ",
     )
     room = columns.cells - width(head) - width(tail) - 1 - bool(tail)

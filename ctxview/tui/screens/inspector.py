@@ -23,6 +23,7 @@ from ctxview.tui.homes import HOME
 from ctxview.tui.hunter import Hunter
 from ctxview.tui.jumps import Jumps
 from ctxview.tui.layout import Pane
+from ctxview.tui.layouts import Layouts
 from ctxview.tui.panes.detail import DetailPane
 from ctxview.tui.panes.every import every_pane
 from ctxview.tui.panes.history import HistoryPane
@@ -71,14 +72,16 @@ class Inspector(Kept, CommandScreen[None]):
         ended: Callable[[], None] | None = None,
         *,
         watching: bool = True,
+        layouts: Layouts | None = None,
     ) -> None:
         """With a `show` its revisions are played from the first on; `ended` is told when that is over.
 
-        Without `watching` nothing is looked at again unless somebody asks for it.
+        Without `watching` nothing is looked at again unless asked for, without `layouts` sizes are forgotten.
         """
         super().__init__()
         self.precedence = precedence or Precedence()
         self.view = SessionView(profile)
+        self.deck = Deck(every_pane(self.view), layouts)
         self.drafts = Drafts(manner, self.view)
         self.jumps = Jumps(self)
         self.finding: Thing | None = None
@@ -99,19 +102,19 @@ class Inspector(Kept, CommandScreen[None]):
     def compose(self) -> Iterator[Widget]:
         yield Header(self.view)
         yield Said(id="banner")
-        yield Deck(every_pane(self.view))
+        yield self.deck
         yield PlayerBar(self.view, self.playing)
         yield Timeline(self.view)
         yield KeyBar()
 
     def on_mount(self) -> None:
-        self.header, self.deck = self.query_one(Header), self.query_one(Deck)
+        self.header = self.query_one(Header)
         self.timeline, self.keys = self.query_one(Timeline), self.query_one(KeyBar)
         self.memory, self.detail = self.query_one(MemoryPane), self.query_one(DetailPane)
         self.history, self.lifecycle = self.query_one(HistoryPane), self.query_one(LifecyclePane)
         self.captions, self._banner = self.query_one(PlayerBar), self.query_one(Said)
         self.header.status = "opening…"
-        self.memory.focus()
+        self.deck.front.focus()
         self.call_after_refresh(self._open)
         self.following.start()
 

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from rich.style import Style
 from rich.text import Text
+from textual import events
 from textual.geometry import NULL_OFFSET, NULL_SPACING, Region, Size
 from textual.layout import ArrangeResult, Layout, WidgetPlacement
+from textual.timer import Timer
 from textual.widget import Widget
 
-from ctxview.tui.layout import Pane, Slot, Wishes, arrange
+from ctxview.tui.layout import SOMETIMES, Pane, Slot, Wishes, arrange, size_class
+from ctxview.tui.layouts import Arranged, Layouts
 from ctxview.tui.panes.pane import PaneLines
-from ctxview.tui.text import Line, Span, fit, join, width
+from ctxview.tui.sizes import Sizes
+from ctxview.tui.text import Line
 from ctxview.tui.themes import load
 from ctxview.tui.widgets.kept import Kept
+from ctxview.tui.widgets.tabs import tabs
+
+UNTIL_KEPT = 1.0
+"""Seconds without a change after which a layout is written down."""
 
 
 class Deck(Kept, Widget):
@@ -32,11 +41,18 @@ class Deck(Kept, Widget):
     Deck.-single.-past PaneLines:focus { border: none; border-top: solid $warning; }
     """
 
-    def __init__(self, panes: Iterable[PaneLines]) -> None:
+    def __init__(self, panes: Iterable[PaneLines], layouts: Layouts | None = None) -> None:
+        """With `layouts` the sizes a person makes are kept, and those kept before are taken."""
         super().__init__(id="deck")
         self.panes = {pane.pane: pane for pane in panes}
         self.slots: tuple[Slot, ...] = ()
+        self.sizes = Sizes()
         self.zoomed: Pane | None = None
+        self._layouts = layouts
+        self._class = ""
+        self._keeping: Timer | None = None
+        self._dragged: tuple[Slot, bool] | None = None
+        """The slot whose edge the mouse holds, and whether it is the right one, not the lower."""
         self._fronts: list[Pane] = [Pane.MEMORY]
         self._sources = 1
         self._expected = Size(0, 0)
@@ -66,15 +82,124 @@ class Deck(Kept, Widget):
     def zoom(self, pane: Pane | None) -> None:
         self.zoomed = pane
         self.place()
+        self._keep_soon()
+
+    # -- sizes -----------------------------------------------------------------------------------------------
+
+    def resize(self, pane: Pane, *, across: int = 0, down: int = 0) -> bool:
+        """Makes a pane wider and higher by so much, or less; False when there is nothing to take it from."""
+        slot = self._slot_of(pane)
+        before = self.slots
+        if slot is not None and len(self.slots) > 1:
+            self._give(slot, slot.width + across, slot.height + down)
+        return self.slots != before
+
+    def show_sources(self, *, shown: bool) -> None:
+        """Whether the list of sources has a place of its own or is a tab."""
+        self.sizes = replace(self.sizes, sources=shown)
+        self.place()
+        self._keep_soon()
+
+    def reset_sizes(self) -> None:
+        self.sizes, self.zoomed = Sizes(), None
+        self.place()
+        self._keep_soon()
+
+    def _give(self, slot: Slot, width: int, height: int) -> None:
+        """A new size for a slot; what it really got is what counts from then on."""
+        before = self.sizes
+        if width != slot.width:
+            self.sizes = self.sizes.wide(slot.across, width)
+        if height != slot.height:
+            self.sizes = self.sizes.high(slot.down, height)
+        self.place()
+        now = self._slot_of(slot.shown)
+        if now is None or now == slot:
+            self.sizes = before
+            return
+        if width != slot.width:
+            self.sizes = self.sizes.wide(now.across, now.width)
+        if height != slot.height:
+            self.sizes = self.sizes.high(now.down, now.height)
+        self._keep_soon()
+
+    def _slot_of(self, pane: Pane) -> Slot | None:
+        return next((slot for slot in self.slots if slot.shown is pane), None)
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """An edge between panes can be dragged; its upper side has the tabs of the pane below."""
+        x, y = event.screen_x - self.region.x, event.screen_y - self.region.y
+        for slot in self.slots if len(self.slots) > 1 else ():
+            right, lower = slot.x + slot.width - 1, slot.y + slot.height - 1
+            if x == right < self.size.width - 1 and slot.y < y < lower:
+                self._dragged = slot, True
+            elif y == lower < self.size.height - 1 and slot.x <= x <= right:
+                self._dragged = slot, False
+        if self._dragged is not None:
+            event.stop()
+            self.capture_mouse()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        if self._dragged is None:
+            return
+        held, right = self._dragged
+        slot = self._slot_of(held.shown) or held
+        if right:
+            self._give(slot, event.screen_x - self.region.x - slot.x + 1, slot.height)
+        else:
+            self._give(slot, slot.width, event.screen_y - self.region.y - slot.y + 1)
+
+    def on_mouse_up(self) -> None:
+        if self._dragged is not None:
+            self._dragged = None
+            self.release_mouse()
+
+    # -- remembering -----------------------------------------------------------------------------------------
+
+    def _recall(self, size: Size) -> None:
+        """Takes what was made for terminals of this size; what has the screen is only taken at first."""
+        known = size_class(size.width, size.height)
+        if self._layouts is None or known == self._class:
+            return
+        first, self._class = not self._class, known
+        arranged = self._layouts.of(known)
+        self.sizes = arranged.sizes
+        if first:
+            self._fronts += [pane for pane in arranged.fronts if pane not in self._fronts]
+            if arranged.zoomed is not None and arranged.zoomed not in SOMETIMES:
+                self.zoomed = arranged.zoomed
+                self._fronts = [arranged.zoomed, *self._fronts]
+
+    def _keep_soon(self) -> None:
+        if self._keeping is not None:
+            self._keeping.stop()
+        if self._layouts is not None:
+            self._keeping = self.set_timer(UNTIL_KEPT, self._keep)
+
+    def _keep(self) -> None:
+        if write := self._kept_layout():
+            self.run_worker(write, thread=True, name="keeping the layout", exit_on_error=False)
+
+    def _kept_layout(self) -> Callable[[], None] | None:
+        if self._layouts is None or not self._class:
+            return None
+        return self._layouts.keep(self._class, Arranged(self.sizes, tuple(self._fronts), self.zoomed))
+
+    def on_unmount(self) -> None:
+        if write := self._kept_layout():
+            write()
+
+    # -- places ----------------------------------------------------------------------------------------------
 
     def place(self, sources: int | None = None) -> None:
         """Gives every pane its place anew: what they hold, the size or the choice has changed."""
         if sources is not None:
             self._sources = sources
         size = self.size or self._expected
+        self._recall(size)
         wanted = {name: pane.lines_wanted(72) for name, pane in self.panes.items()}
         wishes = Wishes(wanted, self._sources)
-        slots = arrange(size.width, size.height, wishes, self._fronts, self.zoomed)
+        slots = arrange(size.width, size.height, wishes, self._fronts, self.zoomed, self.sizes)
         if slots != self.slots:
             self.slots = slots
             shown = {slot.shown for slot in slots}
@@ -104,7 +229,7 @@ class Deck(Kept, Widget):
         if len(self.slots) == 1:
             tabs = self.slots[0].panes
             return tabs[(tabs.index(pane) + (1 if right else -1)) % len(tabs)]
-        here = next((slot for slot in self.slots if slot.shown is pane), None)
+        here = self._slot_of(pane)
         if here is None:
             return None
         beside = [
@@ -164,55 +289,3 @@ class _SlotLayout(Layout):
             for at, child in enumerate(children)
             if child in regions
         ]
-
-
-SHORT = {
-    Pane.SOURCES: "Src",
-    Pane.REFERENCES: "Refs",
-    Pane.BUDGET: "Budg",
-    Pane.MISSING: "Miss",
-    Pane.FINDINGS: "Find",
-    Pane.HISTORY: "Hist",
-    Pane.LIFECYCLE: "Life",
-    Pane.VISIBILITY: "Vis",
-}
-
-SHORTEST = {**SHORT, Pane.MEMORY: "Mem", Pane.DETAIL: "Det"}
-"""Where there are more panes than usual."""
-
-
-def tabs(slot: Slot, counts: Mapping[Pane, str]) -> Line:
-    """The names of a slot's panes: with counts where there is room, shorter where there is not."""
-    bare = {pane: count for pane, count in counts.items() if pane is slot.shown}
-    some = {pane: SHORT[pane] for pane in (Pane.SOURCES, Pane.REFERENCES)}
-    attempts: list[tuple[Mapping[Pane, str], Mapping[Pane, str], str]] = [
-        (counts, {}, "  "),
-        (bare, {}, "  "),
-        (bare, some, "  "),
-        (bare, some, " "),
-        (bare, SHORT, " "),
-        (bare, SHORTEST, " "),
-        ({}, SHORTEST, " "),
-    ]
-    for told, short, gap in attempts:
-        line = _tabs(slot, told, short, gap)
-        if width(line) <= slot.width - 6:
-            return line
-    return fit(_tabs(slot, bare, dict.fromkeys(Pane, ""), " "), slot.width - 6)
-
-
-def _tabs(slot: Slot, counts: Mapping[Pane, str], short: Mapping[Pane, str], gap: str) -> Line:
-    parts: list[Line] = []
-    for pane in slot.panes:
-        action = f"screen.command('pane_{pane.key.lower()}')"
-        shown = pane is slot.shown
-        name = pane if shown else short.get(pane, pane)
-        count = counts.get(pane, "")
-        parts.append(
-            (
-                Span(pane.key, "key" if shown else "dim", action),
-                Span(f" {name}" if name else "", "title" if shown else "dim", action),
-                Span(f" {count}" if count else "", "accent" if shown else "dim", action),
-            )
-        )
-    return join((Span(" "),), join(*parts, gap=gap), (Span(" "),))
