@@ -58,7 +58,9 @@ class Trending:
         if source is None or not self._is_drawn:
             self._stop()
             return
-        if shown is None or shown.look != look or screen.header.status or not view.last_revision:
+        if shown is None or shown.look != look or screen.header.status:
+            return
+        if not view.last_revision and not shown.draft:
             return
         known = self._known.get((look.source, look.profile))
         if known is not None and known[0] is source and known[1].covers(look.revision):

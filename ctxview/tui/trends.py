@@ -153,8 +153,7 @@ def gather(
             return (), True
         if gauges > MOST_GAUGES or spent > LONGEST:
             break
-    whole = len(moments) == len(line) < MOST
-    return tuple(reversed(moments)) if len(moments) > 1 else (), whole
+    return tuple(reversed(moments)), len(moments) == len(line) < MOST
 
 
 def _back_from(revisions: Sequence[Revision], number: int) -> Iterator[int]:

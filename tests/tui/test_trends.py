@@ -10,6 +10,7 @@ from ctxview.analysis.tokens import ESTIMATES
 from ctxview.formats import Lens
 from ctxview.tui import trends
 from ctxview.tui.layout import Pane
+from ctxview.tui.panes.budget import earlier
 from ctxview.tui.panes.describe import describe
 from ctxview.tui.session_view import Look, Shown
 from ctxview.tui.sparks import gauge_spark, sight_spark, use_spark
@@ -125,7 +126,9 @@ def test_reading_stops_when_nobody_waits_or_when_it_takes_too_long(monkeypatch: 
     assert gather(source, LENS, 4, Patience(2)) is None
     assert len(source.readings) == 2
     monkeypatch.setattr(trends, "LONGEST", -1.0)
-    assert gather(source, LENS, 4, Patience()) == ((), False)
+    found = gather(source, LENS, 4, Patience())
+    assert found is not None
+    assert [each.number for each in found[0]] == [4]
 
 
 def test_where_the_past_tells_nothing_only_one_revision_of_it_is_read() -> None:
@@ -141,6 +144,15 @@ def test_revisions_beside_the_line_are_put_in_their_place() -> None:
     before = past.before(draft=True)
     assert before is not None
     assert before.label == "r2"
+
+
+def test_a_draft_of_the_only_revision_is_held_against_its_file() -> None:
+    source = FakeSource([memory(core=[block("a", "word " * 30), block("b", "same")])])
+    drafted = FakeSource([memory(core=[block("b", "same")])]).reading(0, LENS)
+    shown = Shown(Look(0, 0), Index(drafted), draft=True, trends=past_of(source))
+    told = earlier(drafted.state.budgets[0], shown)
+    assert told.label == "against the file"
+    assert plain(told.change(drafted.state.budgets[0].segments[1])) == "↓50"
 
 
 async def test_the_past_is_read_when_it_comes_into_sight_and_drawn() -> None:
