@@ -126,6 +126,22 @@ def _signs(width: int) -> list[Line]:
         ("+ ~ !", "changed.changed", "new, changed, or judged otherwise than what was shown before"),
         ("≈", "warn", "an estimate; without it a figure is exact"),
         (f"{glyphs.LEVELS[0]} {glyphs.LEVELS[7]}", "decay.0", "decay and confidence from 0 to 1"),
+        (
+            glyphs.LEVELS[1::2],
+            "decay.3",
+            "a figure over the revisions; red where the block was hidden, pale later",
+        ),
+        (
+            f"{glyphs.MORE} {glyphs.LESS}",
+            "warn",
+            "more or less than at the revision before, or than the file",
+        ),
+        (
+            f"{glyphs.DONE}─{glyphs.CURRENT}─{glyphs.OPEN}",
+            "accent",
+            "steps: done, the present one, still open",
+        ),
+        (f"{glyphs.STUCK} {glyphs.DROPPED}", "warn", "something blocked, something dropped"),
         ("^[ <U+202E>", "escaped", "a character that could act or deceive, spelled out"),
     ]
     drawn = [
