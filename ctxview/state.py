@@ -223,6 +223,8 @@ class Segment:
     limit: int | None = None
     exact: bool = True
     estimator: str | None = None
+    meaning: str | None = None
+    """A digest of what was counted, however it is spelled: figures of equal ones tell of spelling only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +278,8 @@ class Ref:
     used_by: tuple[str, ...]
     origin: Origin
     text: str | None = None
+    meaning: JsonValue = None
+    """What it leads to as a value, where `text` only spells that out."""
 
 
 @dataclass(frozen=True, slots=True)

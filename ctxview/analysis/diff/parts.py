@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from ctxview.analysis.diff.matching import paired
 from ctxview.analysis.diff.model import Change, Delta, Group, Kind
-from ctxview.analysis.diff.values import canonical, delta, field_deltas
+from ctxview.analysis.diff.values import canonical, delta, field_deltas, same, same_text, value_deltas
 from ctxview.state import (
     Budget,
     ContextState,
@@ -86,9 +86,13 @@ def ref_changes(before: ContextState, after: ContextState) -> Iterator[Change]:
         if ref is None:
             continue
         left, right = _ref_values(old), _ref_values(new)
-        deltas = _deltas(
-            *((name, left.get(name), right.get(name)) for name in (*right, *(left if not right else ())))
-        )
+        names = tuple(right or left)
+        if old is not None and new is not None and (_leads_to_same(old, new) or _leads_to_objects(old, new)):
+            # Size and text follow from how it is spelled.
+            names = ("status", "target", "used by")
+        deltas = _deltas(*((name, left.get(name), right.get(name)) for name in names))
+        if old is not None and new is not None and _leads_to_objects(old, new):
+            deltas = (*deltas, *value_deltas(old.meaning, new.meaning))
         if deltas:
             yield Change(Group.REFS, _ref_kind(old, new), ref.id, ref.kind, deltas=deltas)
 
@@ -144,19 +148,26 @@ def _none_of(budget: Budget) -> Budget:
 
 def _budget_deltas(old: Budget, new: Budget) -> Iterator[Delta]:
     yield from _deltas(("limit", old.limit, new.limit), ("reserved", old.reserved, new.reserved))
-    if _estimators(old) == _estimators(new) or not (old.segments and new.segments):
+    parts = paired(old.segments, new.segments, lambda segment: segment.name, repr)
+    told = [found for left, right in parts for found in _segment_deltas(left, right)]
+    comparable = _estimators(old) == _estimators(new) or not (old.segments and new.segments)
+    if comparable and (told or not any(left and _same_but_spelled(left, right) for left, right in parts)):
         yield from _deltas(("used", old.used, new.used))
-    for left, right in paired(old.segments, new.segments, lambda segment: segment.name, repr):
-        yield from _segment_deltas(left, right)
+    yield from told
 
 
 def _segment_deltas(old: Segment | None, new: Segment | None) -> Iterator[Delta]:
     segment = new or old
     if segment is None:
         return
-    if old is None or new is None or (old.estimator, old.exact) == (new.estimator, new.exact):
+    comparable = old is None or new is None or (old.estimator, old.exact) == (new.estimator, new.exact)
+    if comparable and not (old and _same_but_spelled(old, new)):
         yield from _deltas((segment.name, old.used if old else None, new.used if new else None))
     yield from _deltas((f"{segment.name} limit", old.limit if old else None, new.limit if new else None))
+
+
+def _same_but_spelled(old: Segment, new: Segment | None) -> bool:
+    return new is not None and old.meaning is not None and old.meaning == new.meaning
 
 
 def _estimators(budget: Budget) -> set[tuple[str | None, bool]]:
@@ -180,6 +191,22 @@ def _ref_values(ref: Ref | None) -> dict[str, JsonValue]:
         "bytes": ref.bytes,
         "text": ref.text,
     }
+
+
+def _leads_to_same(old: Ref, new: Ref) -> bool:
+    if old.meaning is not None and new.meaning is not None:
+        return same(old.meaning, new.meaning)
+    whole = _is_whole(old) and _is_whole(new)
+    return whole and same_text(old.text or "", new.text or "")
+
+
+def _leads_to_objects(old: Ref, new: Ref) -> bool:
+    return isinstance(old.meaning, dict) and isinstance(new.meaning, dict)
+
+
+def _is_whole(ref: Ref) -> bool:
+    """Whether its text is all that it leads to."""
+    return ref.text is not None and len(ref.text.encode("utf-8", "surrogatepass")) == ref.bytes
 
 
 def _ref_meaning(ref: Ref) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import re
@@ -13,6 +14,7 @@ from ctxview.state import Field, JsonValue, Owner
 
 _DEEPEST = 6
 _PROSE = 24
+_LONGEST_JSON = 256 * 1024
 _PLAIN = re.compile(r"(?!(?:null|true|false)$)[^\W\d][^\s\"]*")
 
 
@@ -34,9 +36,28 @@ def same(left: JsonValue, right: JsonValue) -> bool:
     return True
 
 
+def same_text(left: str, right: str) -> bool:
+    """Equal as prose, or as the JSON both of them are: line ends, key order and spelling do not count."""
+    if left == right:
+        return True
+    if _prose(left) == _prose(right):
+        return True
+    values = _json_lines(left)
+    return values is not None and (others := _json_lines(right)) is not None and same(values, others)
+
+
+def meaning_of(text: str) -> str:
+    """One digest for all texts of which `same_text` is true."""
+    values = _json_lines(text)
+    told = canonical(values) if values is not None else _prose(text)
+    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def delta(name: str, before: JsonValue, after: JsonValue, owner: Owner | None = None) -> Delta | None:
     """How `before` became `after`; None when they mean the same. Absent and null are one here."""
     if same(before, after):
+        return None
+    if isinstance(before, str) and isinstance(after, str) and same_text(before, after):
         return None
     word: Word = "added" if before is None else "removed" if after is None else _direction(before, after)
     return _delta(name, before, after, word, owner)
@@ -59,6 +80,19 @@ def field_deltas(before: Sequence[Field], after: Sequence[Field]) -> Iterator[De
             yield from _inside(name, old.value, new.value, some.owner, _DEEPEST)
 
 
+def value_deltas(before: JsonValue, after: JsonValue) -> Iterator[Delta]:
+    """How one value became another, an object member by member."""
+    if not isinstance(before, dict) or not isinstance(after, dict):
+        if found := delta("value", before, after):
+            yield found
+        return
+    for name in {**before, **after}:
+        if name in before and name in after:
+            yield from _inside(name, before[name], after[name], None, _DEEPEST)
+        elif (found := delta(name, before.get(name), after.get(name))) is not None:
+            yield found
+
+
 def shown(value: JsonValue) -> str:
     """`value` on one line: single words bare, other texts quoted, numbers without spelling."""
     if isinstance(value, str):
@@ -76,6 +110,22 @@ def canonical(value: JsonValue) -> str:
 def printable(value: JsonValue) -> JsonValue:
     """`value` as every JSON writer can write it: nothing deeper than writers bear, nothing infinite."""
     return _printable(value, 50)
+
+
+def _prose(text: str) -> str:
+    return text.replace("\r\n", "\n").rstrip("\n")
+
+
+def _json_lines(text: str) -> list[JsonValue] | None:
+    """The values of a text that is JSON, as a whole or line by line; None for any other text."""
+    if len(text) > _LONGEST_JSON or text.lstrip()[:1] not in ("{", "["):
+        return None
+    for parts in ([text], [line for line in text.split("\n") if line.strip()]):
+        try:
+            return [json.loads(part) for part in parts]
+        except (ValueError, RecursionError):
+            continue
+    return None
 
 
 def _printable(value: JsonValue, depth: int) -> JsonValue:
@@ -106,7 +156,9 @@ def _delta(name: str, before: JsonValue, after: JsonValue, word: Word, owner: Ow
     return Delta(name, before, after, word, owner, pieces(str(before), str(after)) if prose else ())
 
 
-def _inside(name: str, before: JsonValue, after: JsonValue, owner: Owner, depth: int) -> Iterator[Delta]:
+def _inside(
+    name: str, before: JsonValue, after: JsonValue, owner: Owner | None, depth: int
+) -> Iterator[Delta]:
     """Objects member by member, so that one counter among twenty is told as that counter."""
     if not depth or not isinstance(before, dict) or not isinstance(after, dict):
         if not same(before, after):

@@ -46,6 +46,8 @@ def _replaced(value: object, withheld: Withheld) -> object:
         return _form(value, withheld)
     if isinstance(value, tuple):
         return tuple(_replaced(each, withheld) for each in value)
+    if isinstance(value, list):
+        return [_replaced(each, withheld) for each in value]
     if isinstance(value, dict):
         return {_replaced(key, withheld): _replaced(each, withheld) for key, each in value.items()}
     if is_dataclass(value) and not isinstance(value, type):

@@ -103,6 +103,7 @@ class _Refs:
             used_by=users,
             origin=origin,
             text=text[:LONGEST_TEXT] or None,
+            meaning=None if is_item else view.withheld.value(record),
         )
 
     def _to_file(self, references: Sequence[Reference], file: FileBeside) -> Ref:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ctxview.analysis.diff.values import printable
 from ctxview.formats.session.history import History
 from ctxview.formats.session.history_line import HistoryLine
 from ctxview.formats.session.message import message_in
@@ -102,9 +104,17 @@ def cited_text(cited: Cited, history: History, survey: Survey) -> str:
     return "\n".join(parts)
 
 
+def _spelled(line: HistoryLine) -> str:
+    """What holds no message, in one spelling whatever that of the file."""
+    if line.value is None:
+        return line.content[:LONGEST_LINE].decode("utf-8", "replace")
+    ordered = dict(sorted(line.value.items(), key=lambda each: (each[0] != "type", each[0])))
+    return json.dumps(printable(ordered), ensure_ascii=False, separators=(",", ":"))
+
+
 def _told(line: HistoryLine) -> str:
     message = message_in(line)
-    text = message.text or line.content[:LONGEST_LINE].decode("utf-8", "replace")
+    text = message.text or _spelled(line)
     shortened = text if len(text) <= LONGEST_LINE else f"{text[:LONGEST_LINE]}…"
     number = "" if line.number is None else f"{line.number + 1} "
     return f"{number}{message.role or 'event'}: {shortened}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from ctxview.analysis.diff.values import meaning_of, same_text
 from ctxview.analysis.wording import counted
 from ctxview.formats.session.candidates import estimate
 from ctxview.formats.session.model import PackItem
@@ -37,7 +38,7 @@ def is_stale(view: View, item: PackItem) -> bool:
     section, content = view.sections.get(item.source or ""), view.content(item)
     if section is None or content is None:
         return False
-    return section.body != (content if content.endswith("\n") else f"{content}\n")
+    return not same_text(section.body, content)
 
 
 def _written(view: View) -> Iterator[Budget]:
@@ -62,7 +63,7 @@ def _written(view: View) -> Iterator[Budget]:
 def _recounted(view: View) -> Iterator[Budget]:
     """Each item by the profile's estimate and by the counter that was asked for."""
     contents = [(item, view.content(item)) for item in view.look.session.pack.items]
-    found = [(item, content) for item, content in contents if content is not None]
+    found = [(item, content, meaning_of(content)) for item, content in contents if content is not None]
     if not found:
         return
     if view.profile.pack.estimator is not None:
@@ -73,13 +74,14 @@ def _recounted(view: View) -> Iterator[Budget]:
                 None,
                 False,
                 view.profile.pack.estimator,
+                meaning,
             )
-            for item, content in found
+            for item, content, meaning in found
         )
         yield _budget("pack now", view.profile.pack.estimator, view, words)
     counted = tuple(
-        Segment(segment_name(item), tokens, None, view.counter.exact, view.counter.name)
-        for item, content in found
+        Segment(segment_name(item), tokens, None, view.counter.exact, view.counter.name, meaning)
+        for item, content, meaning in found
         if (tokens := view.tokens(content)) is not None
     )
     yield _budget("pack now", f"tokens ({view.counter.name})", view, counted)
@@ -97,6 +99,7 @@ def _built_now(view: View) -> Iterator[Budget]:
             None,
             False,
             estimator,
+            meaning_of(each.candidate.text),
         )
         for each in choices
         if each.taken

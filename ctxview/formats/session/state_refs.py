@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from ctxview.analysis.diff.values import meaning_of
 from ctxview.formats.session.blobs import BlobFacts
 from ctxview.formats.session.candidates import estimate
 from ctxview.formats.session.child_uses import uses_by_child
@@ -255,6 +256,7 @@ def _pack_items(view: View) -> Iterator[Ref]:
             used_by=("pack.json",),
             origin=session.pack.origin(item),
             text=content[:LONGEST_TEXT] if content is not None else None,
+            meaning=meaning_of(content) if content is not None else None,
         )
 
 

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from ctxview.analysis.diff.values import printable
 from ctxview.analysis.tokens import TokenCounter
 from ctxview.formats.snapshot.model import TIERS, Role, Snapshot, integer
 from ctxview.formats.snapshot.profile import BudgetPolicy, Profile
@@ -91,7 +92,7 @@ def _structure_tokens(tiers: Sequence[Tier], counter: TokenCounter) -> int:
         for block in tier.blocks
         if block.visible
     ]
-    return counter.count(json.dumps(bare, ensure_ascii=False, separators=(",", ":"))) if bare else 0
+    return counter.count(_compact([*bare])) if bare else 0
 
 
 def _exactly(counter: TokenCounter, text: str) -> bool:
@@ -165,7 +166,8 @@ def _reserved(figures: dict[str, JsonValue]) -> int | None:
 
 
 def _compact(value: JsonValue) -> str:
+    """One spelling for all values that mean the same, numbers as JavaScript writes them."""
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return json.dumps(printable(value), ensure_ascii=False, separators=(",", ":"), sort_keys=True)
     except (RecursionError, ValueError):
         return ""
