@@ -56,14 +56,6 @@ class Command:
     need: Need | None = None
 
 
-PANES: Mapping[str, str] = {pane.key: pane.value for pane in Pane}
-"""By their keys."""
-
-_ABOUT = {
-    "Lifecycle": "Lifecycle: the way from the sources to what was shown",
-    "Visibility": "Visibility: which item may be seen where, and which was",
-}
-
 ENTER = "Into the detail; from a finding to what it is about; along the way from a record"
 
 FOLLOW = "Keep to the last message; scrolling up lets go, G follows again"
@@ -84,9 +76,13 @@ GROUPS: Mapping[Group, tuple[Command, ...]] = {
         Command("previous_pane", "shift+tab", "Shift-Tab", "previous pane", "Previous pane"),
         *(
             Command(
-                f"pane_{key.lower()}", key, key, f"go to {name.lower()}", _ABOUT.get(name, f"Go to {name}")
+                f"pane_{pane.key.lower()}",
+                pane.key,
+                pane.key,
+                f"go to {pane.lower()}",
+                f"{pane}: {pane.about}" if pane.about else f"Go to {pane}",
             )
-            for key, name in PANES.items()
+            for pane in Pane
         ),
         Command("enter", "enter", "Enter", "open", ENTER),
         Command(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Self
 
 from ctxview.tui.sizes import LEAST_HEIGHT, LEAST_WIDTH, Sizes, fit
 
@@ -20,28 +21,62 @@ FRAME = 2
 
 
 class Pane(StrEnum):
-    """In the order of their digits; the last ones have letters."""
+    """Every pane by its name: its key, a short name, what to say where it is not there, what it is about."""
 
-    SOURCES = "Sources"
-    MEMORY = "Memory"
-    TODO = "Todo"
-    BUDGET = "Budget"
-    REFERENCES = "References"
-    MISSING = "Missing"
-    FINDINGS = "Findings"
-    DETAIL = "Detail"
-    TEXT = "Text"
-    HISTORY = "History"
-    LIFECYCLE = "Lifecycle"
-    VISIBILITY = "Visibility"
+    key: str
+    short: str
+    absent: str
+    """Of a pane that is there only when it holds something; empty for all others."""
+    about: str
+    """For the help, where the name does not tell it."""
 
-    @property
-    def key(self) -> str:
-        return "1234567890LV"[list(Pane).index(self)]
+    SOURCES = "Sources", "1", "Src"
+    MEMORY = "Memory", "2", "Mem"
+    TODO = "Todo", "3", "Todo"
+    BUDGET = "Budget", "4", "Budg"
+    REFERENCES = "References", "5", "Refs"
+    MISSING = "Missing", "6", "Miss"
+    FINDINGS = "Findings", "7", "Find"
+    DETAIL = "Detail", "8", "Det"
+    TEXT = "Text", "9", "Text", "There is no text beside the state."
+    HISTORY = "History", "0", "Hist", "This source has no messages."
+    LIFECYCLE = (
+        "Lifecycle",
+        "L",
+        "Life",
+        "This source does not record the way from its sources to what was shown.",
+        "the way from the sources to what was shown",
+    )
+    VISIBILITY = (
+        "Visibility",
+        "V",
+        "Vis",
+        "This source does not tell targets apart.",
+        "which item may be seen where, and which was",
+    )
+
+    def __new__(cls, name: str, key: str, short: str, absent: str = "", about: str = "") -> Self:
+        made = str.__new__(cls, name)
+        made._value_ = name
+        made.key, made.short, made.absent, made.about = key, short, absent, about
+        return made
 
 
-SOMETIMES = frozenset((Pane.TEXT, Pane.HISTORY, Pane.LIFECYCLE, Pane.VISIBILITY))
-"""Panes that are there only when they hold something."""
+_MAIN = (Pane.LIFECYCLE, Pane.VISIBILITY)
+"""Tabs beside the memory."""
+_PLACED = {
+    Pane.SOURCES,
+    Pane.MEMORY,
+    Pane.TODO,
+    Pane.BUDGET,
+    Pane.REFERENCES,
+    Pane.MISSING,
+    Pane.FINDINGS,
+    Pane.DETAIL,
+    Pane.TEXT,
+    *_MAIN,
+}
+"""Panes that have their place on a large screen; all others stand below the memory."""
 
 
 def size_class(width: int, height: int) -> str:
@@ -144,7 +179,7 @@ def _shares(row: _Row, cells: int, sizes: Sizes) -> list[int]:
 
 def _columns(width: int, height: int, wishes: Wishes, zoomed: Pane | None, *, sources: bool) -> list[_Column]:
     if zoomed is not None or width < NARROW or height < 12:
-        tabs = [pane for pane in Pane if pane not in SOMETIMES or wishes.holds(pane)]
+        tabs = [pane for pane in Pane if not pane.absent or wishes.holds(pane)]
         return [_Column("all", width, [_Row("all", height, [tabs])])]
     several = sources and wishes.sources > 1
     tree = 30 if several and width >= WIDE else 0
@@ -157,8 +192,8 @@ def _columns(width: int, height: int, wishes: Wishes, zoomed: Pane | None, *, so
         rest.append(Pane.MEMORY)
     elif wishes.holds(Pane.TEXT):
         rest.append(Pane.TEXT)
-    rest += [pane for pane in (Pane.HISTORY,) if wishes.holds(pane)]
-    mains = [main, *(pane for pane in (Pane.LIFECYCLE, Pane.VISIBILITY) if wishes.holds(pane))]
+    rest += [pane for pane in Pane if pane not in _PLACED and (wishes.holds(pane) or not pane.absent)]
+    mains = [main, *(pane for pane in _MAIN if wishes.holds(pane))]
     if not several:
         rest.append(Pane.SOURCES)
     if height < LOW:

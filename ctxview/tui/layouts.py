@@ -89,7 +89,14 @@ def _arranged(told: Mapping[str, object]) -> Arranged:
         raise ValueError("something is missing in it")
     sizes = Sizes(_figures(told.get("widths")), _figures(told.get("heights")), told["sources"] is True)
     zoomed = told.get("zoomed")
-    return Arranged(sizes, tuple(map(Pane, fronts)), Pane(str(zoomed)) if zoomed is not None else None)
+    return Arranged(sizes, tuple(map(_pane, fronts)), _pane(zoomed) if zoomed is not None else None)
+
+
+def _pane(name: object) -> Pane:
+    found = next((pane for pane in Pane if pane == name), None)
+    if found is None:
+        raise ValueError(f"no pane is called {name!r}")
+    return found
 
 
 def _figures(value: object) -> dict[str, int]:

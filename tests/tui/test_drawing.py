@@ -15,7 +15,7 @@ from ctxview.state import Budget, Segment, Todo, TodoItem
 from ctxview.tui import glyphs
 from ctxview.tui.budget_picture import Drawing, Earlier, brief_lines, whole_lines
 from ctxview.tui.commands import Need
-from ctxview.tui.layout import SOMETIMES, Pane, Slot
+from ctxview.tui.layout import Pane, Slot
 from ctxview.tui.panes.describe import describe
 from ctxview.tui.panes.memory_columns import plan
 from ctxview.tui.panes.todo import cursor_lines, item_line
@@ -205,7 +205,7 @@ def test_the_key_bar_offers_what_makes_sense() -> None:
 
 
 def test_tabs_shorten_before_they_vanish() -> None:
-    slot = Slot(0, 0, 80, 20, tuple(pane for pane in Pane if pane not in SOMETIMES), Pane.MEMORY)
+    slot = Slot(0, 0, 80, 20, tuple(pane for pane in Pane if not pane.absent), Pane.MEMORY)
     assert "7 Findings" in plain(tabs(slot, {Pane.MEMORY: "12"}))
     for cells in (30, 50, 66, 80, 120):
         assert width(tabs(replace(slot, width=cells), {Pane.MEMORY: "12"})) <= cells - 6

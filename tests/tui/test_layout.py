@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxview.tui.commands import PANES
-from ctxview.tui.layout import SOMETIMES, Pane, Slot, Wishes, arrange
+from ctxview.tui.layout import Pane, Slot, Wishes, arrange
 from ctxview.tui.sizes import Sizes, fit
 
 NAMES = ("tree", "middle", "side", "main", "rest", "budget", "todo", "detail", *Pane)
@@ -29,7 +27,7 @@ def cells(slots: tuple[Slot, ...]) -> list[tuple[int, int]]:
     st.integers(6, 80),
     st.dictionaries(st.sampled_from(list(Pane)), st.integers(0, 5_000)),
     st.integers(1, 9),
-    st.one_of(st.none(), st.sampled_from(sorted(set(Pane) - SOMETIMES))),
+    st.one_of(st.none(), st.sampled_from([pane for pane in Pane if not pane.absent])),
     st.builds(Sizes, *2 * [st.dictionaries(st.sampled_from(NAMES), st.integers(1, 300))], st.booleans()),
 )
 def test_slots_cover_the_screen_once_and_every_pane_has_one(
@@ -40,7 +38,7 @@ def test_slots_cover_the_screen_once_and_every_pane_has_one(
     covered = cells(slots)
     assert len(covered) == len(set(covered)) == width * height
     panes = [pane for slot in slots for pane in slot.panes]
-    expected = [pane for pane in Pane if pane not in SOMETIMES or wishes.holds(pane)]
+    expected = [pane for pane in Pane if not pane.absent or wishes.holds(pane)]
     assert sorted(panes) == sorted(expected)
     assert all(slot.shown in slot.panes for slot in slots)
 
@@ -80,11 +78,6 @@ def test_budget_and_todo_share_a_slot_when_one_is_empty() -> None:
 def test_a_zoomed_pane_is_alone() -> None:
     (slot,) = arrange(200, 57, FULL, [Pane.TODO], zoomed=Pane.TODO)
     assert (slot.width, slot.height, slot.shown) == (200, 57, Pane.TODO)
-
-
-@pytest.mark.parametrize("pane", list(Pane))
-def test_the_keys_of_panes_and_commands_agree(pane: Pane) -> None:
-    assert PANES[pane.key] == pane
 
 
 def test_what_one_takes_the_largest_that_nobody_touched_gives() -> None:

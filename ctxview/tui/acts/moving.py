@@ -13,14 +13,6 @@ from ctxview.tui.screens.command_screen import CommandScreen
 from ctxview.tui.screens.inspector import Inspector
 from ctxview.tui.things import Index, Kind, Thing
 
-ABSENT = {
-    Pane.TEXT: "There is no text beside the state.",
-    Pane.HISTORY: "This source has no messages.",
-    Pane.LIFECYCLE: "This source does not record the way from its sources to what was shown.",
-    Pane.VISIBILITY: "This source does not tell targets apart.",
-}
-"""What is said of a pane that is not there."""
-
 
 def down(screen: CommandScreen[object]) -> None:
     _move(screen, 1)
@@ -78,12 +70,11 @@ def _choose(pane: Pane, screen: Inspector) -> None:
     if any(pane in slot.panes for slot in screen.deck.slots):
         screen.deck.choose(pane)
     else:
-        screen.say(ABSENT[pane])
+        screen.say(pane.absent)
 
 
-pane_1, pane_2, pane_3, pane_4, pane_5, pane_6, pane_7, pane_8, pane_9, pane_0, pane_l, pane_v = (
-    partial(_choose, pane) for pane in Pane
-)
+# One for each pane, by its key: `pane_1`.
+globals().update({f"pane_{pane.key.lower()}": partial(_choose, pane) for pane in Pane})
 
 
 def enter(screen: Inspector) -> None:

@@ -13,7 +13,7 @@ from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.timer import Timer
 from textual.widget import Widget
 
-from ctxview.tui.layout import SOMETIMES, Pane, Slot, Wishes, arrange, size_class
+from ctxview.tui.layout import Pane, Slot, Wishes, arrange, size_class
 from ctxview.tui.layouts import Arranged, Layouts
 from ctxview.tui.panes.pane import PaneLines
 from ctxview.tui.sizes import Sizes
@@ -166,7 +166,7 @@ class Deck(Kept, Widget):
         self.sizes = arranged.sizes
         if first:
             self._fronts += [pane for pane in arranged.fronts if pane not in self._fronts]
-            if arranged.zoomed is not None and arranged.zoomed not in SOMETIMES:
+            if arranged.zoomed is not None and not arranged.zoomed.absent:
                 self.zoomed = arranged.zoomed
                 self._fronts = [arranged.zoomed, *self._fronts]
 

@@ -7,19 +7,9 @@ from collections.abc import Mapping
 from ctxview.tui.layout import Pane, Slot
 from ctxview.tui.text import Line, Span, fit, join, width
 
-SHORT = {
-    Pane.SOURCES: "Src",
-    Pane.REFERENCES: "Refs",
-    Pane.BUDGET: "Budg",
-    Pane.MISSING: "Miss",
-    Pane.FINDINGS: "Find",
-    Pane.HISTORY: "Hist",
-    Pane.LIFECYCLE: "Life",
-    Pane.VISIBILITY: "Vis",
-}
-
-SHORTEST = {**SHORT, Pane.MEMORY: "Mem", Pane.DETAIL: "Det"}
-"""Where there are more panes than usual."""
+SHORTEST = {pane: pane.short for pane in Pane}
+SHORT = SHORTEST | {pane: str(pane) for pane in (Pane.MEMORY, Pane.DETAIL)}
+"""Enough for the usual panes."""
 
 
 def tabs(slot: Slot, counts: Mapping[Pane, str]) -> Line:
