@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ctxview.files.reading import Unreadable, read_bytes
+from ctxview.files.reading import Unreadable
 from ctxview.findings import Finding
 from ctxview.formats.answers import Answers
 from ctxview.formats.envelope.bundle import Bundle
@@ -30,6 +30,7 @@ from ctxview.formats.envelope.withheld import Withheld
 from ctxview.formats.file_rules import report_partly_read
 from ctxview.formats.interface import AS_ON_DISK, Lens, Publication, Reading, Revision, Signature
 from ctxview.formats.loading import MOST_FILES
+from ctxview.formats.of_files import OfFiles
 
 # `check` needs no state and no editor: what builds those is imported where it is used.
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ MANY = 2000
 """Of more records it is worth while to be shown the state before what is wrong with it is known."""
 
 
-class EnvelopeSource:
+class EnvelopeSource(OfFiles[RecordFile]):
     """Records, gathered by envelope."""
 
     format = FORMAT
@@ -51,19 +52,10 @@ class EnvelopeSource:
     editors: Sequence[str] = EDITORS
 
     def __init__(self, path: Path, loaded: Loaded | None = None) -> None:
-        self._path = path
-        self._loaded = loaded if loaded is not None else load(path)
+        super().__init__(path, loaded if loaded is not None else load(path))
         self._look = _Look(path, [file.found for file in self._loaded.files])
         self._readings: Answers[Reading] = Answers()
         self._judged: Answers[tuple[Finding, ...]] = Answers(MOST_FILES)
-
-    @property
-    def path(self) -> Path:
-        return self._path
-
-    @cached_property
-    def title(self) -> str:
-        return self._path.resolve().name
 
     @property
     def bundle(self) -> Bundle:
@@ -72,11 +64,6 @@ class EnvelopeSource:
     @property
     def revisions(self) -> Sequence[Revision]:
         return self._look.revisions
-
-    def bytes_of(self, file: str) -> bytes:
-        """What was read of one of the files; one that lies beside them is read now."""
-        known = next((each for each in self._loaded.files if str(each.path) == file), None)
-        return known.data if known is not None else read_bytes(Path(file))
 
     def policy(self, file: str) -> WritePolicy | None:
         return self.policy_of(file, EDITORS[0])
@@ -138,17 +125,6 @@ class EnvelopeSource:
 
     def findings(self, lens: Lens) -> Sequence[Finding]:  # noqa: ARG002 - no lens changes what is found
         return self._all_findings
-
-    @property
-    def held_back(self) -> Sequence[Path]:
-        return self._loaded.held_back
-
-    @cached_property
-    def watched(self) -> Sequence[Path]:
-        """The folder, where new files and revisions appear, then the files."""
-        files = (file.path for file in reversed(self._loaded.files))
-        folder = self._path if self._path.is_dir() else self._path.parent
-        return tuple(dict.fromkeys((folder, *files, *self._loaded.strangers)))
 
     def again(self) -> EnvelopeSource:
         """Raises `CannotOpen`. Files that did not change are neither read nor judged again."""

@@ -13,12 +13,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ctxview.files.reading import read_bytes
 from ctxview.findings import Finding, worst_first
 from ctxview.formats.answers import Answers
 from ctxview.formats.file_rules import report_partly_read, report_unreadable
 from ctxview.formats.interface import AS_ON_DISK, Lens, Reading, Revision
 from ctxview.formats.loading import MOST_FILES
+from ctxview.formats.of_files import OfFiles
 from ctxview.formats.snapshot.checks import check_file
 from ctxview.formats.snapshot.loading import Loaded, LoadedFile, load
 from ctxview.formats.snapshot.model import AgentStore, Role, Snapshot, text
@@ -39,30 +39,25 @@ if TYPE_CHECKING:
 MOST_READINGS = 512
 
 
-class SnapshotSource:
+class SnapshotSource(OfFiles[SnapshotFile]):
     """One or more files of this format in order, with the agent's store when there is one."""
 
     format = "snapshot"
     profiles: Sequence[str] = PROFILES
 
-    def __init__(self, path: Path, found: Loaded, store_folder: Path | None = None) -> None:
-        self._path = path
-        self._found = found
+    def __init__(self, path: Path, loaded: Loaded, store_folder: Path | None = None) -> None:
+        super().__init__(path, loaded)
         self._store_folder = store_folder
         self._readings: Answers[Reading] = Answers(MOST_READINGS)
         self._all: Answers[tuple[Finding, ...]] = Answers()
         self._timelines: Answers[tuple[Event, ...]] = Answers()
         self._judged: Answers[tuple[Finding, ...]] = Answers(MOST_FILES)
-        files = found.files
+        files = loaded.files
         opened = [file.found for file in files]
         turns = [Turn(file.path, found.snapshot) for file, found in zip(files, opened, strict=True)]
         self._placed: list[Placed] = in_order(turns)
         self._files = [files[placed.index] for placed in self._placed]
         self._opened = [opened[placed.index] for placed in self._placed]
-
-    @property
-    def path(self) -> Path:
-        return self._path
 
     @cached_property
     def title(self) -> str:
@@ -85,11 +80,6 @@ class SnapshotSource:
             replace(each, follows=named[of].label if of is not None else None, apart=not self._is_history)
             for each, of in zip(named, self._before, strict=True)
         )
-
-    def bytes_of(self, file: str) -> bytes:
-        """What was read of one of the files; one that lies beside them, such as the store's, is read now."""
-        known = self._places.get(file)
-        return self._files[known].data if known is not None else read_bytes(Path(file))
 
     def policy(self, file: str) -> WritePolicy | None:
         """None for derived views, prompts, the store, and what cannot be read."""
@@ -114,23 +104,19 @@ class SnapshotSource:
         """Of a workspace only what belongs to the agent."""
         return (self._store_folder or self._path,)
 
-    @property
-    def held_back(self) -> Sequence[Path]:
-        return self._found.held_back
-
     @cached_property
     def watched(self) -> Sequence[Path]:
         """The folder, then its files, the latest first: agents write those."""
         folders = (self._path, log_folder(self._path, self._store_folder))
         store = self._stored.files if self._store_folder is not None else ()
         files = (file.path for file in reversed(self._files))
-        return tuple(dict.fromkeys((*folders, *store, *files, *self._found.strangers)))
+        return tuple(dict.fromkeys((*folders, *store, *files, *self._loaded.strangers)))
 
     def again(self) -> SnapshotSource:
         """Raises `CannotOpen`. Files that did not change are neither read nor judged again."""
-        found, store = load(self._path, self._found)
+        found, store = load(self._path, self._loaded)
         same_store = store == self._store_folder and (store is None or self._stored.still_true())
-        if same_store and found == self._found:
+        if same_store and found == self._loaded:
             return self
         new = SnapshotSource(self._path, found, store)
         new._judged = self._judged
@@ -214,8 +200,8 @@ class SnapshotSource:
     def _all_findings(self, lens: Lens) -> tuple[Finding, ...]:
         profile = load_profile(lens.profile)
         found: list[Finding] = []
-        if self._found.left_out is not None:
-            found += report_partly_read(str(self._path), self._found.left_out)
+        if self._loaded.left_out is not None:
+            found += report_partly_read(str(self._path), self._loaded.left_out)
         if not self._files:
             found += self._store_findings(profile)
         for revision in range(len(self._files)):
