@@ -97,7 +97,7 @@ class Shown:
         """What led to it; None where nothing is known."""
         if self.trends is None or not self.trends.moments:
             return None
-        return self.trends.past(self.look.revision, self.look.seen)
+        return self.trends.past(self.look.revision, self.look.seen, self.index.reading.state.revision)
 
     @property
     def counts(self) -> dict[Severity, int]:

@@ -5,6 +5,7 @@ What is found is kept for each source; how it is read is told in `trends`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -65,10 +66,14 @@ class Trending:
         known = self._known.get((look.source, look.profile))
         if known is not None and known[0] is source and known[1].covers(look.revision):
             if shown.trends is not known[1]:
-                self._hand_over(known[1])
+                self._hand_over(*known)
             return
-        if known is not None and known[0] is not source and self._must_rest():
-            return
+        if known is not None and known[0] is not source:
+            if list(known[0].revisions) == list(source.revisions):
+                self._hand_over(source, replace(known[1], seen=look.seen))
+                return
+            if self._must_rest():
+                return
         if self._under_way is None or self._under_way[0] is not source or self._under_way[1] != look:
             self._start(source, look)
 
@@ -93,7 +98,8 @@ class Trending:
             return True
         return self._screen.memory.display and self._screen.memory.draws_past
 
-    def _hand_over(self, trends: Trends) -> None:
+    def _hand_over(self, source: Source, trends: Trends) -> None:
+        self._known[trends.source, trends.profile] = source, trends
         shown = self._screen.view.knows_past(trends)
         if shown is not None:
             self._screen.shown = shown

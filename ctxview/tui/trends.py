@@ -66,10 +66,10 @@ class Trends:
     def covers(self, revision: int) -> bool:
         return self.whole or not self.moments or revision >= self.moments[0].number
 
-    def past(self, revision: int, seen: int) -> Past:
+    def past(self, revision: int, seen: int, label: str) -> Past:
         """What led to a revision. At a later look at the source all that is known was before."""
         place = bisect_left(self.moments, revision, key=lambda each: each.number)
-        return Past(self.moments, place if seen == self.seen else len(self.moments), revision)
+        return Past(self.moments, place if seen == self.seen else len(self.moments), revision, label)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,7 @@ class Past:
     moments: tuple[Moment, ...]
     place: int
     revision: int
+    label: str
 
     def gauges(self, block: Block) -> list[Gauge | None]:
         """How a block was at every moment, with what it is now at its place."""
@@ -91,9 +92,7 @@ class Past:
 
     @property
     def labels(self) -> list[str]:
-        names: list[str | None] = [each.label for each in self.moments]
-        here = names[self.place] if self._is_known else "now"
-        return [each or "" for each in self._with_present(names, here)]
+        return [each or "" for each in self._with_present([each.label for each in self.moments], self.label)]
 
     def before(self, *, draft: bool) -> Moment | None:
         """What the present is to be compared with: the moment before, or for a draft the same undrafted."""

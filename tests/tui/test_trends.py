@@ -75,7 +75,7 @@ def test_what_never_changed_is_a_rail_that_says_so() -> None:
 
 def test_what_came_after_the_revision_looked_at_is_pale() -> None:
     source = fading()
-    gauges = past_of(source).past(1, 0).gauges(next(source.reading(1, LENS).state.blocks()))
+    gauges = past_of(source).past(1, 0, "").gauges(next(source.reading(1, LENS).state.blocks()))
     line = gauge_spark(gauges, 1, 10, lambda gauge: gauge.decay, "decay")
     assert [(span.text, span.style) for span in line] == [
         ("▁", "decay.0"),
@@ -86,16 +86,16 @@ def test_what_came_after_the_revision_looked_at_is_pale() -> None:
 
 
 def test_a_draft_is_compared_with_its_file_and_anything_else_with_the_revision_before() -> None:
-    past = past_of(fading()).past(2, 0)
+    past = past_of(fading()).past(2, 0, "round 3")
     before, undrafted = past.before(draft=False), past.before(draft=True)
     assert before is not None
     assert undrafted is not None
     assert (before.label, undrafted.label) == ("round 2", "round 3")
-    assert past_of(fading()).past(0, 0).before(draft=False) is None
+    assert past_of(fading()).past(0, 0, "round 1").before(draft=False) is None
 
 
 def test_after_another_look_all_that_is_known_was_before() -> None:
-    past = past_of(fading()).past(4, seen=1)
+    past = past_of(fading()).past(4, seen=1, label="now")
     before = past.before(draft=False)
     assert before is not None
     assert before.label == "round 5"
@@ -139,8 +139,8 @@ def test_where_the_past_tells_nothing_only_one_revision_of_it_is_read() -> None:
 
 def test_revisions_beside_the_line_are_put_in_their_place() -> None:
     moments = tuple(Moment(number, f"r{number}", {}, {}, "") for number in (0, 2, 4))
-    past = Trends(0, None, 0, moments).past(3, 0)
-    assert past.labels == ["r0", "r2", "now", "r4"]
+    past = Trends(0, None, 0, moments).past(3, 0, "aside")
+    assert past.labels == ["r0", "r2", "aside", "r4"]
     before = past.before(draft=True)
     assert before is not None
     assert before.label == "r2"
