@@ -119,8 +119,8 @@ def _things(path: Path, as_format: str | None, checked: Checked) -> Iterator[tup
         return
     for note in (*discovery.notes, *filter(None, [discovery.capped])):
         complain(f"note: {path}: {note}")
-    for folder in discovery.unread:
-        complain(folder)
+    for folder, why in discovery.unread:
+        complain(f"{folder}: {why}")
         checked.unreadable = True
     if not discovery.found and not discovery.unread:
         complain(f"note: {path}: no format was recognised, so there was nothing to check")

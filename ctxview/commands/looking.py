@@ -52,21 +52,22 @@ def opened(path: Path, arguments: Namespace) -> Source:
     try:
         return open_source(path, arguments.as_format)
     except CannotOpen as error:
-        below, unread = below_of(path)
+        below, notes = below_of(path)
         if not below:
-            raise Trouble("; ".join([str(error), *unread])) from error
+            raise Trouble("; ".join([str(error), *notes])) from error
         if len(below) == 1:
             return opened(below[0], arguments)
         raise Trouble(f"{path}: {one_of(below)} (all: ctxview {path})") from error
 
 
 def below_of(path: Path) -> tuple[list[Path], Sequence[str]]:
-    """What can be opened below a folder, and what could not be looked into."""
+    """What can be opened below a folder, and where nobody looked."""
     try:
         discovery = discover(path)
     except CannotOpen:
         return [], ()
-    return [found.path for found in discovery.found if found.path != path], discovery.unread
+    notes = [*filter(None, [discovery.capped]), *(f"{folder}: {why}" for folder, why in discovery.unread)]
+    return [found.path for found in discovery.found if found.path != path], notes
 
 
 def one_of(paths: Sequence[Path]) -> str:

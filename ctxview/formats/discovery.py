@@ -6,9 +6,11 @@ Opens nothing and follows no links.
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ctxview.files.reading import in_words
 from ctxview.formats.interface import CannotOpen, Match
@@ -17,7 +19,10 @@ from ctxview.formats.peek import Peek
 from ctxview.formats.registry import RAW, detect_peek, plugin_problems
 
 SKIPPED = frozenset(
-    (".git", ".hg", ".svn", "node_modules", ".venv", "venv", "__pycache__", ".tox", ".mypy_cache")
+    (
+        *(".git", ".hg", ".svn", "node_modules", ".venv", "venv", "__pycache__", "site-packages"),
+        *(".tox", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis"),
+    )
 )
 DEEPEST = 12
 MOST_ENTRIES = 20_000
@@ -38,11 +43,16 @@ class Found:
     matches: tuple[Match, ...] = ()
 
 
+class Unread(NamedTuple):
+    path: Path
+    why: str
+
+
 @dataclass(frozen=True, slots=True)
 class Discovery:
     """What was found below a path. `capped` says where the search stopped, `notes` what went wrong.
 
-    `unread` are folders nobody could look into, with the reason.
+    `unread` are folders nobody could look into.
     """
 
     path: Path
@@ -50,7 +60,7 @@ class Discovery:
     looked_at: int
     capped: str | None = None
     notes: tuple[str, ...] = ()
-    unread: tuple[str, ...] = ()
+    unread: tuple[Unread, ...] = ()
     folders: tuple[Path, ...] = ()
     """The folders that were looked into: where something else may appear."""
 
@@ -63,7 +73,7 @@ def discover(path: Path) -> Discovery:
     if not path.is_dir():
         return Discovery(path, (_recognised(path) or Found(path, RAW, "no format recognised it"),), 1)
     search = _Search()
-    found = tuple(search.through(path))
+    found = tuple(sorted(search.through(path), key=lambda each: each.path.parts))
     failed = (f"the format {name} cannot be used: {why}" for name, why in plugin_problems().items())
     notes = (*search.notes, *failed)
     unread, folders = tuple(search.unread), tuple(search.folders)
@@ -84,15 +94,15 @@ class _Search:
         self.looked_at = 0
         self.capped: str | None = None
         self.notes: list[str] = []
-        self.unread: list[str] = []
+        self.unread: list[Unread] = []
         self.folders: list[Path] = []
 
     def through(self, root: Path) -> Iterator[Found]:
-        """Depth first by name. What is inside a recognised folder belongs to it and is not listed again."""
-        waiting = [(root, 0)]
+        """What is near first. What is inside a recognised folder belongs to it and is not listed again."""
+        waiting = deque([(root, 0)])
         count = 0
         while waiting and self.capped is None:
-            path, depth = waiting.pop()
+            path, depth = waiting.popleft()
             self.looked_at += 1
             found = _recognised(path)
             if found is not None and (found.matches[0].score >= A_UNIT or not path.is_dir()):
@@ -100,7 +110,7 @@ class _Search:
                 yield found
             elif path.is_dir() and not path.is_symlink():
                 self.folders.append(path)
-                waiting.extend((below, depth + 1) for below in reversed(self._entries(path, depth)))
+                waiting.extend((below, depth + 1) for below in self._entries(path, depth))
             self.capped = self.capped or self._over(count)
 
     def _over(self, found: int) -> str | None:
@@ -109,18 +119,21 @@ class _Search:
         return f"stopped after finding {MOST_FOUND:,} things" if found >= MOST_FOUND else None
 
     def _entries(self, folder: Path, depth: int) -> list[Path]:
+        """By name, folders first: where there are too many files, they hide nothing."""
         if depth >= DEEPEST:
             self.notes.append(f"{folder}: deeper than {DEEPEST} folders, not looked into")
             return []
         try:
             with os.scandir(folder) as entries:
-                kept = [
-                    entry.name for entry in entries if entry.name not in SKIPPED and not entry.is_symlink()
-                ]
+                kept = sorted(
+                    (not entry.is_dir(), entry.name)
+                    for entry in entries
+                    if entry.name not in SKIPPED and not entry.is_symlink()
+                )
         except OSError as error:
-            self.unread.append(f"{folder}: {in_words(error)}")
+            self.unread.append(Unread(folder, in_words(error)))
             return []
-        return [folder / name for name in sorted(kept)]
+        return [folder / name for _, name in kept]
 
 
 def _recognised(path: Path) -> Found | None:

@@ -41,7 +41,8 @@ def nothing_in(folder: Path, names: Sequence[str]) -> str:
         return f"what this folder holds cannot be read: {why}"
     if not names:
         return "this folder is empty"
-    holds = f"{counted(len(names), 'entry', 'entries')}, such as {listed(names[:3], 3)}"
+    many = counted(len(names), "entry", "entries") if len(names) < MOST_NAMES else f"{MOST_NAMES:,} and more"
+    holds = f"{many}, such as {listed(names[:3], 3)}"
     return f"nothing in this folder was recognised ({holds}); any one file can be opened as it is"
 
 

@@ -110,6 +110,12 @@ class CtxviewApp(App[None]):
 
         return StartScreen(self.open_paths)
 
+    def start_over(self) -> None:
+        """From an inspector to the start screen."""
+        from ctxview.tui.screens.start import StartScreen
+
+        self.push_screen(StartScreen(self.open_paths))
+
     def open_paths(self, paths: Sequence[Path]) -> None:
         """From the start screen to the inspector."""
         note(paths)

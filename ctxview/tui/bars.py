@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from ctxview.tui.commands import Need
 from ctxview.tui.session_view import SessionView, Sort
 from ctxview.tui.text import Line, join, show
+
+APPEARS = "What appears there later will be shown here."
+INSTEAD = "Enter leads to what else there is: recent, samples, what lies nearby."
 
 
 def status(view: SessionView, problem: str | None) -> list[Line]:
@@ -16,7 +20,9 @@ def status(view: SessionView, problem: str | None) -> list[Line]:
     if view.source is not None:
         return [show(problem, "bad"), (), show("o shows the file as it is; 1 goes to the sources.", "dim")]
     problems = (join(show(str(each.path), "strong"), show(each.reason), gap=": ") for each in view.problems)
-    return [show(problem, "bad"), *problems]
+    waits = any(_is_folder(each.path) for each in view.problems)
+    instead = show(INSTEAD, "dim", "screen.command('enter')")
+    return [show(problem, "bad"), *problems, (), *([show(APPEARS, "dim")] if waits else ()), instead]
 
 
 def elsewhere(problem: str | None) -> list[Line]:
@@ -62,3 +68,10 @@ def offers(view: SessionView, *, draft: bool, player: bool) -> set[Need]:
         Need.MESSAGES: source is not None and bool(source.watched) and view.transcript is not None,
     }
     return {need for need, holds in facts.items() if holds}
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:
+        return False

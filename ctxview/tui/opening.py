@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ctxview.tui.session_view import Problem
 
 if TYPE_CHECKING:
-    from ctxview.formats import Source
+    from ctxview.formats import CannotOpen, Source
 
 
 class Opening:
@@ -43,6 +43,8 @@ class Opening:
 
     def _below(self, path: Path) -> Iterator[Source | Problem]:
         from ctxview.formats import CannotOpen, discover
+        from ctxview.formats.nearest import nothing_in
+        from ctxview.formats.peek import Peek
 
         if self._as_format is not None:
             yield from _opened(path, self._as_format)
@@ -50,16 +52,17 @@ class Opening:
         try:
             discovery = discover(path)
         except CannotOpen as error:
-            yield Problem(path, str(error))
+            yield _problem(path, error)
             return
         self.folders += discovery.folders
         for found in discovery.found:
             yield from _opened(found.path)
         if not discovery.found:
-            yield Problem(path, f"nothing was recognised in {discovery.looked_at:,} files and folders")
-        for note in (discovery.capped, *discovery.notes, *discovery.unread):
+            yield Problem(path, nothing_in(path, Peek(path).names))
+        for note in (discovery.capped, *discovery.notes):
             if note is not None:
                 yield Problem(path, note)
+        yield from (Problem(folder, why) for folder, why in discovery.unread)
 
 
 def _opened(path: Path, as_format: str | None = None) -> Iterator[Source | Problem]:
@@ -68,4 +71,8 @@ def _opened(path: Path, as_format: str | None = None) -> Iterator[Source | Probl
     try:
         yield open_source(path, as_format)
     except CannotOpen as error:
-        yield Problem(path, str(error))
+        yield _problem(path, error)
+
+
+def _problem(path: Path, error: CannotOpen) -> Problem:
+    return Problem(path, str(error).removeprefix(f"{path}: "))

@@ -73,3 +73,18 @@ def test_the_number_of_entries_has_an_end_that_is_said(
 def test_a_missing_path_cannot_be_looked_through(tmp_path: Path) -> None:
     with pytest.raises(CannotOpen):
         discover(tmp_path / "none")
+
+
+def test_too_many_files_hide_no_folder_beside_or_below_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(discovery, "MOST_ENTRIES", 20)
+    for number in range(50):
+        (tmp_path / "a").mkdir(exist_ok=True)
+        (tmp_path / "a" / f"{number}.txt").write_text("x")
+        (tmp_path / f"{number}.txt").write_text("x")
+    (tmp_path / "z").mkdir()
+    (tmp_path / "z" / "messages.jsonl").write_text("")
+    found = discover(tmp_path)
+    assert [each.path for each in found.found] == [tmp_path / "z"]
+    assert found.capped == "stopped after looking at 20 files and folders"

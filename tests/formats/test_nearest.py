@@ -50,7 +50,7 @@ def test_what_may_not_be_read_is_said_to_be_so(here: Path) -> None:
     locked.mkdir(mode=0)
     if os.access(locked, os.R_OK):
         pytest.skip("nothing is forbidden to whoever runs this")
-    assert discover(here).unread == (f"{locked}: reading it is not permitted",)
+    assert discover(here).unread == ((locked, "reading it is not permitted"),)
     with pytest.raises(CannotOpen, match="locked: reading it is not permitted"):
         discover(locked)
     assert absence(locked / "x") == "reading it is not permitted"

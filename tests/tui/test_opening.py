@@ -34,7 +34,7 @@ def test_what_is_not_there_is_a_problem_and_not_the_end(lighthouse: Path) -> Non
 
 
 def test_a_folder_without_anything_says_so(tmp_path: Path) -> None:
-    assert "nothing was recognised" in reasons(tmp_path)[0]
+    assert reasons(tmp_path) == ["this folder is empty"]
 
 
 def test_a_named_format_is_not_second_guessed(tmp_path: Path) -> None:

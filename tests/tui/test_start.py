@@ -87,6 +87,7 @@ async def test_the_cursor_goes_from_offer_to_offer_and_over_the_headings() -> No
         assert len(set(seen)) == len(screen.offers)
         await pilot.press("j", "g")
         assert screen.chooser.thing == seen[0]
+        assert "Nearby" in told(pilot).splitlines()[1]
 
 
 @pytest.mark.parametrize("size", [(80, 24), (200, 60)])

@@ -118,6 +118,12 @@ def test_no_colour_is_named_outside_the_themes() -> None:
         assert found <= {"transparent"}, file
 
 
+def test_what_is_faint_is_no_text() -> None:
+    """Only lines are drawn so faintly; words go through `show`."""
+    for file in Path(themes.__file__).parent.rglob("*.py"):
+        assert not re.search(r'show\([^()]*"faint"', file.read_text("utf-8")), file
+
+
 def test_a_persons_own_theme_may_leave_out_styles(own_theme: Callable[[str], str]) -> None:
     name = own_theme(
         re.sub(r'^(dim|"owner.*") = .*\n', "", GOOD.replace("#a9d6ff", "#123456"), flags=re.MULTILINE)

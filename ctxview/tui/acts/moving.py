@@ -80,9 +80,11 @@ globals().update({f"pane_{pane.key.lower()}": partial(_choose, pane) for pane in
 def enter(screen: Inspector) -> None:
     """Into a source or revision, from a finding to its subject, from anything else to its detail."""
     thing = here(screen)
-    if thing is None:
+    if not screen.view.sources and screen.view.problems:
+        _start_over(screen)
+    elif thing is None:
         return
-    if thing.kind is Kind.SOURCE:
+    elif thing.kind is Kind.SOURCE:
         _open_source(screen, int(thing.name))
     elif thing.kind is Kind.REVISION:
         _open_source(screen, int(thing.within))
@@ -173,6 +175,14 @@ def here(screen: Inspector) -> Thing | None:
     """What a person is at. Quick fingers press a key before the cursor's move has been told to everybody."""
     lines = screen.lines
     return lines.thing if lines is not None and lines.has_cursor else screen.selected
+
+
+def _start_over(screen: Inspector) -> None:
+    """From an inspector that found nothing to all that could be opened."""
+    from ctxview.tui.app import CtxviewApp
+
+    if isinstance(screen.app, CtxviewApp):
+        screen.app.start_over()
 
 
 def _walk(screen: Inspector, start: Thing, thing: Thing) -> None:

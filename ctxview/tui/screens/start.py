@@ -134,6 +134,16 @@ class _Offers(Chooser):
         back = range(row, -1, -1) if row >= self.cursor else range(row, self.page.rows)
         found = next((each for each in (*ahead, *back) if self.page.thing(each) is not None), row)
         super().move_to(found)
+        self._show_heading()
+
+    def on_resize(self) -> None:
+        super().on_resize()
+        self._show_heading()
+
+    def _show_heading(self) -> None:
+        """What stands above the first offer is seen with it."""
+        if not any(self.page.thing(row) for row in range(self.cursor)):
+            self.show_line(0)
 
 
 class _Title(OneLine):
