@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from ctxview.analysis.wording import counted
 from ctxview.samples import ABOUT, STORIES
 
-MOST_NEARBY = 30
+MOST = 8
+"""So that the rest of the screen can be seen, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +33,15 @@ def nearby(folder: Path) -> tuple[list[Offer], str]:
     except CannotOpen as error:
         return [], str(error)
     known = [each for each in found.found if each.format != "raw"]
+    known.sort(key=lambda each: -each.matches[0].score)
     offers = [
         Offer("Nearby", _relative(each.path, folder), f"{each.format}: {each.why}", (each.path,))
-        for each in known[:MOST_NEARBY]
+        for each in known[:MOST]
     ]
     if len(known) > 1:
         whole = Offer("Nearby", "all of it", counted(len(known), "thing"), (folder,))
         offers.insert(0, whole)
-    more = f", {len(known) - MOST_NEARBY} more are not listed" if len(known) > MOST_NEARBY else ""
+    more = f"; {len(known) - MOST} more in all of it" if len(known) > MOST else ""
     if known:
         return offers, found.capped or f"in {folder.resolve().name}{more}"
     return (
@@ -48,7 +51,9 @@ def nearby(folder: Path) -> tuple[list[Offer], str]:
 
 
 def recently(paths: Iterable[Path]) -> list[Offer]:
-    return [Offer("Recent", path.name or str(path), str(path.parent), (path,)) for path in paths]
+    return [
+        Offer("Recent", path.name or str(path), str(path.parent), (path,)) for path in islice(paths, MOST)
+    ]
 
 
 def samples(paths: Sequence[Path]) -> list[Offer]:
