@@ -96,15 +96,17 @@ def _many(values: list[JsonValue], what: str) -> tuple[int, str] | None:
 
 
 def _lines(head: bytes) -> list[JsonValue]:
-    """What the first lines hold; None for one that is no JSON. Empty when none is an object."""
+    """The objects in the first lines; None for one that is something else. Empty when there is no object."""
     lines = [line for line in head.split(b"\n") if line.strip()][:MOST_LOOKED_AT]
-    values: list[JsonValue] = []
-    for line in lines:
-        try:
-            values.append(parse(line).value)
-        except JsonError:
-            values.append(None)
+    values = [_object(line) if line.lstrip().startswith(b"{") else None for line in lines]
     return values if any(isinstance(each, dict) for each in values) else []
+
+
+def _object(line: bytes) -> JsonValue:
+    try:
+        return parse(line).value
+    except JsonError:
+        return None
 
 
 def _mentions_records(head: bytes) -> bool:
