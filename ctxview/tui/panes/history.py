@@ -38,7 +38,7 @@ class HistoryPane(PaneLines):
     def draw(self, shown: Shown, width: int, _: int) -> Page:
         transcript = shown.index.reading.state.transcript
         if transcript is None:
-            return nothing(width, "This source has no messages.")
+            return nothing(width, self.pane.absent)
         self._drawn = _extent(transcript)
         if not any(self._drawn):
             return nothing(width, "No message yet." if transcript.complete else "Reading the messages…")

@@ -33,7 +33,7 @@ class LifecyclePane(PaneLines):
     def draw(self, shown: Shown, width: int, room: int) -> Page:
         ways = shown.index.ways
         if ways is None or not ways.flow.stages:
-            return nothing(width, "This source does not record the way from its sources to what was shown.")
+            return nothing(width, self.pane.absent)
         stage = self._chosen(ways)
         drawn = picture(ways, stage.name, width, max(1, room - LEAST_ROWS - 1))
         header = [*drawn, _heading(stage, width)]

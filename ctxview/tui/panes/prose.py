@@ -19,7 +19,7 @@ class TextPane(PaneLines):
     def draw(self, shown: Shown, width: int, _: int) -> Page:
         text = shown.index.reading.state.text
         if text is None:
-            return nothing(width, "There is no text beside the state.")
+            return nothing(width, self.pane.absent)
         self._first_lines: list[int] = []
         if len(text) > WRAPPED:
             lines = text.split("\n")

@@ -1,4 +1,4 @@
-"""The rules about Agent Context records, ENV001 to ENV087, and the four questions they answer.
+"""The rules about Agent Context records (ENV), and the four questions they answer.
 
 A rule is about what its first parameter says: one `Record`, one `Dossier` (an envelope and all that belongs
 to it), all dossiers of a source (`Sequence[Dossier]`), or a `Stray`, a value that is no record. By that it is

@@ -1,4 +1,4 @@
-"""The rules about sessions, ABI001 to ABI061, and the five questions they answer.
+"""The rules about sessions (ABI), and the five questions they answer.
 
 A rule's docstring is its explanation, and the examples in it are run by the tests: `Bad` must make the rule
 speak and `Good` must not. Each module says how its examples are read.

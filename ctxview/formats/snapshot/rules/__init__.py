@@ -1,4 +1,4 @@
-"""The rules about v3 snapshots, SNP001 to SNP065, and the six questions they answer.
+"""The rules about v3 snapshots (SNP), and the six questions they answer.
 
 A rule's docstring is its explanation, and the examples in it are run by the tests: `Bad` must make the rule
 speak and `Good` must not. Each module says how its examples are read.
