@@ -147,8 +147,9 @@ def _name(budget: Budget, cells: int, earlier: Earlier) -> Line:
         return fit(name, cells)
     spark = use_spark(earlier.uses, earlier.at, min(WIDEST_SPARK, room))
     told = show(f"{glyphs.short_count(known[0])} → {glyphs.short_count(known[-1])}", "dim")
-    spark = join(told, spark, gap=" ") if width(spark) + width(told) + 1 <= room else spark
-    return join(pad(name, cells - width(spark) - 1), (Span(" "),), spark)
+    both = join(told, spark, gap=" ")
+    past = both if width(both) <= room else spark or fit(told, room)
+    return join(pad(name, cells - width(past) - 1), (Span(" "),), past)
 
 
 def _sum(budget: Budget, earlier: Earlier) -> Line:

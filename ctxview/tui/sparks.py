@@ -45,8 +45,11 @@ def sight_spark(gauges: Sequence[Gauge | None], at: int, cells: int) -> Line:
 
 
 def use_spark(uses: Sequence[int | None], at: int, cells: int) -> Line:
-    """A count over time, its most as high as a cell."""
-    most = max((each for each in uses if each is not None), default=0) or 1
+    """A count over time, its most as high as a cell; empty where it would be a level line."""
+    known = [each for each in uses if each is not None]
+    most = max(known, default=0) or 1
+    if len({glyphs.step(each / most) for each in known}) < 2:
+        return ()
     spans = [
         None if each is None else Span(glyphs.level(each / most), AFTER if place > at else "budget.used")
         for place, each in enumerate(uses)
