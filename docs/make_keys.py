@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ctxview.tui.commands import GROUPS, Command
-from ctxview.tui.keys import NAMES
+from ctxview.tui.keys import spelled
 from ctxview.tui.query import FLAGS, NUMBERS, WORDS
 
 FILE = Path(__file__).with_name("keys.md")
@@ -33,18 +33,6 @@ class Task:
         """Every single key."""
         return [key for step in self.steps for key in (step.strip('"') if step.startswith('"') else (step,))]
 
-
-_SPELLED = {
-    **NAMES,
-    "down": "↓",
-    "escape": "Esc",
-    "left": "←",
-    "pagedown": "PgDn",
-    "pageup": "PgUp",
-    "right": "→",
-    "up": "↑",
-}
-"""Keys that the toolkit calls otherwise than people do."""
 
 TASKS = (
     Task("next_finding", "Go to the first finding, with its explanation", ROUND_9, ("F8",)),
@@ -135,13 +123,7 @@ def _groups() -> Iterator[str]:
 
 def _keys(command: Command) -> str:
     """Those people read first, then the others."""
-    names = [*command.shown.split(), *(_SPELLED.get(key, _name(key)) for key in command.keys.split(","))]
-    return _codes(dict.fromkeys(names))
-
-
-def _name(key: str) -> str:
-    """As people write it what the toolkit calls `shift+f8`."""
-    return "-".join(part.capitalize() if len(part) > 1 else part for part in key.split("+"))
+    return _codes(dict.fromkeys([*command.shown.split(), *map(spelled, command.keys.split(","))]))
 
 
 def _filter() -> Iterator[str]:

@@ -200,24 +200,31 @@ class Brackets:
     """`]` steps to the later revision, `]e` to the next finding: what to do with each command in turn.
 
     A bracket is held back until the next key or a short silence. Holding the key down still steps at full
-    speed, since every bracket lets the one before it go.
+    speed, since every bracket lets the one before it go. Slow fingers are understood too: for a moment after
+    the step an `e` is still the second half of `]e`, so that nobody edits who wanted to see a finding.
     """
 
     JUMPS: ClassVar[Mapping[str, str]] = {"later": "next_finding", "earlier": "previous_finding"}
     PATIENCE = 0.35
+    FORGIVENESS = 1.0
 
     def __init__(self) -> None:
         self._held: str | None = None
+        self._let_go: str | None = None
 
     @property
-    def waiting(self) -> bool:
-        return self._held is not None
+    def waiting(self) -> float | None:
+        """Seconds until a silence means something; None when it means nothing."""
+        if self._held is not None:
+            return self.PATIENCE
+        return self.FORGIVENESS if self._let_go is not None else None
 
     def feed(self, command: str) -> Iterator[str]:
         """The commands to run now that `command` was given."""
-        held, self._held = self._held, None
-        if held is not None and command == "edit":
-            yield self.JUMPS[held]
+        held, late = self._held, self._let_go
+        self._held = self._let_go = None
+        if command == "edit" and (bracket := held or late) is not None:
+            yield self.JUMPS[bracket]
             return
         if held is not None:
             yield held
@@ -228,6 +235,6 @@ class Brackets:
 
     def silence(self) -> Iterator[str]:
         """The command to run when nothing followed in time."""
-        held, self._held = self._held, None
+        held, self._held, self._let_go = self._held, None, self._held
         if held is not None:
             yield held

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from unicodedata import lookup
+
+from textual.keys import Keys
 
 from ctxview.analysis.wording import did_you_mean
 from ctxview.config import ConfigError
-from ctxview.tui.commands import BY_ID, COMMANDS, Command
+from ctxview.tui.commands import BY_ID, COMMANDS, Brackets, Command
 
 NAMES = {
     "left_square_bracket": "[",
@@ -26,7 +29,16 @@ NAMES = {
     "greater_than_sign": ">",
     "left_parenthesis": "(",
     "right_parenthesis": ")",
+    "up": "↑",
+    "down": "↓",
+    "left": "←",
+    "right": "→",
+    "pageup": "PgUp",
+    "pagedown": "PgDn",
+    "escape": "Esc",
+    "delete": "Del",
 }
+"""What people call keys that the toolkit calls otherwise."""
 SIGNS = {sign: name for name, sign in NAMES.items() if len(sign) == 1}
 _own: dict[str, str] = {}
 
@@ -36,7 +48,7 @@ def use(keys: Mapping[str, str]) -> dict[str, str]:
     for name in keys:
         if name not in BY_ID:
             raise ConfigError(f"keys.{name}: there is no such command{did_you_mean(name, BY_ID)}")
-    chosen = {name: ",".join(_names(key)) for name, key in keys.items()}
+    chosen = {name: ",".join(_names(name, key)) for name, key in keys.items()}
     taken: dict[str, str] = {}
     for command in COMMANDS:
         for key in chosen.get(command.id, command.keys).split(","):
@@ -50,19 +62,44 @@ def use(keys: Mapping[str, str]) -> dict[str, str]:
 
 
 def shown(command: Command) -> str:
-    """The keys of a command as people read them."""
+    """The keys of a command as people read them, two in a row first."""
+    if not {command.id, "edit", *Brackets.JUMPS} & _own.keys():
+        return command.shown
     own = _own.get(command.id)
-    return command.shown if own is None else " ".join(map(spelled, own.split(",")))
+    alone = command.shown if own is None else " ".join(map(spelled, own.split(",")))
+    bracket = next((name for name, jump in Brackets.JUMPS.items() if jump == command.id), None)
+    if bracket is None:
+        return alone
+    pair = "".join(shown(BY_ID[name]).split()[0] for name in (bracket, "edit"))
+    return f"{pair} {' '.join(map(spelled, (own or command.keys).split(',')))}"
 
 
 def spelled(key: str) -> str:
-    """One key as people read it: `ctrl+k` is Ctrl-k."""
+    """One key as people read it: `ctrl+k` is Ctrl-k, `shift+f8` Shift-F8."""
     *holding, last = key.split("+") if len(key) > 1 else [key]
-    return "-".join([*(each.capitalize() for each in holding), NAMES.get(last, last)])
+    name = NAMES.get(last) or (last.capitalize() if len(last) > 1 else last)
+    return "-".join([*(each.capitalize() for each in holding), name])
 
 
-def _names(keys: str) -> list[str]:
+def _names(command: str, keys: str) -> list[str]:
     """Keys as the toolkit calls them; a sign may be written as itself."""
     if keys.strip() == ",":
         return ["comma"]
-    return [SIGNS.get(key.strip(), key.strip()) for key in keys.split(",")]
+    names = [SIGNS.get(key.strip(), key.strip()) for key in keys.split(",")]
+    for name in names:
+        if not _is_key(name):
+            raise ConfigError(f'keys.{command}: "{name}" is no key; write it like "ctrl+k" or "f8"')
+    return names
+
+
+def _is_key(name: str) -> bool:
+    """Whether any terminal could send it."""
+    *holding, last = name.split("+") if len(name) > 1 else [name]
+    if not set(holding) <= {"ctrl", "alt", "shift", "super", "meta", "hyper"}:
+        return False
+    if len(last) == 1 or last in NAMES or last in {each.value for each in Keys}:
+        return True
+    try:
+        return bool(lookup(last.replace("_", " ")))
+    except KeyError:
+        return False

@@ -116,6 +116,7 @@ class Playing:
         """To the next revision in which something happens that matters."""
         view, source = self._screen.view, self._screen.view.source
         if source is None:
+            self._screen.say("Nothing is shown yet.")
             return
         self.on, self.looking = True, True
         look, last = view.look, view.last_revision

@@ -38,8 +38,20 @@ def test_no_key_does_two_things() -> None:
 def test_a_bracket_alone_steps_after_a_silence() -> None:
     brackets = Brackets()
     assert list(brackets.feed("later")) == []
-    assert brackets.waiting
+    assert brackets.waiting == Brackets.PATIENCE
     assert list(brackets.silence()) == ["later"]
+
+
+def test_an_e_that_comes_late_still_means_the_finding_and_a_later_one_edits() -> None:
+    brackets = Brackets()
+    assert [*brackets.feed("later"), *brackets.silence()] == ["later"]
+    assert brackets.waiting == Brackets.FORGIVENESS
+    assert list(brackets.feed("edit")) == ["next_finding"]
+    assert brackets.waiting is None
+    assert [*brackets.feed("earlier"), *brackets.silence(), *brackets.silence()] == ["earlier"]
+    assert list(brackets.feed("edit")) == ["edit"]
+    assert [*brackets.feed("later"), *brackets.silence(), *brackets.feed("down")] == ["later", "down"]
+    assert list(brackets.feed("edit")) == ["edit"]
 
 
 def test_a_bracket_and_an_e_jump_to_a_finding() -> None:

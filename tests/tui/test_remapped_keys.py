@@ -8,7 +8,7 @@ import pytest
 
 from ctxview.config import ConfigError
 from ctxview.tui import keys
-from ctxview.tui.commands import BY_ID
+from ctxview.tui.commands import BY_ID, COMMANDS
 from tests.tui.driving import driving
 from tests.tui.stories import night
 
@@ -34,12 +34,25 @@ def test_a_sign_may_be_written_as_itself() -> None:
     assert keys.shown(BY_ID["earlier"]) == "{"
 
 
+def test_keys_are_spelled_as_people_read_them() -> None:
+    keys.use({"next_finding": "f8,shift+f9", "edit": "pagedown", "page_down": "asterisk"})
+    assert keys.shown(BY_ID["next_finding"]) == "]PgDn F8 Shift-F9"
+    assert keys.shown(BY_ID["previous_finding"]) == "[PgDn F7 Shift-F8"
+    assert keys.shown(BY_ID["edit"]) == "PgDn"
+
+
+def test_every_key_of_the_table_is_one() -> None:
+    assert keys.use({command.id: command.keys for command in COMMANDS})
+
+
 @pytest.mark.parametrize(
     ("own", "told"),
     [
         ({"serch": "K"}, "keys.serch: there is no such command (did you mean search?)"),
         ({"search": "q"}, "q would mean both search and quit"),
         ({"search": "K", "copy": "K"}, "K would mean both search and copy"),
+        ({"copy": "contol+c"}, 'keys.copy: "contol+c" is no key; write it like "ctrl+k" or "f8"'),
+        ({"copy": "f88,y"}, '"f88" is no key'),
     ],
 )
 def test_a_mistake_is_told_with_what_it_clashes_with(own: dict[str, str], told: str) -> None:

@@ -10,7 +10,10 @@ CELLS, LINES = 4, 2
 
 
 def zoom(screen: Inspector) -> None:
-    screen.deck.zoom(None if screen.deck.zoomed is not None else screen.deck.front.pane)
+    if screen.deck.zoomed is None and len(screen.deck.slots) == 1:
+        screen.say("The terminal is small: one pane has the screen already.")
+    else:
+        screen.deck.zoom(None if screen.deck.zoomed is not None else screen.deck.front.pane)
 
 
 def wider(screen: Inspector) -> None:

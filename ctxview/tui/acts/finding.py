@@ -94,7 +94,8 @@ def _step(screen: Inspector, step: int) -> None:
         known = screen.shown is not None and screen.shown.index.reading.judged
         screen.say("There are no findings." if known else "What is wrong is still being found out.")
         return
-    here = screen.finding if screen.finding in findings else None
+    here = screen.selected if screen.selected in findings else screen.finding
+    here = here if here in findings else None
     at = findings.index(here) + step if here is not None else 0 if step > 0 else -1
     screen.finding = findings[at % len(findings)]
     screen.go_to(screen.finding, remember=here is None)

@@ -14,6 +14,8 @@ from ctxview.tui.text import Line, Span, join, show
 from ctxview.tui.things import Thing
 from ctxview.tui.veil import Veiled, may_be_shown
 
+NOTHING = "Nothing is shown yet."
+
 
 def earlier(screen: Inspector) -> None:
     _step(screen, screen.view.look.revision - 1)
@@ -55,11 +57,21 @@ def profile(screen: Inspector) -> None:
 
 def sort(screen: Inspector) -> None:
     screen.view.next_sort()
-    screen.reordered()
+    _reorder(screen)
 
 
 def reverse(screen: Inspector) -> None:
     screen.view.reverse = not screen.view.reverse
+    _reorder(screen)
+
+
+def _reorder(screen: Inspector) -> None:
+    """One wants to see it, so the memory comes to the front where it is not in sight."""
+    if screen.shown is None:
+        screen.say(NOTHING)
+        return
+    if not screen.memory.display:
+        screen.deck.choose(Pane.MEMORY)
     screen.reordered()
 
 
@@ -95,6 +107,7 @@ def open_origin(screen: Inspector, place: Origin | None) -> None:
 
     source, shown, look = screen.view.source, screen.shown, screen.view.look
     if source is None:
+        screen.say(NOTHING)
         return
     file = place.file if place is not None else str(source.revisions[look.revision].file)
     load = partial(_shown_bytes, source, look.revision, file, screen.drafts.overlay(look.source))
@@ -145,6 +158,9 @@ def _budget_hint(text: str) -> Line:
 
 def diff(screen: Inspector) -> None:
     """The draft against its file; without a draft this revision against the one before."""
+    if screen.shown is None:
+        screen.say(NOTHING)
+        return
     from ctxview.tui.acts.differing import show_diff
 
     show_diff(screen)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from ctxview.flow import Node
+from ctxview.tui.commands import BY_ID
+from ctxview.tui.keys import shown
 from ctxview.tui.layout import Pane
 from ctxview.tui.panes.lifecycle import LifecyclePane
 from ctxview.tui.panes.sources import SourcesPane
@@ -83,7 +85,7 @@ def enter(screen: Inspector) -> None:
     if not screen.view.sources and screen.view.problems:
         _start_over(screen)
     elif thing is None:
-        return
+        screen.say("There is nothing here to go into.")
     elif thing.kind is Kind.SOURCE:
         _open_source(screen, int(thing.name))
     elif thing.kind is Kind.REVISION:
@@ -135,6 +137,8 @@ def back(screen: CommandScreen[object]) -> None:
         screen.dismiss()
     elif screen.playing.on:
         screen.playing.close()
+    else:
+        screen.say(f"There is nothing to go back from; {shown(BY_ID['quit'])} leaves.")
 
 
 def _move(screen: CommandScreen[object], rows: int) -> None:

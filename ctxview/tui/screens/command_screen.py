@@ -49,14 +49,18 @@ class CommandScreen(LeftOnce[Result]):
 
     async def action_command(self, name: str) -> None:
         """Every key, click and palette entry comes through here."""
+        await self._run(self._brackets.feed(name))
+        self._wait()
+
+    def _wait(self) -> None:
         if self._patience is not None:
             self._patience.stop()
-        await self._run(self._brackets.feed(name))
-        if self._brackets.waiting:
-            self._patience = self.set_timer(Brackets.PATIENCE, self._patience_is_over)
+        seconds = self._brackets.waiting
+        self._patience = self.set_timer(seconds, self._patience_is_over) if seconds is not None else None
 
     async def _patience_is_over(self) -> None:
         await self._run(self._brackets.silence())
+        self._wait()
 
     async def _run(self, names: Iterable[str]) -> None:
         for name in names:
