@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
 from benchmarks.bytecode import with_bytecode
+from benchmarks.figures import Figure, against, run
 from benchmarks.snapshots import small_snapshot
 from tests.pty_session import PtySession
 
@@ -27,10 +29,11 @@ Minimal().run()
 """
 
 
-def main() -> int:
-    parser = ArgumentParser(description=__doc__)
+def options(parser: ArgumentParser) -> None:
     parser.add_argument("--repeat", type=int, default=9)
-    repeat = parser.parse_args().repeat
+
+
+def measure(arguments: Namespace) -> Iterator[Figure]:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         snapshot = Path(folder) / "snapshot.json"
         snapshot.write_text(small_snapshot(1))
@@ -40,14 +43,10 @@ def main() -> int:
         _first_paint(inspector, "core-0", env)  # the first run writes it
         pairs = [
             (_first_paint(minimal, "painted-marker", env), _first_paint(inspector, "core-0", env))
-            for _ in range(repeat)
+            for _ in range(arguments.repeat)
         ]
     baseline, ours = (median(times) for times in zip(*pairs, strict=True))
-    ratio = ours / baseline
-    print(f"{'minimal Textual app':<28}{baseline * 1000:8.0f} ms")
-    print(f"{'ctxview, small snapshot':<28}{ours * 1000:8.0f} ms")
-    print(f"{'ratio (goal ≤ ' + str(GOAL) + ')':<28}{ratio:8.2f} ×   medians of {repeat}")
-    return 0 if ratio <= GOAL else 1
+    yield against("first paint of a small snapshot", ours, "a minimal Textual app", baseline, GOAL)
 
 
 def _first_paint(command: list[str], marker: str, env: dict[str, str]) -> float:
@@ -58,4 +57,4 @@ def _first_paint(command: list[str], marker: str, env: dict[str, str]) -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(measure, __doc__, options))

@@ -1,4 +1,4 @@
-"""A gigabyte of history: finding its lines, its end and a rare string in it, against wc, tail, grep and less.
+"""A gigabyte of history: finding its lines and a rare string in it, against wc and less.
 
 What the inspector does with it on a screen is not measured here.
 """
@@ -11,10 +11,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from argparse import ArgumentParser
-from collections.abc import Callable, Sequence
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
+from benchmarks.figures import Figure, against, at_most, run
 from benchmarks.session_data import NEEDLE, SIZES, write_session
 from ctxview.files.lines import open_lines
 from tests import pty_session
@@ -47,86 +49,47 @@ print(max(seen))
 """
 
 
-def main() -> int:
-    parser = ArgumentParser(description=__doc__)
+def options(parser: ArgumentParser) -> None:
     parser.add_argument("--repeat", type=int, default=7)
     parser.add_argument("--size", choices=SIZES, default="1GB")
-    arguments = parser.parse_args()
+
+
+def measure(arguments: Namespace) -> Iterator[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         small = write_session(Path(folder) / "small", SIZES[arguments.size] // 10).folder
         large = write_session(Path(folder) / "large", SIZES[arguments.size]).folder
-        print(f"messages of {arguments.size}, best of {arguments.repeat}")
-        results = [
-            _index(large, arguments.repeat),
-            _end(large, arguments.repeat),
-            _search(large, arguments.repeat),
-            _memory(small, large),
-        ]
-    return 0 if all(results) else 1
+        yield _index(large, arguments)
+        yield from _search(large, arguments)
+        yield from _memory(small, large, arguments)
 
 
-def _index(session: Path, repeat: int) -> bool:
+def _index(session: Path, arguments: Namespace) -> Figure:
     messages = session / "messages.jsonl"
     pairs = [
         (_seconds(["wc", "-l", messages]), _own_seconds(lambda: open_lines(session, messages.name).index()))
-        for _ in range(repeat)
+        for _ in range(arguments.repeat)
     ]
     baseline, ours = (min(times) for times in zip(*pairs, strict=True))
-    _show("wc -l", baseline)
-    _show("line index", ours)
-    return _judge(ours / baseline, INDEX_GOAL)
+    return against(f"finding the lines of {arguments.size}", ours, "`wc -l`", baseline, INDEX_GOAL)
 
 
-def _end(session: Path, repeat: int) -> bool:
-    messages = session / "messages.jsonl"
-
-    def last_lines() -> None:
-        lines = open_lines(session, messages.name)
-        for start, end in lines.tail(50):
-            lines.read(start, end)
-
-    baseline = min(_seconds(["tail", "-n", "50", messages]) for _ in range(repeat))
-    ours = min(_own_seconds(last_lines) for _ in range(repeat))
-    _show("tail -n 50 (start of a program)", baseline)
-    _show("last 50 lines, no index", ours)
-    return True
-
-
-def _search(session: Path, repeat: int) -> bool:
+def _search(session: Path, arguments: Namespace) -> Iterator[Figure]:
     messages = session / "messages.jsonl"
     lines = open_lines(session, messages.name)
-
-    def find(ignore_case: bool) -> Callable[[], object]:
-        return lambda: lines.find(NEEDLE.encode(), 0, ignore_case=ignore_case)
-
-    exact = min(_own_seconds(find(False)) for _ in range(repeat))
-    either_case = min(_own_seconds(find(True)) for _ in range(repeat))
-    grep = min(_seconds(["grep", "-cF", NEEDLE, messages]) for _ in range(repeat))
     less = _seconds_in_less(messages)
-    _show("grep -F", grep)
-    _show("less", less)
-    _show("rare string", exact)
-    sound = _judge(exact / less, SEARCH_GOAL)
-    _show("rare string in either case", either_case)
-    return _judge(either_case / less, SEARCH_GOAL) and sound
+    for told, ignore_case in (("", False), (", in either case", True)):
+        ours = min(
+            _own_seconds(partial(lines.find, NEEDLE.encode(), 0, ignore_case=ignore_case))
+            for _ in range(arguments.repeat)
+        )
+        yield against(f"a rare string in {arguments.size}{told}", ours, "less", less, SEARCH_GOAL)
 
 
-def _memory(small: Path, large: Path) -> bool:
+def _memory(small: Path, large: Path, arguments: Namespace) -> Iterator[Figure]:
     probe = [sys.executable, "-c", MEMORY_PROBE]
     few, many = (float(subprocess.check_output([*probe, session])) for session in (small, large))
-    print(f"{'own memory with a tenth of it':<36}{few:8.1f} MB")
-    print(f"{f'with all (goal ≤ {MEMORY_GOAL:.0f})':<36}{many:8.1f} MB")
-    print(f"{f'difference (goal ≤ {FLAT_GOAL:.0f})':<36}{many - few:8.1f} MB")
-    return many <= MEMORY_GOAL and many - few <= FLAT_GOAL
-
-
-def _judge(ratio: float, goal: float) -> bool:
-    print(f"{f'  ratio (goal ≤ {goal})':<36}{ratio:8.3f} ×")
-    return ratio <= goal
-
-
-def _show(what: str, seconds: float) -> None:
-    print(f"{what:<36}{seconds * 1000:8.1f} ms", flush=True)
+    yield at_most(f"own memory of the reader of {arguments.size}", many, MEMORY_GOAL, "MB")
+    yield at_most("  more than for a tenth of it", many - few, FLAT_GOAL, "MB")
 
 
 def _own_seconds(work: Callable[[], object]) -> float:
@@ -158,4 +121,4 @@ def _seconds_of_children() -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(measure, __doc__, options))

@@ -13,9 +13,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
 from pathlib import Path
+
+from benchmarks.figures import Figure, against, run
 
 FLAT_GOAL = 1.2
 SIZE_GOAL = 1.5
@@ -25,33 +27,51 @@ LOOKS = 3_000
 WORDS = ("agent", "reads", "file", "finds", "nothing", "changed", "since", "last", "time", "looked", "asks")
 
 
-def main() -> int:
-    parser = ArgumentParser(description=__doc__)
+def options(parser: ArgumentParser) -> None:
     parser.add_argument("--changes", type=int, default=CHANGES, help="changes to record")
     parser.add_argument("--looks", type=int, default=LOOKS, help="looks of an open inspector")
     parser.add_argument("--probe", choices=("record", "look"), help="one of the two, in this process")
-    arguments = parser.parse_args()
-    if arguments.probe is not None:
-        probe = _record if arguments.probe == "record" else _look
-        print(json.dumps(probe(arguments.changes if arguments.probe == "record" else arguments.looks)))
-        return 0
+
+
+def measure(arguments: Namespace) -> Iterator[Figure]:
     recorded = _in_a_process("record", arguments)
     looked = _in_a_process("look", arguments)
-    per_byte = recorded["size"] / recorded["changed"]
-    results = [
-        _row("recording: memory at the end, against a tenth", recorded["end"] / recorded["early"], FLAT_GOAL),
-        _row("recording: its size, against the bytes written", per_byte, SIZE_GOAL),
-        _row("looking on: memory at the end, against a tenth", looked["end"] / looked["early"], FLAT_GOAL),
-    ]
-    print(
-        f"{arguments.changes:,} changes, {recorded['changed'] / 1e6:.1f} MB written, recorded in "
-        f"{recorded['seconds']:.0f} s into {recorded['size'] / 1e6:.1f} MB; memory {recorded['end']:.0f} MB"
+    early = "after a tenth of them"
+    yield against(
+        f"memory after {arguments.changes:,} changes recorded",
+        recorded["end"],
+        early,
+        recorded["early"],
+        FLAT_GOAL,
+        "MB",
     )
-    print(
-        f"{arguments.looks:,} looks in {looked['seconds']:.0f} s, {looked['revisions']:.0f} revisions to go "
-        f"back to; memory {looked['end']:.0f} MB"
+    yield against(
+        "size of that recording",
+        recorded["size"] / 1e6,
+        "bytes written",
+        recorded["changed"] / 1e6,
+        SIZE_GOAL,
+        "MB",
     )
-    return 0 if all(results) else 1
+    yield against(
+        f"memory after {arguments.looks:,} looks at a changing session",
+        looked["end"],
+        early,
+        looked["early"],
+        FLAT_GOAL,
+        "MB",
+    )
+
+
+def main() -> int:
+    parser = ArgumentParser(add_help=False)
+    options(parser)
+    arguments, _ = parser.parse_known_args()
+    if arguments.probe is None:
+        return run(measure, __doc__, options)
+    found = _record(arguments.changes) if arguments.probe == "record" else _look(arguments.looks)
+    print(json.dumps(found))
+    return 0
 
 
 def _record(changes: int) -> dict[str, float]:
@@ -165,17 +185,11 @@ def _anonymous() -> float:
     return int(status.partition("RssAnon:")[2].split()[0]) / 1024
 
 
-def _in_a_process(probe: str, arguments: object) -> dict[str, float]:
+def _in_a_process(probe: str, arguments: Namespace) -> dict[str, float]:
     options = [f"--{name}={getattr(arguments, name)}" for name in ("changes", "looks")]
     command = [sys.executable, "-m", "benchmarks.long_watch", "--probe", probe, *options]
     found: dict[str, float] = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
     return found
-
-
-def _row(what: str, ratio: float, goal: float) -> bool:
-    met = ratio <= goal
-    print(f"{what:<50} {ratio:6.2f} ×   goal ≤ {goal} ×   {'met' if met else 'MISSED'}")
-    return met
 
 
 if __name__ == "__main__":

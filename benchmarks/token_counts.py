@@ -6,11 +6,13 @@ import os
 import sys
 import tempfile
 import time
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 from pathlib import Path
 
 from tiktoken import Encoding
 
+from benchmarks.figures import Figure, against, run
 from benchmarks.session_data import SIZES, write_session
 from ctxview.analysis.token_cache import TokenCounts
 from ctxview.analysis.token_tables import O200K_BASE, load
@@ -23,11 +25,12 @@ AGAIN_GOAL = 0.02
 AT_ONCE = 4_000_000
 
 
-def main() -> int:
-    parser = ArgumentParser(description=__doc__)
+def options(parser: ArgumentParser) -> None:
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--size", choices=SIZES, default="100MB")
-    arguments = parser.parse_args()
+
+
+def measure(arguments: Namespace) -> Iterator[Figure]:
     exact_counter()  # to load a table is not to count
     encoding = load(O200K_BASE)
     with tempfile.TemporaryDirectory() as folder:
@@ -39,13 +42,9 @@ def main() -> int:
         ]
     # Both use all cores, so processor time would not show idle ones; others on the machine only add time.
     alone, first, again = (min(times) for times in zip(*rounds, strict=True))
-    print(f"messages of {arguments.size}, {_cores()} cores, best of {arguments.repeat}")
-    print(f"{'tiktoken alone':<36}{alone:8.2f} s")
-    print(f"{'first time':<36}{first:8.2f} s")
-    print(f"{f'  ratio (goal ≤ {FIRST_GOAL})':<36}{first / alone:8.3f} ×")
-    print(f"{'again':<36}{again:8.2f} s")
-    print(f"{f'  ratio (goal ≤ {AGAIN_GOAL})':<36}{again / alone:8.3f} ×")
-    return 0 if first / alone <= FIRST_GOAL and again / alone <= AGAIN_GOAL else 1
+    peer = "tiktoken alone, as many cores"
+    yield against(f"exact tokens of {arguments.size}, the first time", first, peer, alone, FIRST_GOAL, "s")
+    yield against("  and again", again, peer, alone, AGAIN_GOAL, "s")
 
 
 def _tiktoken_alone(session: Path, encoding: Encoding) -> float:
@@ -76,4 +75,4 @@ def _cores() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(measure, __doc__, options))

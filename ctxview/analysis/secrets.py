@@ -10,7 +10,7 @@ from bisect import bisect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from ctxview.analysis.characters import INVISIBLE, TAGS
+from ctxview.analysis.characters import INVISIBLE, SUSPECT, TAGS
 from ctxview.analysis.secret_openings import openings
 from ctxview.analysis.secret_shapes import Shape, is_made_up
 from ctxview.findings import Effect, Finding, Hit, Severity, rule, rules_in, run
@@ -265,7 +265,7 @@ def _runs_on(text: str, start: int) -> bool:
 
 def _without_invisible(text: str) -> tuple[str, list[int]]:
     """The text as a reader sees it, and where each character stands; no list when nothing was removed."""
-    if text.isascii() or not (INVISIBLE.search(text) or TAGS.search(text)):
+    if text.isascii() or not SUSPECT.search(text):
         return text, []
     kept = [index for index, char in enumerate(text) if not INVISIBLE.match(char) and not TAGS.match(char)]
     return "".join(text[index] for index in kept), kept
