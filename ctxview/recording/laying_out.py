@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -113,17 +113,10 @@ def _linked(other: LaidOut, name: str, entry: File, path: Path) -> bool:
 def _write(recording: Recording, path: Path, name: str, entry: File, near: list[LaidOut]) -> None:
     if sum(ref.length for ref in entry.refs) != entry.size:
         raise Damaged("its size is not that of its content")
-    descriptor = os.open(path, _NEW, 0o600)
-    try:
+    with _new_file(path, entry) as descriptor:
         done = _begun(descriptor, name, entry, near)
         for ref in entry.refs.behind(done):
             write_all(descriptor, recording.content(ref))
-        _finish(descriptor, entry)
-    except BaseException:
-        path.unlink()
-        raise
-    finally:
-        close(descriptor)
 
 
 def _begun(descriptor: int, name: str, entry: File, near: list[LaidOut]) -> int:
@@ -145,23 +138,26 @@ def _borrow(path: Path, name: str, entry: Lent, lender: Path | None) -> None:
     if lender is None:
         raise Damaged("its content is not in the recording")
     held = hold_beneath(lender, name)
-    descriptor = os.open(path, _NEW, 0o600)
-    try:
+    with _new_file(path, entry) as descriptor:
         if not held.copy_to(descriptor, entry.size) or _changed(path, entry):
             raise Damaged("it was too large to be copied then, and has been rewritten since")
-        _finish(descriptor, entry)
-    except BaseException:
-        path.unlink()
-        raise
-    finally:
-        close(descriptor)
 
 
 def _changed(path: Path, entry: Lent) -> bool:
     return hold_beneath(path.parent, path.name).fingerprint(entry.size) != entry.fingerprint
 
 
-def _finish(descriptor: int, entry: File | Lent) -> None:
-    os.fchmod(descriptor, entry.mode & 0o777 | 0o400)
-    with suppress(OSError, OverflowError):
-        os.utime(descriptor, ns=(entry.modified, entry.modified))
+@contextmanager
+def _new_file(path: Path, entry: File | Lent) -> Iterator[int]:
+    """A descriptor to write a new file with, which gets the mode and time of `entry`, or is taken back."""
+    descriptor = os.open(path, _NEW, 0o600)
+    try:
+        yield descriptor
+        os.fchmod(descriptor, entry.mode & 0o777 | 0o400)
+        with suppress(OSError, OverflowError):
+            os.utime(descriptor, ns=(entry.modified, entry.modified))
+    except BaseException:
+        path.unlink()
+        raise
+    finally:
+        close(descriptor)

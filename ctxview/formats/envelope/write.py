@@ -12,11 +12,12 @@ from ctxview.edits import DeleteValue, Edit, InsertItem, MoveItem, Refused, SetV
 from ctxview.files.json_document import JsonDocument, join
 from ctxview.files.json_tree import split
 from ctxview.files.line_splice import append_line, on_one_line, spelled_like
-from ctxview.files.splice import SpliceError, delete_value, insert_item, set_value
+from ctxview.files.splice import delete_value, insert_item, set_value
 from ctxview.formats.envelope.changes import BY_HAND, OMITTED, SELECTED, Changed, TooFar, changes, judge
 from ctxview.formats.envelope.model import Dossier, Record
 from ctxview.formats.envelope.read import Layout, RecordFile, read_again
 from ctxview.formats.envelope.vocabulary import Kind
+from ctxview.formats.writing import proved
 from ctxview.origin import JsonValue
 
 NOT_VALIDATED = "not validated since it was written by hand"
@@ -34,14 +35,11 @@ class RecordsPolicy:
 
     def apply(self, data: bytes, edit: Edit) -> bytes:
         before = read_again(self.file, data)
-        try:
-            new = self._made(before, edit)
-            new = self._followed(before, read_again(self.file, new))
-        except SpliceError as error:
-            raise Refused(f"This cannot be changed without touching more: {error}") from None
-        if reason := self.tampering(data, new):
-            raise Refused(reason)
-        return new
+
+        def make() -> bytes:
+            return self._followed(before, read_again(self.file, self._made(before, edit)))
+
+        return proved(self, data, make)
 
     def tampering(self, before: bytes, after: bytes) -> str | None:
         try:

@@ -17,6 +17,14 @@ from ctxview.formats.session.profile import Profile
 from ctxview.state import JsonValue
 
 FENCE = "```"
+DERIVED = {
+    "summary": "context/summary.md",
+    "facts": "context/facts.jsonl",
+    "decisions": "context/decisions.jsonl",
+    "todo": "context/todo.md",
+    "refs": "context/refs.jsonl",
+}
+"""What is taken whole, by its kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +125,8 @@ def _before(session: Session, profile: Profile) -> Iterator[Candidate]:
         # The builder silently skips links and names that a path cannot safely hold.
         if part.kind is EntryKind.FILE and not any(char in part.name for char in "\0\t\n"):
             yield from _whole("system", part, profile)
-    for kind, name in (
-        ("summary", "summary.md"),
-        ("facts", "facts.jsonl"),
-        ("decisions", "decisions.jsonl"),
-        ("todo", "todo.md"),
-        ("refs", "refs.jsonl"),
-    ):
-        yield from _whole(kind, session.part(f"context/{name}"), profile)
+    for kind, name in DERIVED.items():
+        yield from _whole(kind, session.part(name), profile)
 
 
 def _recent(messages: Stream, count: int, profile: Profile) -> Iterator[Candidate]:

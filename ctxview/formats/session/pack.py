@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ctxview.analysis.tokens import ESTIMATES, TokenCounter
-from ctxview.formats.session.candidates import Candidate, pack_text, pack_value, section, tail_text
+from ctxview.formats.session.candidates import DERIVED, Candidate, pack_text, pack_value, section, tail_text
 from ctxview.formats.session.folder import EntryKind, Part
 from ctxview.formats.session.history import Stream
 from ctxview.formats.session.model import Child, Session
@@ -181,14 +181,8 @@ def _pinned(session: Session, profile: Profile) -> Iterator[Offer]:
 
 def _derived(session: Session, profile: Profile) -> Iterator[Offer]:
     records = {"facts": session.facts, "decisions": session.decisions, "refs": session.refs}
-    for kind, name in (
-        ("summary", "summary.md"),
-        ("facts", "facts.jsonl"),
-        ("decisions", "decisions.jsonl"),
-        ("todo", "todo.md"),
-        ("refs", "refs.jsonl"),
-    ):
-        yield _whole(kind, session.part(f"context/{name}"), profile, records.get(kind))
+    for kind, name in DERIVED.items():
+        yield _whole(kind, session.part(name), profile, records.get(kind))
 
 
 def _recent(messages: Stream, count: int, profile: Profile) -> Offer:

@@ -12,9 +12,10 @@ from ctxview.edits import DeleteValue, Edit, InsertItem, MoveItem, Refused, SetV
 from ctxview.files.json_document import JsonDocument, JsonError, parse
 from ctxview.files.json_tree import split
 from ctxview.files.line_splice import append_line, is_object_text, on_one_line, spelled_like
-from ctxview.files.splice import SpliceError, delete_value, insert_item, set_value
+from ctxview.files.splice import delete_value, insert_item, set_value
 from ctxview.formats.session.ownership import Editing, ownership
 from ctxview.formats.session.records import line_spans
+from ctxview.formats.writing import NO_TEXT, TextPolicy, is_text, proved
 from ctxview.state import JsonValue
 
 LARGEST_BUDGET = 2**64 - 1
@@ -33,29 +34,6 @@ def policy_for(name: str) -> WritePolicy | None:
 
 
 @dataclass(frozen=True, slots=True)
-class TextPolicy:
-    """A file that is edited as one text; its pointer is empty."""
-
-    def apply(self, data: bytes, edit: Edit) -> bytes:
-        if not isinstance(edit, SetValue) or edit.pointer != "" or not isinstance(edit.value, str):
-            raise Refused("This file is a plain text and can only be replaced by another.")
-        if reason := self.tampering(data, data):
-            raise Refused(reason)
-        text = edit.value
-        if b"\r\n" in data and "\r" not in text:
-            text = text.replace("\n", "\r\n")
-        new = text.encode("utf-8", "surrogatepass")
-        if reason := self.tampering(data, new):
-            raise Refused(reason)
-        return new
-
-    def tampering(self, before: bytes, after: bytes) -> str | None:
-        if not _is_text(before):
-            return "The file is not UTF-8 text, so it cannot be edited without damage."
-        return None if _is_text(after) else "The text holds a NUL or something that UTF-8 cannot spell."
-
-
-@dataclass(frozen=True, slots=True)
 class BudgetPolicy:
     """One unsigned number on a line, or nothing at all; its pointer is empty."""
 
@@ -71,9 +49,7 @@ class BudgetPolicy:
             new = f"{value}\n".encode()
         else:
             raise Refused("The budget is a whole number of tokens; 0 means no limit.")
-        if reason := self.tampering(data, new):
-            raise Refused(reason)
-        return new
+        return proved(self, data, lambda: new)
 
     def tampering(self, _before: bytes, after: bytes) -> str | None:
         lines = [line for line in after.split(b"\n") if line.strip()]
@@ -89,16 +65,10 @@ class RecordPolicy:
     """A file of JSON lines. A pointer begins with the line's index: `/3/text`; `/-` is a new last line."""
 
     def apply(self, data: bytes, edit: Edit) -> bytes:
-        try:
-            new = self._changed(data, edit)
-        except SpliceError as error:
-            raise Refused(f"This cannot be changed without touching more: {error}") from None
-        if reason := self.tampering(data, new):
-            raise Refused(reason)
-        return new
+        return proved(self, data, lambda: self._changed(data, edit))
 
     def tampering(self, _before: bytes, after: bytes) -> str | None:
-        return None if _is_text(after) else "The text holds a NUL or something that UTF-8 cannot spell."
+        return None if is_text(after) else NO_TEXT
 
     def _changed(self, data: bytes, edit: Edit) -> bytes:
         tokens = split(edit.pointer)
@@ -168,11 +138,3 @@ def _spelled(data: bytes, value: JsonValue) -> bytes:
     lines = (data[start:end] for _, start, end in line_spans(data))
     neighbour = next((line for line in lines if is_object_text(line)), b'{"id":"x","text":"y"}')
     return spelled_like(neighbour, value)
-
-
-def _is_text(data: bytes) -> bool:
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return b"\0" not in data

@@ -18,6 +18,7 @@ from ctxview.formats.snapshot.ownership import WRITABLE_MEMBERS, why_locked, why
 from ctxview.formats.snapshot.read import read_again
 from ctxview.formats.snapshot.state import may_be_written
 from ctxview.formats.snapshot.tampering import tampering
+from ctxview.formats.writing import proved
 from ctxview.origin import JsonValue
 
 
@@ -30,13 +31,7 @@ class SnapshotPolicy:
     def apply(self, data: bytes, edit: Edit) -> bytes:
         snapshot = _writable_snapshot(self.file, data)
         _demand_allowed(snapshot, edit)
-        try:
-            new = _spliced(snapshot, edit)
-        except SpliceError as error:
-            raise Refused(f"This cannot be changed without touching more: {error}") from None
-        if reason := self.tampering(data, new):
-            raise Refused(reason)
-        return new
+        return proved(self, data, lambda: _spliced(snapshot, edit))
 
     def tampering(self, before: bytes, after: bytes) -> str | None:
         return tampering(self.file, before, after)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from ctxview.edits import DeleteValue, InsertItem, MoveItem, Refused, SetValue
 from ctxview.formats.session.ownership import ownership
-from ctxview.formats.session.write import BudgetPolicy, RecordPolicy, TextPolicy, policy_for
+from ctxview.formats.session.write import BudgetPolicy, RecordPolicy, policy_for
+from ctxview.formats.writing import TextPolicy
 from ctxview.state import Owner
 
 FACTS = b'{"id":"f1","text":"one","source":"messages:1"}\n\n{"id": "f2", "text": "two", "n": 3.0}\nbroken\n'
