@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.files.visible import is_safe
+from ctxview.findings import Severity
 from ctxview.formats import Lens
 from ctxview.state import Budget, Segment, Todo, TodoItem
 from ctxview.tui import glyphs
@@ -18,6 +19,7 @@ from ctxview.tui.commands import Need
 from ctxview.tui.layout import Pane, Slot
 from ctxview.tui.panes.describe import describe
 from ctxview.tui.panes.memory_columns import plan
+from ctxview.tui.panes.rows import severity_columns
 from ctxview.tui.panes.todo import cursor_lines, item_line
 from ctxview.tui.session_view import Look, SessionView, Shown, Sort
 from ctxview.tui.step_path import path_of
@@ -253,3 +255,23 @@ def test_large_counts_stay_short(number: int | None, spelled: str) -> None:
 )
 def test_a_time_is_shown_without_what_nobody_reads(time: str, told: str) -> None:
     assert glyphs.moment(time) == told
+
+
+def test_several_budgets_stand_in_columns() -> None:
+    budgets = [
+        Budget("model", "tokens", 1000, 497, 300, (Segment("all", 497, exact=False),)),
+        Budget("tool", "items", 4, 1, None, (Segment("all", 1),)),
+    ]
+    first, second = (plain(lines[0]) for lines in brief_lines(budgets, Drawing(60)))
+    assert first.startswith("model ████")
+    assert second.startswith("tool  ████")
+    assert first.endswith("≈497 / 1,000 tokens  50%")
+    assert second.endswith("       1 / 4 items  25%")
+    narrow = [plain(line) for line in brief_lines(budgets, Drawing(34))[0]]
+    assert narrow[0] == "model     ≈497 / 1,000 tokens  50%"
+
+
+def test_counts_of_findings_stand_in_columns() -> None:
+    digits = {Severity.ERROR: 1, Severity.WARNING: 3, Severity.INFO: 0}
+    counts = {Severity.ERROR: 0, Severity.WARNING: 7, Severity.INFO: 0}
+    assert plain(severity_columns(counts, digits)) == "    ▲   7"

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 
 from ctxview.state import Field, Form, JsonValue, Owner
 from ctxview.tui import glyphs
+from ctxview.tui.panes.rows import EMPTY_TEXT
 from ctxview.tui.text import Line, Span, join, pad, shorten, show, wrap
 
 LONGEST_VALUE = 400
@@ -38,11 +39,8 @@ def field_lines(form: Form, width: int, skip: Collection[str] = ()) -> Iterator[
 def _field(field: Field, name_width: int, width: int) -> list[Line]:
     glyph: Line = (Span(f"{glyphs.OWNER[field.owner]} ", f"owner.{field.owner}"),)
     name = pad(show(shorten(field.name, name_width), "rule"), name_width)
-    value = (
-        show(spelled(field.value), "" if field.present else "dim")
-        if field.present
-        else (Span("not there", "dim"),)
-    )
+    told = show(spelled(field.value)) or (EMPTY_TEXT,)
+    value = told if field.present else (Span("not there", "dim"),)
     return wrap(join(glyph, name, (Span(" "),), value), width, " " * (name_width + 3))
 
 
