@@ -6,17 +6,17 @@ it stands the same walk through a history so small that nothing is left to do.
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 import time
-from argparse import ArgumentParser
-from dataclasses import dataclass
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 from itertools import cycle, islice
 from pathlib import Path
 from statistics import median
 
 from benchmarks.bytecode import with_bytecode
+from benchmarks.figures import Figure, at_most, run
 from benchmarks.session_data import SIZES, write_session
 from tests.pty_session import PtySession
 
@@ -26,54 +26,38 @@ PAUSES = (0.0, 0.03, 0.25, 0.0, 0.0, 0.4)
 """Seconds between the picture for one key and the next key."""
 
 
-@dataclass(frozen=True)
-class Gaps:
-    """Seconds from each key to its picture, and the processor time of the program for all of them."""
-
-    waits: list[float]
-    processor: float
-
-    @property
-    def told(self) -> str:
-        share = 1000 * self.processor / len(self.waits)
-        return (
-            f"median {1000 * median(self.waits):6.1f} ms   worst {1000 * max(self.waits):6.1f} ms   "
-            f"{share:5.1f} ms of processor a key, its work in the background included"
-        )
-
-
-def main() -> int:
-    parser = ArgumentParser(description=__doc__)
+def options(parser: ArgumentParser) -> None:
     parser.add_argument("--keys", type=int, default=120)
     parser.add_argument("--size", choices=SIZES, default="1GB")
     parser.add_argument("--session", type=Path, help="one that is there already, instead of a new one")
-    arguments = parser.parse_args()
+
+
+def measure(arguments: Namespace) -> Iterator[Figure]:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
         small = write_session(folder / "small", 500_000).folder
         large = arguments.session or write_session(folder / "large", SIZES[arguments.size]).folder
         env = {**with_bytecode(folder / "bytecode"), "XDG_STATE_HOME": name, "XDG_CACHE_HOME": name}
         _walk(small, env, 5)  # the first run writes the bytecode
-        idle, busy = _walk(small, env, arguments.keys), _walk(large, env, arguments.keys)
-    print(f"nothing to do       {idle.told}")
-    print(f"work in background  {busy.told}")
-    print(f"goal: median ≤ {1000 * MEDIAN_GOAL:.0f} ms, worst ≤ {1000 * WORST_GOAL:.0f} ms")
-    print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
-    return 0 if median(busy.waits) <= MEDIAN_GOAL and max(busy.waits) <= WORST_GOAL else 1
+        quiet, busy = _walk(small, env, arguments.keys), _walk(large, env, arguments.keys)
+    yield at_most("a key with nothing else to do: median", median(quiet), MEDIAN_GOAL, "ms")
+    yield at_most(
+        f"a key while {arguments.size} is counted and surveyed: median", median(busy), MEDIAN_GOAL, "ms"
+    )
+    yield at_most("  worst", max(busy), WORST_GOAL, "ms")
 
 
-def _walk(session: Path, env: dict[str, str], keys: int) -> Gaps:
+def _walk(session: Path, env: dict[str, str], keys: int) -> list[float]:
     """Down the first messages, key after key; a message is on the screen when the detail names it."""
     with PtySession([sys.executable, "-m", "ctxview", session], env=env, columns=200, rows=60) as screen:
         screen.wait_for("summary.md")
         screen.press("0")
         screen.wait_for("message 1")
-        started = _processor(screen.process.pid)
         waits = []
         for number, pause in enumerate(islice(cycle(PAUSES), keys), start=2):
             idle(screen, pause)
             waits.append(until(screen, "j", f"message {number:,}"))
-        return Gaps(waits, _processor(screen.process.pid) - started)
+        return waits
 
 
 def until(screen: PtySession, key: str, text: str) -> float:
@@ -92,10 +76,5 @@ def idle(screen: PtySession, seconds: float) -> None:
         screen.wait_for_more(left)
 
 
-def _processor(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(measure, __doc__, options))

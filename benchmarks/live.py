@@ -7,17 +7,18 @@ then, in a calm, single lines are awaited at the end that is followed; at last t
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
 import time
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 from itertools import cycle, islice
 from pathlib import Path
 from statistics import median, quantiles
 
 from benchmarks.bytecode import with_bytecode
+from benchmarks.figures import Figure, at_least, at_most, run
 from benchmarks.key_gaps import PAUSES, idle, until
 from benchmarks.session_data import write_session
 from tests.pty_session import PtySession
@@ -37,12 +38,13 @@ with open(path, "ab", buffering=0) as file:
 """
 
 
-def main() -> int:
-    parser = ArgumentParser(description=__doc__)
+def options(parser: ArgumentParser) -> None:
     parser.add_argument("--rate", type=int, default=10_000, help="lines a second")
     parser.add_argument("--keys", type=int, default=60)
     parser.add_argument("--lines", type=int, default=60, help="lines that are awaited one by one")
-    arguments = parser.parse_args()
+
+
+def measure(arguments: Namespace) -> Iterator[Figure]:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         session = write_session(Path(name) / "session", 1_000_000).folder
         env = {**with_bytecode(Path(name) / "bytecode"), "XDG_STATE_HOME": name, "XDG_CACHE_HOME": name}
@@ -55,16 +57,13 @@ def main() -> int:
             idle(screen, 3.0)
             seen = _await_lines(screen, messages, arguments.lines)
             written = messages.read_bytes().count(b"\n")
-            lost = not _shows(screen, f"{written:,} user")
+            counted = written if _shows(screen, f"{written:,} user") else 0
+    storm = f"at {arguments.rate:,} lines a second"
+    yield at_most(f"a key {storm}: median", median(waits), MEDIAN_GOAL, "ms")
+    yield at_most("  worst", max(waits), WORST_GOAL, "ms")
+    yield at_least("  lines that arrived", counted, written, "lines")
     slowest = quantiles(seen, n=100)[98]
-    print(f"keys at {arguments.rate:,} lines a second: median {_ms(median(waits))}, worst {_ms(max(waits))}")
-    print(f"  goal: median ≤ {_ms(MEDIAN_GOAL)}, worst ≤ {_ms(WORST_GOAL)}")
-    print(f"a new line on the screen: median {_ms(median(seen))}, 99th percentile {_ms(slowest)}")
-    print(f"  goal: ≤ {_ms(SEEN_GOAL)}")
-    print(f"lines written: {written:,}; all of them counted on the screen: {'no' if lost else 'yes'}")
-    print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
-    met = median(waits) <= MEDIAN_GOAL and max(waits) <= WORST_GOAL and slowest <= SEEN_GOAL and not lost
-    return 0 if met else 1
+    yield at_most("a new line on the screen: 99th percentile", slowest, SEEN_GOAL, "ms")
 
 
 def _walk(screen: PtySession, messages: Path, rate: int, keys: int) -> list[float]:
@@ -110,9 +109,5 @@ def _shows(screen: PtySession, text: str) -> bool:
     return text.encode() in screen.output
 
 
-def _ms(seconds: float) -> str:
-    return f"{1000 * seconds:.0f} ms"
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(measure, __doc__, options))
