@@ -124,12 +124,8 @@ class Inspector(Kept, CommandScreen[None]):
     # -- work in threads -------------------------------------------------------------------------------------
 
     def _open(self) -> None:
-        in_thread(
-            self,
-            lambda: loading.open_all(self._opener, self.post_message, cancelled()),
-            "opening",
-            alone=False,
-        )
+        job = partial(loading.open_all, self._opener, self.post_message)
+        in_thread(self, lambda: job(cancelled()), "opening", alone=False)
 
     def read(self, *, quick: bool = True) -> None:
         """Starts reading what is looked at now; the answer to an older question is dropped."""
