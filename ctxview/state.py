@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ctxview.origin import JsonValue as JsonValue
 from ctxview.origin import Origin as Origin
@@ -169,6 +169,21 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
+class Limit:
+    """Beyond which the model is no longer shown a block of a tier: the most or the least a figure may be."""
+
+    figure: Literal["decay", "confidence"]
+    most: float | None = None
+    least: float | None = None
+
+    def is_broken(self, value: float | None) -> bool:
+        if value is None:
+            return False
+        over = self.most is not None and value > self.most
+        return over or (self.least is not None and value < self.least)
+
+
+@dataclass(frozen=True, slots=True)
 class Tier:
     """Blocks of one kind, in the order of the file."""
 
@@ -176,6 +191,7 @@ class Tier:
     blocks: tuple[Block, ...]
     new: Form | None = None
     """How to add a block here; None when nobody may."""
+    limits: tuple[Limit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ctxview.analysis.diff.ladders import course
-from ctxview.analysis.diff.model import Change, Group, Kind, StateDiff
+from ctxview.analysis.diff.model import Change, Delta, Group, Kind, StateDiff
 from ctxview.analysis.diff.values import shown as spelled
 from ctxview.analysis.wording import counted, quoted, shown
 from ctxview.state import ContextState, Event, JsonValue, Owner
@@ -181,14 +181,17 @@ def _changed(found: Sequence[Change]) -> Iterator[Caption]:
             yield Caption(f"{shown(change.subject)} was re-worded.", quoted(str(text.after), 110), 38, change)
         elif (sure := deltas.get("confidence")) is not None and sure.word in ("raised", "lowered"):
             more = "surer" if sure.word == "raised" else "less sure"
-            figures = f"{spelled(sure.before)} → {spelled(sure.after)}"
-            yield Caption(
-                f"The agent is {more} of {shown(change.subject)}: confidence {figures}.", "", 32, change
-            )
+            said = f"The agent is {more} of {shown(change.subject)}: confidence {_figures(sure)}."
+            yield Caption(said, "", 48 if sure.crossed else 32, change)
         elif (decay := deltas.get("decay")) is not None:
             fades = "fades" if decay.word == "raised" else "is fresh again"
-            figures = f"{spelled(decay.before)} → {spelled(decay.after)}"
-            yield Caption(f"{shown(change.subject)} {fades}: decay {figures}.", "", 25, change)
+            said = f"{shown(change.subject)} {fades}: decay {_figures(decay)}."
+            yield Caption(said, "", 47 if decay.crossed else 25, change)
+
+
+def _figures(found: Delta) -> str:
+    crossed = f", {found.crossed}" if found.crossed else ""
+    return f"{spelled(found.before)} → {spelled(found.after)}{crossed}"
 
 
 # -- everything else -------------------------------------------------------------------------------------

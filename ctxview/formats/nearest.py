@@ -91,7 +91,15 @@ def _below(folder: Path) -> Iterator[Path]:
             seen += 1
             below = place / name
             yield below
-            if seen < MOST_NAMES and not name.startswith(".") and below.is_dir() and not below.is_symlink():
+            if seen < MOST_NAMES and not name.startswith(".") and _is_folder(below):
                 waiting.append(below)
         if seen >= MOST_NAMES:
             return
+
+
+def _is_folder(path: Path) -> bool:
+    """Whether one could look into it; what nobody may ask about is none."""
+    try:
+        return path.is_dir() and not path.is_symlink()
+    except OSError:
+        return False

@@ -19,6 +19,7 @@ from ctxview.state import (
     Form,
     Gap,
     JsonValue,
+    Limit,
     Origin,
     Owner,
     Ref,
@@ -140,6 +141,43 @@ def test_a_compaction_that_names_what_it_took_leaves_nothing_to_infer() -> None:
         "c1": (Group.COMPACTIONS, Kind.ADDED, None),
     }
     assert "all figures" in "".join(found.as_lines())
+
+
+def test_what_a_compaction_names_and_nothing_is_left_of_is_lost_though_its_name_stays() -> None:
+    record = Compaction("c1", "s1", ("f2",), (), HERE)
+    here, there = block("f2", text="file 17 holds 168 rows"), block("f2", text="")
+
+    assert (
+        only(diff(state(here, compactions=(record,)), state(there, compactions=(record,)))).loss == "recorded"
+    )
+
+
+def test_across_formats_what_says_the_same_is_the_same_and_nothing_is_called_lost() -> None:
+    here = state(block("w1", text="the parser  rejects a BOM"), block("w2", text="file 17 holds 168 rows"))
+    summary = block("s1", "longterm", type="summary", text="another thing altogether")
+    there = state(block("item-9", "core", text="the parser rejects a BOM"), summary, format="envelope")
+
+    found = {each.subject: each for each in diff(here, there).of(Group.BLOCKS)}
+
+    assert {name: each.kind for name, each in found.items()} == {
+        "item-9": Kind.MOVED,
+        "s1": Kind.ADDED,
+        "w2": Kind.REMOVED,
+    }
+    assert (found["item-9"].deltas[0].before, found["w2"].loss) == ("w1", None)
+
+
+def test_a_figure_says_which_limit_it_crossed_even_where_something_else_hides_the_block() -> None:
+    def at(confidence: float) -> ContextState:
+        hidden = block("w1", confidence=confidence, visible=False, reason="decay 0.70 > 0.65")
+        tier = Tier("working", (hidden,), limits=(Limit("confidence", least=0.55),))
+        return replace(state(), tiers=(tier,))
+
+    there, back = only(diff(at(0.9), at(0.1))), only(diff(at(0.1), at(0.9)))
+
+    assert there.deltas[0].crossed == "now under the limit 0.55 of working"
+    assert back.deltas[0].crossed == "no longer under the limit 0.55 of working"
+    assert only(diff(at(0.9), at(0.8))).deltas[0].crossed == ""
 
 
 def test_a_message_that_left_the_window_is_not_lost_whatever_the_summary_says() -> None:

@@ -83,6 +83,7 @@ def test_json_has_stable_keys_for_every_group() -> None:
         "word": "raised",
         "owner": None,
         "system": False,
+        "crossed": None,
         "tampered": False,
         "pieces": None,
     }

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from ctxview.analysis.diff.compaction import with_losses
+from ctxview.analysis.diff.limits import with_limits
 from ctxview.analysis.diff.matching import paired
 from ctxview.analysis.diff.model import Change, Delta, Group, Kind, Sight
 from ctxview.analysis.diff.tampering import owner_in
@@ -21,6 +22,9 @@ from ctxview.state import Block, ContextState, Field, JsonValue, Owner
 
 Pair: TypeAlias = tuple[Block | None, Block | None]
 
+_TELLING = 16
+"""Letters a text must have to be known by it."""
+
 # Fields of a block's form that the neutral block holds under a name of its own.
 _NEUTRAL = frozenset(
     {"id", "tier", "type", "content", "text", "decay", "confidence", "round", "tags", "state"}
@@ -28,22 +32,36 @@ _NEUTRAL = frozenset(
 
 
 def block_changes(before: ContextState, after: ContextState) -> Iterator[Change]:
-    pairs = _pairs(list(before.blocks()), list(after.blocks()))
+    other_format = before.format != after.format
+    pairs = _pairs(list(before.blocks()), list(after.blocks()), by_text=other_format)
     tiers = [tier.name for tier in (*after.tiers, *before.tiers)]
     plain = [change for pair in pairs if (change := _change(*pair))]
+    plain = [*with_limits(plain, before, after)]
     found = with_losses(plain, before, after)
     yield from sorted(found, key=lambda each: (tiers.index(each.place), each.subject, each.kind))
     yield from _reordered(pairs)
 
 
-def _pairs(before: list[Block], after: list[Block]) -> list[Pair]:
+def _pairs(before: list[Block], after: list[Block], *, by_text: bool) -> list[Pair]:
+    """Across formats ids are others; there, what says the same is taken for the same."""
     pairs = paired(before, after, lambda block: (block.tier, block.id), _meaning)
     gone = [old for old, new in pairs if old and not new and old.id.strip()]
     come = [new for old, new in pairs if new and not old and new.id.strip()]
     moved = [(old, new) for old, new in paired(gone, come, lambda block: block.id, _meaning) if old and new]
     taken = {id(block) for pair in moved for block in pair}
+    if by_text:
+        left, right = ([block for block in side if id(block) not in taken] for side in (gone, come))
+        alike = paired(filter(_says, left), filter(_says, right), _says, _meaning)
+        moved += [(old, new) for old, new in alike if old and new]
+        taken = {id(block) for pair in moved for block in pair}
     stayed = [(old, new) for old, new in pairs if id(old) not in taken and id(new) not in taken]
     return stayed + moved
+
+
+def _says(block: Block) -> str:
+    """A text long enough to know a block by; white space apart."""
+    words = " ".join(block.text.split())
+    return words if len(words) >= _TELLING else ""
 
 
 def _meaning(block: Block) -> str:
@@ -62,6 +80,8 @@ def _change(old: Block | None, new: Block | None) -> Change | None:
     if old.visible != new.visible and None not in (old.visible, new.visible):
         sight = "shown" if new.visible else "hidden"
     moved = old.tier != new.tier
+    if old.id != new.id:
+        deltas = (Delta("id", old.id, new.id, "changed"), *deltas)
     if not (deltas or sight or moved):
         return None
     kind = Kind.MOVED if moved else Kind(sight) if sight else Kind.CHANGED

@@ -42,19 +42,27 @@ def compaction_changes(before: ContextState, after: ContextState) -> Iterator[Ch
 
 def with_losses(changes: Sequence[Change], before: ContextState, after: ContextState) -> Iterator[Change]:
     """The same changes; those of blocks that a compaction took, and no summary keeps, say so."""
-    known = {each.id for each in before.compactions}
-    named = {name for each in after.compactions if each.id not in known for name in each.covers}
+    named = {name for each in after.compactions for name in each.covers}
     summaries = list(_summaries(after))
     texts = {block.text for block in _summaries(before)}
-    if not named and all(block.text in texts for block in summaries):
-        yield from changes
-        return
-    kept = frozenset().union(*(_words(block.text) for block in summaries))
+    # Two things of different kinds share no past in which one could have become the other.
+    likely = before.format == after.format and any(block.text not in texts for block in summaries)
+    kept = frozenset().union(*(_words(block.text) for block in summaries)) if named or likely else frozenset()
     for change in changes:
-        gone = change.kind is Kind.REMOVED and change.place not in SUMMARIES and not change.in_history
-        if gone and not _is_kept(change, kept):
-            change = replace(change, loss="recorded" if change.subject in named else "inferred")
-        yield change
+        if change.subject in named and _is_gone(change) and not _is_kept(change, kept):
+            yield replace(change, loss="recorded")
+        elif likely and _is_gone(change) and change.place not in SUMMARIES and not _is_kept(change, kept):
+            yield replace(change, loss="inferred")
+        else:
+            yield change
+
+
+def _is_gone(change: Change) -> bool:
+    """Whether nothing is left of what a block said."""
+    if change.in_history:
+        return False
+    emptied = any(each.name == "text" and each.before and not each.after for each in change.deltas)
+    return change.kind is Kind.REMOVED or emptied
 
 
 def _values(compaction: Compaction | None) -> dict[str, JsonValue]:

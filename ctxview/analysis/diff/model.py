@@ -59,6 +59,8 @@ class Delta:
     owner: Owner | None = None
     pieces: tuple[Piece, ...] = ()
     """For prose: the same change word by word."""
+    crossed: str = ""
+    """Which limit a figure went beyond, or came back within."""
     tampered: bool = False
     """Set when whoever wrote it must not have."""
 

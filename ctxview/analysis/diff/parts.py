@@ -70,7 +70,7 @@ def field_changes(before: ContextState, after: ContextState) -> Iterator[Change]
 
 
 def budget_changes(before: ContextState, after: ContextState) -> Iterator[Change]:
-    for old, new in paired(before.budgets, after.budgets, lambda budget: (budget.target, budget.unit), repr):
+    for old, new in paired(before.budgets, after.budgets, _budget_key, repr):
         budget = new or old
         if budget is None:
             continue
@@ -87,8 +87,7 @@ def ref_changes(before: ContextState, after: ContextState) -> Iterator[Change]:
             continue
         left, right = _ref_values(old), _ref_values(new)
         names = tuple(right or left)
-        if old is not None and new is not None and (_leads_to_same(old, new) or _leads_to_objects(old, new)):
-            # Size and text follow from how it is spelled.
+        if old is not None and new is not None and _needs_no_text(old, new):
             names = ("status", "target", "used by")
         deltas = _deltas(*((name, left.get(name), right.get(name)) for name in names))
         if old is not None and new is not None and _leads_to_objects(old, new):
@@ -146,9 +145,14 @@ def _none_of(budget: Budget) -> Budget:
     return Budget(budget.target, budget.unit, None, None, None, ())
 
 
+def _budget_key(budget: Budget) -> tuple[str, str]:
+    """Its name without remarks: `rebuilt, 1 left out` goes on from `rebuilt`."""
+    return budget.target.partition(",")[0], budget.unit
+
+
 def _budget_deltas(old: Budget, new: Budget) -> Iterator[Delta]:
     yield from _deltas(("limit", old.limit, new.limit), ("reserved", old.reserved, new.reserved))
-    parts = paired(old.segments, new.segments, lambda segment: segment.name, repr)
+    parts = paired(old.segments, new.segments, _segment_key, repr)
     told = [found for left, right in parts for found in _segment_deltas(left, right)]
     comparable = _estimators(old) == _estimators(new) or not (old.segments and new.segments)
     if comparable and (told or not any(left and _same_but_spelled(left, right) for left, right in parts)):
@@ -164,6 +168,11 @@ def _segment_deltas(old: Segment | None, new: Segment | None) -> Iterator[Delta]
     if comparable and not (old and _same_but_spelled(old, new)):
         yield from _deltas((segment.name, old.used if old else None, new.used if new else None))
     yield from _deltas((f"{segment.name} limit", old.limit if old else None, new.limit if new else None))
+
+
+def _segment_key(segment: Segment) -> str:
+    """Its name without counts and remarks: `30 messages` go on in `40 messages`."""
+    return re.sub(r"\s*\([^()]*\)$|\d[\d,.]*", "", segment.name)
 
 
 def _same_but_spelled(old: Segment, new: Segment | None) -> bool:
@@ -191,6 +200,12 @@ def _ref_values(ref: Ref | None) -> dict[str, JsonValue]:
         "bytes": ref.bytes,
         "text": ref.text,
     }
+
+
+def _needs_no_text(old: Ref, new: Ref) -> bool:
+    """Whether size and text follow from something else: the spelling, the members, or that it is broken."""
+    nowhere = new.status in _LEADS_NOWHERE
+    return nowhere or _leads_to_same(old, new) or _leads_to_objects(old, new)
 
 
 def _leads_to_same(old: Ref, new: Ref) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ctxview.analysis.diff.compaction import LOST
 from ctxview.analysis.diff.model import Change, Delta, Group, Kind, StateDiff
-from ctxview.analysis.diff.values import printable, shown
+from ctxview.analysis.diff.values import printable, same, shown
 from ctxview.analysis.diff.words import Piece
 from ctxview.analysis.wording import counted
 from ctxview.files.visible import visible
@@ -86,11 +86,12 @@ def headline(change: Change) -> str:
         words.append(f"now shown to the model{_reason(change.why)}")
     elif change.kind in (Kind.ADDED, Kind.REMOVED) and change.group is Group.BLOCKS:
         words.append(change.kind + (f", hidden{_reason(change.why)}" if change.why else ""))
-        words.append(LOST[change.loss] if change.loss else IN_HISTORY if change.in_history else "")
+        words.append(IN_HISTORY if change.in_history else "")
     elif change.kind is Kind.CHANGED or change.group is Group.FIELDS:
         words.append(change.why)
     elif change.kind is not Kind.MOVED:
         words.append(change.kind + _reason(change.why))
+    words.append(LOST[change.loss] if change.loss else "")
     return "  ".join(word for word in words if word)
 
 
@@ -112,8 +113,22 @@ def _change_text(found: Delta) -> str:
         return f"{found.name}  {_cut(shown(found.after))}"
     if found.word == "removed":
         return f"{found.name}  was {_cut(shown(found.before))}"
+    lists = isinstance(found.before, list) and isinstance(found.after, list)
+    if lists and (listed := _list_text(found)):
+        return f"{found.name}  {listed}"
     arrow = f"{found.name}  {_cut(shown(found.before))} → {_cut(shown(found.after))}"
-    return f"{arrow} ({found.word})" if found.word in ("raised", "lowered") else arrow
+    facts: list[str] = [found.word] if found.word in ("raised", "lowered") else []
+    facts += [found.crossed] if found.crossed else []
+    return f"{arrow} ({', '.join(facts)})" if facts else arrow
+
+
+def _list_text(found: Delta) -> str:
+    """What left a list and what joined it; empty when only the order is another."""
+    before, after = (side if isinstance(side, list) else [] for side in (found.before, found.after))
+    left = [each for each in before if not any(same(each, other) for other in after)]
+    joined = [each for each in after if not any(same(each, other) for other in before)]
+    told = [f"[-{_cut(shown(each))}-]" for each in left]
+    return " ".join([*told, *(f"{{+{_cut(shown(each))}+}}" for each in joined)])
 
 
 def details(change: Change) -> list[str]:
@@ -182,6 +197,7 @@ def _json_delta(found: Delta) -> JsonValue:
         "word": found.word,
         "owner": found.owner.value if found.owner else None,
         "system": found.system,
+        "crossed": found.crossed or None,
         "tampered": found.tampered,
         "pieces": [[piece.side, piece.text] for piece in found.pieces] or None,
     }

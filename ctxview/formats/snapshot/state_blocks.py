@@ -10,10 +10,10 @@ from ctxview.formats.snapshot.forms import BlockForms, new_block_form
 from ctxview.formats.snapshot.javascript import finite_number
 from ctxview.formats.snapshot.model import TIERS, MemoryBlock, Snapshot
 from ctxview.formats.snapshot.normalise import quality
-from ctxview.formats.snapshot.profile import Profile
+from ctxview.formats.snapshot.profile import Profile, TierPolicy
 from ctxview.formats.snapshot.versions import layout_of
 from ctxview.formats.snapshot.visibility import Sight, Visibility
-from ctxview.state import Block, JsonValue, Tier
+from ctxview.state import Block, JsonValue, Limit, Tier
 
 NOT_SEEN = Sight(False, None, None)
 ONLY_INJECTED = Sight(True, None, "only in the injected snapshot, not in the stored one")
@@ -38,9 +38,14 @@ def build_tiers(
             name,
             tuple(block for block in blocks if block.tier == name),
             new_block_form(snapshot, name, profile) if writable and name in TIERS else None,
+            _limits(profile.tier(name)),
         )
         for name in names
     )
+
+
+def _limits(policy: TierPolicy) -> tuple[Limit, ...]:
+    return (Limit("decay", most=policy.max_decay), Limit("confidence", least=policy.min_confidence))
 
 
 def odd_text(value: JsonValue) -> str:

@@ -180,7 +180,9 @@ def _columns(left: Sequence[Line], right: Sequence[Line], half: int) -> list[Lin
 
 
 def _direction(found: Delta) -> list[Line]:
-    return [show(found.word, "dim")] if found.word in ("raised", "lowered") else []
+    words = [found.word] if found.word in ("raised", "lowered") else []
+    told = [show(word, "dim") for word in words]
+    return [*told, show(found.crossed, "warn")] if found.crossed else told
 
 
 def _system(found: Delta) -> list[Line]:
