@@ -96,9 +96,7 @@ GROUPS: Mapping[Group, tuple[Command, ...]] = {
         Command("narrower", "less_than_sign,shift+left", "< Shift-←", "narrower", "The pane narrower"),
         Command("higher", "right_parenthesis,shift+down", ") Shift-↓", "higher", "The pane higher"),
         Command("lower", "left_parenthesis,shift+up", "( Shift-↑", "lower", "The pane lower"),
-        Command(
-            "sources_list", "H", "H", "list of sources", "The sources beside the panes, or only as a tab"
-        ),
+        Command("sources_list", "H", "H", "list of sources", "The sources beside the panes, or as a tab"),
         Command("reset_layout", "Z", "Z", "reset layout", "All panes as large as they were at first"),
     ),
     Group.LOOKING: (
@@ -116,7 +114,7 @@ GROUPS: Mapping[Group, tuple[Command, ...]] = {
         ),
         Command("follow", "F", "F", "follow", FOLLOW, 10, Need.MESSAGES),
         Command("origin", "o", "o", "origin", "The very bytes in the file this comes from", 4),
-        Command("links", "r", "r", "links", "What points to this, and what it points to: walk along", 7),
+        Command("links", "r", "r", "links", "What points to this, and where it points", 7),
         Command("diff", "d", "d", "diff", "What changed since the revision before, or in the draft", 6),
         Command("profile", "p", "p", "profile", "Judge by the next runtime profile", 8, Need.PROFILES),
         Command("budget", "b", "b", "budget", "What if the budget were another? Empty: the source's own"),

@@ -59,7 +59,7 @@ def the_blocking_gap_is_selected_and_says_what_it_blocks(drive: Driver, _: Path)
     assert drive.front is Pane.MISSING
     assert drive.selected is not None
     assert drive.selected.kind is Kind.GAP
-    assert "blocking" in drive.text(Pane.MISSING).splitlines()[0]
+    assert "blocking" in drive.text(Pane.MISSING).splitlines()[1]
     assert "It blocks" in drive.text(Pane.DETAIL)
 
 

@@ -31,6 +31,8 @@ OWNERS = {
 }
 
 TWO_COLUMNS = 116
+LEFT = (Group.MOVING, Group.ARRANGING)
+"""What stands in the left one of two columns, before the signs."""
 KEYS = 12
 """Cells for what stands before an explanation."""
 
@@ -89,8 +91,8 @@ class HelpLines(VirtualLines):
 def help_lines(width: int) -> list[Line]:
     """Two columns where there is room: the keys, then what the signs mean."""
     column = (width - 4) // 2 if width >= TWO_COLUMNS else width
-    left = _group(Group.MOVING, column)
-    right = [line for group in GROUPS if group is not Group.MOVING for line in _group(group, column)]
+    left = [line for group in LEFT for line in _group(group, column)]
+    right = [line for group in GROUPS if group not in LEFT for line in _group(group, column)]
     legend = [*_signs(column), *_filter(column)]
     if column == width:
         return [*left, *right, *legend]
