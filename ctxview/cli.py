@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import Action, ArgumentError, ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from importlib import import_module
 from io import TextIOWrapper
@@ -189,8 +189,18 @@ def _run(arguments: list[str]) -> int:
     command = COMMANDS[name] if name else INSPECTOR
     module = import_module(f"ctxview.commands.{command.module}")
     parser = parser_of(name, command)
-    code: int = module.run(parser.parse_args(arguments[1:] if name else arguments))
+    known, unknown = parser.parse_known_args(arguments[1:] if name else arguments)
+    if unknown:
+        parser.error(f"nobody knows {unknown[0]}{_option_like(unknown[0], parser)}")
+    code: int = module.run(known)
     return code
+
+
+def _option_like(word: str, parser: ArgumentParser) -> str:
+    from ctxview.analysis.wording import did_you_mean
+
+    options = [name for action in parser._actions for name in action.option_strings]
+    return did_you_mean(word, options) if word.startswith("-") else ""
 
 
 def parser_of(name: str | None, command: Command) -> ArgumentParser:
@@ -203,6 +213,15 @@ def parser_of(name: str | None, command: Command) -> ArgumentParser:
 class _Parser(ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise Trouble(f"{message} (see {self.prog} --help)")
+
+    def _check_value(self, action: Action, value: object) -> None:
+        """A word that is none of those there are is answered with the nearest."""
+        if action.choices is not None and value not in action.choices:
+            from ctxview.analysis.wording import did_you_mean
+
+            known = list(map(str, action.choices))
+            told = f"{value} is none of {', '.join(known)}{did_you_mean(str(value), known)}"
+            raise ArgumentError(action, told)
 
 
 def _parser(name: str | None, command: Command) -> ArgumentParser:

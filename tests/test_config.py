@@ -14,7 +14,7 @@ from ctxview.config import ConfigError, config_file, load
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    for name in ("THEME", "TOKENS", "FOLLOW"):
+    for name in ("THEME", "TOKENS", "FOLLOW", "GLYPHS"):
         monkeypatch.delenv(f"CTXVIEW_{name}", raising=False)
     return tmp_path
 
@@ -22,7 +22,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def written(text: str) -> Path:
     file = config_file()
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text)
+    file.write_bytes(text.encode("utf-8", "surrogateescape"))
     return file
 
 
@@ -38,39 +38,45 @@ def test_the_environment_goes_before_the_file_and_flags_before_both(home: Path) 
     file = written('theme = "ctxview-light"\ntokens = "words"\nfollow = false\n')
     config = load(environment={})
     assert (config.theme, config.tokens, config.follow) == ("ctxview-light", "words", False)
-    assert config.settings["theme"].source == str(file)
+    assert config.settings["theme"].source == f"{file}:1"
     config = load(environment={"CTXVIEW_THEME": "ctxview-amber", "CTXVIEW_FOLLOW": "yes"})
     assert (config.theme, config.follow, config.settings["theme"].source) == (
         "ctxview-amber",
         True,
         "CTXVIEW_THEME",
     )
-    config = load({"theme": "ctxview-reef"}, {"CTXVIEW_THEME": "ctxview-amber"})
+    config = load({"theme": "reef"}, {"CTXVIEW_THEME": "ctxview-amber"})
     assert (config.theme, config.settings["theme"].source) == ("ctxview-reef", "--theme")
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('themes = "x"', "themes: there is no such setting (did you mean theme?)"),
-        ('tokens = "o200k"', "tokens: nothing counts by 'o200k'"),
-        ('follow = "perhaps"', "follow: 'perhaps' is neither yes nor no"),
-        ("theme = 3", "theme: 3 is no name"),
-        ("theme =", "not TOML"),
-        ("keys = 3", "keys: this is a table"),
-        ("[keys]\nsave = 3", "keys.save: 3 is no key"),
+        ('themes = "x"', ":1: themes: there is no such setting (did you mean theme?)"),
+        ('# mine\n\ntokens = "o200k"', ":3: tokens: nothing counts by o200k (did you mean o200k_base?)"),
+        ('follow = "perhaps"', ":1: follow: 'perhaps' is neither yes nor no"),
+        ("theme = 3", ":1: theme: no theme is called 3; there are dark, "),
+        ('theme = "lihgt"', ":1: theme: no theme is called lihgt (did you mean light?)"),
+        ('glyphs = "asci"', ":1: glyphs: nothing draws signs by asci (did you mean ascii?)"),
+        ('tokens = "words"\ntheme = =', ":2:9: not TOML: Invalid value"),
+        ("theme = 'a", ": not TOML: "),
+        ("keys = 3", ":1: keys: this is a table"),
+        ("[keys]\n\nsave = 3", ":3: keys.save: 3 is no key"),
+        ("[colours]\nfollow = 3", ":1: colours: there is no such setting"),
+        ("\udcff", ": this is no text in UTF-8"),
     ],
 )
-def test_a_mistake_is_told_with_the_file_and_the_setting(home: Path, text: str, told: str) -> None:
+def test_a_mistake_is_told_with_file_line_setting_and_the_nearest_word(
+    home: Path, text: str, told: str
+) -> None:
     file = written(text)
     with pytest.raises(ConfigError) as caught:
         load(environment={})
-    assert str(caught.value).startswith(f"{file}: ")
-    assert told in str(caught.value)
+    assert str(caught.value).startswith(f"{file}{told}")
 
 
 def test_a_mistake_in_the_environment_names_the_variable(home: Path) -> None:
-    with pytest.raises(ConfigError, match="CTXVIEW_TOKENS: nothing counts by 'many'"):
+    with pytest.raises(ConfigError, match="CTXVIEW_TOKENS: nothing counts by many"):
         load(environment={"CTXVIEW_TOKENS": "many"})
 
 
@@ -82,16 +88,35 @@ def test_config_shows_every_setting_and_where_it_came_from(
     assert cli.main(["config", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["file"] == str(file)
-    assert told["settings"]["tokens"] == {"value": "words", "source": str(file)}
+    assert told["settings"]["tokens"] == {"value": "words", "source": f"{file}:1"}
     assert told["settings"]["theme"] == {"value": "ctxview-light", "source": "CTXVIEW_THEME"}
-    assert told["keys"] == {"save": "ctrl+w"}
+    assert told["keys"] == {"save": {"value": "ctrl+w", "source": f"{file}:3"}}
     assert cli.main(["config"]) == 0
     out = capsys.readouterr().out
     assert "words" in out
     assert "CTXVIEW_THEME" in out
     written("theme = 3")
     assert cli.main(["config"]) == 2
-    assert "theme: 3 is no name" in capsys.readouterr().err
+    assert f"{file}:1: theme: no theme is called 3" in capsys.readouterr().err
+    written('[keys]\ndwn = "x"')
+    assert cli.main(["config"]) == 2
+    assert f"{file}:2: keys.dwn: there is no such command (did you mean down?)" in capsys.readouterr().err
+
+
+def test_a_variable_that_means_nothing_is_noted(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CTXVIEW_THEM", "light")
+    assert cli.main(["config"]) == 0
+    assert "CTXVIEW_THEM is in the environment and means nothing (did you mean CTXVIEW_THEME?)" in (
+        capsys.readouterr().err
+    )
+
+
+def test_a_config_file_that_is_none_is_told(home: Path) -> None:
+    config_file().mkdir(parents=True)
+    with pytest.raises(ConfigError, match=r"config\.toml: reading failed: Is a directory"):
+        load(environment={})
 
 
 def test_the_token_counter_of_the_config_is_the_one_that_counts(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable
 
-from ctxview.commands.trouble import Trouble
+from ctxview.analysis.wording import did_you_mean
+from ctxview.commands.trouble import Trouble, complain
 from ctxview.config import SETTINGS, Config, ConfigError, config_file, load, variable_of
 from ctxview.files.visible import visible
 from ctxview.origin import JsonValue
@@ -17,8 +20,15 @@ def configure(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     try:
         config = load()
+        if config.keys:
+            from ctxview.tui.keys import checked
+
+            checked(config.keys)
     except ConfigError as error:
         raise Trouble(str(error)) from error
+    for variable in _strangers(os.environ):
+        hint = did_you_mean(variable, map(variable_of, SETTINGS))
+        complain(f"note: {variable} is in the environment and means nothing{hint}")
     if arguments.json:
         from ctxview.reports.json_text import dumps
 
@@ -29,11 +39,19 @@ def run(arguments: Namespace) -> int:
     return 0
 
 
+def _strangers(names: Iterable[str]) -> list[str]:
+    """Variables that look like ours and are none."""
+    known = set(map(variable_of, SETTINGS))
+    return sorted(name for name in names if name.startswith("CTXVIEW_") and name not in known)
+
+
 def _as_json(config: Config) -> JsonValue:
     settings: dict[str, JsonValue] = {
         name: {"value": chosen.value, "source": chosen.source} for name, chosen in config.settings.items()
     }
-    keys: dict[str, JsonValue] = {**config.keys}
+    keys: dict[str, JsonValue] = {
+        command: {"value": key.keys, "source": key.source} for command, key in config.keys.items()
+    }
     file, there = str(config_file()), config.file is not None
     return {"file": file, "exists": there, "settings": settings, "keys": keys}
 
@@ -45,7 +63,7 @@ def _lines(config: Config) -> list[str]:
         lines.append(f"{name:<8}  {_spelled(chosen.value):<14}  {chosen.source}")
         lines.append(f"{'':<8}  {SETTINGS[name].about}; {variable_of(name)}")
     for command, key in config.keys.items():
-        lines.append(f"{'keys':<8}  {command} = {key}")
+        lines.append(f"{'keys':<8}  {f'{command} = {key.keys}':<14}  {key.source}")
     return lines
 
 

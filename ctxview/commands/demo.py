@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from ctxview.commands.inspector import add_theme, on_screen
+from ctxview.commands.inspector import add_screen, on_screen
 from ctxview.commands.looking import add_look, preferred
 from ctxview.commands.replay import add_pace
 
@@ -12,7 +12,7 @@ from ctxview.commands.replay import add_pace
 def configure(parser: ArgumentParser) -> None:
     add_pace(parser)
     parser.add_argument("--loop", action="store_true", help="play all of them at once, over and over")
-    add_theme(parser)
+    add_screen(parser)
     add_look(parser)
 
 

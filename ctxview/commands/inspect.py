@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from ctxview.analysis.wording import did_you_mean
-from ctxview.commands.inspector import add_theme, open_inspector
+from ctxview.commands.inspector import add_screen, open_inspector
 from ctxview.commands.looking import add_look
 from ctxview.commands.trouble import Trouble
 from ctxview.formats.nearest import absence
@@ -14,7 +14,7 @@ from ctxview.formats.nearest import absence
 
 def configure(parser: ArgumentParser) -> None:
     parser.add_argument("paths", metavar="PATH", nargs="*", type=Path, help="a file, a session or a tree")
-    add_theme(parser)
+    add_screen(parser)
     add_look(parser)
 
 

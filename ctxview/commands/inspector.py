@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ctxview.commands.looking import preferred
 from ctxview.commands.trouble import Trouble
-from ctxview.config import ConfigError
+from ctxview.config import GLYPHS, ConfigError
 
 if TYPE_CHECKING:
     from ctxview.tui.player import Show
@@ -48,5 +48,14 @@ def on_screen(run: Callable[[], int]) -> int:
         raise Trouble(str(error)) from error
 
 
-def add_theme(parser: ArgumentParser) -> None:
-    parser.add_argument("--theme", metavar="NAME", help="colours; ctxview config shows the present ones")
+def add_screen(parser: ArgumentParser) -> None:
+    """`--theme`, `--glyphs` and `--no-follow`: what the screen looks like, and whether it keeps up."""
+    parser.add_argument("--theme", metavar="NAME", help="colours: dark, light, contrast, safe, amber, reef …")
+    parser.add_argument("--glyphs", choices=GLYPHS, help="signs that the terminal knows (default: auto)")
+    parser.add_argument(
+        "--no-follow",
+        dest="follow",
+        action="store_false",
+        default=None,
+        help="do not look again when a file changes",
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 
-from ctxview.commands.inspector import add_theme, open_inspector
+from ctxview.commands.inspector import add_screen, open_inspector
 from ctxview.commands.looking import add_look, opened
 
 FASTEST = 100.0
@@ -15,7 +15,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", type=Path, help="a recording, or anything that has revisions")
     add_pace(parser)
     parser.add_argument("--loop", action="store_true", help="begin again at the end")
-    add_theme(parser)
+    add_screen(parser)
     add_look(parser)
 
 

@@ -13,6 +13,7 @@ from textual.app import App
 from textual.filter import LineFilter
 from textual.screen import Screen
 
+from ctxview import theme_files
 from ctxview.analysis.tokens import count_apart
 from ctxview.config import Config
 from ctxview.files.visible import visible
@@ -80,7 +81,7 @@ class CtxviewApp(App[None]):
         opener: Opener | None,
         manner: Manner | None = None,
         profile: str | None = None,
-        theme: str = themes.DEFAULT,
+        theme: str = theme_files.DEFAULT,
         *,
         show: Show | None = None,
         watching: bool = True,

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from textual.screen import Screen
 
+from ctxview import theme_files
 from ctxview.config import Config
 from ctxview.samples import sample_paths
-from ctxview.tui import themes
 from ctxview.tui.app import CtxviewApp
 from ctxview.tui.keys import use
 from ctxview.tui.loading import Manner
@@ -37,7 +37,7 @@ class DemoApp(CtxviewApp):
         show: Show,
         manner: Manner | None = None,
         profile: str | None = None,
-        theme: str = themes.DEFAULT,
+        theme: str = theme_files.DEFAULT,
         terminal: Terminal = ABLE,
     ) -> None:
         super().__init__(None, manner, profile, theme, show=show, terminal=terminal)

@@ -8,7 +8,7 @@ from unicodedata import lookup
 from textual.keys import Keys
 
 from ctxview.analysis.wording import did_you_mean
-from ctxview.config import ConfigError
+from ctxview.config import ConfigError, Key
 from ctxview.tui.commands import BY_ID, COMMANDS, Brackets, Command
 
 NAMES = {
@@ -43,21 +43,29 @@ SIGNS = {sign: name for name, sign in NAMES.items() if len(sign) == 1}
 _own: dict[str, str] = {}
 
 
-def use(keys: Mapping[str, str]) -> dict[str, str]:
+def use(keys: Mapping[str, Key]) -> dict[str, str]:
     """Take these keys in the place of the table's; what the toolkit is to bind. Raises `ConfigError`."""
-    for name in keys:
+    chosen = checked(keys)
+    _own.clear()
+    _own.update(chosen)
+    return chosen
+
+
+def checked(keys: Mapping[str, Key]) -> dict[str, str]:
+    """These keys as the toolkit calls them; raises `ConfigError`."""
+    for name, given in keys.items():
         if name not in BY_ID:
-            raise ConfigError(f"keys.{name}: there is no such command{did_you_mean(name, BY_ID)}")
-    chosen = {name: ",".join(_names(name, key)) for name, key in keys.items()}
+            hint = did_you_mean(name, BY_ID)
+            raise ConfigError(f"{given.source}: keys.{name}: there is no such command{hint}")
+    chosen = {name: ",".join(_names(name, given)) for name, given in keys.items()}
     taken: dict[str, str] = {}
     for command in COMMANDS:
         for key in chosen.get(command.id, command.keys).split(","):
             if key in taken:
                 both = f"{taken[key]} and {command.id}"
-                raise ConfigError(f"keys: {spelled(key)} would mean both {both}; give one another key")
+                own = keys[command.id if command.id in keys else taken[key]].source
+                raise ConfigError(f"{own}: keys: {spelled(key)} would mean both {both}; give one another key")
             taken[key] = command.id
-    _own.clear()
-    _own.update(chosen)
     return chosen
 
 
@@ -81,14 +89,15 @@ def spelled(key: str) -> str:
     return "-".join([*(each.capitalize() for each in holding), name])
 
 
-def _names(command: str, keys: str) -> list[str]:
+def _names(command: str, given: Key) -> list[str]:
     """Keys as the toolkit calls them; a sign may be written as itself."""
-    if keys.strip() == ",":
+    if given.keys.strip() == ",":
         return ["comma"]
-    names = [SIGNS.get(key.strip(), key.strip()) for key in keys.split(",")]
+    names = [SIGNS.get(key.strip(), key.strip()) for key in given.keys.split(",")]
     for name in names:
         if not _is_key(name):
-            raise ConfigError(f'keys.{command}: "{name}" is no key; write it like "ctrl+k" or "f8"')
+            told = f'"{name}" is no key; write it like "ctrl+k" or "f8"'
+            raise ConfigError(f"{given.source}: keys.{command}: {told}")
     return names
 
 

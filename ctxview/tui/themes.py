@@ -19,14 +19,13 @@ from textual.color import Color, ColorParseError
 from textual.theme import Theme
 
 from ctxview.analysis.wording import did_you_mean
-from ctxview.files.user_folders import config_folder
+from ctxview.theme_files import DEFAULT, files, folder, names
 
 if TYPE_CHECKING:
     from textual.app import App
 
 Result = TypeVar("Result")
 
-DEFAULT = "ctxview-dark"
 LIGHT = "ctxview-light"
 SIXTEEN = "ctxview-sixteen"
 
@@ -144,7 +143,7 @@ def parse(text: str) -> Palette:
 @cache
 def load(name: str) -> Palette:
     """A theme by the name of its file, a person's own before ours; raises `BadTheme`."""
-    found = next((path for path in _files() if path.stem == name), None)
+    found = next((path for path in files() if path.stem == name), None)
     if found is None:
         raise BadTheme(
             f"no theme is called {name!r}{did_you_mean(name, names())}; there are {', '.join(names())}"
@@ -175,24 +174,6 @@ def _completed(own: Palette, file: Path) -> Palette:
                 f"{file}: styles.{style}: there is no such style{did_you_mean(style, ours.styles)}"
             )
     return replace(own, styles={**ours.styles, **own.styles})
-
-
-def names() -> list[str]:
-    """The themes there are, the default first."""
-    found = sorted({path.stem for path in _files()})
-    return sorted(found, key=lambda name: name != DEFAULT)
-
-
-def folder() -> Path:
-    """Ours: inside the installed package, or beside it in a checkout."""
-    package = Path(__file__).parent.parent
-    installed = package / "themes"
-    return installed if installed.is_dir() else package.parent / "themes"
-
-
-def _files() -> list[Path]:
-    own = config_folder() / "themes"
-    return [*own.glob("*.toml"), *folder().glob("*.toml")]
 
 
 def _table(data: Mapping[str, object], name: str) -> Mapping[str, object]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ctxview import theme_files
 from ctxview.tui import themes
 from ctxview.tui.commands import COMMANDS
 from ctxview.tui.screens.command_screen import CommandScreen
@@ -23,7 +24,7 @@ def copy(screen: CommandScreen[object]) -> None:
 
 def theme(screen: CommandScreen[object]) -> None:
     """The next one that is sound; a person's own file may be broken, and may be mended meanwhile."""
-    known = themes.names()
+    known = theme_files.names()
     at = known.index(screen.app.theme) if screen.app.theme in known else -1
     for name in (*known[at + 1 :], *known[: at + 1]):
         try:
