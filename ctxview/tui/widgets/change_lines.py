@@ -73,7 +73,7 @@ def change_lines(change: Change, width: int, *, split: bool | None = None) -> li
     if change.group is Group.FIELDS and len(change.deltas) == 1:
         found = change.deltas[0]
         if not _is_prose(found):
-            return [fit(join(lines[0], _both(found), *_system(found), gap="  "), width)]
+            return [fit(join(lines[0], _both(found), gap="  "), width)]
     if change.one_sided:
         return lines + _whole_lines(change, width)
     for found in change.deltas:
@@ -154,7 +154,9 @@ def _delta_lines(found: Delta, width: int, *, beside: bool) -> list[Line]:
         rows = [*_side(found, "removed", room), *_side(found, "added", room)]
     else:
         rows = wrap_all([_both(found)], room)
-    return [join(name if at == 0 else blank, row) for at, row in enumerate([*rows, *_system(found)])]
+    if _is_prose(found):
+        rows += _whose(found)
+    return [join(name if at == 0 else blank, row) for at, row in enumerate(rows)]
 
 
 def _whole_lines(change: Change, width: int) -> list[Line]:
@@ -185,7 +187,7 @@ def _direction(found: Delta) -> list[Line]:
     return [*told, show(found.crossed, "warn")] if found.crossed else told
 
 
-def _system(found: Delta) -> list[Line]:
+def _whose(found: Delta) -> list[Line]:
     note = note_on(found)
     return [show(note, "bad" if found.tampered else "owner.system")] if note else []
 
@@ -195,7 +197,8 @@ def _both(found: Delta) -> Line:
     nothing: Line = (Span("nothing", "dim"),)
     before = show(shown(found.before), "diff.removed") if found.word != "added" else nothing
     after = show(shown(found.after), "diff.added") if found.word != "removed" else nothing
-    return join(before, (Span("→", "dim"),), after, *_direction(found), gap=" ")
+    arrow = join(before, (Span("→", "dim"),), after, *_direction(found), gap=" ")
+    return join(arrow, *_whose(found), gap="  ")
 
 
 def _side(found: Delta, side: Side, room: int) -> list[Line]:
@@ -205,8 +208,9 @@ def _side(found: Delta, side: Side, room: int) -> list[Line]:
     value = found.before if side == "removed" else found.after
     if _is_prose(found):
         return _signed(_pieces(found) or [Piece(side, _bounded(shown(value)))], side, room)
-    direction = _direction(found) if side == "added" else []
-    return wrap_all([join(show(shown(value), f"diff.{side}"), *direction, gap="  ")], room)
+    last = found.word == "removed" or side == "added"
+    remarks = [*_direction(found), *_whose(found)] if last else []
+    return wrap_all([join(show(shown(value), f"diff.{side}"), *remarks, gap="  ")], room)
 
 
 def _signed(cut: Sequence[Piece], side: Side, room: int) -> list[Line]:
