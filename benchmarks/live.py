@@ -7,6 +7,7 @@ then, in a calm, single lines are awaited at the end that is followed; at last t
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -26,6 +27,7 @@ from tests.pty_session import PtySession
 MEDIAN_GOAL = 0.016
 WORST_GOAL = 0.100
 SEEN_GOAL = 0.150
+COLOURS = re.compile(rb"\x1b\[[0-9;]*m")
 STORM = """
 import sys, time
 path, rate, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
@@ -101,12 +103,14 @@ def _await_lines(screen: PtySession, messages: Path, lines: int) -> list[float]:
 
 
 def _shows(screen: PtySession, text: str) -> bool:
-    """Whether a text stands on the whole screen, painted anew."""
+    """Whether a text stands on the whole screen, painted anew, whatever its colours."""
     idle(screen, 3.0)
+    screen.press("z")
+    idle(screen, 1.0)
     screen.output = b""
-    screen.press("zz")
-    idle(screen, 3.0)
-    return text.encode() in screen.output
+    screen.press("z")
+    idle(screen, 2.0)
+    return text in COLOURS.sub(b"", screen.output).decode("utf-8", "replace")
 
 
 if __name__ == "__main__":
