@@ -40,6 +40,8 @@ def on_screen(run: Callable[[], int]) -> int:
     gc.disable()
     # The toolkit waits for the next of so many moments in a second before it paints what a key did.
     os.environ.setdefault("TEXTUAL_FPS", "120")
+    # From a key to its picture the turn passes between threads several times; others keep it no longer.
+    sys.setswitchinterval(0.0005)
     from ctxview.tui.themes import BadTheme
 
     try:

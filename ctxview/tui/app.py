@@ -135,9 +135,8 @@ class CtxviewApp(App[None]):
 
     def on_mount(self) -> None:
         if not gc.isenabled():
-            self.call_after_refresh(gc.enable)
-            # Looking through all of it for garbage would make a key wait three times as long as it may.
-            self.set_timer(SETTLED, gc.freeze)
+            self.call_after_refresh(_look_for_garbage_again)
+            self.set_timer(SETTLED, _look_for_garbage_again)
         if self._layouts is not None and self._layouts.problem:
             self.notify(visible(self._layouts.problem), title="layout", severity="warning", markup=False)
 
@@ -175,3 +174,9 @@ class CtxviewApp(App[None]):
         names = ", ".join(unsaved)
         question = Question("Leave without saving?", yes="leave", no="stay", more=f"Unsaved changes: {names}")
         self.push_screen(question, lambda leave: self.exit() if leave else None)
+
+
+def _look_for_garbage_again() -> None:
+    """Only among what comes from now on: a look through all the rest makes a key wait longer than it may."""
+    gc.freeze()
+    gc.enable()

@@ -74,7 +74,7 @@ class Following:
         if held is not None and _held_back(held):
             self._news.setdefault(self._screen.view.look.source, [])
         self._not_before = 0.0
-        self._run("looking for changes", partial(self._watcher.look, everywhere=True))
+        self._run("looking for changes", self._look_everywhere)
         self.go_on()
 
     def turn(self) -> None:
@@ -312,6 +312,9 @@ class Following:
         sources = [each for each in found if not isinstance(each, Problem)]
         if sources:
             self._screen.post_message(Found(sources, [], last=True))
+
+    def _look_everywhere(self) -> None:
+        self._watcher.look(everywhere=True)
 
     def _run(self, name: str, job: Callable[[], None]) -> None:
         in_thread(self._screen, job, name, alone=False)

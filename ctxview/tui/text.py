@@ -172,30 +172,39 @@ def _wrapped(line: Line, cells: int, indent: str) -> Iterator[Line]:
     cells = max(cells, len(indent) + 4)
     if width(line) <= cells:
         yield line
-    elif len(line) == 1 and line[0].text.isascii():
-        yield from _wrapped_letters(line[0], cells, indent)
+    elif all(map(_narrow, line)):
+        yield from _wrapped_letters(line, cells, indent)
     else:
         yield from _wrapped_words(line, cells, indent)
 
 
-def _wrapped_letters(span: Span, cells: int, indent: str) -> Iterator[Line]:
-    """The same for one run of text in which every letter takes a cell: most texts are, and some are long."""
-    text, start, room, head = span.text, 0, cells, ""
-    while len(text) - start > room:
-        space = text.rfind(" ", start, start + room + 1)
-        end = start + room if space < start else space
-        yield _trimmed(span, head + text[start:end])
+def _narrow(span: Span) -> bool:
+    """Whether every letter takes one cell."""
+    return span.text.isascii() or all(get_character_cell_size(letter) == 1 for letter in span.text)
+
+
+def _wrapped_letters(line: Line, cells: int, indent: str) -> Iterator[Line]:
+    """Where every letter takes one cell a line need not be looked at letter by letter."""
+    text, start, room, head = plain(line), 0, cells, ""
+    while start < len(text):
+        end = len(text)
+        if end - start > room:
+            space = text.rfind(" ", start, start + room + 1)
+            end = start + room if space < start else space
+        yield _merged([Span(head), *_between(line, start, end)])
         start = end
         while text.startswith(" ", start):
             start += 1
         room, head = cells - len(indent), indent
-    if start < len(text):
-        yield _trimmed(span, head + text[start:])
 
 
-def _trimmed(span: Span, text: str) -> Line:
-    kept = text.rstrip(" ")
-    return (Span(kept, span.style, span.action),) if kept else EMPTY
+def _between(line: Line, start: int, end: int) -> Iterator[Span]:
+    """The letters of a line from `start` up to `end`."""
+    at = 0
+    for span in line:
+        if start < at + len(span.text) and at < end:
+            yield _cut(span, max(0, start - at), end - at)
+        at += len(span.text)
 
 
 def _wrapped_words(line: Line, cells: int, indent: str) -> Iterator[Line]:

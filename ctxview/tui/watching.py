@@ -21,9 +21,12 @@ from ctxview.tui.loading import Post
 from ctxview.tui.session_view import Growth
 
 PERIOD = 0.1
-"""Seconds between two looks at the source in front."""
-SELDOM = 10
-"""Every so many looks the others are looked at, too."""
+"""Seconds between two looks at the source in front, so that what comes in a storm is shown together."""
+SOON = 0.04
+"""The same while something happened lately, but not just now: what comes alone is shown at once."""
+LATELY = 10.0
+SELDOM = 1.0
+"""Seconds between two looks at the others."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,11 +94,14 @@ class Watcher:
         self._known = Target()
         self._transcript: Transcript | None = None
         self._turned = False
-        self._looks = 0
+        self._looked_elsewhere = monotonic()
         self._looking = Lock()
 
-    def look(self, *, everywhere: bool = False) -> None:
-        """Posts what happened since the last look at the source in front, or anywhere."""
+    def look(self, *, everywhere: bool = False) -> bool:
+        """Posts what happened since the last look at the source in front, or anywhere.
+
+        Says whether anything happened in front.
+        """
         self.get_ready()
         with self._looking:
             target = self._known
@@ -103,9 +109,9 @@ class Watcher:
             self._look_at_transcript(target, news)
             if news:
                 self._post(OnDisk(Happened(target.source, news)))
-            self._looks += 1
-            if everywhere or self._looks % SELDOM == 0:
+            if everywhere or monotonic() - self._looked_elsewhere >= SELDOM:
                 self._look_elsewhere(target)
+            return bool(news)
 
     def get_ready(self) -> None:
         """Remembers how what is to be looked at is now; whatever is read after that is not older."""
@@ -141,6 +147,7 @@ class Watcher:
             self._post(OnDisk(Grown(Growth(target.source, target.profile, now, at), only)))
 
     def _look_elsewhere(self, target: Target) -> None:
+        self._looked_elsewhere = monotonic()
         news = self._others.look()
         for number, paths in target.others.items() if news else ():
             known = set(paths)
@@ -165,5 +172,11 @@ class WatcherThread:
         self._stopped.set()
 
     def _run(self) -> None:
-        while not self._stopped.wait(PERIOD):
-            self._watcher.look()
+        happened = 0.0
+        pause = PERIOD
+        while not self._stopped.wait(pause):
+            now = monotonic()
+            if self._watcher.look():
+                happened, pause = now, PERIOD
+            else:
+                pause = SOON if now - happened < LATELY else PERIOD

@@ -110,7 +110,8 @@ class DrawnLines(Kept, ScrollView):
     def render_line(self, y: int) -> Strip:
         """The toolkit's way, which also tells which text is where."""
         number, ground, rail = self._keys(y + 1)[y]
-        strip = draw(self._text(number), self._page_width, self.palette, self._base, ground, self._matches)
+        line, width = _text(self.page, number), self._page_width
+        strip = draw(line, width, self.palette, self._base, ground, self._matches)
         if number >= 0:
             strip = strip.apply_offsets(0, number)
             span = self.text_selection.get_span(number) if self.text_selection is not None else None
@@ -138,12 +139,13 @@ class DrawnLines(Kept, ScrollView):
 
     def _draw(self, keys: Iterable[Key]) -> None:
         left, right = self._edges
-        palette, base, width, whole = self.palette, self._base, self._page_width, self.outer_size.width
+        page, width, whole = self.page, self._page_width, self.outer_size.width
+        palette, base = self.palette, self._base
         filters, (_, background) = self.get_line_filters(), self.background_colors
         rails = {style: self._rail(style) for style in RAILS}
         for key in keys:
             number, ground, rail = key
-            drawn = segments(self._text(number), width, palette, base, ground, self._matches)
+            drawn = segments(_text(page, number), width, palette, base, ground, self._matches)
             drawn = [*left, *drawn, *rails[rail], *right]
             for each in filters:
                 drawn = each.apply(drawn, background)
@@ -161,12 +163,6 @@ class DrawnLines(Kept, ScrollView):
             else:
                 keys.append((page.lines, "", rail))
         return keys
-
-    def _text(self, number: int) -> Line:
-        page = self.page
-        if number < 0:
-            return page.header[number]
-        return page.line(number) if number < page.lines else EMPTY
 
     def _rail(self, style: str) -> list[Segment]:
         return segments((Span(RAILS[style], style),), RAIL, self.palette, self._base)
@@ -195,3 +191,9 @@ class DrawnLines(Kept, ScrollView):
         length = max(1, sight * sight // lines)
         start = round(self.scroll_y) * (sight - length) // max(1, lines - sight)
         return range(start, start + length)
+
+
+def _text(page: Page, number: int) -> Line:
+    if number < 0:
+        return page.header[number]
+    return page.line(number) if number < page.lines else EMPTY
