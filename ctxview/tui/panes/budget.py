@@ -78,4 +78,4 @@ def _no_budget(shown: Shown, cells: int) -> Page:
     counts = shown.index.reading.state.counts
     manner = "exact" if counts.tokens_exact else "estimate"
     taken = f"{glyphs.count(counts.tokens)} tokens ({manner}, {counts.estimator})"
-    return nothing(cells, "This source states no budget.", f"Its blocks take {taken}.")
+    return nothing(cells, "This source states no budget.", f"What the model is shown takes {taken}.")

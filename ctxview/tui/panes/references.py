@@ -1,4 +1,4 @@
-"""What points where, and whether it leads anywhere."""
+"""What points where, and whether it leads anywhere: what is broken on top."""
 
 from __future__ import annotations
 
@@ -32,6 +32,9 @@ STYLE = {
 ROOMY = 60
 """From so many cells on, figures are shown and the arrows line up."""
 
+TIGHT = 32
+"""In fewer cells only the sign tells how a reference stands."""
+
 BROKEN = {RefStatus.DANGLING, RefStatus.MISMATCH}
 MEASURED = 500
 """So many references are looked at to find out how wide the columns have to be."""
@@ -41,12 +44,12 @@ class ReferencesPane(PaneLines):
     pane = Pane.REFERENCES
 
     def draw(self, shown: Shown, width: int, _: int) -> Page:
-        rows = shown.index.of(Kind.REF)
-        if not rows:
+        found = [*zip(shown.index.of(Kind.REF), shown.index.reading.state.refs, strict=True)]
+        if not found:
             return nothing(width, "Nothing here points elsewhere.")
-        refs = shown.index.reading.state.refs
-        columns = Columns.of(refs[:MEASURED], width)
-        return Page(len(rows), lambda row: (ref_line(refs[row], columns),), rows.__getitem__)
+        found.sort(key=lambda each: each[1].status not in BROKEN)
+        columns = Columns.of([ref for _, ref in found[:MEASURED]], width)
+        return Page(len(found), lambda row: (ref_line(found[row][1], columns),), lambda row: found[row][0])
 
     def count(self, shown: Shown) -> str:
         refs = shown.index.reading.state.refs
@@ -71,7 +74,7 @@ class Columns:
         roomy = cells >= ROOMY
         return cls(
             cells,
-            kind=min(10, max(cell_len(ref.kind) for ref in refs)),
+            kind=min(10 if roomy else 8, max(cell_len(ref.kind) for ref in refs)),
             id=min(max(8, cells // 4), max(cell_len(ref.id) for ref in refs)) if roomy else 0,
             size=max(cell_len(figures(ref)) for ref in refs) if roomy else 0,
             uses=max(cell_len(_uses(ref)) for ref in refs) if roomy else 0,
@@ -86,7 +89,7 @@ def ref_line(ref: Ref, columns: Columns) -> Line:
         pad(show(shorten(ref.kind, columns.kind), "rule"), columns.kind),
         gap=" ",
     )
-    status = show(_status(ref), STYLE[ref.status])
+    status = show(_status(ref), STYLE[ref.status]) if columns.cells >= TIGHT else ()
     tail = join(
         pad(show(figures(ref), "dim"), columns.size, right=True),
         pad(show(_uses(ref), "dim"), columns.uses, right=True),
@@ -99,15 +102,15 @@ def ref_line(ref: Ref, columns: Columns) -> Line:
 
 def _way(ref: Ref, ids: int, room: int) -> Line:
     """The name and where it leads; of one that leads to what it is called after, who uses it."""
-    itself = ref.target == ref.id or ref.target.endswith(f" {ref.id}")
+    itself = names_itself(ref)
     other = ", ".join(ref.used_by[:MOST_USERS]) if itself else ref.target
     if not ids:
         ids = min(cell_len(ref.id), room if itself else max(room - 3 - cell_len(other), room // 2))
-    name = pad(show(shorten(ref.id, ids)), ids)
-    arrow: Line = (Span("←" if itself else "→", "faint"),)
     left = room - ids - 3
     if not other or left < LEAST:
-        return name
+        return show(shorten(ref.id, room))
+    name = pad(show(shorten(ref.id, ids)), ids)
+    arrow: Line = (Span("←" if itself else "→", "faint"),)
     told = fit(show(other, "dim"), left) if itself else show(shorten(other, left), "code")
     return join(name, arrow, told, gap=" ")
 
@@ -115,6 +118,11 @@ def _way(ref: Ref, ids: int, room: int) -> Line:
 MOST_USERS = 20
 LEAST = 6
 """In fewer cells nothing can be told."""
+
+
+def names_itself(ref: Ref) -> bool:
+    """Whether a reference is called after what it leads to."""
+    return ref.target == ref.id or ref.target.endswith(f" {ref.id}")
 
 
 def _status(ref: Ref) -> str:
