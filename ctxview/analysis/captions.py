@@ -265,7 +265,9 @@ def _budgets(changes: Sequence[Change]) -> Iterator[Caption]:
     for change in changes:
         if change.why.startswith("over"):
             why = "What does not fit is cut or left out, and nobody asks which."
-            yield Caption(f"{shown(change.subject)}: {change.why}.", why, 78, change)
+            # One that was not there before may only not have been known.
+            weight = 78 if change.kind is Kind.CHANGED else 46
+            yield Caption(f"{shown(change.subject)}: {change.why}.", why, weight, change)
         elif change.why == "fits again":
             yield Caption(f"{shown(change.subject)} fits its budget again.", "", 50, change)
 

@@ -51,7 +51,7 @@ def subtitle(view: SessionView) -> Line:
     return join(*parts, gap="─")
 
 
-def offers(view: SessionView, *, draft: bool, player: bool) -> set[Need]:
+def offers(view: SessionView, *, draft: bool, player: bool, playing: bool = False) -> set[Need]:
     """Which commands are worth a place in the key bar."""
     shown, source = view.shown, view.source
     may_add = shown is not None and any(tier.new for tier in shown.index.reading.state.tiers)
@@ -59,6 +59,7 @@ def offers(view: SessionView, *, draft: bool, player: bool) -> set[Need]:
         Need.REVISIONS: view.last_revision > 0,
         Need.PAST: view.look.revision < view.last_revision,
         Need.PLAYER: player,
+        Need.PLAYING: playing,
         Need.PROFILES: source is not None and len(source.profiles) > 1,
         Need.EDITORS: len(view.editors) > 1,
         Need.FINDINGS: shown is not None and bool(shown.index.findings),

@@ -28,6 +28,7 @@ class Need(StrEnum):
     HITS = "a search that found something"
     PAST = "something after what is shown"
     PLAYER = "a player that is on"
+    PLAYING = "revisions that go by"
     MESSAGES = "messages, of which more may come"
 
 

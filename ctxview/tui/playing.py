@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 TICK = 0.1
 FIRST = (Caption("This is where it begins."),)
+ALONE = (Caption("This stands by itself: nothing here went before it."),)
 NOTHING_NEW = Caption(NOTHING)
 GROUP = "captions"
 GO_ON = frozenset(("play", "faster", "slower", "next_event", "previous_event", "theme"))
@@ -240,7 +241,7 @@ def what_happened(source: Source, revision: int, look: Look, manner: Manner) -> 
 
     earlier = before(source.revisions, revision)
     if earlier is None:
-        return FIRST
+        return FIRST if revision == 0 else ALONE
     lens = Lens(ESTIMATES["bytes/4"], look.profile, manner.mode, look.budget)
     old, new = (source.reading(number, lens).state for number in (earlier, revision))
     events = [event for event in new.timeline if event.revision == revision]

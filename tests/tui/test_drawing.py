@@ -200,6 +200,8 @@ def test_the_timeline_fits_and_shows_where_one_is(revisions: int, cells: int) ->
 
 def test_the_key_bar_offers_what_makes_sense() -> None:
     assert "w save" not in plain(key_line({Need.FINDINGS}, 200))
+    assert "Space play" in plain(key_line({Need.REVISIONS, Need.PLAYER}, 120))
+    assert "Space pause" in plain(key_line({Need.REVISIONS, Need.PLAYER, Need.PLAYING}, 120))
     assert plain(key_line({Need.DRAFT}, 120)).startswith(" u undo  w save")
     for cells in (30, 60, 80):
         assert width(key_line(set(Need), cells)) <= cells

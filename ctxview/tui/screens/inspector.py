@@ -392,5 +392,6 @@ class Inspector(Kept, CommandScreen[None]):
         if subtitle != self._told:
             self._told = subtitle
             self.memory.border_subtitle = content(subtitle)
-        self.keys.offer(bars.offers(view, draft=self.drafts.dirty(view.look), player=self.playing.on))
+        draft, playing = self.drafts.dirty(view.look), self.playing.player.playing
+        self.keys.offer(bars.offers(view, draft=draft, player=self.playing.on, playing=playing))
         self.trending.turn()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Sequence
+from dataclasses import replace
 
 from ctxview.tui.commands import BY_ID, COMMANDS, Command, Need
 from ctxview.tui.keys import shown
@@ -49,10 +50,12 @@ def key_line(
         and (command.need is None or command.need in offers)
     ]
     player = Need.PLAYER in offers
+    fitting = [_while_playing(each) if Need.PLAYING in offers else each for each in fitting]
     fitting.sort(key=lambda command: (command.id not in first, *_last_of_all(command, player), command.bar))
     while fitting and _width(fitting) + width(last) + 4 > cells:
         fitting.pop()
-    fitting.sort(key=lambda command: (command.need is not Need.DRAFT, COMMANDS.index(command)))
+    places = {command.id: place for place, command in enumerate(COMMANDS)}
+    fitting.sort(key=lambda command: (command.need is not Need.DRAFT, places[command.id]))
     most = join(*(_key(command) for command in fitting), gap="  ")
     blank = Span(" " * max(1, cells - width(most) - width(last) - 2))
     return fit(join((Span(" "),), most, (blank,), last), cells)
@@ -62,6 +65,11 @@ def _last_of_all(command: Command, player: bool) -> tuple[bool, bool, bool]:
     """What a draft, the player that is on, or a search needs goes first."""
     plays = player and (command.need is Need.PLAYER or command.id == "play")
     return command.need is not Need.DRAFT, not plays, command.need is not Need.HITS
+
+
+def _while_playing(command: Command) -> Command:
+    """The key that plays is the one that pauses."""
+    return replace(command, label="pause") if command.id == "play" else command
 
 
 def _width(commands: list[Command]) -> int:
