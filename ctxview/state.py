@@ -294,6 +294,12 @@ class Ref:
     used_by: tuple[str, ...]
     origin: Origin
     text: str | None = None
+
+    @property
+    def names_itself(self) -> bool:
+        """Whether it is called after what it leads to, with the kind before it or without."""
+        return self.target == self.id or self.target.endswith(f" {self.id}")
+
     meaning: JsonValue = None
     """What it leads to as a value, where `text` only spells that out."""
 

@@ -129,11 +129,9 @@ class Graph:
         return stop
 
     def _target(self, target: str) -> Thing:
-        """Where a reference leads: a name, a kind and a name, or the path of something that has a name."""
+        """Where a reference leads: to a name, or to the path of something that has a name."""
         if target in self._names or target in self._cited:
             return self._named(target)
-        if (found := self._names.get(target.partition(" ")[2])) is not None:
-            return found
         found = self._names.get(target.rpartition("/")[2])
         if found is not None and (
             found.kind is Kind.REF or f"/{self._files.get(found, '')}".endswith(f"/{target}")
@@ -150,7 +148,8 @@ class Graph:
                 here = self._stops[thing]
                 for user in dict.fromkeys(ref.used_by):
                     self._lead(Way(self._named(user), here, ref.kind, ref.status, thing))
-                self._lead(Way(here, self._target(ref.target), ref.kind, ref.status, thing))
+                if not ref.names_itself:
+                    self._lead(Way(here, self._target(ref.target), ref.kind, ref.status, thing))
 
     def _lead_gaps(self, index: Index) -> None:
         for thing in index.of(Kind.GAP):

@@ -15,7 +15,6 @@ from ctxview.tui.panes.fields import field_lines
 from ctxview.tui.panes.history import numeral, role_style
 from ctxview.tui.panes.past import block_lines
 from ctxview.tui.panes.references import STYLE as REF_STYLE
-from ctxview.tui.panes.references import names_itself
 from ctxview.tui.panes.rows import EMPTY_TEXT, finding_row, gap_badge, what_waits
 from ctxview.tui.panes.todo import cursor_lines, item_line
 from ctxview.tui.session_view import Shown
@@ -153,7 +152,7 @@ def _budget(budget: Budget, shown: Shown, width: int) -> Iterator[Line]:
 
 def _ref(ref: Ref, width: int) -> Iterator[Line]:
     yield from wrap(show(ref.id, "strong"), width)
-    target = () if names_itself(ref) else join((Span("→ ", "dim"),), show(ref.target, "code"))
+    target = () if ref.names_itself else join((Span("→ ", "dim"),), show(ref.target, "code"))
     yield from wrap(join(show(ref.kind, "dim"), target, gap=" "), width, "  ")
     yield (Span(f"{glyphs.REF[ref.status]} {ref.status}", REF_STYLE[ref.status]),)
     sizes = [f"{glyphs.count(ref.tokens)} tokens"] if ref.tokens is not None else []

@@ -102,7 +102,7 @@ def ref_line(ref: Ref, columns: Columns) -> Line:
 
 def _way(ref: Ref, ids: int, room: int) -> Line:
     """The name and where it leads; of one that leads to what it is called after, who uses it."""
-    itself = names_itself(ref)
+    itself = ref.names_itself
     other = ", ".join(ref.used_by[:MOST_USERS]) if itself else ref.target
     if not ids:
         ids = min(cell_len(ref.id), room if itself else max(room - 3 - cell_len(other), room // 2))
@@ -118,11 +118,6 @@ def _way(ref: Ref, ids: int, room: int) -> Line:
 MOST_USERS = 20
 LEAST = 6
 """In fewer cells nothing can be told."""
-
-
-def names_itself(ref: Ref) -> bool:
-    """Whether a reference is called after what it leads to."""
-    return ref.target == ref.id or ref.target.endswith(f" {ref.id}")
 
 
 def _status(ref: Ref) -> str:
