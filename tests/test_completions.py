@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -24,9 +25,11 @@ def test_every_command_and_its_options_are_in_the_script(
     told = script(shell, capsys)
     for name in cli.COMMANDS:
         assert name in told
-    for option in ("fail-on", "json", "profile"):
-        assert option in told
-    assert told.startswith("# To install: ")
+    for word in ("fail-on", "json", "profile", "SNP021", "envelope", "reef", "cortexfs"):
+        assert word in told
+    first, second, *_ = told.splitlines()
+    assert second.startswith("# To install: ")
+    assert first == "#compdef ctxview" or shell != "zsh"
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -46,7 +49,12 @@ def test_a_shell_can_read_its_script(shell: str, capsys: pytest.CaptureFixture[s
         (["ctxview", "che"], {"check"}),
         (["ctxview", "check", "--fail-on", "w"], {"warning"}),
         (["ctxview", "check", "--fo"], {"--format", "--forget"}),
-        (["ctxview", "completions", "f"], {"fish"}),
+        (["ctxview", "completions", ""], {"bash", "zsh", "fish", "-h", "--help"}),
+        (["ctxview", "--theme", "r"], {"reef"}),
+        (["ctxview", "rules", "SNP02"], {f"SNP02{digit}" for digit in range(10)}),
+        (["ctxview", "check", "--select", "ABI,SNP001"], {"ABI,SNP001"}),
+        (["ctxview", "show", "--profile", "c"], {"cortexfs", "c d.toml"}),
+        (["ctxview", "show", "c"], {"c d.toml"}),
     ],
 )
 def test_bash_completes_commands_options_and_words(
@@ -57,5 +65,29 @@ def test_bash_completes_commands_options_and_words(
     words = " ".join(f"'{word}'" for word in typed)
     ask = f"COMP_WORDS=({words}); COMP_CWORD={len(typed) - 1}; _ctxview; printf '%s\\n' \"${{COMPREPLY[@]}}\""
     told = script("bash", capsys) + ask
+    (tmp_path / "c d.toml").touch()
     done = subprocess.run([bash, "-c", told], capture_output=True, text=True, check=True, cwd=tmp_path)
-    assert set(done.stdout.split()) == expected
+    assert set(done.stdout.splitlines()) == expected
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("ctxview che", {"check"}),
+        ("ctxview --theme r", {"reef"}),
+        ("ctxview check --select ABI,SNP001", {"ABI,SNP001"}),
+        ("ctxview completions ", {"bash", "zsh", "fish"}),
+    ],
+)
+def test_fish_completes_commands_options_and_words(
+    typed: str, expected: set[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    fish = shutil.which("fish")
+    if fish is None:
+        pytest.skip("there is no fish")
+    told = f"{script('fish', capsys)}\ncomplete -C '{typed}'"
+    home = {**os.environ, "HOME": str(tmp_path)}
+    done = subprocess.run(
+        [fish, "-c", told], capture_output=True, text=True, check=True, cwd=tmp_path, env=home
+    )
+    assert {line.split("\t")[0] for line in done.stdout.splitlines()} == expected
