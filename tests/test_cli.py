@@ -279,6 +279,12 @@ def test_an_unknown_profile_is_trouble_with_the_names_there_are(ctxview) -> None
     assert "atom-0.17" in ran.err.splitlines()[0]
 
 
+def test_a_profile_of_one_format_leaves_the_others_in_a_tree_to_their_own(ctxview) -> None:
+    ran = ctxview("check", CLEAN, folder() / "envelope" / "handoff", "--profile", "atom-0.17")
+
+    assert ran.code == 0, ran.err
+
+
 # -- rules and formats -----------------------------------------------------------------------------------
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ctxview.analysis.wording import did_you_mean
@@ -13,6 +13,7 @@ from ctxview.commands.looking import add_look, lens
 from ctxview.commands.trouble import Trouble, complain
 from ctxview.findings import Finding, Severity
 from ctxview.formats import CannotOpen, Found, Lens, Remembers, Source, discover, open_source
+from ctxview.formats.profile_shelf import is_path, unknown
 
 OUTPUTS = ("text", "json", "sarif", "github")
 FAILING = {"error": (Severity.ERROR,), "warning": (Severity.ERROR, Severity.WARNING), "never": ()}
@@ -26,6 +27,8 @@ class Checked:
     findings: list[Finding] = field(default_factory=list)
     files: set[Path] = field(default_factory=set)
     unreadable: bool = False
+    profiles: dict[str, None] = field(default_factory=dict)
+    """The names that could have been asked for."""
     not_remembered: str | None = None
     """Why what was seen could not be kept for the next check; None while it could."""
 
@@ -54,6 +57,7 @@ def run(arguments: Namespace) -> int:
     checked = Checked()
     for path in arguments.paths:
         _check(path, arguments, lens(arguments), checked)
+    _demand_known(arguments.profile, checked)
     findings = sorted(
         {each for each in checked.findings if _wanted(each.rule, selected, ignored)},
         key=lambda each: (
@@ -78,15 +82,29 @@ def _check(path: Path, arguments: Namespace, look: Lens, checked: Checked) -> No
             source = open_source(thing, as_format)
             if arguments.forget:
                 _forget(source)
-            found = source.findings(look)
+            own = _lens_for(source, look, checked)
+            found = source.findings(own)
         except CannotOpen as error:
             complain(str(error))
             checked.unreadable = True
             continue
-        _remember(source, look, checked)
+        _remember(source, own, checked)
         checked.findings += found
         checked.files.update(revision.file for revision in source.revisions)
         checked.unreadable = checked.unreadable or any(finding.rule == UNREADABLE for finding in found)
+
+
+def _lens_for(source: Source, look: Lens, checked: Checked) -> Lens:
+    """A profile is of one format; what else lies in the tree is judged by the default of its own."""
+    checked.profiles.update(dict.fromkeys(source.profiles))
+    if look.profile is None or is_path(look.profile) or not source.profiles:
+        return look
+    return look if look.profile in source.profiles else replace(look, profile=None)
+
+
+def _demand_known(profile: str | None, checked: Checked) -> None:
+    if profile is not None and checked.profiles and not is_path(profile) and profile not in checked.profiles:
+        raise Trouble(str(unknown(profile, [*checked.profiles])))
 
 
 def _remember(source: Source, look: Lens, checked: Checked) -> None:

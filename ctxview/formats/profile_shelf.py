@@ -25,6 +25,16 @@ class ProfileError(CannotOpen):
     """A profile that cannot be used; the message names the file and the key."""
 
 
+def is_path(wanted: str) -> bool:
+    """Whether a person means a file and not the name of a packaged profile."""
+    return wanted.endswith(".toml") or "/" in wanted or Path(wanted).is_file()
+
+
+def unknown(wanted: str, names: Sequence[str]) -> ProfileError:
+    there = f"there are {', '.join(names)}, or the path of a .toml file"
+    return ProfileError(f"no profile is called {wanted!r}{did_you_mean(wanted, names)}; {there}")
+
+
 class Shelf(Generic[P]):
     """The profiles of one format: TOML files in `package`, of which `names` lists the default first."""
 
@@ -41,12 +51,9 @@ class Shelf(Generic[P]):
             if wanted not in self._built:
                 self._built[wanted] = _build(self._kind, {"name": wanted, **self._packaged(wanted)})
             return self._built[wanted]
-        if wanted.endswith(".toml") or "/" in wanted or Path(wanted).is_file():
+        if is_path(wanted):
             return self._load_file(Path(wanted))
-        raise ProfileError(
-            f"no profile is called {wanted!r}{did_you_mean(wanted, self._names)}; "
-            f"there are {', '.join(self._names)}, or the path of a .toml file"
-        )
+        raise unknown(wanted, self._names)
 
     def _packaged(self, name: str) -> Table:
         # Not importlib.resources: it brings zipfile along, and these are always plain files.

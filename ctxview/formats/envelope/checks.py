@@ -17,50 +17,51 @@ from ctxview.findings import Finding
 from ctxview.formats.envelope.files_beside import FilesBeside
 from ctxview.formats.envelope.loading import LoadedFile
 from ctxview.formats.envelope.model import Dossier, Record
+from ctxview.formats.envelope.profile import Profile
 from ctxview.formats.envelope.read import Layout, RecordFile
 from ctxview.formats.envelope.vocabulary import Kind
 from ctxview.formats.file_rules import report_partly_read, report_unreadable
 from ctxview.origin import Origin
 
 
-def check_loaded(file: LoadedFile) -> Iterator[Finding]:
+def check_loaded(file: LoadedFile, profile: Profile) -> Iterator[Finding]:
     """Everything wrong with one file of a source and the records in it, taken by themselves."""
     if file.problem is not None:
         yield from report_unreadable(str(file.path), file.problem)
         return
     if (left_out := file.left_out or file.found.left_out) is not None:
         yield from report_partly_read(str(file.path), left_out)
-    yield from check_records(file.found)
+    yield from check_records(file.found, profile)
 
 
-def check_records(file: RecordFile) -> Iterator[Finding]:
+def check_records(file: RecordFile, profile: Profile) -> Iterator[Finding]:
     from ctxview.formats.envelope import rules
 
     yield from _check_json(file)
     for stray in file.strays:
-        yield from rules.check_stray(stray)
+        yield from rules.check_stray(stray, profile)
     for record in file.records:
-        yield from rules.check_record(record)
+        yield from rules.check_record(record, profile)
         yield from _check_paths(record)
     for prefix, document in file.documents:
         yield from check_strings(document.value, _Places(file.file, prefix, document).origin)
 
 
-def check_envelope(dossier: Dossier, beside: FilesBeside) -> Iterator[Finding]:
+def check_envelope(dossier: Dossier, beside: FilesBeside, profile: Profile) -> Iterator[Finding]:
     """What is wrong between the records of one envelope, and with the files that its sources lead to."""
     from ctxview.formats.envelope import rules
 
-    yield from rules.check_dossier(dossier)
+    yield from rules.check_dossier(dossier, profile)
     for source in dossier.of(Kind.SOURCE):
         if (file := beside.find(source.text("uri"))) is not None:
             yield from rules.check_file_beside(source, file)
 
 
-def check_envelopes(dossiers: Sequence[Dossier]) -> Iterator[Finding]:
+def check_envelopes(dossiers: Sequence[Dossier], profile: Profile) -> Iterator[Finding]:
     """What is wrong between envelopes."""
     from ctxview.formats.envelope import rules
 
-    yield from rules.check_bundle(dossiers)
+    yield from rules.check_bundle(dossiers, profile)
 
 
 class _Places:

@@ -7,7 +7,7 @@ may come from another thread.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,8 @@ from ctxview.formats.envelope.loading import Loaded, LoadedFile, load
 from ctxview.formats.envelope.masking import masked_findings
 from ctxview.formats.envelope.moments import Moment, moments_of
 from ctxview.formats.envelope.ownership import EDITORS
+from ctxview.formats.envelope.profile import Profile
+from ctxview.formats.envelope.profiles import PROFILES, load_profile
 from ctxview.formats.envelope.read import RecordFile, read_again
 from ctxview.formats.envelope.withheld import Withheld
 from ctxview.formats.file_rules import report_partly_read
@@ -48,7 +50,7 @@ class EnvelopeSource(OfFiles[RecordFile]):
     """Records, gathered by envelope."""
 
     format = FORMAT
-    profiles: Sequence[str] = ("draft-0.1.1",)
+    profiles: Sequence[str] = PROFILES
     editors: Sequence[str] = EDITORS
 
     def __init__(self, path: Path, loaded: Loaded | None = None) -> None:
@@ -56,6 +58,7 @@ class EnvelopeSource(OfFiles[RecordFile]):
         self._look = _Look(path, [file.found for file in self._loaded.files])
         self._readings: Answers[Reading] = Answers()
         self._judged: Answers[tuple[Finding, ...]] = Answers(MOST_FILES)
+        self._all: Answers[tuple[Finding, ...]] = Answers()
 
     @property
     def bundle(self) -> Bundle:
@@ -117,14 +120,15 @@ class EnvelopeSource(OfFiles[RecordFile]):
     def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:
         if overlay:
             look = self._look.with_drafts(overlay)
-            return look.reading(revision, lens, self.title, lambda: self._draft_findings(look, overlay))
-        key = (revision, lens.counter.name, lens.editor, lens.hurry)
+            drafted = partial(self._draft_findings, look, overlay)
+            return look.reading(revision, lens, self.title, drafted)
+        key = (revision, lens.counter.name, lens.profile, lens.editor, lens.hurry)
         return self._readings.once(
             key, lambda: self._look.reading(revision, lens, self.title, self._file_findings)
         )
 
-    def findings(self, lens: Lens) -> Sequence[Finding]:  # noqa: ARG002 - no lens changes what is found
-        return self._all_findings
+    def findings(self, lens: Lens) -> Sequence[Finding]:
+        return self._all.once(lens.profile, lambda: self._all_findings(load_profile(lens.profile)))
 
     def again(self) -> EnvelopeSource:
         """Raises `CannotOpen`. Files that did not change are neither read nor judged again."""
@@ -138,29 +142,31 @@ class EnvelopeSource(OfFiles[RecordFile]):
         except Unreadable:
             return b""
 
-    @cached_property
-    def _all_findings(self) -> tuple[Finding, ...]:
-        found = [*self._file_findings(), *self._look.between_envelopes]
+    def _all_findings(self, profile: Profile) -> tuple[Finding, ...]:
+        found = [*self._file_findings(profile), *self._look.between_envelopes(profile)]
         for dossier in self.bundle.dossiers:
-            found += self._look.judgement(dossier)
+            found += self._look.judgement(dossier, profile)
         return masked_findings(found, self._look.withheld)
 
-    def _file_findings(self) -> Iterator[Finding]:
+    def _file_findings(self, profile: Profile) -> Iterator[Finding]:
         if self._loaded.left_out is not None:
             yield from report_partly_read(str(self._path), self._loaded.left_out)
         for file in self._loaded.files:
-            yield from self._judgement(file)
+            yield from self._judgement(file, profile)
 
-    def _draft_findings(self, look: _Look, overlay: Mapping[str, bytes]) -> Iterator[Finding]:
+    def _draft_findings(
+        self, look: _Look, overlay: Mapping[str, bytes], profile: Profile
+    ) -> Iterator[Finding]:
         for file, found in zip(self._loaded.files, look.bundle.files, strict=True):
             if str(file.path) in overlay:
-                yield from check_records(found)
+                yield from check_records(found, profile)
             else:
-                yield from self._judgement(file)
+                yield from self._judgement(file, profile)
 
-    def _judgement(self, file: LoadedFile) -> tuple[Finding, ...]:
+    def _judgement(self, file: LoadedFile, profile: Profile) -> tuple[Finding, ...]:
         """What is wrong with a file taken by itself."""
-        return self._judged.once(file.serial, lambda: tuple(check_loaded(file)))
+        key = (file.serial, profile.name)
+        return self._judged.once(key, lambda: tuple(check_loaded(file, profile)))
 
 
 class _Look:
@@ -170,7 +176,8 @@ class _Look:
         self._path = path
         self.bundle = Bundle(tuple(files))
         self._beside = beside
-        self._judged: dict[Dossier, tuple[Finding, ...]] = {}
+        self._judged: dict[tuple[Dossier, str], tuple[Finding, ...]] = {}
+        self._between: Answers[tuple[Finding, ...]] = Answers()
 
     def with_drafts(self, overlay: Mapping[str, bytes]) -> _Look:
         files = [
@@ -207,7 +214,7 @@ class _Look:
         return self._beside or FilesBeside(folder)
 
     def reading(
-        self, revision: int, lens: Lens, title: str, file_findings: Callable[[], Iterator[Finding]]
+        self, revision: int, lens: Lens, title: str, file_findings: Callable[[Profile], Iterator[Finding]]
     ) -> Reading:
         from ctxview.formats.envelope.state import Setting, build_state
         from ctxview.formats.envelope.view import View
@@ -220,25 +227,27 @@ class _Look:
         setting = Setting(
             title, str(self._path), self.revisions[place].label, self.bundle.files, self.timeline
         )
-        if lens.hurry and len(self.bundle.records) > MANY and moment.whole not in self._judged:
+        profile = load_profile(lens.profile)
+        unjudged = (moment.whole, profile.name) not in self._judged
+        if lens.hurry and len(self.bundle.records) > MANY and unjudged:
             return Reading(build_state(view, setting), (), judged=False)
         strangers = self._strangers(moment)
         found = [
-            *(each for each in file_findings() if each.origin.file not in strangers),
-            *self.judgement(moment.whole),
-            *self.between_envelopes,
+            *(each for each in file_findings(profile) if each.origin.file not in strangers),
+            *self.judgement(moment.whole, profile),
+            *self.between_envelopes(profile),
         ]
         return Reading(build_state(view, setting), masked_findings(found, self.withheld))
 
-    def judgement(self, dossier: Dossier) -> tuple[Finding, ...]:
+    def judgement(self, dossier: Dossier, profile: Profile) -> tuple[Finding, ...]:
         """What is wrong between the records of an envelope."""
-        if dossier not in self._judged:
-            self._judged[dossier] = tuple(check_envelope(dossier, self.beside))
-        return self._judged[dossier]
+        key = (dossier, profile.name)
+        if key not in self._judged:
+            self._judged[key] = tuple(check_envelope(dossier, self.beside, profile))
+        return self._judged[key]
 
-    @cached_property
-    def between_envelopes(self) -> tuple[Finding, ...]:
-        return tuple(check_envelopes(self.bundle.dossiers))
+    def between_envelopes(self, profile: Profile) -> tuple[Finding, ...]:
+        return self._between.once(profile.name, lambda: tuple(check_envelopes(self.bundle.dossiers, profile)))
 
     def _strangers(self, moment: Moment) -> set[str]:
         """The files of other envelopes that this moment does not draw on."""

@@ -305,3 +305,15 @@ def test_in_a_hurry_many_records_are_shown_before_they_are_judged(
     assert first.state == last.state
     assert last.judged
     assert last.findings
+
+
+def test_a_persons_own_profile_draws_the_line_elsewhere(tmp_path: Path) -> None:
+    source = opened(b.write(tmp_path / "records", b.as_array(b.turn())))
+    own = tmp_path / "strict.toml"
+    own.write_text('extends = "draft-0.1.1"\n[limits]\ninline_bytes = 1\n')
+
+    strict = {each.rule for each in source.findings(Lens(LENS.counter, profile=str(own)))}
+
+    assert strict - rules(source) == {"ENV025"}
+    with pytest.raises(CannotOpen, match=r"did you mean draft-0\.1\.1"):
+        source.findings(Lens(LENS.counter, profile="draft-0.1"))

@@ -18,6 +18,7 @@ from dataclasses import replace
 from ctxview.findings import REGISTRY, Finding, Rule, rules_in, run
 from ctxview.formats.envelope.files_beside import FileBeside
 from ctxview.formats.envelope.model import Dossier, Record, Stray
+from ctxview.formats.envelope.profile import Profile
 from ctxview.formats.envelope.rules import (
     assembly,
     budget,
@@ -57,14 +58,14 @@ MODULES = (
 )
 
 
-def check_stray(stray: Stray) -> Iterator[Finding]:
+def check_stray(stray: Stray, profile: Profile) -> Iterator[Finding]:
     """Why a value that stands where a record should is none."""
-    yield from run(STRAY_RULES, stray)
+    yield from run(STRAY_RULES, stray, profile)
 
 
-def check_record(record: Record) -> Iterator[Finding]:
+def check_record(record: Record, profile: Profile) -> Iterator[Finding]:
     """What is wrong with one record taken by itself."""
-    yield from run(RECORD_RULES, record)
+    yield from run(RECORD_RULES, record, profile)
 
 
 def check_file_beside(source: Record, file: FileBeside) -> Iterator[Finding]:
@@ -72,14 +73,14 @@ def check_file_beside(source: Record, file: FileBeside) -> Iterator[Finding]:
     yield from run((replace(REGISTRY["ENV030"], check=sources.digest_of_file),), source, file)
 
 
-def check_dossier(dossier: Dossier) -> Iterator[Finding]:
+def check_dossier(dossier: Dossier, profile: Profile) -> Iterator[Finding]:
     """What is wrong between the records that belong to one envelope."""
-    yield from run(DOSSIER_RULES, dossier)
+    yield from run(DOSSIER_RULES, dossier, profile)
 
 
-def check_bundle(dossiers: Sequence[Dossier]) -> Iterator[Finding]:
+def check_bundle(dossiers: Sequence[Dossier], profile: Profile) -> Iterator[Finding]:
     """What is wrong between the envelopes of one source."""
-    yield from run(BUNDLE_RULES, dossiers)
+    yield from run(BUNDLE_RULES, dossiers, profile)
 
 
 def _rules_about(subject: str) -> tuple[Rule, ...]:

@@ -12,6 +12,7 @@ from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.envelope.digests import Digest
 from ctxview.formats.envelope.fates import is_redacted
 from ctxview.formats.envelope.model import Dossier, Record, text
+from ctxview.formats.envelope.profile import Profile
 from ctxview.formats.envelope.rules.lookup import (
     Part,
     assembled,
@@ -31,7 +32,7 @@ PLAIN_WRAPPERS = (None, "", "none", "plain")
 
 
 @rule("ENV053", name="block-order", severity=Severity.WARNING)
-def block_order(record: Record) -> Iterator[Hit]:
+def block_order(record: Record, profile: Profile) -> Iterator[Hit]:
     """Two blocks of an assembly have one id, or their positions do not rise.
 
     ## Why
@@ -69,7 +70,7 @@ def block_order(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV054", name="source-items", severity=Severity.WARNING)
-def source_items(record: Record) -> Iterator[Hit]:
+def source_items(record: Record, profile: Profile) -> Iterator[Hit]:
     """The items in the blocks of an assembly are not those it lists as its sources.
 
     ## Why
@@ -98,7 +99,7 @@ def source_items(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV055", name="assembled-unselected", severity=Severity.WARNING)
-def assembled_unselected(dossier: Dossier) -> Iterator[Hit]:
+def assembled_unselected(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """An item was assembled that no selection selected.
 
     ## Why
@@ -126,7 +127,7 @@ def assembled_unselected(dossier: Dossier) -> Iterator[Hit]:
 
 
 @rule("ENV056", name="not-for-this-target", severity=Severity.ERROR)
-def not_for_this_target(dossier: Dossier) -> Iterator[Hit]:
+def not_for_this_target(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """An assembly holds an item that its target may not see.
 
     ## Why
@@ -155,7 +156,7 @@ def not_for_this_target(dossier: Dossier) -> Iterator[Hit]:
 
 
 @rule("ENV062", name="no-source", severity=Severity.WARNING)
-def no_source(dossier: Dossier) -> Iterator[Hit]:
+def no_source(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """An assembled item cannot be traced to a source.
 
     ## Why
@@ -184,7 +185,7 @@ def no_source(dossier: Dossier) -> Iterator[Hit]:
 
 
 @rule("ENV063", name="wrong-hash", severity=Severity.WARNING)
-def wrong_hash(dossier: Dossier) -> Iterator[Hit]:
+def wrong_hash(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """The hash of a block or an injection is not that of its content.
 
     ## Why

@@ -10,15 +10,16 @@ from collections.abc import Iterator
 from ctxview.analysis.wording import listed, shown
 from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.envelope.model import Dossier, Record, count, text
+from ctxview.formats.envelope.our_words import FITTING_DIMENSION, SIZE_KEYS, SIZE_OMISSIONS
+from ctxview.formats.envelope.profile import Profile
 from ctxview.formats.envelope.rules.lookup import called, omissions, truncations
-from ctxview.formats.envelope.thresholds import FITTING_DIMENSION, SIZE_KEYS, SIZE_OMISSIONS
 from ctxview.formats.envelope.vocabulary import Kind
 
 DIMENSIONS = ("tokens", "bytes", "items")
 
 
 @rule("ENV043", name="limit-without-use", severity=Severity.WARNING)
-def limit_without_use(record: Record) -> Iterator[Hit]:
+def limit_without_use(record: Record, profile: Profile) -> Iterator[Hit]:
     """A limit stands on a budget without what was used of it, or a use without its limit.
 
     ## Why
@@ -50,7 +51,7 @@ def limit_without_use(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV044", name="unfitting-dimension", severity=Severity.WARNING)
-def unfitting_dimension(record: Record) -> Iterator[Hit]:
+def unfitting_dimension(record: Record, profile: Profile) -> Iterator[Hit]:
     """A budget limits something else than what counts for its target.
 
     ## Why
@@ -79,7 +80,7 @@ def unfitting_dimension(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV045", name="over-budget", severity=Severity.WARNING)
-def over_budget(record: Record) -> Iterator[Hit]:
+def over_budget(record: Record, profile: Profile) -> Iterator[Hit]:
     """More was used than the limit allows and no record says what was cut, or the reserve exceeds the limit.
 
     ## Why
@@ -108,7 +109,7 @@ def over_budget(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV051", name="unbacked-strategy", severity=Severity.WARNING)
-def unbacked_strategy(dossier: Dossier) -> Iterator[Hit]:
+def unbacked_strategy(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """A budget was full, and what its overflow strategy should have led to is not there.
 
     ## Why
@@ -139,7 +140,7 @@ def unbacked_strategy(dossier: Dossier) -> Iterator[Hit]:
 
 
 @rule("ENV052", name="limit-without-budget", severity=Severity.WARNING)
-def limit_without_budget(dossier: Dossier) -> Iterator[Hit]:
+def limit_without_budget(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """Something was limited in size, and there is no budget that says by how much.
 
     ## Why

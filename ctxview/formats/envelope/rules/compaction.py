@@ -13,9 +13,10 @@ from ctxview.analysis.wording import counted, listed, shown
 from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.envelope.fates import GONE, Shown, fates, is_redacted
 from ctxview.formats.envelope.model import Dossier, Record, count
+from ctxview.formats.envelope.our_words import SENSITIVE
+from ctxview.formats.envelope.profile import Profile
 from ctxview.formats.envelope.rules.lookup import called, ids, is_blank, named
 from ctxview.formats.envelope.standing import Standing, standing
-from ctxview.formats.envelope.thresholds import SENSITIVE
 from ctxview.formats.envelope.vocabulary import Kind
 
 EXPLAINING = ("trigger", "coverage", "replacement_policy")
@@ -23,7 +24,7 @@ EXPLAINING = ("trigger", "coverage", "replacement_policy")
 
 
 @rule("ENV064", name="lost-sources", severity=Severity.WARNING)
-def lost_sources(dossier: Dossier) -> Iterator[Hit]:
+def lost_sources(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """A compaction names no sources, or one that is not there any more.
 
     ## Why
@@ -53,7 +54,7 @@ def lost_sources(dossier: Dossier) -> Iterator[Hit]:
 
 
 @rule("ENV065", name="no-summary", severity=Severity.WARNING)
-def no_summary(dossier: Dossier) -> Iterator[Hit]:
+def no_summary(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """A compaction has no summary that can be read.
 
     ## Why
@@ -89,7 +90,7 @@ def no_summary(dossier: Dossier) -> Iterator[Hit]:
 
 
 @rule("ENV066", name="unexplained-compaction", severity=Severity.WARNING)
-def unexplained_compaction(dossier: Dossier) -> Iterator[Hit]:
+def unexplained_compaction(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """A compaction does not say why it was made, what was lost, or how to refresh the summary.
 
     ## Why
@@ -119,7 +120,7 @@ def unexplained_compaction(dossier: Dossier) -> Iterator[Hit]:
 
 
 @rule("ENV067", name="coverage-figures", severity=Severity.WARNING)
-def coverage_figures(record: Record) -> Iterator[Hit]:
+def coverage_figures(record: Record, profile: Profile) -> Iterator[Hit]:
     """The figures of a coverage do not fit the sources, or the summary is longer than what it replaces.
 
     ## Why
@@ -149,7 +150,7 @@ def coverage_figures(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV068", name="other-sources", severity=Severity.WARNING)
-def other_sources(dossier: Dossier) -> Iterator[Hit]:
+def other_sources(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """A summary names other sources than the compaction that made it.
 
     ## Why
@@ -175,7 +176,7 @@ def other_sources(dossier: Dossier) -> Iterator[Hit]:
 
 
 @rule("ENV069", name="source-beside-summary", severity=Severity.INFO)
-def source_beside_summary(dossier: Dossier) -> Iterator[Hit]:
+def source_beside_summary(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """Compacted items were injected together with the summary that replaces them.
 
     ## Why
@@ -211,7 +212,7 @@ def source_beside_summary(dossier: Dossier) -> Iterator[Hit]:
 
 
 @rule("ENV070", name="summary-of-redacted", severity=Severity.WARNING)
-def summary_of_redacted(dossier: Dossier) -> Iterator[Hit]:
+def summary_of_redacted(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """A summary of redacted or sensitive items does not say what was redacted in it.
 
     ## Why
@@ -251,7 +252,7 @@ def summary_of_redacted(dossier: Dossier) -> Iterator[Hit]:
 
 
 @rule("ENV071", name="summary-as-answer", severity=Severity.WARNING)
-def summary_as_answer(dossier: Dossier) -> Iterator[Hit]:
+def summary_as_answer(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """A summary is used as the final answer, or old reasoning is replayed (nobody can check this).
 
     ## Why

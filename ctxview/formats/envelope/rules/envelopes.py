@@ -13,6 +13,7 @@ from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.envelope.bundle import revision_of
 from ctxview.formats.envelope.fates import Fate, fates, is_redacted
 from ctxview.formats.envelope.model import Dossier, Record
+from ctxview.formats.envelope.profile import Profile
 from ctxview.formats.envelope.rules.lookup import ids, named, stand_ins
 from ctxview.formats.envelope.standing import Standing, standing
 from ctxview.formats.envelope.vocabulary import Kind
@@ -35,7 +36,7 @@ SUMMARY_KINDS = ("computed_summary", "thread_summary")
 
 
 @rule("ENV014", name="item-neither-selected-nor-injected", severity=Severity.WARNING)
-def item_neither_selected_nor_injected(dossier: Dossier) -> Iterator[Hit]:
+def item_neither_selected_nor_injected(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """An envelope lists an item that no selection selected and no injection shows.
 
     ## Why
@@ -64,7 +65,7 @@ def item_neither_selected_nor_injected(dossier: Dossier) -> Iterator[Hit]:
 
 
 @rule("ENV015", name="lifecycle-without-evidence", severity=Severity.WARNING)
-def lifecycle_without_evidence(dossier: Dossier) -> Iterator[Hit]:
+def lifecycle_without_evidence(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """An envelope says how far it came, but there is no record of that step.
 
     ## Why
@@ -92,7 +93,7 @@ def lifecycle_without_evidence(dossier: Dossier) -> Iterator[Hit]:
 
 
 @rule("ENV016", name="reached-but-not-listed", severity=Severity.INFO)
-def reached_but_not_listed(dossier: Dossier) -> Iterator[Hit]:
+def reached_but_not_listed(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """A record is reached only through another one; the envelope itself does not list it.
 
     ## Why
@@ -121,7 +122,7 @@ def reached_but_not_listed(dossier: Dossier) -> Iterator[Hit]:
 
 
 @rule("ENV017", name="missing-reference-list", severity=Severity.WARNING)
-def missing_reference_list(dossier: Dossier) -> Iterator[Hit]:
+def missing_reference_list(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """Something affected the snapshot that the envelope has a list for, and the list is empty.
 
     ## Why
@@ -145,7 +146,7 @@ def missing_reference_list(dossier: Dossier) -> Iterator[Hit]:
 
 
 @rule("ENV019", name="snapshot-changed", severity=Severity.ERROR)
-def snapshot_changed(dossiers: Sequence[Dossier]) -> Iterator[Hit]:
+def snapshot_changed(dossiers: Sequence[Dossier], profile: Profile) -> Iterator[Hit]:
     """One context_id stands for two different envelopes, or a new revision came without an event.
 
     ## Why

@@ -12,8 +12,9 @@ from ctxview.analysis.wording import listed, shown
 from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.envelope.fates import is_redacted
 from ctxview.formats.envelope.model import Dossier, Record, text
+from ctxview.formats.envelope.our_words import PAYLOAD_KEYS
+from ctxview.formats.envelope.profile import Profile
 from ctxview.formats.envelope.rules.lookup import Path, called, is_blank, named, strings
-from ctxview.formats.envelope.thresholds import COPIED_LENGTH, PAYLOAD_KEYS
 from ctxview.formats.envelope.vocabulary import Kind
 from ctxview.formats.envelope.withheld import compared
 from ctxview.origin import JsonValue
@@ -37,7 +38,7 @@ OF_AN_ATTEMPT = ("task", "run", "attempt")
 
 
 @rule("ENV082", name="never-started", severity=Severity.WARNING)
-def never_started(dossier: Dossier) -> Iterator[Hit]:
+def never_started(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """A selection or a compaction was completed, and no event before that says that it started.
 
     ## Why
@@ -72,7 +73,7 @@ def never_started(dossier: Dossier) -> Iterator[Hit]:
 
 
 @rule("ENV083", name="events-disagree", severity=Severity.WARNING)
-def events_disagree(dossier: Dossier) -> Iterator[Hit]:
+def events_disagree(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """A record and the events tell different things about a redaction or a resolved gap.
 
     ## Why
@@ -113,7 +114,7 @@ def events_disagree(dossier: Dossier) -> Iterator[Hit]:
 
 
 @rule("ENV084", name="other-runtime", severity=Severity.WARNING)
-def other_runtime(dossier: Dossier) -> Iterator[Hit]:
+def other_runtime(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """An event belongs to another session, turn, task or attempt than its envelope.
 
     ## Why
@@ -144,7 +145,7 @@ def other_runtime(dossier: Dossier) -> Iterator[Hit]:
 
 
 @rule("ENV085", name="lost-runtime-ids", severity=Severity.WARNING)
-def lost_runtime_ids(record: Record) -> Iterator[Hit]:
+def lost_runtime_ids(record: Record, profile: Profile) -> Iterator[Hit]:
     """A turn's envelope lacks its session, thread or turn, or a task's selection its task, run or attempt.
 
     ## Why
@@ -173,7 +174,7 @@ def lost_runtime_ids(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV086", name="copied-evidence", severity=Severity.WARNING)
-def copied_evidence(dossier: Dossier) -> Iterator[Hit]:
+def copied_evidence(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """Evidence copies what an item says instead of citing its id.
 
     ## Why
@@ -189,17 +190,20 @@ def copied_evidence(dossier: Dossier) -> Iterator[Hit]:
     ## Source
     Agent Context draft, runtime profile ACTX-AR-EVID-001. The names and the length are ours.
     """
+    length = profile.limits.copied_length
     contents = {
         compared(found): record
         for kind in (Kind.ITEM, Kind.SUMMARY)
         for record in dossier.of(kind)
         for _, found in strings(record.value.get("content"))
-        if len(compared(found)) >= COPIED_LENGTH
+        if len(compared(found)) >= length
     }
     for record, path, value in _evidence(dossier):
         members = value if isinstance(value, dict) else {}
-        payload = next((name for name in PAYLOAD_KEYS if _is_payload(members.get(name))), None)
-        copied = next((each for _, found in strings(value) if (each := _original(contents, found))), None)
+        payload = next((name for name in PAYLOAD_KEYS if _is_payload(members.get(name), length)), None)
+        copied = next(
+            (each for _, found in strings(value) if (each := _original(contents, found, length))), None
+        )
         if copied is not None:
             message = (
                 f"the evidence in {called(record)} copies the text of {called(copied)} instead of citing it"
@@ -276,13 +280,13 @@ def _evidence(dossier: Dossier) -> Iterator[tuple[Record, Path, JsonValue]]:
         yield event, ("data",), event.value.get("data")
 
 
-def _is_payload(value: JsonValue) -> bool:
-    return bool(value) and (isinstance(value, dict | list) or len(text(value) or "") >= COPIED_LENGTH)
+def _is_payload(value: JsonValue, length: int) -> bool:
+    return bool(value) and (isinstance(value, dict | list) or len(text(value) or "") >= length)
 
 
-def _original(contents: Mapping[str, Record], found: str) -> Record | None:
+def _original(contents: Mapping[str, Record], found: str, length: int) -> Record | None:
     words = compared(found)
-    if len(words) < COPIED_LENGTH:
+    if len(words) < length:
         return None
     return next(
         (record for content, record in contents.items() if content in words or words in content), None

@@ -11,13 +11,14 @@ from ctxview.analysis.wording import counted, listed, shown
 from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.envelope.fates import Fate, fates
 from ctxview.formats.envelope.model import Dossier, Record
+from ctxview.formats.envelope.our_words import POINT_TARGETS
+from ctxview.formats.envelope.profile import Profile
 from ctxview.formats.envelope.rules.lookup import called, ids, named
-from ctxview.formats.envelope.thresholds import POINT_TARGETS
 from ctxview.formats.envelope.vocabulary import TARGETS, Kind
 
 
 @rule("ENV057", name="injection-of-nothing", severity=Severity.ERROR)
-def injection_of_nothing(dossier: Dossier) -> Iterator[Hit]:
+def injection_of_nothing(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """An injection names an assembly that does not exist.
 
     ## Why
@@ -44,7 +45,7 @@ def injection_of_nothing(dossier: Dossier) -> Iterator[Hit]:
 
 
 @rule("ENV058", name="wider-than-assembled", severity=Severity.ERROR)
-def wider_than_assembled(dossier: Dossier) -> Iterator[Hit]:
+def wider_than_assembled(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """An injection shows an assembly to another target, or to more, than it was made for.
 
     ## Why
@@ -79,7 +80,7 @@ def wider_than_assembled(dossier: Dossier) -> Iterator[Hit]:
 
 
 @rule("ENV059", name="unfitting-point", severity=Severity.WARNING)
-def unfitting_point(record: Record) -> Iterator[Hit]:
+def unfitting_point(record: Record, profile: Profile) -> Iterator[Hit]:
     """Context was put at a point that its target does not read.
 
     ## Why
@@ -107,7 +108,7 @@ def unfitting_point(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV060", name="selected-not-shown", severity=Severity.INFO)
-def selected_not_shown(dossier: Dossier) -> Iterator[Hit]:
+def selected_not_shown(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """Items were selected and no injection showed them to anybody.
 
     ## Why
@@ -139,7 +140,7 @@ def selected_not_shown(dossier: Dossier) -> Iterator[Hit]:
 
 
 @rule("ENV061", name="tool-only", severity=Severity.WARNING)
-def tool_only(dossier: Dossier) -> Iterator[Hit]:
+def tool_only(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """What only a tool may see was injected for the model, or was selected and reached no tool.
 
     ## Why

@@ -13,20 +13,16 @@ from ctxview.analysis.wording import counted, listed, quoted, shown
 from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.envelope.fates import GONE, is_redacted
 from ctxview.formats.envelope.model import Dossier, Record, text
-from ctxview.formats.envelope.rules.lookup import called, ids, is_blank, named
-from ctxview.formats.envelope.rules.reasons import words_of_gaps
-from ctxview.formats.envelope.thresholds import (
-    FEWEST_BYTES_PER_TOKEN,
-    INLINE_BYTES,
-    MOST_BYTES_PER_TOKEN,
+from ctxview.formats.envelope.our_words import (
     MUTABLE,
     SENSITIVE,
-    SMALL_TEXT,
     STALE,
-    SURFACE_ENTRIES,
     TEXT_MIMES,
     TRUSTED,
 )
+from ctxview.formats.envelope.profile import Profile
+from ctxview.formats.envelope.rules.lookup import called, ids, is_blank, named
+from ctxview.formats.envelope.rules.reasons import words_of_gaps
 from ctxview.formats.envelope.vocabulary import Kind
 
 BY_REFERENCE = ("ref", "resource_link", "artifact_ref", "tool_result_ref")
@@ -35,7 +31,7 @@ BACKING = ("source_refs", "policy_refs", "evidence_refs")
 
 
 @rule("ENV022", name="unbounded-surface", severity=Severity.INFO)
-def unbounded_surface(record: Record) -> Iterator[Hit]:
+def unbounded_surface(record: Record, profile: Profile) -> Iterator[Hit]:
     """A surface lists so many items and sources that it is a catalogue.
 
     ## Why
@@ -53,13 +49,14 @@ def unbounded_surface(record: Record) -> Iterator[Hit]:
     if record.kind is Kind.SURFACE:
         fields = ("available_item_refs", "available_source_refs")
         entries = sum(len(record.refs(name)) for name in fields)
-        if entries > SURFACE_ENTRIES:
-            message = f"{named(record)} lists {entries:,} items and sources; more than {SURFACE_ENTRIES}"
+        most = profile.limits.surface_entries
+        if entries > most:
+            message = f"{named(record)} lists {entries:,} items and sources; more than {most}"
             yield Hit(record.origin(fields[0]), f"{message} are a catalogue")
 
 
 @rule("ENV023", name="candidate-not-available", severity=Severity.WARNING)
-def candidate_not_available(dossier: Dossier) -> Iterator[Hit]:
+def candidate_not_available(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """A selection considers an item that its surface does not offer.
 
     ## Why
@@ -94,7 +91,7 @@ def candidate_not_available(dossier: Dossier) -> Iterator[Hit]:
 
 
 @rule("ENV024", name="content-mode-misfit", severity=Severity.WARNING)
-def content_mode_misfit(record: Record) -> Iterator[Hit]:
+def content_mode_misfit(record: Record, profile: Profile) -> Iterator[Hit]:
     """The content_mode promises a content or a reference to one, and it is not there.
 
     ## Why
@@ -120,7 +117,7 @@ def content_mode_misfit(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV025", name="should-be-a-reference", severity=Severity.WARNING)
-def should_be_a_reference(record: Record) -> Iterator[Hit]:
+def should_be_a_reference(record: Record, profile: Profile) -> Iterator[Hit]:
     """Large, changing, private or binary content stands inline instead of behind a reference.
 
     ## Why
@@ -139,13 +136,13 @@ def should_be_a_reference(record: Record) -> Iterator[Hit]:
     content = record.value.get("content")
     if record.kind is not Kind.ITEM or record.text("content_mode") != "inline" or content is None:
         return
-    if reasons := [*_reasons_against_inline(record)]:
+    if reasons := [*_reasons_against_inline(record, profile.limits.inline_bytes)]:
         message = f"{named(record)} stands inline, although it is {' and '.join(reasons)}"
         yield Hit(record.origin("content"), message)
 
 
 @rule("ENV026", name="unfounded-trust", severity=Severity.WARNING)
-def unfounded_trust(record: Record) -> Iterator[Hit]:
+def unfounded_trust(record: Record, profile: Profile) -> Iterator[Hit]:
     """An item claims trust or authority and has nothing to show for it.
 
     ## Why
@@ -172,7 +169,7 @@ def unfounded_trust(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV027", name="visible-to-nobody", severity=Severity.WARNING)
-def visible_to_nobody(record: Record) -> Iterator[Hit]:
+def visible_to_nobody(record: Record, profile: Profile) -> Iterator[Hit]:
     """A visibility is an empty list: nobody may see it.
 
     ## Why
@@ -192,7 +189,7 @@ def visible_to_nobody(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV028", name="size-misstated", severity=Severity.INFO)
-def size_misstated(record: Record) -> Iterator[Hit]:
+def size_misstated(record: Record, profile: Profile) -> Iterator[Hit]:
     """The byte_size of an inline text is not its length, or the token_estimate cannot be true.
 
     ## Why
@@ -215,15 +212,16 @@ def size_misstated(record: Record) -> Iterator[Hit]:
     if size is not None and size != length:
         message = f"{named(record)}: byte_size is {size:,}, but the text has {counted(length, 'byte')}"
         yield Hit(record.origin("byte_size"), message)
-    if tokens is None or length < SMALL_TEXT:
+    limits = profile.limits
+    if tokens is None or length < limits.small_text:
         return
-    if not length / MOST_BYTES_PER_TOKEN <= tokens <= length / FEWEST_BYTES_PER_TOKEN:
+    if not length / limits.most_bytes_per_token <= tokens <= length / limits.fewest_bytes_per_token:
         message = f"{named(record)}: token_estimate is {tokens:,} for a text of {counted(length, 'byte')}"
         yield Hit(record.origin("token_estimate"), message)
 
 
 @rule("ENV029", name="stale-item-selected", severity=Severity.WARNING)
-def stale_item_selected(dossier: Dossier) -> Iterator[Hit]:
+def stale_item_selected(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """A stale or expired item was selected, and no gap and no omission says so.
 
     ## Why
@@ -253,14 +251,14 @@ def stale_item_selected(dossier: Dossier) -> Iterator[Hit]:
                 yield Hit(reference.origin, message)
 
 
-def _reasons_against_inline(item: Record) -> Iterator[str]:
+def _reasons_against_inline(item: Record, most: int) -> Iterator[str]:
     content = item.value.get("content")
     if isinstance(content, str):
         length = len(content.encode("utf-8", "surrogatepass"))
     else:
         origin = item.origin("content")
         length = (origin.end or 0) - (origin.start or 0)
-    if length > INLINE_BYTES:
+    if length > most:
         yield f"large ({length:,} bytes)"
     freshness = item.value.get("freshness")
     word = freshness.get("status") if isinstance(freshness, dict) else freshness

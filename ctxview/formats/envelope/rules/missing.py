@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping
 from ctxview.analysis.wording import listed, shown
 from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.envelope.model import Dossier, Record
-from ctxview.formats.envelope.rules.lookup import Value, called, is_blank, members
-from ctxview.formats.envelope.thresholds import (
+from ctxview.formats.envelope.our_words import (
     ACTION_KEYS,
     APPROVAL_KEYS,
     APPROVAL_WORDS,
@@ -19,6 +18,8 @@ from ctxview.formats.envelope.thresholds import (
     SAFE_SUMMARY_KEYS,
     STATE_KEYS,
 )
+from ctxview.formats.envelope.profile import Profile
+from ctxview.formats.envelope.rules.lookup import Value, called, is_blank, members
 from ctxview.formats.envelope.vocabulary import OPEN_GAP, Kind
 
 _WHOLE = 200
@@ -26,7 +27,7 @@ _WHOLE = 200
 
 
 @rule("ENV072", name="gap-without-source", severity=Severity.WARNING)
-def gap_without_source(record: Record) -> Iterator[Hit]:
+def gap_without_source(record: Record, profile: Profile) -> Iterator[Hit]:
     """A gap does not say where the answer could come from, or blocks without saying what.
 
     ## Why
@@ -53,7 +54,7 @@ def gap_without_source(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV073", name="asked-nobody", severity=Severity.WARNING)
-def asked_nobody(record: Record) -> Iterator[Hit]:
+def asked_nobody(record: Record, profile: Profile) -> Iterator[Hit]:
     """A gap is requested or waiting, and nobody is named who was asked.
 
     ## Why
@@ -77,7 +78,7 @@ def asked_nobody(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV074", name="resolved-by-nothing", severity=Severity.WARNING)
-def resolved_by_nothing(record: Record) -> Iterator[Hit]:
+def resolved_by_nothing(record: Record, profile: Profile) -> Iterator[Hit]:
     """A gap is resolved, and nothing is named that resolved it.
 
     ## Why
@@ -100,7 +101,7 @@ def resolved_by_nothing(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV075", name="injected-with-blocking-gap", severity=Severity.WARNING)
-def injected_with_blocking_gap(dossier: Dossier) -> Iterator[Hit]:
+def injected_with_blocking_gap(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """The context was injected while a blocking gap is open.
 
     ## Why
@@ -131,7 +132,7 @@ def injected_with_blocking_gap(dossier: Dossier) -> Iterator[Hit]:
 
 
 @rule("ENV076", name="gap-as-approval", severity=Severity.WARNING)
-def gap_as_approval(record: Record) -> Iterator[Hit]:
+def gap_as_approval(record: Record, profile: Profile) -> Iterator[Hit]:
     """A gap says that something is approved, granted or allowed.
 
     ## Why
@@ -159,7 +160,7 @@ def gap_as_approval(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV087", name="gap-without-owner", severity=Severity.INFO)
-def gap_without_owner(record: Record) -> Iterator[Hit]:
+def gap_without_owner(record: Record, profile: Profile) -> Iterator[Hit]:
     """An open gap names no owner, no requested action, or no summary that users may read.
 
     ## Why

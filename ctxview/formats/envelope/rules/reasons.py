@@ -6,8 +6,8 @@ from functools import cached_property
 
 from ctxview.analysis.wording import shown
 from ctxview.formats.envelope.model import Dossier, Record, Reference, text
+from ctxview.formats.envelope.our_words import FRESH
 from ctxview.formats.envelope.rules.lookup import ids, is_blank, strings
-from ctxview.formats.envelope.thresholds import FRESH
 from ctxview.formats.envelope.vocabulary import Kind
 
 

@@ -11,8 +11,9 @@ from ctxview.analysis.wording import did_you_mean, listed, quoted, shown
 from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.envelope.fields import BLOCK, FIELDS, SEGMENT, FieldSpec, Need, Type
 from ctxview.formats.envelope.model import Record, text
+from ctxview.formats.envelope.our_words import OUTCOME_EVENTS
+from ctxview.formats.envelope.profile import Profile
 from ctxview.formats.envelope.rules.lookup import named
-from ctxview.formats.envelope.thresholds import OUTCOME_EVENTS
 from ctxview.formats.envelope.vocabulary import KNOWN, Kind, Words
 from ctxview.origin import JsonValue
 
@@ -35,7 +36,7 @@ OWN_WORD = "custom"
 
 
 @rule("ENV009", name="listed-field-missing", severity=Severity.WARNING)
-def listed_field_missing(record: Record) -> Iterator[Hit]:
+def listed_field_missing(record: Record, profile: Profile) -> Iterator[Hit]:
     """An injection, summary, segment, block or redaction record lacks fields that the draft lists for it.
 
     ## Why
@@ -66,7 +67,7 @@ def listed_field_missing(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV010", name="unknown-word", severity=Severity.INFO)
-def unknown_word(record: Record) -> Iterator[Hit]:
+def unknown_word(record: Record, profile: Profile) -> Iterator[Hit]:
     """A field that has a list of words holds another one.
 
     ## Why
@@ -92,7 +93,7 @@ def unknown_word(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV011", name="incomplete", severity=Severity.INFO)
-def incomplete(record: Record) -> Iterator[Hit]:
+def incomplete(record: Record, profile: Profile) -> Iterator[Hit]:
     """Recommended fields are absent; the message says how many of them are there.
 
     ## Why

@@ -11,6 +11,7 @@ from ctxview.analysis.wording import listed, shown
 from ctxview.findings import Effect, Hit, Severity, rule
 from ctxview.formats.envelope.fates import is_redacted
 from ctxview.formats.envelope.model import Dossier, Record
+from ctxview.formats.envelope.profile import Profile
 from ctxview.formats.envelope.rules.lookup import blocks, called, is_blank, named
 from ctxview.formats.envelope.rules.secrets import hidden_texts, kept, returns
 from ctxview.formats.envelope.vocabulary import Kind
@@ -27,7 +28,7 @@ DIGESTS = ("digest", "original_digest", "content_digest")
 
 
 @rule("ENV077", name="unexplained-redaction", severity=Severity.WARNING)
-def unexplained_redaction(record: Record) -> Iterator[Hit]:
+def unexplained_redaction(record: Record, profile: Profile) -> Iterator[Hit]:
     """A redacted item does not say how, under which policy, by whom or why.
 
     ## Why
@@ -53,7 +54,7 @@ def unexplained_redaction(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV078", name="raw-content", severity=Severity.ERROR, effect=Effect.LEAKED)
-def raw_content(record: Record) -> Iterator[Hit]:
+def raw_content(record: Record, profile: Profile) -> Iterator[Hit]:
     """What a redaction was to hide stands in the record all the same.
 
     ## Why
@@ -77,7 +78,7 @@ def raw_content(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV079", name="no-way-back", severity=Severity.WARNING)
-def no_way_back(record: Record) -> Iterator[Hit]:
+def no_way_back(record: Record, profile: Profile) -> Iterator[Hit]:
     """A redacted item has no link to the original, nor its digest with a reason.
 
     ## Why
@@ -109,7 +110,7 @@ def no_way_back(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV080", name="unmarked-block", severity=Severity.ERROR)
-def unmarked_block(dossier: Dossier) -> Iterator[Hit]:
+def unmarked_block(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """A block holds a redacted item and is not marked, or a blocked item was assembled at all.
 
     ## Why
@@ -150,7 +151,7 @@ def unmarked_block(dossier: Dossier) -> Iterator[Hit]:
 
 
 @rule("ENV081", name="redacted-text-returns", severity=Severity.WARNING, effect=Effect.LEAKED)
-def redacted_text_returns(dossier: Dossier) -> Iterator[Hit]:
+def redacted_text_returns(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """A text that a redaction hides stands elsewhere in the bundle in the open.
 
     ## Why

@@ -10,15 +10,14 @@ from collections.abc import Iterator, Mapping
 from ctxview.analysis.wording import counted, listed, quoted, shown
 from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.envelope.model import Dossier, Record, Reference
+from ctxview.formats.envelope.our_words import (
+    FOREIGN_BODIES,
+    FOREIGN_OBJECTS,
+)
+from ctxview.formats.envelope.profile import Limits, Profile
 from ctxview.formats.envelope.read import embedded
 from ctxview.formats.envelope.rules.lookup import named
 from ctxview.formats.envelope.standing import Standing, standing
-from ctxview.formats.envelope.thresholds import (
-    BODY_LENGTH,
-    FOREIGN_BODIES,
-    FOREIGN_BYTES,
-    FOREIGN_OBJECTS,
-)
 from ctxview.formats.envelope.vocabulary import Kind
 from ctxview.origin import JsonValue
 
@@ -33,7 +32,7 @@ NAMING_KEYS = ("id", "ref", "ref_id", "uri", "url", "href", "name", "digest")
 
 
 @rule("ENV012", name="unresolved-reference", severity=Severity.WARNING)
-def unresolved_reference(dossier: Dossier) -> Iterator[Hit]:
+def unresolved_reference(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """A reference names a record that is not in the bundle.
 
     ## Why
@@ -64,7 +63,7 @@ def unresolved_reference(dossier: Dossier) -> Iterator[Hit]:
 
 
 @rule("ENV013", name="nameless-reference", severity=Severity.WARNING)
-def nameless_reference(record: Record) -> Iterator[Hit]:
+def nameless_reference(record: Record, profile: Profile) -> Iterator[Hit]:
     """A reference says nothing that could be looked up: an object without any id, or a blank text.
 
     ## Why
@@ -90,7 +89,7 @@ def nameless_reference(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV018", name="embedded-object", severity=Severity.WARNING)
-def embedded_object(record: Record) -> Iterator[Hit]:
+def embedded_object(record: Record, profile: Profile) -> Iterator[Hit]:
     """An envelope holds whole records instead of references, or a record a copy of a foreign object.
 
     ## Why
@@ -111,15 +110,15 @@ def embedded_object(record: Record) -> Iterator[Hit]:
         yield from _embedded_records(record)
     for reference in record.references:
         if not reference.leads_to and isinstance(reference.value, dict):
-            yield from _copied(record, reference.path, reference.value)
+            yield from _copied(record, reference.path, reference.value, profile.limits)
     for holder in ("metadata", "data"):
         for name, value in record.object(holder).items():
             if name in FOREIGN_OBJECTS and isinstance(value, dict):
-                yield from _copied(record, (holder, name), value)
+                yield from _copied(record, (holder, name), value, profile.limits)
             elif name in FOREIGN_OBJECTS and isinstance(value, list):
                 for at, each in enumerate(value):
                     if isinstance(each, dict):
-                        yield from _copied(record, (holder, name, at), each)
+                        yield from _copied(record, (holder, name, at), each, profile.limits)
 
 
 def _names_something(members: Mapping[str, JsonValue]) -> bool:
@@ -146,9 +145,11 @@ def _name(reference: Reference) -> str:
     return reference.id or f"one in {reference.name}"
 
 
-def _copied(record: Record, path: tuple[str | int, ...], members: Mapping[str, JsonValue]) -> Iterator[Hit]:
-    body = next((name for name in FOREIGN_BODIES if _is_body(members.get(name))), None)
-    if body is None and _is_small(members):
+def _copied(
+    record: Record, path: tuple[str | int, ...], members: Mapping[str, JsonValue], limits: Limits
+) -> Iterator[Hit]:
+    body = next((name for name in FOREIGN_BODIES if _is_body(members.get(name), limits)), None)
+    if body is None and _is_small(members, limits):
         return
     origin = record.origin(*path)
     size = (origin.end or 0) - (origin.start or 0)
@@ -156,18 +157,18 @@ def _copied(record: Record, path: tuple[str | int, ...], members: Mapping[str, J
     where = f"{named(record)}: the object in {shown(field)}"
     if body is not None:
         yield Hit(origin, f"{where} carries its {body} ({size:,} bytes); a reference would do")
-    elif size > FOREIGN_BYTES:
+    elif size > limits.foreign_bytes:
         yield Hit(origin, f"{where} takes {size:,} bytes; a reference would do")
 
 
-def _is_small(members: Mapping[str, JsonValue]) -> bool:
+def _is_small(members: Mapping[str, JsonValue], limits: Limits) -> bool:
     """Whether an object is certainly within bounds, so that nobody has to measure it."""
     texts = [*members, *(each for each in members.values() if isinstance(each, str))]
     has_parts = any(isinstance(each, dict | list) for each in members.values())
-    return not has_parts and len(members) <= _FEW and sum(map(len, texts)) <= FOREIGN_BYTES // 8
+    return not has_parts and len(members) <= _FEW and sum(map(len, texts)) <= limits.foreign_bytes // 8
 
 
-def _is_body(value: JsonValue) -> bool:
+def _is_body(value: JsonValue, limits: Limits) -> bool:
     if isinstance(value, str):
-        return len(value) >= BODY_LENGTH
+        return len(value) >= limits.body_length
     return isinstance(value, dict | list) and bool(value)

@@ -14,14 +14,15 @@ from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.envelope.fates import fates
 from ctxview.formats.envelope.impact import high_impact
 from ctxview.formats.envelope.model import Dossier, Record, Reference, text
+from ctxview.formats.envelope.our_words import HIGH_IMPACT
+from ctxview.formats.envelope.profile import Profile
 from ctxview.formats.envelope.rules.lookup import ids, is_blank, named
 from ctxview.formats.envelope.rules.reasons import Backing, words_of_gaps
-from ctxview.formats.envelope.thresholds import HIGH_IMPACT
 from ctxview.formats.envelope.vocabulary import KNOWN, Kind, Words
 
 
 @rule("ENV034", name="selected-not-candidate", severity=Severity.ERROR)
-def selected_not_candidate(record: Record) -> Iterator[Hit]:
+def selected_not_candidate(record: Record, profile: Profile) -> Iterator[Hit]:
     """An item was selected that was no candidate.
 
     ## Why
@@ -40,7 +41,7 @@ def selected_not_candidate(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV035", name="omitted-not-candidate", severity=Severity.ERROR)
-def omitted_not_candidate(record: Record) -> Iterator[Hit]:
+def omitted_not_candidate(record: Record, profile: Profile) -> Iterator[Hit]:
     """An item was left out that was no candidate.
 
     ## Why
@@ -59,7 +60,7 @@ def omitted_not_candidate(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV036", name="selected-and-omitted", severity=Severity.ERROR)
-def selected_and_omitted(record: Record) -> Iterator[Hit]:
+def selected_and_omitted(record: Record, profile: Profile) -> Iterator[Hit]:
     """An item was selected and left out by the same selection.
 
     ## Why
@@ -82,7 +83,7 @@ def selected_and_omitted(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV037", name="unexplained-candidate", severity=Severity.WARNING)
-def unexplained_candidate(record: Record) -> Iterator[Hit]:
+def unexplained_candidate(record: Record, profile: Profile) -> Iterator[Hit]:
     """A candidate was neither selected nor left out: what became of it is not said.
 
     ## Why
@@ -110,7 +111,7 @@ def unexplained_candidate(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV038", name="omission-without-reason", severity=Severity.WARNING)
-def omission_without_reason(record: Record) -> Iterator[Hit]:
+def omission_without_reason(record: Record, profile: Profile) -> Iterator[Hit]:
     """An item was left out and no reason is given.
 
     ## Why
@@ -133,7 +134,7 @@ def omission_without_reason(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV039", name="unbacked-reason", severity=Severity.WARNING)
-def unbacked_reason(dossier: Dossier) -> Iterator[Hit]:
+def unbacked_reason(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """The reason for leaving an item out is not borne out by the records.
 
     ## Why
@@ -159,7 +160,7 @@ def unbacked_reason(dossier: Dossier) -> Iterator[Hit]:
 
 
 @rule("ENV040", name="omission-may-matter", severity=Severity.INFO)
-def omission_may_matter(dossier: Dossier) -> Iterator[Hit]:
+def omission_may_matter(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """An item was left out that ranked as high as one that was selected, and nothing flags it.
 
     ## Why
@@ -184,7 +185,7 @@ def omission_may_matter(dossier: Dossier) -> Iterator[Hit]:
 
 
 @rule("ENV041", name="ranked-not-candidate", severity=Severity.WARNING)
-def ranked_not_candidate(record: Record) -> Iterator[Hit]:
+def ranked_not_candidate(record: Record, profile: Profile) -> Iterator[Hit]:
     """The ranking signals speak of an item that was no candidate.
 
     ## Why
@@ -212,7 +213,7 @@ def ranked_not_candidate(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV042", name="retry-not-told-apart", severity=Severity.WARNING)
-def retry_not_told_apart(dossiers: Sequence[Dossier]) -> Iterator[Hit]:
+def retry_not_told_apart(dossiers: Sequence[Dossier], profile: Profile) -> Iterator[Hit]:
     """Two attempts share one selection id, or a retry does not name its attempt.
 
     ## Why

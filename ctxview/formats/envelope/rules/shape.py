@@ -14,6 +14,7 @@ from ctxview.files.json_values import same_value
 from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.envelope.fields import BLOCK, FIELDS, SEGMENT, FieldSpec, Need, Type
 from ctxview.formats.envelope.model import Dossier, Record, Stray, count
+from ctxview.formats.envelope.profile import Profile
 from ctxview.formats.envelope.rules.lookup import named
 from ctxview.formats.envelope.vocabulary import KNOWN, OWN_ID, Kind, Words
 from ctxview.origin import JsonValue
@@ -24,7 +25,7 @@ Path = tuple[str | int, ...]
 
 
 @rule("ENV001", name="no-record", severity=Severity.ERROR)
-def no_record(stray: Stray) -> Iterator[Hit]:
+def no_record(stray: Stray, profile: Profile) -> Iterator[Hit]:
     """A value stands where a record should, and no id field says what kind it is.
 
     ## Why
@@ -48,7 +49,7 @@ def no_record(stray: Stray) -> Iterator[Hit]:
 
 
 @rule("ENV002", name="required-field-missing", severity=Severity.ERROR)
-def required_field_missing(record: Record) -> Iterator[Hit]:
+def required_field_missing(record: Record, profile: Profile) -> Iterator[Hit]:
     """A field that every record of the kind must have is absent, or its id is blank.
 
     ## Why
@@ -78,7 +79,7 @@ def required_field_missing(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV003", name="wrong-type", severity=Severity.ERROR)
-def wrong_type(record: Record) -> Iterator[Hit]:
+def wrong_type(record: Record, profile: Profile) -> Iterator[Hit]:
     """A field holds something of another type than it should.
 
     ## Why
@@ -101,7 +102,7 @@ def wrong_type(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV004", name="unknown-scope", severity=Severity.ERROR)
-def unknown_scope(record: Record) -> Iterator[Hit]:
+def unknown_scope(record: Record, profile: Profile) -> Iterator[Hit]:
     """The scope of an envelope is not one of the seven that exist.
 
     ## Why
@@ -123,7 +124,7 @@ def unknown_scope(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV005", name="bad-time", severity=Severity.ERROR)
-def bad_time(record: Record) -> Iterator[Hit]:
+def bad_time(record: Record, profile: Profile) -> Iterator[Hit]:
     """A date and time is not written as RFC 3339 wants it.
 
     ## Why
@@ -146,7 +147,7 @@ def bad_time(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV006", name="unknown-version", severity=Severity.ERROR)
-def unknown_version(record: Record) -> Iterator[Hit]:
+def unknown_version(record: Record, profile: Profile) -> Iterator[Hit]:
     """The schema_version is none that is known, or a record without a schema does not name one.
 
     ## Why
@@ -173,7 +174,7 @@ def unknown_version(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV007", name="duplicate-id", severity=Severity.ERROR)
-def duplicate_id(dossier: Dossier) -> Iterator[Hit]:
+def duplicate_id(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """Two records of one kind have the same id: an error when they differ, a warning for a mere copy.
 
     ## Why
@@ -200,7 +201,7 @@ def duplicate_id(dossier: Dossier) -> Iterator[Hit]:
 
 
 @rule("ENV008", name="unknown-fields-kept", severity=Severity.ERROR)
-def unknown_fields_kept(record: Record) -> Iterator[Hit]:
+def unknown_fields_kept(record: Record, profile: Profile) -> Iterator[Hit]:
     """Fields that the draft does not know survive loading and saving; no file can break this rule.
 
     ## Why

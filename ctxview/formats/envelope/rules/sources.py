@@ -14,21 +14,22 @@ from ctxview.formats.envelope.digests import Digest, bytes_at_hand
 from ctxview.formats.envelope.fates import Fate, fates, is_redacted
 from ctxview.formats.envelope.files_beside import FileBeside
 from ctxview.formats.envelope.model import Dossier, Record, text
-from ctxview.formats.envelope.rules.bounds import faults_of
-from ctxview.formats.envelope.rules.lookup import is_blank, named
-from ctxview.formats.envelope.thresholds import (
+from ctxview.formats.envelope.our_words import (
     ABOUT_A_MAPPING,
     HIDDEN_LOCATORS,
     PROTOCOL_FIELDS,
     PROTOCOL_KEYS,
     PROTOCOL_NAMES,
 )
+from ctxview.formats.envelope.profile import Profile
+from ctxview.formats.envelope.rules.bounds import faults_of
+from ctxview.formats.envelope.rules.lookup import is_blank, named
 from ctxview.formats.envelope.vocabulary import Kind
 from ctxview.origin import JsonValue
 
 
 @rule("ENV030", name="digest", severity=Severity.WARNING)
-def digest(record: Record) -> Iterator[Hit]:
+def digest(record: Record, profile: Profile) -> Iterator[Hit]:
     """A digest is not written as algorithm:hex, or is not that of the content at hand.
 
     ## Why
@@ -56,7 +57,7 @@ def digest(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV031", name="selector", severity=Severity.WARNING)
-def selector(record: Record) -> Iterator[Hit]:
+def selector(record: Record, profile: Profile) -> Iterator[Hit]:
     """A selector does not say its type, or its bounds cannot be.
 
     ## Why
@@ -85,7 +86,7 @@ def selector(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV032", name="native-ids", severity=Severity.INFO)
-def native_ids(record: Record) -> Iterator[Hit]:
+def native_ids(record: Record, profile: Profile) -> Iterator[Hit]:
     """A mapping holds keys that its protocol does not have, or a source of a protocol kept none of its ids.
 
     ## Why
@@ -114,7 +115,7 @@ def native_ids(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV033", name="useless-source", severity=Severity.WARNING)
-def useless_source(dossier: Dossier) -> Iterator[Hit]:
+def useless_source(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """A source whose address is hidden or blank has no digest either, so that nothing can be proved by it.
 
     ## Why

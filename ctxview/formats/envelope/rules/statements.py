@@ -15,9 +15,10 @@ from ctxview.analysis.wording import listed, quoted, shown
 from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.envelope.fates import fates
 from ctxview.formats.envelope.model import Dossier, Record, text
+from ctxview.formats.envelope.our_words import OUTCOME_EVENTS, OUTCOME_KINDS, OUTCOME_OF, OUTCOME_WORDS
+from ctxview.formats.envelope.profile import Profile
 from ctxview.formats.envelope.read import embedded
 from ctxview.formats.envelope.rules.lookup import DEEPEST, named
-from ctxview.formats.envelope.thresholds import OUTCOME_EVENTS, OUTCOME_KINDS, OUTCOME_OF, OUTCOME_WORDS
 from ctxview.formats.envelope.vocabulary import Kind
 from ctxview.origin import JsonValue
 
@@ -29,7 +30,7 @@ Path = tuple[str | int, ...]
 
 
 @rule("ENV020", name="states-an-outcome", severity=Severity.WARNING)
-def states_an_outcome(record: Record) -> Iterator[Hit]:
+def states_an_outcome(record: Record, profile: Profile) -> Iterator[Hit]:
     """A context record states how a turn, task or tool call ended, or that something was permitted.
 
     ## Why
@@ -56,7 +57,7 @@ def states_an_outcome(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV021", name="time-order", severity=Severity.WARNING)
-def time_order(dossier: Dossier) -> Iterator[Hit]:
+def time_order(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """A step was recorded before the one it needs, or a surface expired before it was made.
 
     ## Why

@@ -11,6 +11,8 @@ from ctxview.analysis.wording import counted, listed, shown
 from ctxview.findings import Hit, Severity, rule
 from ctxview.formats.envelope.fates import is_redacted
 from ctxview.formats.envelope.model import Dossier, Record
+from ctxview.formats.envelope.our_words import CUT_MARKS
+from ctxview.formats.envelope.profile import Profile
 from ctxview.formats.envelope.rules.lookup import (
     Part,
     assembled,
@@ -23,12 +25,11 @@ from ctxview.formats.envelope.rules.lookup import (
     strings,
     truncations,
 )
-from ctxview.formats.envelope.thresholds import CUT_MARKS, CUT_SHARE, TOKEN_TOLERANCE
 from ctxview.formats.envelope.vocabulary import Kind
 
 
 @rule("ENV046", name="item-count", severity=Severity.WARNING)
-def item_count(dossier: Dossier) -> Iterator[Hit]:
+def item_count(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """The number of items a budget counted is not the number of items assembled under it.
 
     ## Why
@@ -57,7 +58,7 @@ def item_count(dossier: Dossier) -> Iterator[Hit]:
 
 
 @rule("ENV047", name="token-sum", severity=Severity.WARNING)
-def token_sum(dossier: Dossier) -> Iterator[Hit]:
+def token_sum(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """The tokens a budget counted are not the sum of its segments, or of the blocks assembled under it.
 
     ## Why
@@ -85,14 +86,14 @@ def token_sum(dossier: Dossier) -> Iterator[Hit]:
             ),
         )
         for what, (known, whole) in sums:
-            leeway = max(total, known) * TOKEN_TOLERANCE // 100
+            leeway = max(total, known) * profile.limits.token_tolerance // 100
             if known - total > leeway or (whole and total - known > leeway):
                 message = f"the budget {called(budget)} counts {total} tokens, but {what} hold {known}"
                 yield Hit(budget.origin("actual_tokens"), message)
 
 
 @rule("ENV048", name="reserve-sum", severity=Severity.WARNING)
-def reserve_sum(record: Record) -> Iterator[Hit]:
+def reserve_sum(record: Record, profile: Profile) -> Iterator[Hit]:
     """The tokens a budget reserves are not the sum of what its segments reserve.
 
     ## Why
@@ -117,7 +118,7 @@ def reserve_sum(record: Record) -> Iterator[Hit]:
 
 
 @rule("ENV049", name="segment-misfit", severity=Severity.WARNING)
-def segment_misfit(dossier: Dossier) -> Iterator[Hit]:
+def segment_misfit(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """Two segments claim one place, or a segment is for another target, or holds what was not selected.
 
     ## Why
@@ -152,7 +153,7 @@ def segment_misfit(dossier: Dossier) -> Iterator[Hit]:
 
 
 @rule("ENV050", name="silent-truncation", severity=Severity.WARNING)
-def silent_truncation(dossier: Dossier) -> Iterator[Hit]:
+def silent_truncation(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """An item was cut to fit, and no truncation record of a budget says so.
 
     ## Why
@@ -179,7 +180,7 @@ def silent_truncation(dossier: Dossier) -> Iterator[Hit]:
     explained = {word for words in named for word in words}
     for assembly in dossier.of(Kind.ASSEMBLY):
         for block in blocks(assembly):
-            sign = _cut(dossier, block)
+            sign = _cut(dossier, block, profile.limits.cut_share)
             if sign is not None and block.refs and block.refs[0].id not in explained:
                 name = shown(block.refs[0].id or "")
                 message = f"{sign}, and no truncation record names {name}"
@@ -207,7 +208,7 @@ def _foreign(window: Record, segment: Part) -> Iterator[Hit]:
         yield Hit(segment.origin("target"), message)
 
 
-def _cut(dossier: Dossier, block: Part) -> str | None:
+def _cut(dossier: Dossier, block: Part, share: int) -> str | None:
     """By which sign the one item of a block was cut; None when there is none, or redaction explains it."""
     refs = block.refs or ()
     item = dossier.resolve(refs[0]) if len(refs) == 1 else None
@@ -220,6 +221,6 @@ def _cut(dossier: Dossier, block: Part) -> str | None:
     if (item.text("content") or "").rstrip().casefold().endswith(CUT_MARKS):
         return f"the text of {called(item)} ends in a mark that it was cut"
     held, whole = block.count("token_estimate"), item.count("token_estimate")
-    if held is not None and whole is not None and held * 100 < whole * CUT_SHARE:
+    if held is not None and whole is not None and held * 100 < whole * share:
         return f"the block {block.id} holds {held} of the {whole} tokens of {called(item)}"
     return None

@@ -15,11 +15,15 @@ from typing import Any
 from ctxview.findings import Finding
 from ctxview.formats.envelope import rules
 from ctxview.formats.envelope.bundle import Bundle
+from ctxview.formats.envelope.profiles import load_profile
 from tests.formats.envelope.bundles import good, named, read
 
 _MEMBER = re.compile(r"(?P<id>[\w-]+)\.(?P<path>\S+) = (?P<value>.*)")
 _COPY = re.compile(r"(?P<id>[\w-]+) \+= (?P<value>\{.*)")
 _REPEATED = re.compile(r'"(.)" \* (\d+)')
+
+
+PROFILE = load_profile()
 
 
 def findings_of(example: str) -> list[Finding]:
@@ -34,10 +38,15 @@ def said(number: int, example: str) -> list[Finding]:
 
 
 def findings_in(found: Bundle) -> list[Finding]:
-    told = [finding for file in found.files for stray in file.strays for finding in rules.check_stray(stray)]
-    told += [finding for record in found.records for finding in rules.check_record(record)]
-    told += [finding for dossier in found.dossiers for finding in rules.check_dossier(dossier)]
-    told += rules.check_bundle(found.dossiers)
+    told = [
+        finding
+        for file in found.files
+        for stray in file.strays
+        for finding in rules.check_stray(stray, PROFILE)
+    ]
+    told += [finding for record in found.records for finding in rules.check_record(record, PROFILE)]
+    told += [finding for dossier in found.dossiers for finding in rules.check_dossier(dossier, PROFILE)]
+    told += rules.check_bundle(found.dossiers, PROFILE)
     return list(dict.fromkeys(told))
 
 

@@ -1,4 +1,4 @@
-"""Where the draft names a thing without a figure or a list: the figures and words that the rules use.
+"""Where the draft names a thing and lists no words for it: those that the rules use. Figures are in profiles.
 
 Data only, all of it ours. Each name says what it decides; the rule's explanation says the same in words.
 """
@@ -10,8 +10,6 @@ from typing import Final
 
 # -- records and references ----------------------------------------------------------------------------------
 
-FOREIGN_BYTES: Final = 1024
-"""A reference to what another standard describes that takes more bytes is that thing itself."""
 FOREIGN_BODIES: Final = (
     "content",
     "payload",
@@ -27,8 +25,6 @@ FOREIGN_BODIES: Final = (
     "arguments",
 )
 """Members that only the thing itself has: a list, an object or a long text under one of them was copied."""
-BODY_LENGTH: Final = 200
-"""From how many characters on a text under such a name is a body and not a label."""
 FOREIGN_OBJECTS: Final = (
     "runtime_event",
     "runtime_events",
@@ -75,10 +71,6 @@ OUTCOME_WORDS: Final = (
 
 # -- surfaces, items and sources -----------------------------------------------------------------------------
 
-SURFACE_ENTRIES: Final = 200
-"""A surface that lists more items and sources is a catalogue."""
-INLINE_BYTES: Final = 32 * 1024
-"""A larger content belongs behind a reference."""
 MUTABLE: Final = ("live", "mutable", "volatile", "streaming", "realtime", "real_time")
 """Words of `freshness` that say that the content changes under the reader."""
 FRESH: Final = ("fresh", "current", "live", "up_to_date", "realtime", "real_time")
@@ -100,11 +92,6 @@ TEXT_MIMES: Final = (
 """What a mime type of `application/…` ends in when it is a text; `text/…` always is."""
 TRUSTED: Final = ("high", "trusted", "verified", "authoritative", "official", "system")
 """The words of `trust_level` that claim something; the draft has none of its own."""
-FEWEST_BYTES_PER_TOKEN: Final = 0.5
-MOST_BYTES_PER_TOKEN: Final = 16
-"""Outside these no tokeniser could have made the estimate."""
-SMALL_TEXT: Final = 64
-"""Below so many bytes an estimate may be anything: a few tokens are spent on the wrapping."""
 HIDDEN_LOCATORS: Final = ("redacted:", "redacted", "[redacted]", "<redacted>", "***")
 """How an address that must not be told is written."""
 PROTOCOL_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -174,10 +161,6 @@ HIGH_IMPACT: Final = ("high", "critical", "blocking")
 
 # -- budgets -------------------------------------------------------------------------------------------------
 
-TOKEN_TOLERANCE: Final = 5
-"""By how many in a hundred sums of token counts may differ: separators and wrappers cost a few."""
-CUT_SHARE: Final = 90
-"""A block that holds less than so many in a hundred of its item's tokens holds a part of it."""
 CUT_MARKS: Final = ("[truncated]", "<truncated>", "(truncated)", "… truncated", "[cut]")
 """How a text that was cut ends."""
 FITTING_DIMENSION: Final[Mapping[str, str]] = {
@@ -213,8 +196,6 @@ POINT_TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
 
 SENSITIVE: Final = ("sensitive", "private", "personal", "pii", "confidential", "restricted", "secret", "high")
 """The words of `sensitivity` that ask for care; the draft has none of its own."""
-COPIED_LENGTH: Final = 40
-"""From this length on a text that stands in two places was copied."""
 PAYLOAD_KEYS: Final = ("content", "payload", "body", "text", "raw")
 """Names of members under which evidence carries what it should cite."""
 APPROVAL_KEYS: Final = (
