@@ -42,15 +42,18 @@ class _Refs:
     def __init__(self, view: View) -> None:
         self._view = view
         self._dossier = view.dossier
+        self._sound = 0
+
+    def _one_more(self) -> bool:
+        """Whether one more that leads where it should would stay: when there are too many, the first do."""
+        self._sound += 1
+        return self._sound <= MOST_REFS
 
     def of_references(self) -> Iterator[Ref]:
-        sound = 0
         for references in self._grouped().values():
             record, file = self._led_to(references[0]), self._file(references[0])
             if record is not None:
-                sound += 1
-                # Of more than that none would stay.
-                if sound <= MOST_REFS:
+                if self._one_more():
                     yield self._to_record(references, record)
             elif file is not None:
                 yield self._to_file(references, file)
@@ -60,9 +63,11 @@ class _Refs:
     def of_sources(self) -> Iterator[Ref]:
         """The place that each source names: a file beside the records, or something outside."""
         for record in self._dossier.of(Kind.SOURCE):
-            uri, origin = record.text("uri"), record.origin("uri")
-            users = (self._view.name(record),)
+            uri = record.text("uri")
             file = self._view.beside.find(uri)
+            if file is None and uri and not self._one_more():
+                continue
+            origin, users = record.origin("uri"), (self._view.name(record),)
             if file is not None:
                 hidden = record in self._hidden
                 yield self._file_ref(users[0], "uri", file, record.text("digest"), hidden, users, origin)
