@@ -21,7 +21,16 @@ NOTHING = "Nothing changed in meaning."
 MATTERS = 50
 """From this weight on a player stops for it when somebody asks for the next event."""
 
-_TELLING = {"error": 75, "stop": 70, "child": 60, "approval": 55, "compaction": 80}
+_TELLING = {
+    "error": 75,
+    "stop": 70,
+    "child": 60,
+    "approval": 55,
+    "compaction": 80,
+    "file gone": 90,
+    "file truncated": 61,
+    "file appeared": 51,
+}
 """Kinds of events on the timeline that are worth telling, by weight."""
 _LIMIT = re.compile(r"(decay|confidence|age|quality) ([\d.]+) ([<>]=?) ([\d.]+)(?: rounds)?(?: \(\w+\))?")
 _ARRIVED = {
@@ -64,6 +73,9 @@ def captions(diff: StateDiff, after: ContextState, events: Sequence[Event] = ())
 
     `events` are those of the timeline that led to it.
     """
+    if not after.tiers:
+        # Nothing could be read, and what cannot be read has not therefore been forgotten.
+        return tuple(sorted((*_gaps(diff), *_events(events)), key=lambda each: -each.weight))
     told = [
         *_blocks(diff.of(Group.BLOCKS), after),
         *_gaps(diff),

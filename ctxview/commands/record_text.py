@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from ctxview.analysis.wording import counted
 from ctxview.files.following import What
 from ctxview.files.visible import visible
+from ctxview.recording.changes import Change
 from ctxview.recording.moment_names import clock
-from ctxview.recording.recorder import Change, Kept
+from ctxview.recording.recorder import Kept
 from ctxview.reports.cells import cut
 from ctxview.reports.console import Console, Style
 from ctxview.reports.reasons import size_in_words

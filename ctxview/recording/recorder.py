@@ -15,6 +15,7 @@ from typing import Final
 from ctxview.files.following import What
 from ctxview.files.held_file import HeldFile, hold_beneath
 from ctxview.files.reading import Unreadable
+from ctxview.recording.changes import Change, size_of
 from ctxview.recording.chunks import Ref, Refs, digest
 from ctxview.recording.cutting import LARGE, Pieces, measure_for
 from ctxview.recording.frames import Damaged
@@ -30,17 +31,6 @@ GROWS_FROM: Final = 256 * 1024
 
 _READ_AT_ONCE: Final = 1024 * 1024
 _TIDIED: Final = 16
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What became of a name; sizes in bytes, None without content. `why` tells why it is not kept."""
-
-    name: str
-    what: What
-    before: int | None = None
-    after: int | None = None
-    why: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,5 +220,4 @@ def _identity(known: _Known) -> tuple[int, int] | None:
 
 
 def _size(known: _Known | None) -> int | None:
-    entry = known.entry if known is not None else None
-    return entry.size if isinstance(entry, File | Lent) else None
+    return size_of(known.entry) if known is not None else None

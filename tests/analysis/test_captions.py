@@ -108,6 +108,15 @@ def test_events_that_matter_are_told() -> None:
     assert [each.said for each in told] == ["EHOSTDOWN in shell."]
 
 
+def test_where_nothing_can_be_read_only_that_is_told() -> None:
+    nothing = state(tiers=(), missing=(Gap("s.json", "it", "error", "unreadable", (), "gone", HERE),))
+    events = [Event("s.json gone", "file gone", None, 1, HERE)]
+
+    told = captions(diff(state(block("a"), block("b")), nothing), nothing, events)
+
+    assert [each.said for each in told] == ["S.json gone.", "Something is missing: s.json, it."]
+
+
 def test_what_a_file_says_cannot_act_on_a_terminal() -> None:
     evil = block("a\x1b[31m", text="\x1b]0;owned\x07 and \u202e more")
 

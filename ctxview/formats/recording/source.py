@@ -5,7 +5,7 @@ Nothing is written but the private copies that are looked at.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import overload
@@ -15,14 +15,18 @@ from ctxview.files.reading import Unreadable, read_bytes
 from ctxview.findings import Finding, worst_first
 from ctxview.formats.interface import AS_ON_DISK, CannotOpen, Lens, Progress, Reading, Revision
 from ctxview.formats.recording.rules import Condition, check_recording
+from ctxview.recording.changes import between
 from ctxview.recording.frames import Damaged
 from ctxview.recording.moment_names import when
 from ctxview.recording.past import AsOf, Past, has_work_on, nothing_there, work_on
 from ctxview.recording.reader import Fault, Recording, open_recording
+from ctxview.state import Event, Origin
 
 FORMAT = "recording"
 WHY = "A recording shows what was; it cannot be changed."
 KIND = "moment"
+MOST_TOLD = 20
+"""Files whose changes are told at one moment."""
 
 
 def open_recorded(path: Path) -> RecordingSource:
@@ -110,8 +114,9 @@ class RecordingSource:
             state = nothing_there(as_of, self.title, str(self._path), label, lens)
         else:
             found += reading.findings
-            timeline = tuple(replace(event, revision=None) for event in reading.state.timeline)
-            state = replace(reading.state, source=str(self._path), revision=label, timeline=timeline)
+            state = replace(reading.state, source=str(self._path), revision=label)
+        earlier = (replace(event, revision=None) for event in state.timeline)
+        state = replace(state, timeline=(*earlier, *self._happened(revision)))
         return Reading(state, worst_first(found), reading is None or reading.judged)
 
     def findings(self, lens: Lens) -> Sequence[Finding]:
@@ -129,6 +134,19 @@ class RecordingSource:
 
     def _at(self, revision: int) -> AsOf:
         return self._past.at(self._recording, range(len(self.revisions))[revision])
+
+    def _happened(self, revision: int) -> Iterator[Event]:
+        """What became of the files since the moment before."""
+        number, recording = range(len(self.revisions))[revision], self._recording
+        try:
+            after = recording.at(number).manifest
+            before = recording.at(number - 1).manifest if number else None
+        except Damaged:
+            return
+        origin, time = Origin(str(self._path)), when(recording.time(number))
+        for change in [*between(before, after)][:MOST_TOLD] if before is not None else ():
+            unread = f", not kept: {change.why}" if change.why is not None else ""
+            yield Event(f"{change.name} {change.what}{unread}", f"file {change.what}", time, number, origin)
 
     def _own_findings(self, as_of: AsOf, label: str, faults: Sequence[Fault]) -> Sequence[Finding]:
         done = as_of.laid_out

@@ -62,6 +62,23 @@ def test_a_recording_is_recognised_by_its_first_bytes(rounds: Path) -> None:
     assert open_source(other).format == "recording"
 
 
+def test_a_moment_tells_what_became_of_its_files(tmp_path: Path) -> None:
+    made = Recorded(tmp_path, "state")
+    small, large = b"one\n" * 900, b"one\n" * 1800
+    trees = ({"a.json": b"{}"}, {"a.json": b"{ }", "b": small}, {"b": large}, {"b": b"two"})
+    for tree in trees:
+        made.keep(tree)
+    made.close()
+    source = open_source(made.file)
+
+    told = [
+        [event.label for event in source.reading(place, LENS).state.timeline if event.revision == place]
+        for place in range(4)
+    ]
+
+    assert told == [[], ["a.json rewritten", "b appeared"], ["a.json gone", "b grew"], ["b truncated"]]
+
+
 def test_every_moment_is_a_revision_with_its_time(rounds: Path) -> None:
     source = open_source(rounds)
 
