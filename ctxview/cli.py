@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import Action, ArgumentError, ArgumentParser, RawDescriptionHelpFormatter
+from argparse import SUPPRESS, Action, ArgumentError, ArgumentParser
 from collections.abc import Sequence
 from importlib import import_module
 from io import TextIOWrapper
 from typing import NamedTuple, NoReturn
 
+from ctxview.commands.help_text import Example, help_text
 from ctxview.commands.trouble import Trouble, complain
 
 TROUBLE = 2
@@ -83,7 +84,7 @@ COMMANDS = {
         "completions",
         "print a script that completes commands and options in a shell",
         (
-            ("ctxview completions bash", "its first line says where to put it"),
+            ("ctxview completions bash", "a line at its top says where to put it"),
             ("ctxview completions zsh", "the same for zsh; fish is there too"),
         ),
     ),
@@ -141,8 +142,8 @@ COMMANDS = {
         "swap",
         "move messages or a tool's output out of the working set",
         (
-            ("ctxview swap session/default --range 1-120", "what would be swapped out"),
-            ("ctxview swap session/default --event call-7 --write", "swap out what a tool put out"),
+            ("ctxview swap session/default --range 1-40", "what would be swapped out"),
+            ("ctxview swap session/default --event call-07 --write", "swap out what a tool put out"),
             ("ctxview swap session/default --rebuild --write", "make lost chunks again"),
         ),
     ),
@@ -205,12 +206,34 @@ def _option_like(word: str, parser: ArgumentParser) -> str:
 
 def parser_of(name: str | None, command: Command) -> ArgumentParser:
     """The parser of a command with all its arguments."""
-    parser = _parser(name, command)
+    parser = _Parser(name, command)
     import_module(f"ctxview.commands.{command.module}").configure(parser)
+    if name is None:
+        from ctxview import __version__
+
+        version = f"ctxview {__version__}"
+        parser.add_argument("--version", action="version", version=version, help="say which ctxview this is")
     return parser
 
 
 class _Parser(ArgumentParser):
+    def __init__(self, name: str | None, command: Command) -> None:
+        super().__init__(
+            prog=f"ctxview {name}" if name else "ctxview",
+            usage=None if name else "ctxview [PATH ...] [OPTIONS]\n       ctxview COMMAND ...",
+            description=command.summary[0].upper() + command.summary[1:].removesuffix(".") + ".",
+            add_help=False,
+            allow_abbrev=False,
+        )
+        self._examples = [Example(*each) for each in command.examples]
+        self._whole = name is None
+        self.add_argument("-h", "--help", action="help", help=SUPPRESS)
+
+    def format_help(self) -> str:
+        commands = [f"  {name:<11}  {each.summary}" for name, each in COMMANDS.items()]
+        listed = ["commands (each has its own --help; a path called like one: ./check):", *commands]
+        return help_text(self, self._examples, listed if self._whole else ())
+
     def error(self, message: str) -> NoReturn:
         raise Trouble(f"{message} (see {self.prog} --help)")
 
@@ -222,35 +245,6 @@ class _Parser(ArgumentParser):
             known = list(map(str, action.choices))
             told = f"{value} is none of {', '.join(known)}{did_you_mean(str(value), known)}"
             raise ArgumentError(action, told)
-
-
-def _parser(name: str | None, command: Command) -> ArgumentParser:
-    parser = _Parser(
-        prog=f"ctxview {name}" if name else "ctxview",
-        usage=None if name else "ctxview [OPTIONS] [PATH ...]\n       ctxview COMMAND ...",
-        description=command.summary[0].upper() + command.summary[1:].removesuffix(".") + ".",
-        epilog=_epilog(command, with_commands=name is None),
-        formatter_class=_help_formatter,
-        allow_abbrev=False,
-    )
-    if name is None:
-        from ctxview import __version__
-
-        parser.add_argument("--version", action="version", version=f"ctxview {__version__}")
-    return parser
-
-
-def _help_formatter(prog: str) -> RawDescriptionHelpFormatter:
-    return RawDescriptionHelpFormatter(prog, max_help_position=30, width=80)
-
-
-def _epilog(command: Command, *, with_commands: bool) -> str:
-    lines = []
-    if with_commands:
-        lines += ["commands:", *(f"  {name:<12} {each.summary}" for name, each in COMMANDS.items()), ""]
-        lines += ["Each has its own --help. A path that is called like a command: ./check", ""]
-    examples = (f"  {example}\n      {says}" for example, says in command.examples)
-    return "\n".join([*lines, "examples:", *examples])
 
 
 def _speak_any_text() -> None:

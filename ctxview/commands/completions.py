@@ -36,15 +36,14 @@ def _commands() -> Iterator[Completed]:
 
     for name, command in (("", INSPECTOR), *COMMANDS.items()):
         parser = parser_of(name or None, command)
-        actions = [each for each in parser._actions if each.help is not SUPPRESS]
-        options = tuple(_option(each) for each in actions if each.option_strings)
-        places = [_words(each) for each in actions if not each.option_strings]
+        options = tuple(_option(each) for each in parser._actions if each.option_strings)
+        places = [_words(each) for each in parser._actions if not each.option_strings]
         words = next(filter(None, places), ())
         yield Completed(name, command.summary, options, words, any(not each for each in places))
 
 
 def _option(action: Action) -> Option:
-    told = (action.help or "").replace("%(default)s", str(action.default)).replace("%%", "%")
+    told = "what it takes, and examples" if action.help is SUPPRESS else (action.help or "") % vars(action)
     takes = "" if action.nargs == 0 else str(action.metavar or "value").lower()
     listed, or_file = action.dest in LISTS, action.dest in OR_FILES
     return Option(tuple(action.option_strings), told, _words(action), takes, listed, or_file)
