@@ -24,6 +24,7 @@ PAGES = sorted(
 )
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 PICTURE = re.compile(r"!\[[^\]]*\]\(([^)\s]+)\)")
+PATH = re.compile(r"`((?:[a-z_]+/)*(?:[a-z_]+/|[a-z_]+\.py))`")
 FENCE = re.compile(r"^(```|~~~~).*?^\1", re.MULTILINE | re.DOTALL)
 
 
@@ -43,6 +44,14 @@ def test_every_format_but_the_raw_one_has_a_page() -> None:
     pages = {page.stem for page in (ROOT / "docs" / "formats").glob("*.md")}
 
     assert pages == {spec.name for spec in FORMATS} - {"raw"}
+
+
+def test_every_path_in_the_architecture_is_there() -> None:
+    told = set(PATH.findall((ROOT / "ARCHITECTURE.md").read_text("utf-8")))
+    homes = (ROOT, *(ROOT / "ctxview" / each for each in ("", "files", "formats", "formats/session", "tui")))
+
+    assert len(told) > 40
+    assert [path for path in told if not any((home / path).exists() for home in homes)] == []
 
 
 def test_the_readme_leads_to_every_page() -> None:
