@@ -132,6 +132,12 @@ class Playing:
 
     # -- what happens ----------------------------------------------------------------------------------------
 
+    def found(self) -> None:
+        """There is a source: a show does not begin with the picture of its end."""
+        if not self._begun:
+            self._screen.view.count_revisions()
+            self._screen.view.go_to_revision(0)
+
     def arrived(self) -> None:
         """Something is shown: begin the show when all is there, and find out what to say."""
         view = self._screen.view

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 from ctxview.samples import STORIES
 from ctxview.tui.demo import DemoApp
+from ctxview.tui.layout import Pane
 from ctxview.tui.loading import Manner
 from ctxview.tui.player import Show
 from ctxview.tui.screens.demo import DemoScreen
@@ -74,6 +75,7 @@ async def test_enter_plays_the_story_that_is_chosen_and_says_what_it_is_about() 
         assert watch.title == "lighthouse"
         assert watch.inspector.playing.player.playing
         assert "lighthouse: a night in fourteen rounds" in watch.captions()
+        assert Pane.SOURCES not in {slot.shown for slot in watch.inspector.deck.slots}
 
 
 async def test_escape_leads_back_to_the_index_and_another_story_can_be_played() -> None:

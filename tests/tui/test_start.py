@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 
 from ctxview import recents, samples
 from ctxview.tui.app import CtxviewApp
+from ctxview.tui.screens.help import HelpScreen
 from ctxview.tui.screens.inspector import Inspector
 from ctxview.tui.screens.start import StartScreen
 
@@ -48,6 +49,8 @@ def told(pilot: Pilot[None]) -> str:
 async def test_an_empty_folder_says_so_and_offers_the_samples_and_what_can_be_opened() -> None:
     async with started() as pilot:
         text = told(pilot)
+        await pilot.press("question_mark")
+        assert isinstance(pilot.app.screen, HelpScreen)
         assert "nothing is recognised in here" in text
         assert "lighthouse" in text
         assert "messages.jsonl" in text

@@ -83,6 +83,7 @@ def test_what_came_after_the_revision_looked_at_is_pale() -> None:
         ("▅▆▆", "faint"),
     ]
     assert "decay      ▁▃▅▆▆ 0.1 → 0.3 since round 1" in told(source, 1, "a")
+    assert "shown      ✓✓✓✗✗ so far" in told(source, 1, "a")
 
 
 def test_a_draft_is_compared_with_its_file_and_anything_else_with_the_revision_before() -> None:

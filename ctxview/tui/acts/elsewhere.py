@@ -52,6 +52,7 @@ def tour(screen: CommandScreen[object]) -> None:
     app = screen.app
     inspector = next((each for each in app.screen_stack if isinstance(each, Inspector)), None)
     if inspector is None:
+        screen.say("The tour goes through what is open: choose something first, a sample for instance.")
         return
     if screen is not inspector:
         screen.dismiss()

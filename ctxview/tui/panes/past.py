@@ -50,8 +50,11 @@ def rail(value: float, ramp: str, cells: int) -> Line:
 
 
 def _row(name: str, picture: Line, told: str, more: str, cells: int) -> Line:
-    """What is said beside a picture; `more` of it where there is room."""
-    head = join((Span(f"{name:<{NAMES}}", "dim"),), picture, show(f" {told}"))
+    """What is said beside a picture; `more` of it where there is room, closer where there is little."""
+    named, said = (Span(f"{name:<{NAMES}}", "dim"),), show(f" {told}")
+    head = join(named, picture, said)
+    if width(head) > cells and picture and not picture[-1].text.strip():
+        head = join(named, picture[:-1], said)
     whole = join(head, show(more, "dim"), gap=" ")
     return whole if width(whole) <= cells else fit(head, cells)
 
@@ -75,6 +78,6 @@ def _turned(seen: Sequence[bool | None], labels: Sequence[str]) -> str:
     while turn and seen[turn - 1] in (now, None):
         turn -= 1
     if not turn:
-        return "all the time" if now else "never"
+        return "so far" if now else "not yet"
     again = "again " if True in seen[:turn] else ""
     return f"{again}since {labels[turn]}" if now else f"not since {labels[turn]}"

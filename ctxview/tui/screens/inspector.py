@@ -53,6 +53,7 @@ from ctxview.tui.widgets.virtual_lines import VirtualLines
 
 class Inspector(Kept, CommandScreen[None]):
     BINDINGS = bindings()  # type: ignore[assignment]  # the toolkit asks for a list of three kinds of binding
+    AUTO_FOCUS = ""  # else the toolkit brings the first pane, the sources, to the front
 
     DEFAULT_CSS = """
     Inspector { background: $background; layout: vertical; }
@@ -156,6 +157,7 @@ class Inspector(Kept, CommandScreen[None]):
         first = not self.view.sources
         self.view.found(message.sources, message.problems)
         if first and self.view.sources:
+            self.playing.found()
             self.read()
         elif message.last and not self.view.sources:
             self._problem = "Nothing here could be opened."

@@ -17,5 +17,5 @@ class LeftOnce(Screen[Result]):
         return super().dismiss(result) if self.is_current else AwaitComplete()
 
 
-class Dialog(LeftOnce[Result], ModalScreen[Result]):
+class Dialog(ModalScreen[Result], LeftOnce[Result]):
     """A screen on top that wants an answer."""

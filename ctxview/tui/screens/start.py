@@ -37,6 +37,7 @@ class StartScreen(Screen[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,l,right,o", "choose", "open"),
+        Binding("question_mark,f1", "help", "help"),
         Binding("q,escape", "app.quit", "quit"),
     ]
 
@@ -91,6 +92,11 @@ class StartScreen(Screen[None]):
         chosen = next((each for each in self.offers if _thing(each) == self.chooser.thing), None)
         if chosen is not None:
             self._open_paths(chosen.paths)
+
+    def action_help(self) -> None:
+        from ctxview.tui.screens.help import HelpScreen
+
+        self.app.push_screen(HelpScreen())
 
     def _look(self) -> None:
         offers, told = nearby(self._folder)
@@ -155,7 +161,12 @@ class _Keys(OneLine):
     DEFAULT_CSS = "_Keys { background: $panel; }"
 
     def make_line(self, width: int) -> Line:
-        keys = (("Enter", "open", "choose"), ("j k", "move", ""), ("q", "quit", "app.quit"))
+        keys = (
+            ("Enter", "open", "choose"),
+            ("j k", "move", ""),
+            ("?", "help", "help"),
+            ("q", "quit", "app.quit"),
+        )
         spans = [span for key, told, action in keys for span in _key(key, told, action)]
         return fit((Span(" "), *spans), width)
 
