@@ -243,6 +243,14 @@ class Format(Protocol):
         """The source at `path`; raises `CannotOpen`."""
 
 
+@runtime_checkable
+class LastResort(Protocol):
+    """A format for what no other one recognises."""
+
+    def open_unrecognised(self, path: Path) -> Source:
+        """The source at `path`, of which `again` is of another format once one fits; raises `CannotOpen`."""
+
+
 @dataclass(frozen=True, slots=True)
 class FormatSpec:
     """A format as it is listed, without its code, which is in the folder of that name."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ctxview.analysis.wording import did_you_mean
-from ctxview.formats.interface import CannotOpen, Format, FormatSpec, Match, Source
+from ctxview.formats.interface import CannotOpen, Format, FormatSpec, LastResort, Match, Source
 from ctxview.formats.nearest import absence, nothing_in
 from ctxview.formats.peek import Peek
 
@@ -184,7 +184,8 @@ def _built_in(spec: FormatSpec) -> Format:
 
 def _open_raw(peek: Peek) -> Source:
     if not peek.is_folder:
-        return format_named(RAW).open(peek.path)
+        raw = format_named(RAW)
+        return raw.open_unrecognised(peek.path) if isinstance(raw, LastResort) else raw.open(peek.path)
     failed = "".join(f"; the format {name} cannot be used: {why}" for name, why in plugin_problems().items())
     seen = [name for name in peek.names if not name.startswith(".")]
     raise CannotOpen(f"{peek.path}: {nothing_in(peek.path, seen or peek.names)}{failed}")

@@ -178,6 +178,8 @@ class Following:
             screen.errands.looked_again(number, job.look if job.worked else None)
             view.looked_again(number, seen.source)
             screen.drafts.looked_again(number, seen.on_disk)
+            if seen.source.format != job.source.format:
+                screen.say(f"{seen.source.title} is recognised as {seen.source.format} now.")
             if number == view.look.source:
                 screen.errands.stop()
                 self.burst.happened(news)

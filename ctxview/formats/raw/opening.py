@@ -23,6 +23,11 @@ class RawFormat:
 
         return RawSource(path, *read_file(path))
 
+    def open_unrecognised(self, path: Path) -> Source:
+        from ctxview.formats.raw.source import RawSource
+
+        return RawSource(path, *read_file(path), unrecognised=True)
+
 
 FORMAT = RawFormat()
 

@@ -14,9 +14,9 @@ from ctxview.files.stamps import is_settled
 from ctxview.findings import Finding, worst_first
 from ctxview.formats.discovery import home_of
 from ctxview.formats.file_rules import report_partly_read, report_unrecognised
-from ctxview.formats.interface import AS_ON_DISK, Lens, Reading, Revision
+from ctxview.formats.interface import AS_ON_DISK, Lens, Reading, Revision, Source
 from ctxview.formats.raw.read import BYTES, Kind, Piece, RawFile, looks_like_json, read_raw
-from ctxview.formats.registry import plugin_problems
+from ctxview.formats.registry import detect, format_named, plugin_problems
 from ctxview.state import Block, ContextState, Counts, Gap, Origin, Tier
 
 FORMAT = "raw"
@@ -29,12 +29,20 @@ class RawSource:
     profiles: Sequence[str] = ()
 
     def __init__(
-        self, path: Path, data: bytes, left_out: str | None = None, *, being_written: bool = False
+        self,
+        path: Path,
+        data: bytes,
+        left_out: str | None = None,
+        *,
+        being_written: bool = False,
+        unrecognised: bool = False,
     ) -> None:
+        """`unrecognised` when nobody asked for it to be shown as it is."""
         self._path = path
         self._data = data
         self._left_out = left_out
         self._being_written = being_written
+        self._unrecognised = unrecognised
 
     @property
     def path(self) -> Path:
@@ -72,17 +80,27 @@ class RawSource:
     def held_back(self) -> Sequence[Path]:
         return (self._path,) if self._being_written else ()
 
-    def again(self) -> RawSource:
-        """Raises `CannotOpen`. JSON that does not parse just after it was written is left for later."""
+    def again(self) -> Source:
+        """Raises `CannotOpen`. JSON that does not parse just after it was written is left for later.
+
+        What was opened like this because no format knew it is of the format that knows it by now.
+        """
         from ctxview.formats.raw.opening import read_file
 
         data, left_out = read_file(self._path)
         if (data, left_out) == (self._data, self._left_out):
-            return RawSource(self._path, self._data, left_out) if self._being_written else self
-        new = RawSource(self._path, data, left_out)
+            return self._with(self._data, left_out) if self._being_written else self
+        if self._unrecognised and len(matches := detect(self._path)) == 1:
+            return format_named(matches[0].format).open(self._path)
+        new = self._with(data, left_out)
         if self._raw.document is not None and new._raw.document is None and not is_settled(self._path):
-            return RawSource(self._path, self._data, self._left_out, being_written=True)
+            return self._with(self._data, self._left_out, being_written=True)
         return new
+
+    def _with(self, data: bytes, left_out: str | None, *, being_written: bool = False) -> RawSource:
+        return RawSource(
+            self._path, data, left_out, being_written=being_written, unrecognised=self._unrecognised
+        )
 
     @cached_property
     def _raw(self) -> RawFile:

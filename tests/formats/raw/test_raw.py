@@ -32,6 +32,15 @@ def rules(found: Reading) -> set[str]:
     return {finding.rule for finding in found.findings}
 
 
+def test_what_no_format_knew_is_of_the_format_that_knows_it_by_now(tmp_path: Path) -> None:
+    file = tmp_path / "s.json"
+    file.write_bytes(b'{"a": 1}')
+    unknown, asked_for = open_source(file), open_source(file, "raw")
+    file.write_bytes(b'{"version": 3, "memory": {"core": []}}')
+
+    assert (unknown.format, unknown.again().format, asked_for.again().format) == ("raw", "snapshot", "raw")
+
+
 def test_an_object_shows_its_members_and_its_lists(tmp_path: Path) -> None:
     found = reading(tmp_path, b'{"name": "x", "n": 3, "items": [{"id": "i1"}, 7], "none": null}')
     assert blocks(found) == [
