@@ -77,6 +77,11 @@ class Following:
         self._run("looking for changes", self._look_everywhere)
         self.go_on()
 
+    @property
+    def folders(self) -> Sequence[Path]:
+        """Those in which something may appear."""
+        return self._opening.folders if self._opening is not None else ()
+
     def turn(self) -> None:
         """Something else is shown, or open: that is what is to be looked at."""
         view = self._screen.view
@@ -90,7 +95,7 @@ class Following:
             source.watched if source is not None else (),
             view.transcript,
             self._watched_elsewhere(),
-            self._opening.folders if self._opening is not None else (),
+            self.folders,
             dict(self._since),
             self._begun,
         )

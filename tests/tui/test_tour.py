@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from xml.dom.minidom import parseString
 
 import pytest
 
 from ctxview.tui.commands import BY_ID
 from ctxview.tui.layout import Pane
+from ctxview.tui.pictures import folder_for
 from ctxview.tui.screens.tour import STEPS, TourScreen
 from tests.tui.driving import driving
-from tests.tui.stories import night
+from tests.tui.stories import hostile, night
 
 
 def test_every_step_speaks_of_commands_there_are() -> None:
@@ -44,8 +46,24 @@ async def test_a_picture_of_the_screen_is_written_where_one_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    async with driving(night()) as drive:
+    async with driving(hostile()) as drive:
         await drive.press("P")
+        notices = drive.notices
     found = list(tmp_path.glob("ctxview-*.svg"))
-    assert len(found) == 1
-    assert found[0].read_text().startswith("<svg")
+    assert notices == [f"Written to {found[0]}."]
+    picture = found[0].read_text()
+    assert parseString(picture).documentElement.tagName == "svg"
+    assert "@font-face" not in picture, "nothing is to be fetched for it"
+
+
+def test_a_picture_is_never_written_into_what_is_inspected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, home = tmp_path / "here", tmp_path / "home"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    assert folder_for([here / "file.json", home]) == here
+    assert folder_for([here]) == home
+    assert folder_for([tmp_path / "home", here.parent / "here"]) == tmp_path / "state" / "ctxview"

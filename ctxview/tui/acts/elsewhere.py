@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ctxview import theme_files
+from ctxview.files.visible import visible
 from ctxview.tui import themes
 from ctxview.tui.commands import COMMANDS
 from ctxview.tui.screens.command_screen import CommandScreen
@@ -19,7 +20,11 @@ def copy(screen: CommandScreen[object]) -> None:
         return
     # A lone surrogate cannot be sent to a terminal; JSON may hold one.
     screen.app.copy_to_clipboard(text.encode("utf-8", "replace").decode())
-    screen.say(f"Copied {len(text):,} characters.")
+    told = f"Copied {len(text):,} characters."
+    if visible(text, keep_layout=True) == text:
+        screen.say(told)
+    else:
+        screen.say(f"{told} Some are control characters or cannot be seen.", severity="warning")
 
 
 def theme(screen: CommandScreen[object]) -> None:
@@ -60,19 +65,29 @@ def tour(screen: CommandScreen[object]) -> None:
 
 
 def screenshot(screen: CommandScreen[object]) -> None:
-    """Into the working folder, under a name that nobody has."""
+    """Beside what is inspected, never into it, under a name that nobody has."""
     from datetime import datetime
 
     from ctxview.files.create import CreateRefused, create
+    from ctxview.tui.pictures import folder_for, self_contained
 
     name = f"ctxview-{datetime.now():%Y%m%d-%H%M%S}.svg"
-    picture = screen.app.export_screenshot(title="ctxview")
+    picture = self_contained(screen.app.export_screenshot(title="ctxview"))
+    folder = folder_for(_inspected(screen))
     try:
-        made = create(Path.cwd(), name, picture.encode("utf-8", "replace"), mode=0o644)
+        folder.mkdir(parents=True, exist_ok=True)
+        made = create(folder, name, picture.encode("utf-8", "replace"), mode=0o644)
     except (CreateRefused, OSError) as error:
         screen.say(f"The picture was not written: {error}", severity="error")
         return
-    screen.say(f"Written to {name}." if made else f"{name} is there already.")
+    screen.say(f"Written to {folder / name}." if made else f"{folder / name} is there already.")
+
+
+def _inspected(screen: CommandScreen[object]) -> list[Path]:
+    """What is open, and the folders it was found in."""
+    inspectors = [each for each in screen.app.screen_stack if isinstance(each, Inspector)]
+    found = [source.path for each in inspectors for source in each.view.sources]
+    return [*found, *(folder for each in inspectors for folder in each.following.folders)]
 
 
 def help(screen: CommandScreen[object]) -> None:  # noqa: A001 - the name of the command
