@@ -49,12 +49,12 @@ def told(pilot: Pilot[None]) -> str:
 async def test_an_empty_folder_says_so_and_offers_the_samples_and_what_can_be_opened() -> None:
     async with started() as pilot:
         text = told(pilot)
-        await pilot.press("question_mark")
-        assert isinstance(pilot.app.screen, HelpScreen)
         assert "nothing is recognised in here" in text
         assert "lighthouse" in text
         assert "messages.jsonl" in text
         assert next(each.section for each in start(pilot).offers) == "Samples"
+        await pilot.press("question_mark")
+        assert isinstance(pilot.app.screen, HelpScreen)
 
 
 async def test_what_lies_nearby_comes_first_and_enter_opens_it(in_an_empty_folder: Path) -> None:
