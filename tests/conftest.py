@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from ctxview.cli import main
 from tests import history_guard
+from tests.running import Ran, Run
 
 history_guard.watch()
 
@@ -28,3 +31,19 @@ def folders_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
 def histories_are_not_ours() -> Iterator[None]:
     yield
     assert history_guard.breaches == []
+
+
+@pytest.fixture
+def ctxview(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs a command as a person would in a terminal of 80 columns."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+
+    def run(*arguments: str | Path) -> Ran:
+        try:
+            code = main([str(argument) for argument in arguments])
+        except SystemExit as end:
+            code = end.code
+        return Ran(code, *capsys.readouterr())
+
+    return run

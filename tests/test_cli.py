@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from pathlib import Path
@@ -10,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from ctxview import __version__
-from ctxview.cli import COMMANDS, main
+from ctxview.cli import COMMANDS
 from ctxview.samples import folder
+from tests.running import Run
 
 SAMPLES = folder() / "snapshot"
 CLEAN = SAMPLES / "lighthouse" / "round-02.received.json"
@@ -20,47 +20,15 @@ RECEIVED = SAMPLES / "broken" / "wiped-tier.received.json"
 REPLY = SAMPLES / "broken" / "wiped-tier.reply.txt"
 
 
-class Ran:
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-    @property
-    def json(self) -> list | dict:
-        return json.loads(self.out)
-
-    @property
-    def complaint(self) -> str:
-        """The one line on stderr; fails when there are more or fewer."""
-        (line,) = self.err.splitlines()
-        assert line.startswith("ctxview: ")
-        assert line.isprintable()
-        return line.removeprefix("ctxview: ")
-
-
-@pytest.fixture
-def ctxview(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.delenv("NO_COLOR", raising=False)
-
-    def run(*arguments: str | Path) -> Ran:
-        try:
-            code = main([str(argument) for argument in arguments])
-        except SystemExit as end:
-            code = end.code
-        return Ran(code, *capsys.readouterr())
-
-    return run
-
-
 # -- help ------------------------------------------------------------------------------------------------
 
 
-def test_the_version_is_told(ctxview) -> None:
+def test_the_version_is_told(ctxview: Run) -> None:
     assert ctxview("--version").out == f"ctxview {__version__}\n"
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])
-def test_every_command_has_help_with_two_examples_that_fits_80_columns(ctxview, command: str) -> None:
+def test_every_command_has_help_with_two_examples_that_fits_80_columns(ctxview: Run, command: str) -> None:
     ran = ctxview(*command.split(), "--help")
 
     assert ran.code == 0
@@ -69,7 +37,7 @@ def test_every_command_has_help_with_two_examples_that_fits_80_columns(ctxview, 
     assert len(re.findall(r"^  ctxview", examples, re.MULTILINE)) >= 2
 
 
-def test_the_help_lists_every_command(ctxview) -> None:
+def test_the_help_lists_every_command(ctxview: Run) -> None:
     listed = ctxview("--help").out
 
     assert all(re.search(rf"^  {name} ", listed, re.MULTILINE) for name in COMMANDS)
@@ -78,7 +46,7 @@ def test_the_help_lists_every_command(ctxview) -> None:
 # -- show ------------------------------------------------------------------------------------------------
 
 
-def test_show_prints_the_state_for_people(ctxview) -> None:
+def test_show_prints_the_state_for_people(ctxview: Run) -> None:
     ran = ctxview("show", CLEAN)
 
     assert ran.code == 0
@@ -87,7 +55,7 @@ def test_show_prints_the_state_for_people(ctxview) -> None:
     assert ran.err == ""
 
 
-def test_show_json_prints_the_state_for_programs(ctxview) -> None:
+def test_show_json_prints_the_state_for_programs(ctxview: Run) -> None:
     state = ctxview("show", CLEAN, "--json").json
 
     assert state["format"] == "snapshot"
@@ -96,7 +64,7 @@ def test_show_json_prints_the_state_for_programs(ctxview) -> None:
     assert state["counts"]["tokens_exact"] is True
 
 
-def test_show_takes_a_revision_by_round_or_by_name(ctxview) -> None:
+def test_show_takes_a_revision_by_round_or_by_name(ctxview: Run) -> None:
     by_round = ctxview("show", SAMPLES / "lighthouse", "--at", "9", "--json").json
     by_name = ctxview("show", SAMPLES / "lighthouse", "--at", by_round["revision"], "--json").json
 
@@ -104,7 +72,7 @@ def test_show_takes_a_revision_by_round_or_by_name(ctxview) -> None:
     assert "9" in by_round["revision"]
 
 
-def test_show_names_the_revisions_there_are_when_one_is_unknown(ctxview) -> None:
+def test_show_names_the_revisions_there_are_when_one_is_unknown(ctxview: Run) -> None:
     ran = ctxview("show", SAMPLES / "lighthouse", "--at", "round 99")
 
     assert ran.code == 2
@@ -112,13 +80,13 @@ def test_show_names_the_revisions_there_are_when_one_is_unknown(ctxview) -> None
 
 
 @pytest.mark.parametrize("at", ["9", "#15", "-15", "round 9", "2026-03-12T01:45:00Z"])
-def test_show_takes_a_revision_by_number_name_or_time(ctxview, at: str) -> None:
+def test_show_takes_a_revision_by_number_name_or_time(ctxview: Run, at: str) -> None:
     state = ctxview("show", SAMPLES / "lighthouse", "--at", at, "--json", "--tokens", "bytes/4").json
 
     assert state["revision"].startswith(("round 9", "round 10 reply (round-09"))
 
 
-def test_diff_of_one_path_compares_two_of_its_revisions(ctxview) -> None:
+def test_diff_of_one_path_compares_two_of_its_revisions(ctxview: Run) -> None:
     ran = ctxview("diff", SAMPLES / "lighthouse", "--at", "9", "10", "--json")
 
     assert ran.code == 1
@@ -126,40 +94,40 @@ def test_diff_of_one_path_compares_two_of_its_revisions(ctxview) -> None:
     assert ran.json["counts"]["removed"] >= 12
 
 
-def test_diff_at_one_revision_tells_what_that_one_changed(ctxview) -> None:
+def test_diff_at_one_revision_tells_what_that_one_changed(ctxview: Run) -> None:
     ran = ctxview("diff", SAMPLES / "lighthouse", "--at", "10", "--json")
 
     assert (ran.json["before"]["revision"], ran.json["after"]["revision"]) == ("round 9", "round 10")
 
 
-def test_diff_of_one_path_tells_what_its_latest_revision_changed(ctxview) -> None:
+def test_diff_of_one_path_tells_what_its_latest_revision_changed(ctxview: Run) -> None:
     ran = ctxview("diff", SAMPLES / "lighthouse", "--json")
 
     assert ran.json["after"]["revision"] == "round 15 reply"
 
 
-def test_diff_of_two_paths_takes_a_revision_of_each(ctxview) -> None:
+def test_diff_of_two_paths_takes_a_revision_of_each(ctxview: Run) -> None:
     story = SAMPLES / "lighthouse"
 
     assert ctxview("diff", story, story, "--at", "9").code == 0
     assert ctxview("diff", story, story / "round-10.received.json", "--at", "9", "-1").code == 1
 
 
-def test_diff_says_when_there_is_nothing_before(ctxview) -> None:
+def test_diff_says_when_there_is_nothing_before(ctxview: Run) -> None:
     ran = ctxview("diff", CLEAN)
 
     assert ran.code == 2
     assert "nothing comes before" in ran.complaint
 
 
-def test_diff_takes_two_revisions_at_most(ctxview) -> None:
+def test_diff_takes_two_revisions_at_most(ctxview: Run) -> None:
     ran = ctxview("diff", CLEAN, "--at", "1", "2", "3")
 
     assert ran.code == 2
     assert "--at takes one revision or two, not 3" in ran.complaint
 
 
-def test_show_counts_by_the_estimator_it_is_given(ctxview) -> None:
+def test_show_counts_by_the_estimator_it_is_given(ctxview: Run) -> None:
     state = ctxview("show", CLEAN, "--json", "--tokens", "bytes/3").json
 
     assert state["counts"]["estimator"] == "bytes/3"
@@ -167,7 +135,7 @@ def test_show_counts_by_the_estimator_it_is_given(ctxview) -> None:
 
 
 @pytest.mark.parametrize("sample", sorted((SAMPLES / "broken").iterdir()), ids=lambda path: path.name)
-def test_every_broken_sample_can_be_shown_in_both_ways(ctxview, sample: Path) -> None:
+def test_every_broken_sample_can_be_shown_in_both_ways(ctxview: Run, sample: Path) -> None:
     assert ctxview("show", sample).code == 0
     assert ctxview("show", sample, "--json").json["source"] == str(sample)
 
@@ -175,14 +143,14 @@ def test_every_broken_sample_can_be_shown_in_both_ways(ctxview, sample: Path) ->
 # -- check -----------------------------------------------------------------------------------------------
 
 
-def test_check_is_silent_on_stdout_and_ends_with_0_when_all_is_well(ctxview) -> None:
+def test_check_is_silent_on_stdout_and_ends_with_0_when_all_is_well(ctxview: Run) -> None:
     ran = ctxview("check", CLEAN)
 
     assert (ran.code, ran.out) == (0, "")
     assert ran.err == "1 file checked, nothing found\n"
 
 
-def test_check_ends_with_1_and_begins_each_line_with_its_place(ctxview) -> None:
+def test_check_ends_with_1_and_begins_each_line_with_its_place(ctxview: Run) -> None:
     ran = ctxview("check", BROKEN)
 
     assert ran.code == 1
@@ -191,7 +159,7 @@ def test_check_ends_with_1_and_begins_each_line_with_its_place(ctxview) -> None:
     assert "→ dropped" in ran.out
 
 
-def test_check_json_is_a_list_of_findings_with_the_documented_keys(ctxview) -> None:
+def test_check_json_is_a_list_of_findings_with_the_documented_keys(ctxview: Run) -> None:
     ran = ctxview("check", BROKEN, "--format", "json")
 
     assert ran.code == 1
@@ -200,7 +168,7 @@ def test_check_json_is_a_list_of_findings_with_the_documented_keys(ctxview) -> N
     assert all(list(finding) == keys for finding in ran.json)
 
 
-def test_check_speaks_sarif_and_github(ctxview) -> None:
+def test_check_speaks_sarif_and_github(ctxview: Run) -> None:
     report = ctxview("check", BROKEN, "--format", "sarif").json
     lines = ctxview("check", BROKEN, "--format", "github").out.splitlines()
 
@@ -209,7 +177,7 @@ def test_check_speaks_sarif_and_github(ctxview) -> None:
     assert all(rule["help"]["text"] for rule in report["runs"][0]["tool"]["driver"]["rules"])
 
 
-def test_check_selects_and_ignores_by_the_beginning_of_rule_ids(ctxview) -> None:
+def test_check_selects_and_ignores_by_the_beginning_of_rule_ids(ctxview: Run) -> None:
     def rules(*options: str) -> set[str]:
         return {finding["rule"] for finding in ctxview("check", BROKEN, "--format", "json", *options).json}
 
@@ -220,7 +188,7 @@ def test_check_selects_and_ignores_by_the_beginning_of_rule_ids(ctxview) -> None
 
 
 @pytest.mark.parametrize("option", ["--select", "--ignore"])
-def test_check_complains_about_a_rule_nobody_knows(ctxview, option: str) -> None:
+def test_check_complains_about_a_rule_nobody_knows(ctxview: Run, option: str) -> None:
     ran = ctxview("check", BROKEN, option, "SNP16")
 
     assert ran.code == 2
@@ -228,13 +196,13 @@ def test_check_complains_about_a_rule_nobody_knows(ctxview, option: str) -> None
 
 
 @pytest.mark.parametrize(("level", "code"), [("error", 0), ("warning", 1), ("never", 0)])
-def test_fail_on_decides_what_makes_the_exit_code_1(ctxview, level: str, code: int) -> None:
+def test_fail_on_decides_what_makes_the_exit_code_1(ctxview: Run, level: str, code: int) -> None:
     warnings_only = SAMPLES / "broken" / "duplicate-keys.json"
 
     assert ctxview("check", warnings_only, "--fail-on", level).code == code
 
 
-def test_a_file_that_is_not_there_is_trouble_but_the_rest_is_checked(ctxview) -> None:
+def test_a_file_that_is_not_there_is_trouble_but_the_rest_is_checked(ctxview: Run) -> None:
     ran = ctxview("check", "nowhere.json", BROKEN)
 
     assert ran.code == 2
@@ -242,7 +210,7 @@ def test_a_file_that_is_not_there_is_trouble_but_the_rest_is_checked(ctxview) ->
     assert "ctxview: nowhere.json: " in ran.err
 
 
-def test_what_no_format_recognises_is_a_note_and_not_an_error(ctxview, tmp_path: Path) -> None:
+def test_what_no_format_recognises_is_a_note_and_not_an_error(ctxview: Run, tmp_path: Path) -> None:
     (tmp_path / "hello.txt").write_text("hello\n")
 
     ran = ctxview("check", tmp_path / "hello.txt")
@@ -251,7 +219,7 @@ def test_what_no_format_recognises_is_a_note_and_not_an_error(ctxview, tmp_path:
     assert "no format was recognised" in ran.out
 
 
-def test_an_empty_folder_is_told_and_clean(ctxview, tmp_path: Path) -> None:
+def test_an_empty_folder_is_told_and_clean(ctxview: Run, tmp_path: Path) -> None:
     ran = ctxview("check", tmp_path)
 
     assert ran.code == 0
@@ -259,7 +227,7 @@ def test_an_empty_folder_is_told_and_clean(ctxview, tmp_path: Path) -> None:
     assert "nothing to check" in ran.err
 
 
-def test_a_tree_is_checked_whole_in_the_same_order_every_time(ctxview) -> None:
+def test_a_tree_is_checked_whole_in_the_same_order_every_time(ctxview: Run) -> None:
     first = ctxview("check", SAMPLES, "--format", "json")
     second = ctxview("check", SAMPLES, "--format", "json")
 
@@ -268,18 +236,18 @@ def test_a_tree_is_checked_whole_in_the_same_order_every_time(ctxview) -> None:
     assert files >= {"lighthouse", "broken", ".agent"}
 
 
-def test_the_same_path_twice_gives_each_finding_once(ctxview) -> None:
+def test_the_same_path_twice_gives_each_finding_once(ctxview: Run) -> None:
     assert ctxview("check", BROKEN, BROKEN).out == ctxview("check", BROKEN).out
 
 
-def test_an_unknown_profile_is_trouble_with_the_names_there_are(ctxview) -> None:
+def test_an_unknown_profile_is_trouble_with_the_names_there_are(ctxview: Run) -> None:
     ran = ctxview("check", CLEAN, "--profile", "atom-0.71")
 
     assert ran.code == 2
     assert "atom-0.17" in ran.err.splitlines()[0]
 
 
-def test_a_profile_of_one_format_leaves_the_others_in_a_tree_to_their_own(ctxview) -> None:
+def test_a_profile_of_one_format_leaves_the_others_in_a_tree_to_their_own(ctxview: Run) -> None:
     ran = ctxview("check", CLEAN, folder() / "envelope" / "handoff", "--profile", "atom-0.17")
 
     assert ran.code == 0, ran.err
@@ -288,7 +256,7 @@ def test_a_profile_of_one_format_leaves_the_others_in_a_tree_to_their_own(ctxvie
 # -- rules and formats -----------------------------------------------------------------------------------
 
 
-def test_rules_lists_every_rule_in_a_line(ctxview) -> None:
+def test_rules_lists_every_rule_in_a_line(ctxview: Run) -> None:
     listed = ctxview("rules").out
     rules = ctxview("rules", "--json").json
 
@@ -296,13 +264,13 @@ def test_rules_lists_every_rule_in_a_line(ctxview) -> None:
     assert all(re.search(rf"^  {rule['id']} ", listed, re.MULTILINE) for rule in rules)
 
 
-def test_every_rule_is_explained_with_why_bad_good_fix_and_source(ctxview) -> None:
+def test_every_rule_is_explained_with_why_bad_good_fix_and_source(ctxview: Run) -> None:
     for rule in ctxview("rules", "--json").json:
         for part in ("summary", "why", "bad", "good", "fix", "source"):
             assert rule[part], f"{rule['id']} says nothing under {part}"
 
 
-def test_one_rule_is_explained_under_headings(ctxview) -> None:
+def test_one_rule_is_explained_under_headings(ctxview: Run) -> None:
     explained = ctxview("rules", "snp021").out
 
     assert explained.startswith("SNP021 ")
@@ -310,14 +278,14 @@ def test_one_rule_is_explained_under_headings(ctxview) -> None:
         assert re.search(rf"^{heading}$", explained, re.MULTILINE)
 
 
-def test_an_unknown_rule_names_the_nearest(ctxview) -> None:
+def test_an_unknown_rule_names_the_nearest(ctxview: Run) -> None:
     ran = ctxview("rules", "SNP21")
 
     assert ran.code == 2
     assert "no rule is called SNP21 (did you mean SNP" in ran.complaint
 
 
-def test_formats_says_how_each_is_recognised(ctxview) -> None:
+def test_formats_says_how_each_is_recognised(ctxview: Run) -> None:
     listed = ctxview("formats").out
 
     assert "snapshot" in listed
@@ -334,7 +302,7 @@ def test_formats_says_how_each_is_recognised(ctxview) -> None:
 # -- merge and diff --------------------------------------------------------------------------------------
 
 
-def test_merge_says_what_a_reply_would_cost(ctxview) -> None:
+def test_merge_says_what_a_reply_would_cost(ctxview: Run) -> None:
     ran = ctxview("merge", RECEIVED, REPLY)
 
     assert ran.code == 0
@@ -342,7 +310,7 @@ def test_merge_says_what_a_reply_would_cost(ctxview) -> None:
     assert re.search(r"^tampered \d", ran.out, re.MULTILINE)
 
 
-def test_merge_json_holds_the_changes_and_the_result(ctxview) -> None:
+def test_merge_json_holds_the_changes_and_the_result(ctxview: Run) -> None:
     merged = ctxview("merge", RECEIVED, REPLY, "--json").json
 
     assert merged["accepted"] is True
@@ -350,7 +318,7 @@ def test_merge_json_holds_the_changes_and_the_result(ctxview) -> None:
     assert merged["result"]["memory"]["working"] == []
 
 
-def test_a_reply_the_runtime_refuses_changes_nothing(ctxview) -> None:
+def test_a_reply_the_runtime_refuses_changes_nothing(ctxview: Run) -> None:
     refused = SAMPLES / "broken" / "trailing-comma.txt"
 
     ran = ctxview("merge", RECEIVED, refused)
@@ -361,11 +329,11 @@ def test_a_reply_the_runtime_refuses_changes_nothing(ctxview) -> None:
     assert (merged["accepted"], merged["changes"], merged["result"]) == (False, [], None)
 
 
-def test_a_reply_without_a_snapshot_changes_nothing(ctxview) -> None:
+def test_a_reply_without_a_snapshot_changes_nothing(ctxview: Run) -> None:
     assert "nothing changes" in ctxview("merge", RECEIVED, SAMPLES / "broken" / "no-separator.txt").out
 
 
-def test_merging_into_something_that_is_no_snapshot_is_trouble(ctxview, tmp_path: Path) -> None:
+def test_merging_into_something_that_is_no_snapshot_is_trouble(ctxview: Run, tmp_path: Path) -> None:
     (tmp_path / "cut.json").write_text('{"version": 3, "memory": ')
 
     ran = ctxview("merge", tmp_path / "cut.json", REPLY)
@@ -374,7 +342,7 @@ def test_merging_into_something_that_is_no_snapshot_is_trouble(ctxview, tmp_path
     assert f"{tmp_path / 'cut.json'}:1:" in ran.complaint
 
 
-def test_diff_ends_with_0_for_equal_1_for_different_and_2_for_trouble(ctxview) -> None:
+def test_diff_ends_with_0_for_equal_1_for_different_and_2_for_trouble(ctxview: Run) -> None:
     other = SAMPLES / "lighthouse" / "round-03.received.json"
 
     assert ctxview("diff", CLEAN, CLEAN).code == 0
@@ -382,7 +350,7 @@ def test_diff_ends_with_0_for_equal_1_for_different_and_2_for_trouble(ctxview) -
     assert ctxview("diff", CLEAN, "nowhere.json").code == 2
 
 
-def test_diff_json_says_whether_both_are_equal(ctxview) -> None:
+def test_diff_json_says_whether_both_are_equal(ctxview: Run) -> None:
     assert ctxview("diff", CLEAN, CLEAN, "--json").json["equal"] is True
 
 
@@ -405,7 +373,9 @@ def test_diff_json_says_whether_both_are_equal(ctxview) -> None:
     ],
     ids=lambda arguments: " ".join(Path(argument).name for argument in arguments),
 )
-def test_trouble_is_one_line_on_stderr_and_exit_code_2(ctxview, arguments: tuple[str | Path, ...]) -> None:
+def test_trouble_is_one_line_on_stderr_and_exit_code_2(
+    ctxview: Run, arguments: tuple[str | Path, ...]
+) -> None:
     ran = ctxview(*arguments)
 
     assert (ran.code, ran.out) == (2, "")
@@ -423,22 +393,22 @@ def test_trouble_is_one_line_on_stderr_and_exit_code_2(ctxview, arguments: tuple
     ],
     ids=["show", "rules", "check", "option", "path"],
 )
-def test_an_argument_cannot_act_on_the_terminal(ctxview, arguments: tuple[str | Path, ...]) -> None:
+def test_an_argument_cannot_act_on_the_terminal(ctxview: Run, arguments: tuple[str | Path, ...]) -> None:
     ran = ctxview(*arguments)
 
     assert ran.code == 2
     assert all(line.isprintable() for line in ran.err.splitlines())
 
 
-def test_a_mistyped_command_is_recognised(ctxview) -> None:
+def test_a_mistyped_command_is_recognised(ctxview: Run) -> None:
     assert "did you mean check?" in ctxview("chek").complaint
 
 
-def test_the_inspector_without_a_terminal_names_the_way_out(ctxview) -> None:
+def test_the_inspector_without_a_terminal_names_the_way_out(ctxview: Run) -> None:
     assert "needs a terminal" in ctxview(CLEAN).complaint
 
 
-def test_hostile_content_stays_text_in_every_output(ctxview) -> None:
+def test_hostile_content_stays_text_in_every_output(ctxview: Run) -> None:
     hostile = SAMPLES / "broken" / "escape-sequences.json"
 
     for arguments in (
@@ -455,12 +425,12 @@ def test_hostile_content_stays_text_in_every_output(ctxview) -> None:
         assert all(line.isprintable() for line in ran.out.split("\n")), arguments
 
 
-def test_showing_a_folder_of_many_things_names_one_of_them(ctxview) -> None:
+def test_showing_a_folder_of_many_things_names_one_of_them(ctxview: Run) -> None:
     ran = ctxview("show", SAMPLES)
     assert ran.code == 2
     assert "things are in this folder; name one of them, such as" in ran.complaint
 
 
-def test_showing_a_folder_with_one_thing_below_shows_it(ctxview, tmp_path: Path) -> None:
+def test_showing_a_folder_with_one_thing_below_shows_it(ctxview: Run, tmp_path: Path) -> None:
     shutil.copytree(SAMPLES / "lighthouse", tmp_path / "deep" / "lighthouse")
     assert "lighthouse" in ctxview("show", tmp_path, "--tokens", "words").out

@@ -15,33 +15,14 @@ from pathlib import Path
 import pytest
 
 from ctxview.analysis.tokens import ESTIMATES
-from ctxview.cli import main
 from ctxview.formats import Lens, open_source
 from ctxview.recording.reader import open_recording
 from tests.formats.session.builders import sound
 from tests.formats.snapshot.builders import block, snapshot_value, to_bytes
 from tests.recording.making import held
+from tests.running import Run
 
 LENS = Lens(ESTIMATES["bytes/4"])
-
-
-class Ran:
-    def __init__(self, code: int | str | None, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-
-@pytest.fixture
-def ctxview(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("COLUMNS", "80")
-
-    def run(*arguments: str | Path) -> Ran:
-        try:
-            code = main([str(argument) for argument in arguments])
-        except SystemExit as end:
-            code = end.code
-        return Ran(code, *capsys.readouterr())
-
-    return run
 
 
 def started(*arguments: str | Path) -> subprocess.Popen[str]:
@@ -101,7 +82,7 @@ def test_being_asked_to_end_is_how_it_ends(folder: Path, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("attempt", range(3))
 def test_killed_in_the_middle_it_keeps_what_it_told_and_can_be_gone_on_with(
-    tmp_path: Path, ctxview, attempt: int
+    tmp_path: Path, ctxview: Run, attempt: int
 ) -> None:
     root = sound(tmp_path).write()
     out = tmp_path / "x.ctxrec"
@@ -134,7 +115,7 @@ def test_killed_in_the_middle_it_keeps_what_it_told_and_can_be_gone_on_with(
     assert held(again, len(recording))["messages.jsonl"] == content
 
 
-def test_what_was_torn_is_said_and_cut_off(folder: Path, tmp_path: Path, ctxview) -> None:
+def test_what_was_torn_is_said_and_cut_off(folder: Path, tmp_path: Path, ctxview: Run) -> None:
     out = tmp_path / "x.ctxrec"
     ctxview("record", folder, "-o", out, "--for", "0.01")
     with out.open("ab") as file:
@@ -147,7 +128,7 @@ def test_what_was_torn_is_said_and_cut_off(folder: Path, tmp_path: Path, ctxview
     assert open_recording(out).torn is None
 
 
-def test_the_same_again_stores_no_content_twice(folder: Path, tmp_path: Path, ctxview) -> None:
+def test_the_same_again_stores_no_content_twice(folder: Path, tmp_path: Path, ctxview: Run) -> None:
     out = tmp_path / "x.ctxrec"
     (folder / "noise.txt").write_bytes(os.urandom(100_000))
     ctxview("record", folder, "-o", out, "--for", "0.01")
@@ -158,7 +139,7 @@ def test_the_same_again_stores_no_content_twice(folder: Path, tmp_path: Path, ct
 
 
 @pytest.mark.parametrize("where", ["x.ctxrec", "deep/x.ctxrec", "../rounds/x.ctxrec"])
-def test_it_does_not_write_into_what_it_records(folder: Path, ctxview, where: str) -> None:
+def test_it_does_not_write_into_what_it_records(folder: Path, ctxview: Run, where: str) -> None:
     (folder / "deep").mkdir()
     ran = ctxview("record", folder, "-o", folder / where, "--for", "0.01")
 
@@ -167,7 +148,7 @@ def test_it_does_not_write_into_what_it_records(folder: Path, ctxview, where: st
     assert not (folder / where).exists()
 
 
-def test_it_does_not_overwrite_what_it_records(folder: Path, ctxview) -> None:
+def test_it_does_not_overwrite_what_it_records(folder: Path, ctxview: Run) -> None:
     file = folder / "round-1.json"
     before = file.read_bytes()
 
@@ -175,7 +156,7 @@ def test_it_does_not_overwrite_what_it_records(folder: Path, ctxview) -> None:
     assert file.read_bytes() == before
 
 
-def test_it_does_not_write_over_something_else(folder: Path, tmp_path: Path, ctxview) -> None:
+def test_it_does_not_write_over_something_else(folder: Path, tmp_path: Path, ctxview: Run) -> None:
     other = tmp_path / "notes.txt"
     other.write_bytes(b"mine")
     link = tmp_path / "link"
@@ -195,7 +176,7 @@ def test_it_does_not_write_over_something_else(folder: Path, tmp_path: Path, ctx
     assert other.read_bytes() == b"mine"
 
 
-def test_it_does_not_mix_recordings_of_different_things(folder: Path, tmp_path: Path, ctxview) -> None:
+def test_it_does_not_mix_recordings_of_different_things(folder: Path, tmp_path: Path, ctxview: Run) -> None:
     out = tmp_path / "x.ctxrec"
     ctxview("record", folder, "-o", out, "--for", "0.01")
     before = out.read_bytes()
@@ -207,7 +188,7 @@ def test_it_does_not_mix_recordings_of_different_things(folder: Path, tmp_path: 
     assert out.read_bytes() == before
 
 
-def test_two_at_once_do_not_write_into_one_file(folder: Path, tmp_path: Path, ctxview) -> None:
+def test_two_at_once_do_not_write_into_one_file(folder: Path, tmp_path: Path, ctxview: Run) -> None:
     out = tmp_path / "x.ctxrec"
     process = started(folder, "-o", out)
     until(process, "appeared")
@@ -221,7 +202,7 @@ def test_two_at_once_do_not_write_into_one_file(folder: Path, tmp_path: Path, ct
     assert "another ctxview is recording into this file" in ran.err
 
 
-def test_an_empty_file_may_be_recorded_into(folder: Path, tmp_path: Path, ctxview) -> None:
+def test_an_empty_file_may_be_recorded_into(folder: Path, tmp_path: Path, ctxview: Run) -> None:
     out = tmp_path / "x.ctxrec"
     out.touch()
 
@@ -229,7 +210,7 @@ def test_an_empty_file_may_be_recorded_into(folder: Path, tmp_path: Path, ctxvie
     assert len(open_recording(out)) == 1
 
 
-def test_links_pipes_and_sockets_are_told_and_not_followed(tmp_path: Path, ctxview) -> None:
+def test_links_pipes_and_sockets_are_told_and_not_followed(tmp_path: Path, ctxview: Run) -> None:
     root = sound(tmp_path).write()
     outside = tmp_path / "outside"
     outside.mkdir()
@@ -252,7 +233,7 @@ def test_links_pipes_and_sockets_are_told_and_not_followed(tmp_path: Path, ctxvi
     assert not any("secret" in name for name in open_recording(tmp_path / "x.ctxrec").at(0).manifest)
 
 
-def test_of_a_workspace_only_what_is_the_agents_is_kept(tmp_path: Path, ctxview) -> None:
+def test_of_a_workspace_only_what_is_the_agents_is_kept(tmp_path: Path, ctxview: Run) -> None:
     root = tmp_path / "workspace"
     (root / ".agent" / "log").mkdir(parents=True)
     (root / ".agent" / "log" / "round-1.json").write_bytes(to_bytes(snapshot_value(core=[block("a")])))
@@ -279,7 +260,7 @@ def test_a_folder_in_which_nothing_is_yet_can_be_recorded(tmp_path: Path) -> Non
     assert [each.id for each in open_source(out).reading(1, LENS).state.blocks()] == ["a"]
 
 
-def test_a_folder_of_many_things_is_asked_about(tmp_path: Path, ctxview) -> None:
+def test_a_folder_of_many_things_is_asked_about(tmp_path: Path, ctxview: Run) -> None:
     for name in ("one", "two"):
         sound(tmp_path / name).write()
 
@@ -290,7 +271,9 @@ def test_a_folder_of_many_things_is_asked_about(tmp_path: Path, ctxview) -> None
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "x", "nan", "inf"])
-def test_a_strange_number_of_seconds_is_trouble(folder: Path, tmp_path: Path, ctxview, seconds: str) -> None:
+def test_a_strange_number_of_seconds_is_trouble(
+    folder: Path, tmp_path: Path, ctxview: Run, seconds: str
+) -> None:
     ran = ctxview("record", folder, "-o", tmp_path / "x", "--for", seconds)
 
     assert ran.code == 2
@@ -298,7 +281,7 @@ def test_a_strange_number_of_seconds_is_trouble(folder: Path, tmp_path: Path, ct
     assert not (tmp_path / "x").exists()
 
 
-def test_recording_changes_nothing_in_what_is_recorded(tmp_path: Path, ctxview) -> None:
+def test_recording_changes_nothing_in_what_is_recorded(tmp_path: Path, ctxview: Run) -> None:
     root = sound(tmp_path).write()
 
     def times() -> dict[Path, tuple[int, int]]:
@@ -328,7 +311,9 @@ def test_a_recording_is_shown_checked_and_compared_by_its_moments(
     assert ctxview("check", out).code in (0, 1)
 
 
-def test_names_that_would_act_on_the_terminal_are_only_shown(folder: Path, tmp_path: Path, ctxview) -> None:
+def test_names_that_would_act_on_the_terminal_are_only_shown(
+    folder: Path, tmp_path: Path, ctxview: Run
+) -> None:
     (folder / "\x1b[2Jevil\n.json").write_bytes(b"{}")
 
     ran = ctxview("record", folder, "-o", tmp_path / "x.ctxrec", "--for", "0.01")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ctxview.cli import main
 from tests.formats.session.builders import Build, sound, tool, user
 from tests.formats.session.working import make_old, tree
+from tests.running import Run
 
 LOG = "FAILED tests/test_parser.py::test_blank_lines - assert 3 == 2\n" * 100
 WORK = ("pack", "gc", "swap", "dedup")
@@ -22,38 +22,10 @@ WRITING = {
 LOOKING = {"pack": (), "gc": (), "swap": ("--range", "3-5"), "dedup": ()}
 
 
-class Ran:
-    def __init__(self, code: int | str | None, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-    @property
-    def json(self) -> dict:
-        return json.loads(self.out)
-
-    @property
-    def complaint(self) -> str:
-        """The one line on stderr; fails when there are more or fewer."""
-        (line,) = self.err.splitlines()
-        return line.removeprefix("ctxview: ")
-
-
 @pytest.fixture(autouse=True)
 def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("COLUMNS", "80")
-
-
-@pytest.fixture
-def ctxview(capsys: pytest.CaptureFixture[str]):
-    def run(*arguments: str | Path) -> Ran:
-        try:
-            code = main([str(argument) for argument in arguments])
-        except SystemExit as end:
-            code = end.code
-        return Ran(code, *capsys.readouterr())
-
-    return run
 
 
 def busy(base: Path) -> Build:
@@ -73,7 +45,7 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("command", WORK)
-def test_nothing_is_written_unless_asked_for(ctxview, root: Path, command: str) -> None:
+def test_nothing_is_written_unless_asked_for(ctxview: Run, root: Path, command: str) -> None:
     before = tree(root)
 
     assert ctxview(command, root, *LOOKING[command]).code in (0, 1)
@@ -103,7 +75,7 @@ def test_text_fits_the_terminal_and_says_why(
 
 
 @pytest.mark.parametrize("command", WORK)
-def test_a_second_time_there_is_nothing_left_to_write(ctxview, root: Path, command: str) -> None:
+def test_a_second_time_there_is_nothing_left_to_write(ctxview: Run, root: Path, command: str) -> None:
     ctxview(command, root, *WRITING[command])
     before = tree(root)
 
@@ -113,7 +85,7 @@ def test_a_second_time_there_is_nothing_left_to_write(ctxview, root: Path, comma
 
 
 @pytest.mark.parametrize("command", WORK)
-def test_what_is_no_session_is_trouble_in_one_line(ctxview, tmp_path: Path, command: str) -> None:
+def test_what_is_no_session_is_trouble_in_one_line(ctxview: Run, tmp_path: Path, command: str) -> None:
     root = busy(tmp_path).write()
 
     for path, words in (
@@ -128,7 +100,7 @@ def test_what_is_no_session_is_trouble_in_one_line(ctxview, tmp_path: Path, comm
 
 
 @pytest.mark.parametrize("command", WORK)
-def test_an_unknown_profile_is_trouble(ctxview, root: Path, command: str) -> None:
+def test_an_unknown_profile_is_trouble(ctxview: Run, root: Path, command: str) -> None:
     ran = ctxview(command, root, *LOOKING[command], "--profile", "cortex")
 
     assert ran.code == 2
@@ -136,7 +108,9 @@ def test_an_unknown_profile_is_trouble(ctxview, root: Path, command: str) -> Non
 
 
 @pytest.mark.parametrize("command", WORK)
-def test_names_from_the_session_cannot_act_on_the_terminal(ctxview, tmp_path: Path, command: str) -> None:
+def test_names_from_the_session_cannot_act_on_the_terminal(
+    ctxview: Run, tmp_path: Path, command: str
+) -> None:
     evil = "\x1b[2Jevil\u202e"
     build = busy(tmp_path).add("messages.jsonl", user(f"{evil}{LOG}"), user(f"{evil}{LOG}"))
     build.set(f"context/pinned/{evil}", "x").child(evil).set("context/dedup/blob/sha256-\x1bx", "x")
@@ -152,12 +126,12 @@ def test_names_from_the_session_cannot_act_on_the_terminal(ctxview, tmp_path: Pa
 # -- pack ------------------------------------------------------------------------------------------------
 
 
-def test_pack_ends_with_1_when_the_budget_leaves_something_out(ctxview, root: Path) -> None:
+def test_pack_ends_with_1_when_the_budget_leaves_something_out(ctxview: Run, root: Path) -> None:
     assert ctxview("pack", root).code == 1
     assert ctxview("pack", root, "--budget", "0").code == 0
 
 
-def test_pack_json_tells_every_candidate(ctxview, root: Path) -> None:
+def test_pack_json_tells_every_candidate(ctxview: Run, root: Path) -> None:
     told = ctxview("pack", root, "--json").json
 
     assert list(told) == [
@@ -178,7 +152,7 @@ def test_pack_json_tells_every_candidate(ctxview, root: Path) -> None:
     assert (recent["in"], recent["range"]) == (False, "tail:9")
 
 
-def test_pack_writes_both_files_for_the_budget_it_was_given(ctxview, root: Path) -> None:
+def test_pack_writes_both_files_for_the_budget_it_was_given(ctxview: Run, root: Path) -> None:
     ran = ctxview("pack", root, "--budget", "30", "--write")
 
     written = json.loads((root / "context/pack.json").read_text())
@@ -189,19 +163,21 @@ def test_pack_writes_both_files_for_the_budget_it_was_given(ctxview, root: Path)
     assert "another budget than context/budget says" in ran.out
 
 
-def test_pack_counts_exactly_when_asked(ctxview, root: Path) -> None:
+def test_pack_counts_exactly_when_asked(ctxview: Run, root: Path) -> None:
     told = ctxview("pack", root, "--tokens", "o200k_base", "--json").json
 
     assert (told["estimator"], told["exact"]) == ("o200k_base", True)
 
 
-def test_pack_offers_as_many_messages_as_it_is_told(ctxview, root: Path) -> None:
+def test_pack_offers_as_many_messages_as_it_is_told(ctxview: Run, root: Path) -> None:
     told = ctxview("pack", root, "--recent", "2", "--budget", "0", "--json").json
 
     assert "tail:2" in [item["range"] for item in told["items"]]
 
 
-def test_pack_writes_nothing_where_the_runtime_would_abort_unless_told_to(ctxview, tmp_path: Path) -> None:
+def test_pack_writes_nothing_where_the_runtime_would_abort_unless_told_to(
+    ctxview: Run, tmp_path: Path
+) -> None:
     root = busy(tmp_path).child("-bad").write()
     before = tree(root)
 
@@ -215,14 +191,14 @@ def test_pack_writes_nothing_where_the_runtime_would_abort_unless_told_to(ctxvie
 
 
 @pytest.mark.parametrize("budget", ["-1", "many", "1.5", "9" * 30])
-def test_pack_takes_only_whole_budgets(ctxview, root: Path, budget: str) -> None:
+def test_pack_takes_only_whole_budgets(ctxview: Run, root: Path, budget: str) -> None:
     ran = ctxview("pack", root, f"--budget={budget}")
 
     assert ran.code == 2
     assert "--budget" in ran.complaint
 
 
-def test_pack_replaces_no_link(ctxview, root: Path, tmp_path: Path) -> None:
+def test_pack_replaces_no_link(ctxview: Run, root: Path, tmp_path: Path) -> None:
     (root / "context/pack.json").unlink()
     (root / "context/pack.json").symlink_to(tmp_path / "elsewhere")
 
@@ -236,7 +212,7 @@ def test_pack_replaces_no_link(ctxview, root: Path, tmp_path: Path) -> None:
 # -- gc --------------------------------------------------------------------------------------------------
 
 
-def test_gc_removes_when_told_and_undo_brings_all_back(ctxview, root: Path) -> None:
+def test_gc_removes_when_told_and_undo_brings_all_back(ctxview: Run, root: Path) -> None:
     before = tree(root)
 
     applied = ctxview("gc", root, "--apply")
@@ -250,14 +226,14 @@ def test_gc_removes_when_told_and_undo_brings_all_back(ctxview, root: Path) -> N
     assert set(undone.out.splitlines()) == {f"restored {name}" for name in removed}
 
 
-def test_gc_says_when_there_is_nothing_to_put_back(ctxview, root: Path) -> None:
+def test_gc_says_when_there_is_nothing_to_put_back(ctxview: Run, root: Path) -> None:
     ran = ctxview("gc", root, "--undo")
 
     assert (ran.code, ran.out) == (1, "there is nothing to put back\n")
     assert ctxview("gc", root, "--undo", "--json").json == {"restored": []}
 
 
-def test_gc_json_tells_the_fate_of_everything(ctxview, root: Path) -> None:
+def test_gc_json_tells_the_fate_of_everything(ctxview: Run, root: Path) -> None:
     told = ctxview("gc", root, "--json").json
 
     assert told["applied"] is False
@@ -268,7 +244,7 @@ def test_gc_json_tells_the_fate_of_everything(ctxview, root: Path) -> None:
     assert all(item["reason"] for item in told["items"])
 
 
-def test_gc_ends_with_1_when_something_could_not_be_put_back(ctxview, root: Path) -> None:
+def test_gc_ends_with_1_when_something_could_not_be_put_back(ctxview: Run, root: Path) -> None:
     ctxview("gc", root, "--apply")
     (root / "context/pack.json").write_text("{}\n")
 
@@ -281,19 +257,19 @@ def test_gc_ends_with_1_when_something_could_not_be_put_back(ctxview, root: Path
 # -- swap ------------------------------------------------------------------------------------------------
 
 
-def test_swap_needs_to_know_what(ctxview, root: Path) -> None:
+def test_swap_needs_to_know_what(ctxview: Run, root: Path) -> None:
     assert "one of the arguments --range --event --rebuild is required" in ctxview("swap", root).complaint
 
 
 @pytest.mark.parametrize("wanted", ["a-b", "3-", "-3", "1-2-3"])
-def test_swap_takes_only_ranges(ctxview, root: Path, wanted: str) -> None:
+def test_swap_takes_only_ranges(ctxview: Run, root: Path, wanted: str) -> None:
     ran = ctxview("swap", root, f"--range={wanted}")
 
     assert ran.code == 2
     assert "--range" in ran.complaint
 
 
-def test_swap_of_one_message_and_of_an_event(ctxview, root: Path) -> None:
+def test_swap_of_one_message_and_of_an_event(ctxview: Run, root: Path) -> None:
     assert ctxview("swap", root, "--range", "4", "--write").code == 0
     ran = ctxview("swap", root, "--event", "call-1", "--summary", "one failure", "--write", "--json")
 
@@ -302,14 +278,14 @@ def test_swap_of_one_message_and_of_an_event(ctxview, root: Path) -> None:
     assert [each["deed"] for each in ran.json["written"]] == ["created", "replaced"]
 
 
-def test_swap_beyond_the_history_is_trouble(ctxview, root: Path) -> None:
+def test_swap_beyond_the_history_is_trouble(ctxview: Run, root: Path) -> None:
     ran = ctxview("swap", root, "--range", "5-99")
 
     assert ran.code == 2
     assert "messages.jsonl has only 9 records" in ran.complaint
 
 
-def test_swap_rebuilds_what_gc_removed(ctxview, root: Path) -> None:
+def test_swap_rebuilds_what_gc_removed(ctxview: Run, root: Path) -> None:
     ctxview("swap", root, "--range", "3-5", "--write")
     whole = {name: data for name, data in tree(root).items() if "/chunk/" in name}
     make_old(root, 60)
@@ -324,7 +300,7 @@ def test_swap_rebuilds_what_gc_removed(ctxview, root: Path) -> None:
     assert {name: data for name, data in tree(root).items() if "/chunk/" in name} == whole
 
 
-def test_swap_ends_with_1_when_a_chunk_is_lost_for_good(ctxview, tmp_path: Path) -> None:
+def test_swap_ends_with_1_when_a_chunk_is_lost_for_good(ctxview: Run, tmp_path: Path) -> None:
     build = busy(tmp_path)
     line = {"kind": "message_range", "source": "messages.jsonl", "summary": "?", "tokens": 1}
     root = build.add("context/swap/index.jsonl", {"id": "sha256-abc", **line, "range": "1-2"}).write()
@@ -338,7 +314,7 @@ def test_swap_ends_with_1_when_a_chunk_is_lost_for_good(ctxview, tmp_path: Path)
 # -- dedup -----------------------------------------------------------------------------------------------
 
 
-def test_dedup_writes_blobs_and_their_lines(ctxview, root: Path) -> None:
+def test_dedup_writes_blobs_and_their_lines(ctxview: Run, root: Path) -> None:
     ran = ctxview("dedup", root, "--write", "--json")
 
     (item,) = (item for item in ran.json["items"] if item["act"] == "keep once")
@@ -348,18 +324,18 @@ def test_dedup_writes_blobs_and_their_lines(ctxview, root: Path) -> None:
 
 
 @pytest.mark.parametrize("least", ["0", "255", "x"])
-def test_dedup_has_a_least_least(ctxview, root: Path, least: str) -> None:
+def test_dedup_has_a_least_least(ctxview: Run, root: Path, least: str) -> None:
     assert "--least" in ctxview("dedup", root, "--least", least).complaint
 
 
-def test_dedup_ends_with_1_when_a_blob_is_lost(ctxview, tmp_path: Path) -> None:
+def test_dedup_ends_with_1_when_a_blob_is_lost(ctxview: Run, tmp_path: Path) -> None:
     build = busy(tmp_path)
     root = build.remove(next(name for name in build.files if "/blob/" in name)).write()
 
     assert ctxview("dedup", root).code == 1
 
 
-def test_a_pack_of_sources_with_fences_passes_its_own_rules(ctxview, root: Path) -> None:
+def test_a_pack_of_sources_with_fences_passes_its_own_rules(ctxview: Run, root: Path) -> None:
     summary = root / "context" / "summary.md"
     summary.write_text("Run this:\n```text\nmake all\n```\nand wait.\n")
     assert ctxview("pack", root, "--write", "--budget", "0").code == 0
