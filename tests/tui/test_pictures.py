@@ -79,6 +79,7 @@ WAYS = {
     "help": keys("question_mark"),
     "profile": keys("p"),
     "sorted": keys("s", "s", "s"),
+    "links": keys("j", "j", "j", "r"),
 }
 
 
