@@ -11,7 +11,7 @@ from ctxview.tui.commands import BY_ID
 from ctxview.tui.layout import Pane
 from ctxview.tui.pictures import folder_for
 from ctxview.tui.screens.tour import STEPS, TourScreen
-from tests.tui.driving import driving
+from tests.tui.driving import Driver, driving
 from tests.tui.stories import hostile, night
 
 
@@ -19,6 +19,14 @@ def test_every_step_speaks_of_commands_there_are() -> None:
     assert len(STEPS) == 5
     for step in STEPS:
         assert {step.goes_to, *step.commands} <= BY_ID.keys()
+
+
+async def click_on(drive: Driver, text: str) -> None:
+    """The mouse on the first letter of a text on the screen."""
+    lines = drive.screen_text().splitlines()
+    y = next(number for number, line in enumerate(lines) if text in line)
+    await drive.pilot.click(offset=(lines[y].index(text), y))
+    await drive.pilot.pause()
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)])
@@ -34,8 +42,7 @@ async def test_from_the_help_five_steps_lead_through_the_panes(size: tuple[int, 
             await drive.pilot.pause()
             fronts.append(drive.front)
         assert fronts == [Pane.MEMORY, Pane.BUDGET, Pane.FINDINGS, Pane.DETAIL, Pane.MEMORY]
-        await drive.pilot.press("left")
-        await drive.pilot.pause()
+        await click_on(drive, "← back")
         assert tour.number == 3
         await drive.pilot.press("enter", "enter")
         await drive.pilot.pause()

@@ -14,6 +14,8 @@ from ctxview.tui.keys import shown
 from ctxview.tui.screens.command_screen import CommandScreen
 from ctxview.tui.screens.leaving import Dialog
 from ctxview.tui.text import Line, Span, content, join, show
+from ctxview.tui.themes import load
+from ctxview.tui.widgets.drawing import on_frame
 from ctxview.tui.widgets.said import Said
 
 
@@ -110,8 +112,19 @@ class TourScreen(Dialog[None]):
         last = self.number == len(STEPS) - 1
         dialog = self.query_one(Vertical)
         dialog.border_title = content(show(f"{self.number + 1} of {len(STEPS)}  {step.title}"))
-        dialog.border_subtitle = content(show(f"Enter {'ends' if last else 'goes on'}   ← back   Esc leaves"))
+        dialog.border_subtitle = on_frame(_ways(last), load(self.app.theme))
         self.query_one(Said).say(show(step.text), _keys(step))
+
+
+def _ways(last: bool) -> Line:
+    """On, back and out; a click does it, too."""
+    ways = (
+        ("Enter", "ends" if last else "goes on", "screen.step(1)"),
+        ("←", "back", "screen.step(-1)"),
+        ("Esc", "leaves", "screen.leave"),
+    )
+    spans = ((Span(key, "key", action), Span(f" {told}", "dim", action)) for key, told, action in ways)
+    return join(*spans, gap="   ")
 
 
 def _keys(step: Step) -> Line:

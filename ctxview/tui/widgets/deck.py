@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from rich.style import Style
-from rich.text import Text
 from textual import events
 from textual.geometry import NULL_OFFSET, NULL_SPACING, Region, Size
 from textual.layout import ArrangeResult, Layout, WidgetPlacement
@@ -19,6 +17,7 @@ from ctxview.tui.panes.pane import PaneLines
 from ctxview.tui.sizes import Sizes
 from ctxview.tui.text import Line
 from ctxview.tui.themes import load
+from ctxview.tui.widgets.drawing import on_frame
 from ctxview.tui.widgets.kept import Kept
 from ctxview.tui.widgets.tabs import tabs
 
@@ -256,16 +255,7 @@ class Deck(Kept, Widget):
         line = tabs(slot, counts)
         if self._titles.get(slot.shown) != (line, self.app.theme):
             self._titles[slot.shown] = (line, self.app.theme)
-            pane.border_title = self._text(line)
-
-    def _text(self, line: Line) -> Text:
-        """A title for the toolkit. Its spans are printable already, and a Text knows no markup."""
-        palette = load(self.app.theme)
-        text = Text(end="")
-        for span in line:
-            style = palette.style(span.style)
-            text.append(span.text, style + Style(meta={"@click": span.action}) if span.action else style)
-        return text
+            pane.border_title = on_frame(line, load(self.app.theme))
 
 
 class _SlotLayout(Layout):

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
+from rich.text import Text
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -53,6 +54,15 @@ def segments(
         )
         at += len(span.text)
     return Segment.adjust_line_length(drawn, width, base + over)
+
+
+def on_frame(line: Line, palette: Palette) -> Text:
+    """A title for a frame of the toolkit. Spans are printable already, and a Text knows no markup."""
+    text = Text(end="")
+    for span in line:
+        style = palette.style(span.style)
+        text.append(span.text, style + Style(meta={"@click": span.action}) if span.action else style)
+    return text
 
 
 def restyle(strip: Strip, span: tuple[int, int], style: Style) -> Strip:
