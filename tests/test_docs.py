@@ -10,6 +10,7 @@ from types import ModuleType
 import pytest
 
 from ctxview.cli import COMMANDS
+from ctxview.config import SETTINGS, variable_of
 from ctxview.formats import FORMATS
 from docs import make_keys, make_rules
 
@@ -72,6 +73,12 @@ def test_every_command_is_mentioned(name: str) -> None:
     told = "\n".join(page.read_text("utf-8") for page in PAGES if page.name != "CHANGELOG.md")
 
     assert f"ctxview {name}" in told
+
+
+def test_every_setting_is_documented() -> None:
+    told = (ROOT / "docs" / "settings.md").read_text("utf-8")
+
+    assert all(f"| `{name}` |" in told and variable_of(name) in told for name in SETTINGS)
 
 
 def _links(page: Path) -> Iterator[str]:
