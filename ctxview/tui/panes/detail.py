@@ -30,6 +30,10 @@ class DetailPane(PaneLines):
         self.reset()
         self.show_line(0)
 
+    def differs(self, before: Shown, after: Shown) -> bool:  # noqa: ARG002
+        """It is told separately, when it is known what is selected."""
+        return False
+
     def holds(self, _: Shown) -> bool:
         return True
 

@@ -83,12 +83,12 @@ class HistoryPane(PaneLines):
             self._fresh = None
             self.reset()
 
-    def reset(self) -> None:
+    def renewed(self, before: Page | None, now: Page) -> None:
         """A row counted from the end gets its number as soon as that is known."""
-        before = self._page.thing(self.cursor) if self._page is not None else None
-        super().reset()
+        thing = before.thing(self.cursor) if before is not None else None
+        super().renewed(before, now)
         self._stick()
-        if before is not None and before.kind is Kind.MESSAGE and self.thing != before:
+        if thing is not None and thing.kind is Kind.MESSAGE and self.thing != thing:
             self.post_message(self.Moved(self, self.thing))
 
     # -- following the end -----------------------------------------------------------------------------------

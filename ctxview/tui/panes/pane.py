@@ -25,10 +25,12 @@ class PaneLines(VirtualLines):
         self.status: list[Line] = [show("Opening…", "dim")]
         self._wanted: tuple[Shown, int, int] | None = None
 
-    def take(self, shown: Shown | None, status: list[Line]) -> None:
+    def take(self, shown: Shown | None, status: list[Line]) -> bool:
+        """Whether there is anything else to draw: then somebody has to `reset` it."""
         before, self.shown, self.status = self.shown, shown, status
-        if before is None or shown is None or self.differs(before, shown):
-            self.reset()
+        differs = before is None or shown is None or self.differs(before, shown)
+        self._stale = self._stale or differs
+        return differs
 
     def differs(self, before: Shown, after: Shown) -> bool:
         """Whether there is anything else to draw than before."""

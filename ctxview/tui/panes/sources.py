@@ -37,9 +37,8 @@ class SourcesPane(PaneLines):
     def lines_wanted(self, width: int) -> int:
         return self._tree(width).lines
 
-    def take(self, shown: Shown | None, status: list[Line]) -> None:
-        self.shown, self.status = shown, status
-        self.reset()
+    def differs(self, before: Shown, after: Shown) -> bool:  # noqa: ARG002 - what is open tells, not what is shown
+        return True
 
     def fold(self, *, open: bool) -> bool:  # noqa: A002 - what is done to a branch
         """Opens or closes the branch under the cursor; False when there is nothing to do."""

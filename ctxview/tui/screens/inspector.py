@@ -240,12 +240,17 @@ class Inspector(Kept, CommandScreen[None]):
         with self.app.batch_update():
             status, others = bars.status(self.view, self._problem), bars.elsewhere(self._problem)
             self.memory.sort, self.memory.reverse = self.view.sort, self.view.reverse
-            for pane in self.panes.values():
-                pane.take(shown, status if pane.pane is Pane.MEMORY else others)
+            changed = [
+                pane
+                for pane in self.panes.values()
+                if pane.take(shown, status if pane.pane is Pane.MEMORY else others)
+            ]
             self._keep_selection(shown)
             if shown is None or shown.index is not self._placed:
                 self._placed = shown.index if shown is not None else None
                 self.deck.place(len(self.view.sources) + len(self.view.problems))
+            for pane in changed:
+                pane.reset()
             self.refresh_bars()
 
     @property

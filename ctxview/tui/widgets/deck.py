@@ -206,6 +206,8 @@ class Deck(Kept, Widget):
             for name, pane in self.panes.items():
                 if pane.display != (name in shown):
                     pane.display = name in shown
+            for slot in slots:
+                self.panes[slot.shown].awaited_size = Size(slot.width, slot.height)
             # Asked of a child: a widget keeps its own arrangement until one of its children wants another.
             self.front.refresh(layout=True)
         self.retitle()

@@ -40,6 +40,10 @@ class DrawnLines(Kept, ScrollView):
         super().__init__(id=id, classes=classes)
         self._page: Page | None = None
         self._page_width = -1
+        self._stale = False
+        self._room: Size | None = None
+        self.awaited_size: Size | None = None
+        """The whole size it is about to get, where somebody knows: nothing is drawn for another."""
         self._strips: dict[Key, Strip] = {}
         self._matches: re.Pattern[str] | None = None
         self._base_style: Style | None = None
@@ -54,13 +58,23 @@ class DrawnLines(Kept, ScrollView):
 
     @property
     def page(self) -> Page:
-        width = max(0, self.content_size.width - RAIL)
-        if self._page is None or self._page_width != width:
-            self._page, self._page_width = self.make_page(width), width
+        """Made when somebody asks for it, for the room there is then."""
+        room = self.content_size
+        if self._page is None or self._stale or self._room != room:
+            before = self._page
+            self._stale, self._room, self._page_width = False, room, max(0, room.width - RAIL)
+            self._page = self.make_page(self._page_width)
             self._strips.clear()
-            self.set_reactive(Widget.virtual_size, Size(width, self._page.lines + len(self._page.header)))
-            self.scroll_y = self.validate_scroll_y(self.scroll_y)
+            self._measure(self._page)
+            self.renewed(before, self._page)
         return self._page
+
+    def renewed(self, before: Page | None, now: Page) -> None:
+        """Another page has just been made."""
+
+    def _measure(self, page: Page) -> None:
+        self.set_reactive(Widget.virtual_size, Size(self._page_width, page.lines + len(page.header)))
+        self.scroll_y = self.validate_scroll_y(self.scroll_y)
 
     def mark(self, matches: re.Pattern[str] | None) -> None:
         """What a search looks for is marked wherever it is drawn."""
@@ -77,10 +91,11 @@ class DrawnLines(Kept, ScrollView):
 
     def refresh_changes(self) -> None:
         """Has those lines painted anew that look different now."""
-        if self._kept is None or self._kept[0] != self.outer_size or not self.display:
+        size = self.outer_size
+        if self._kept is None or {self._kept[0], self.awaited_size or size} != {size} or not self.display:
             self.refresh()
             return
-        size, before = self._kept
+        before = self._kept[1]
         left, above = self.content_offset
         # The border is the same: whatever changes it forgets the picture.
         now = [*before[:above], *self._lines(self.size.height), *before[above + self.size.height :]]

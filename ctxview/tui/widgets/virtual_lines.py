@@ -9,11 +9,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual import events
-from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.selection import Selection
-from textual.widget import Widget
 
 from ctxview.tui.text import plain
 from ctxview.tui.things import Thing
@@ -60,21 +58,23 @@ class VirtualLines(DrawnLines, can_focus=True, inherit_bindings=False):
 
     def reset(self) -> None:
         """The page is to be made anew; the cursor follows its thing, what is in sight stays where it is."""
-        thing = self._page.thing(self.cursor) if self._page is not None else None
-        anchor, below = self._anchor()
-        self._page = None
-        row = self.page.find(thing) if thing is not None else None
-        self.set_reactive(VirtualLines.cursor, self._bounded(self.cursor if row is None else row))
-        place = self.page.find(anchor) if anchor is not None else None
-        if place is not None and (top := self.page.lines_of(place).start - below) != round(self.scroll_y):
-            self.scroll_to(y=top, animate=False, force=True)
+        self._stale = True
         self.refresh_changes()
+
+    def renewed(self, before: Page | None, now: Page) -> None:
+        thing = before.thing(self.cursor) if before is not None else None
+        anchor, below = self._anchor(before)
+        row = now.find(thing) if thing is not None else None
+        self.set_reactive(VirtualLines.cursor, self._bounded(self.cursor if row is None else row))
+        place = now.find(anchor) if anchor is not None else None
+        if place is not None and (top := now.lines_of(place).start - below) != round(self.scroll_y):
+            self.scroll_to(y=top, animate=False, force=True)
 
     def lengthen(self, page: Page, same: int) -> None:
         """The same page with other rows from `same` on: what is drawn of those before stays drawn."""
-        self._page = page
+        self._page, self._stale = page, False
         self._strips = {key: strip for key, strip in self._strips.items() if key[0] < same}
-        self.set_reactive(Widget.virtual_size, Size(self._page_width, page.lines))
+        self._measure(page)
         self.refresh_changes()
 
     def go_to(self, thing: Thing) -> bool:
@@ -120,7 +120,6 @@ class VirtualLines(DrawnLines, can_focus=True, inherit_bindings=False):
         return True
 
     def on_resize(self) -> None:
-        self.reset()
         self._bring_into_sight()
 
     def watch_cursor(self) -> None:
@@ -184,9 +183,9 @@ class VirtualLines(DrawnLines, can_focus=True, inherit_bindings=False):
     def _sight(self) -> int:
         return max(1, self.content_size.height - len(self._page.header if self._page is not None else ()))
 
-    def _anchor(self) -> tuple[Thing | None, int]:
+    def _anchor(self, page: Page | None) -> tuple[Thing | None, int]:
         """What is to stay where it is, and how many lines below the top: the cursor, if it is in sight."""
-        page, top = self._page, round(self.scroll_y)
+        top = round(self.scroll_y)
         if page is None or not page.rows:
             return None, 0
         lines = page.lines_of(min(self.cursor, page.rows - 1))
