@@ -146,7 +146,9 @@ class SessionView:
         """As of when its revisions were last counted: long work may find more of them."""
         if self.source is None:
             return 0
-        return self._revisions.setdefault(self.look.source, len(self.source.revisions)) - 1
+        if self.look.source not in self._revisions:
+            self._revisions[self.look.source] = len(self.source.revisions)
+        return self._revisions[self.look.source] - 1
 
     def count_revisions(self) -> None:
         """More of them may be known by now; who looked at the newest goes on looking at the newest."""

@@ -389,11 +389,12 @@ class Inspector(Kept, CommandScreen[None]):
         self.timeline.display = view.last_revision > 0
         self.deck.set_class(view.as_of is not None, "-past")
         self.captions.display = self.playing.on
-        self.captions.refresh()
+        if self.playing.on:
+            self.captions.refresh()
         self._banner.say(*bars.banner(self.drafts.overtaken(view.look)))
         self.header.live = self.following.state()
-        self.header.refresh()
-        self.timeline.refresh()
+        self.header.refresh_changes()
+        self.timeline.refresh_changes()
         self.deck.retitle()
         subtitle = bars.subtitle(view)
         if subtitle != self._told:

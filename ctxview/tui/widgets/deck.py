@@ -257,7 +257,7 @@ class Deck(Kept, Widget):
         line = tabs(slot, counts)
         if self._titles.get(slot.shown) != (line, self.app.theme):
             self._titles[slot.shown] = (line, self.app.theme)
-            pane.border_title = on_frame(line, load(self.app.theme))
+            pane.entitle(on_frame(line, load(self.app.theme)))
 
 
 class _SlotLayout(Layout):

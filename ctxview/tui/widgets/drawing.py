@@ -84,12 +84,19 @@ class OneLine(Kept, Widget):
 
     DEFAULT_CSS = "OneLine { height: 1; }"
 
+    _drawn: Line | None = None
+
     def make_line(self, width: int) -> Line:
         raise NotImplementedError
 
+    def refresh_changes(self) -> None:
+        """What it says may be something else now; if it is not, nothing is painted."""
+        if self.make_line(self.size.width) != self._drawn:
+            self.refresh()
+
     def render_line(self, y: int) -> Strip:
         width = self.size.width
-        line = self.make_line(width) if y == 0 else ()
+        line = self._drawn = self.make_line(width) if y == 0 else ()
         return draw(line, width, load(self.app.theme), self.rich_style)
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 from rich.segment import Segment
 from rich.style import Style
+from rich.text import Text
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -42,6 +43,7 @@ class DrawnLines(Kept, ScrollView):
         self._page_width = -1
         self._stale = False
         self._room: Size | None = None
+        self._entitling = False
         self.awaited_size: Size | None = None
         """The whole size it is about to get, where somebody knows: nothing is drawn for another."""
         self._strips: dict[Key, Strip] = {}
@@ -103,6 +105,20 @@ class DrawnLines(Kept, ScrollView):
         if changed:
             self.refresh(*(Region(-left, y - above, size.width, 1) for y in changed))
         self._kept = size, now
+
+    def entitle(self, title: Text) -> None:
+        """Another title on the border. Setting it has everything painted, which only the first line needs."""
+        self._entitling = True
+        self.border_title = title
+        self._entitling = False
+
+    def refresh(
+        self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False
+    ) -> Self:
+        if self._entitling:
+            left, above = self.content_offset
+            regions = (Region(-left, -above, self.outer_size.width, above),)
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     # -- drawing ---------------------------------------------------------------------------------------------
 
