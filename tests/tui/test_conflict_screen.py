@@ -3,39 +3,25 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from textual.app import App
 from textual.widgets import Button
 
 from ctxview.files.line_difference import difference
-from ctxview.tui import themes
 from ctxview.tui.screens.conflict import ConflictScreen, Way
 from ctxview.tui.text import plain
 from ctxview.tui.widgets.listing import Listing
 from ctxview.tui.widgets.said import Said
+from tests.tui.stage import NOTHING, Stage
 
-NOTHING = object()
 BASE = b"one\ntwo\nthree\nfour\n"
 MINE = BASE.replace(b"two", b"TWO")
 
 
-class Stage(App[None]):
-    def __init__(self, theirs: bytes = BASE.replace(b"four", b"FOUR"), cannot: str | None = None) -> None:
-        super().__init__()
-        mine = difference(BASE, MINE)
-        self.shown = ConflictScreen(Path("a/round.json"), mine, difference(BASE, theirs), cannot)
-        self.result: object = NOTHING
-
-    def on_mount(self) -> None:
-        palette = themes.load(themes.DEFAULT)
-        self.register_theme(palette.theme())
-        self.theme = palette.name
-        self.push_screen(self.shown, self._keep)
-
-    def _keep(self, result: Way | None) -> None:
-        self.result = result
+def stage(theirs: bytes = BASE.replace(b"four", b"FOUR"), cannot: str | None = None) -> Stage[ConflictScreen]:
+    mine = difference(BASE, MINE)
+    return Stage(ConflictScreen(Path("a/round.json"), mine, difference(BASE, theirs), cannot))
 
 
-def story(app: Stage) -> str:
+def story(app: Stage[ConflictScreen]) -> str:
     return " ".join(plain(line) for line in app.shown.query_one(".head", Said).said)
 
 
@@ -52,7 +38,7 @@ def story(app: Stage) -> str:
     ],
 )
 async def test_three_ways_on(keys: list[str], way: Way) -> None:
-    app = Stage()
+    app = stage()
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press(*keys)
         await pilot.pause()
@@ -60,7 +46,7 @@ async def test_three_ways_on(keys: list[str], way: Way) -> None:
 
 
 async def test_edits_that_no_longer_fit_cannot_be_put_on_theirs() -> None:
-    app = Stage(cannot="the block is gone")
+    app = stage(cannot="the block is gone")
     async with app.run_test(size=(80, 24)) as pilot:
         assert "Your edits no longer fit: the block is gone" in story(app)
         assert app.shown.query_one("#reapply", Button).disabled
@@ -70,16 +56,16 @@ async def test_edits_that_no_longer_fit_cannot_be_put_on_theirs() -> None:
 
 
 async def test_it_says_whether_both_changed_the_same_place() -> None:
-    app = Stage()
+    app = stage()
     async with app.run_test(size=(80, 24)):
         assert "They changed other lines than you." in story(app)
-    app = Stage(theirs=BASE.replace(b"two", b"2"))
+    app = stage(theirs=BASE.replace(b"two", b"2"))
     async with app.run_test(size=(80, 24)):
         assert "Both changed line 2." in story(app)
 
 
 async def test_both_sides_are_read_together() -> None:
-    app = Stage(theirs=BASE + b"".join(b"%d\n" % number for number in range(50)))
+    app = stage(theirs=BASE + b"".join(b"%d\n" % number for number in range(50)))
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("j", "pagedown", "k")
         theirs = app.shown.query(Listing).last()
@@ -87,7 +73,7 @@ async def test_both_sides_are_read_together() -> None:
 
 
 async def test_both_sides_stand_beside_each_other_when_there_is_room_and_stacked_when_not() -> None:
-    app = Stage()
+    app = stage()
     async with app.run_test(size=(120, 36)) as pilot:
         await pilot.pause()
         mine, theirs = app.shown.query(Listing)

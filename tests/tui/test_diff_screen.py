@@ -1,19 +1,17 @@
 from __future__ import annotations
 
 import pytest
-from textual.app import App
 
 from ctxview.analysis.diff import Change, Delta, Group, Kind, Side, StateDiff, pieces
 from ctxview.state import Owner
-from ctxview.tui import themes
 from ctxview.tui.screens.diff import DiffScreen
 from ctxview.tui.text import plain
 from ctxview.tui.things import TODO, WHOLE, Thing
 from ctxview.tui.things import Kind as ThingKind
 from ctxview.tui.widgets.change_lines import SPLIT_FROM, change_lines, diff_page
 from ctxview.tui.widgets.listing import Chooser
+from tests.tui.stage import NOTHING, Stage
 
-NOTHING = object()
 OLD, NEW = "keep the old parser alive\nfor now", "keep the new parser alive\nfor now"
 TEXT = Change(
     Group.BLOCKS,
@@ -50,22 +48,6 @@ def difference(*changes: Change) -> StateDiff:
 
 def drawn(change: Change, width: int) -> list[str]:
     return [plain(line).rstrip() for line in change_lines(change, width)]
-
-
-class Stage(App[None]):
-    def __init__(self, screen: DiffScreen) -> None:
-        super().__init__()
-        self.shown = screen
-        self.result: object = NOTHING
-
-    def on_mount(self) -> None:
-        palette = themes.load(themes.DEFAULT)
-        self.register_theme(palette.theme())
-        self.theme = palette.name
-        self.push_screen(self.shown, self._keep)
-
-    def _keep(self, result: Thing | None) -> None:
-        self.result = result
 
 
 def test_narrow_values_stand_on_one_line_and_prose_under_each_other() -> None:

@@ -3,7 +3,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import pytest
-from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Button, Input, TextArea
 
@@ -22,32 +21,12 @@ from ctxview.state import (
     TagsShape,
     TextShape,
 )
-from ctxview.tui import themes
 from ctxview.tui.screens.form import FormScreen
 from ctxview.tui.text import plain
 from ctxview.tui.widgets.choice import Choice
 from ctxview.tui.widgets.field_row import FieldRow
 from ctxview.tui.widgets.said import Said
-
-NOTHING = object()
-
-
-class Stage(App[None]):
-    """Shows one screen and keeps what it is dismissed with."""
-
-    def __init__(self, screen: FormScreen) -> None:
-        super().__init__()
-        self.shown = screen
-        self.result: object = NOTHING
-
-    def on_mount(self) -> None:
-        palette = themes.load(themes.DEFAULT)
-        self.register_theme(palette.theme())
-        self.theme = palette.name
-        self.push_screen(self.shown, self._keep)
-
-    def _keep(self, result: tuple[Edit, ...] | None) -> None:
-        self.result = result
+from tests.tui.stage import NOTHING, Stage
 
 
 def field(name: str, value: JsonValue, shape: Shape | None = None, **more: object) -> Field:
@@ -68,15 +47,15 @@ def block(**values: JsonValue) -> Form:
     return Form("a.json", "/b/0", (locked, *(field(name, given[name], shapes[name]) for name in shapes)))
 
 
-def row(app: Stage, name: str) -> FieldRow:
+def row(app: Stage[FormScreen], name: str) -> FieldRow:
     return next(each for each in app.shown.query(FieldRow) if each.field.name == name)
 
 
-def words(app: Stage, selector: str) -> str:
+def words(app: Stage[FormScreen], selector: str) -> str:
     return "\n".join(plain(line) for said in app.shown.query(selector).results(Said) for line in said.said)
 
 
-async def type_into(pilot: Pilot[None], app: Stage, name: str, text: str) -> None:
+async def type_into(pilot: Pilot[None], app: Stage[FormScreen], name: str, text: str) -> None:
     """Replaces what stands in a field, as a paste would."""
     editor = row(app, name).editor
     if isinstance(editor, TextArea):
@@ -227,7 +206,7 @@ def finding(message: str) -> Finding:
     return Finding("SNP030", Severity.ERROR, Effect.REJECTED, message, Origin("a.json"))
 
 
-async def settle(pilot: Pilot[None], app: Stage) -> None:
+async def settle(pilot: Pilot[None], app: Stage[FormScreen]) -> None:
     """Until the worker has answered; how long that takes is not the test's business."""
     for _ in range(200):
         if words(app, ".findings"):

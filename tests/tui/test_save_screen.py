@@ -4,21 +4,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from textual.app import App
 from textual.widgets import Button
 
 from ctxview.edits import Preview
 from ctxview.files.line_difference import difference
 from ctxview.findings import Effect, Finding, Severity
 from ctxview.state import Origin
-from ctxview.tui import themes
 from ctxview.tui.screens.save import SaveScreen
 from ctxview.tui.text import plain
 from ctxview.tui.widgets.hunk_lines import changed_lines, hunk_lines
 from ctxview.tui.widgets.listing import Listing
 from ctxview.tui.widgets.said import Said
+from tests.tui.stage import NOTHING, Stage
 
-NOTHING = object()
 OLD = b'{\n  "decay": 0.40,\n  "content": "keep the old parser"\n}\n'
 NEW = b'{\n  "decay": 0.70,\n  "content": "keep the new parser"\n}\n'
 
@@ -37,32 +35,16 @@ def preview(*added: Finding, blocked: str | None = None) -> Preview:
     return Preview(difference(OLD, NEW), added, (FIXED,), (OLD_ERROR,), blocked)
 
 
-class Stage(App[None]):
-    def __init__(self, screen: SaveScreen) -> None:
-        super().__init__()
-        self.shown = screen
-        self.result: object = NOTHING
-
-    def on_mount(self) -> None:
-        palette = themes.load(themes.DEFAULT)
-        self.register_theme(palette.theme())
-        self.theme = palette.name
-        self.push_screen(self.shown, self._keep)
-
-    def _keep(self, result: bool | None) -> None:
-        self.result = result
-
-
-def stage(shown: Preview) -> Stage:
+def stage(shown: Preview) -> Stage[SaveScreen]:
     return Stage(SaveScreen(shown, Path("sessions/round-04.json")))
 
 
-def listed(app: Stage) -> list[str]:
+def listed(app: Stage[SaveScreen]) -> list[str]:
     page = app.shown.query_one(Listing).page
     return [plain(page.line(number)).rstrip() for number in range(page.lines)]
 
 
-def head(app: Stage) -> str:
+def head(app: Stage[SaveScreen]) -> str:
     return " ".join(plain(line) for line in app.shown.query_one(".head", Said).said)
 
 
