@@ -252,7 +252,9 @@ def _top(pointer: str) -> str:
 def _joined(pieces: Sequence[bytes], lines: bool) -> bytes:
     if lines:
         return b"".join(piece + b"\n" for piece in pieces)
-    return b"[\n" + b",\n".join(pieces) + b"\n]\n"
+    closing = pieces[0].rpartition(b"\n")[2]
+    indent = closing[: len(closing) - len(closing.lstrip())]
+    return b"[\n" + b",\n".join(indent + piece for piece in pieces) + b"\n]\n"
 
 
 def _free_name(file: Path, taken: Callable[[Path], bool]) -> tuple[Path, int]:
