@@ -32,7 +32,6 @@ from tests.tui.driving import Driver, driving
 from tests.tui.test_drafting import wait_for
 
 CODER = folder() / "session/coder/home/1000/agent/coder/session/default"
-W1 = Thing(Kind.BLOCK, "w-1", "working")
 W2 = Thing(Kind.BLOCK, "w-2", "working")
 
 

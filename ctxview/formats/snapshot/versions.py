@@ -15,10 +15,9 @@ from ctxview.origin import JsonValue
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where one version keeps its round, task and tiers, and what a block of it must have."""
+    """Where one version keeps its task and tiers, and what a block of it must have."""
 
     version: str
-    round_path: tuple[str, ...]
     task_path: tuple[str, ...]
     tiers: tuple[str, ...]
     block_fields: tuple[str, ...]
@@ -28,14 +27,13 @@ class Layout:
 
 def _v1_2(_: Layout | None) -> Layout:
     fields = tuple(name for name in REQUIRED_BLOCK_FIELDS if name not in ("confidence", "content"))
-    return Layout("1.2", ("round",), ("task",), TIERS[:3], fields)
+    return Layout("1.2", ("task",), TIERS[:3], fields)
 
 
 def _v2_1(older: Layout) -> Layout:
     return replace(
         older,
         version="2.1",
-        round_path=("runtime", "round"),
         task_path=("active_task",),
         block_fields=(*older.block_fields, "content"),
         runtime_fields=("round", "datetime", "startup_at"),
