@@ -148,6 +148,7 @@ async def test_a_half_written_file_keeps_the_last_good_state_and_says_so(work: P
 
 async def test_a_file_that_stays_broken_is_shown_so_without_another_change(work: Path, time: Time) -> None:
     async with driving(open_source(work)) as drive:
+        await drive.press("j")
         time.stands_still()
         write(work, round_()[:-30])
         await drive.look()
@@ -155,6 +156,10 @@ async def test_a_file_that_stays_broken_is_shown_so_without_another_change(work:
         await drive.look()
         assert "being written" not in header(drive)
         assert "✖ 0" not in header(drive)
+        assert drive.selected != W2
+        write(work, round_(1, "one", "two", "three"))
+        await drive.look()
+        assert drive.selected == W2
 
 
 async def test_a_deleted_file_leaves_its_last_state_until_it_is_back(work: Path) -> None:

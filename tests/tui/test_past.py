@@ -55,7 +55,7 @@ async def test_a_recording_is_stepped_through_and_its_bytes_are_those_of_then(tm
 
         await driver.step("[")
         assert "second" not in driver.text(Pane.MEMORY)
-        await driver.press("e")
+        await driver.press("x")
         assert "Nothing of a recording can be changed: it is what was." in driver.notices
 
         await driver.press("o")

@@ -48,6 +48,8 @@ class VirtualLines(DrawnLines, can_focus=True, inherit_bindings=False):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - the toolkit's word
         super().__init__(id=id, classes=classes)
         self._dragging = False
+        self._put_on: Thing | None = None
+        """What somebody put the cursor on; it may be gone for a while."""
 
     # -- for subclasses and screens --------------------------------------------------------------------------
 
@@ -64,11 +66,16 @@ class VirtualLines(DrawnLines, can_focus=True, inherit_bindings=False):
     def renewed(self, before: Page | None, now: Page) -> None:
         thing = before.thing(self.cursor) if before is not None else None
         anchor, below = self._anchor(before)
-        row = now.find(thing) if thing is not None else None
+        row = now.find(self._put_on) if self._put_on is not None else None
+        is_back = row is not None and self._put_on != thing
+        if row is None and thing is not None:
+            row = now.find(thing)
         self.set_reactive(VirtualLines.cursor, self._bounded(self.cursor if row is None else row))
         place = now.find(anchor) if anchor is not None else None
         if place is not None and (top := now.lines_of(place).start - below) != round(self.scroll_y):
             self.scroll_to(y=top, animate=False, force=True)
+        if is_back:
+            self._bring_into_sight()
 
     def lengthen(self, page: Page, same: int) -> None:
         """The same page with other rows from `same` on: what is drawn of those before stays drawn."""
@@ -123,6 +130,7 @@ class VirtualLines(DrawnLines, can_focus=True, inherit_bindings=False):
         self._bring_into_sight()
 
     def watch_cursor(self) -> None:
+        self._put_on = self.thing
         self.refresh_changes()
         self.post_message(self.Moved(self, self.thing))
 
