@@ -17,7 +17,7 @@ from ctxview.files.visible import is_safe, visible
 from ctxview.tui.seeing import ground_in_256, ink_in_256
 from ctxview.tui.terminal import Colours, Terminal
 
-LIT, BRIGHT = 0.05, 0.2
+LIT, BRIGHT = 0.03, 0.2
 """How bright a ground is that stands for something, and for something that is chosen, in a black theme."""
 
 

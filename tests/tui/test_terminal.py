@@ -11,6 +11,7 @@ import pytest
 from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
+from textual.filter import Monochrome
 
 from ctxview import ascii_signs, tui
 from ctxview.config import load as load_config
@@ -141,7 +142,9 @@ def _through(terminal: Terminal, line: Line, under: str, theme: str = themes.SIX
     palette = themes.load(theme)
     base = Style(color=palette.base["foreground"], bgcolor=palette.base["surface"])
     segments = list(draw(line, 24, palette, base, under))
-    for each in filters_for(terminal, ()):
+    # What the toolkit does by itself where it finds NO_COLOR.
+    greys = [Monochrome()] if terminal.colours is Colours.NONE else []
+    for each in filters_for(terminal, greys):
         segments = each.apply(segments, BLACK)
     return segments
 
