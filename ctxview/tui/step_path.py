@@ -40,7 +40,7 @@ def path_of(todo: Todo, cells: int) -> Line:
     beads = _beads(todo)
     if not beads:
         return ()
-    caption = f"step {todo.step} of {todo.total}" if todo.step is not None and todo.total is not None else ""
+    caption = f"step {todo.step} of {todo.total}" if todo.step is not None and todo.total else ""
     return join(beads_line(beads, cells - len(caption) - 2), show(caption, "dim"), gap="  ")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from pathlib import PurePath
 
 from ctxview.analysis.tokens import TokenCounter
 from ctxview.formats.snapshot.model import AgentStore, MemoryBlock, Snapshot, text
@@ -117,7 +118,9 @@ def _status(store: AgentStore | None, payload: str | None) -> RefStatus:
 
 
 def _target(store: AgentStore | None, name: str) -> str:
-    return f"{store.database or 'memory.db'}#{name}" if store is not None else f"memory.db#{name}"
+    """Wherever the folder lies: the origin of a reference says that."""
+    database = store.database if store is not None else None
+    return f"{PurePath(database).name if database else 'memory.db'}#{name}"
 
 
 def _database_origin(store: AgentStore | None) -> Origin:
