@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Thread
 from traceback import format_exc
 
 from rich.text import Text
@@ -51,7 +52,7 @@ def run(
     theme, terminal = appearance(config)
     keys = use(config.keys)
     if paths:
-        note(paths)
+        _note(paths)
     start = Opening(paths, as_format) if paths else None
     manner = Manner(config.tokens, mode)
     app = CtxviewApp(
@@ -119,7 +120,7 @@ class CtxviewApp(App[None]):
 
     def open_paths(self, paths: Sequence[Path]) -> None:
         """From the start screen to the inspector."""
-        note(paths)
+        _note(paths)
         self.push_screen(self._inspector(Opening(paths)))
 
     def _inspector(self, opener: Opener) -> Inspector:
@@ -180,3 +181,8 @@ def _look_for_garbage_again() -> None:
     """Only among what comes from now on: a look through all the rest makes a key wait longer than it may."""
     gc.freeze()
     gc.enable()
+
+
+def _note(paths: Sequence[Path]) -> None:
+    """Nobody waits until the disk has it."""
+    Thread(target=note, args=(paths,), name="noting what was opened").start()

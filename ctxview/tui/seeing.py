@@ -18,8 +18,8 @@ READABLE = 4.5
 
 def contrast(one: RGB, other: RGB) -> float:
     """As WCAG counts it: from 1, not to be seen, to 21, black on white."""
-    dark, bright = sorted(_brightness(light(each)) for each in (one, other))
-    return (bright + 0.05) / (dark + 0.05)
+    first, second = _brightness_of(one), _brightness_of(other)
+    return (max(first, second) + 0.05) / (min(first, second) + 0.05)
 
 
 def light(colour: RGB) -> Light:
@@ -53,10 +53,16 @@ def ink_in_256(ink: RGB, ground: RGB) -> int:
     return min(fitting or _TABLE, key=lambda number: dist(_labs()[number], wanted))
 
 
+@cache
+def _brightness_of(colour: RGB) -> float:
+    return _brightness(light(colour))
+
+
 def _brightness(seen: Light) -> float:
     return 0.2126 * seen[0] + 0.7152 * seen[1] + 0.0722 * seen[2]
 
 
+@cache
 def _linear(value: int) -> float:
     share = value / 255
     return share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4
