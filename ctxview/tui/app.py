@@ -54,7 +54,7 @@ def run(
     if paths:
         _note(paths)
     start = Opening(paths, as_format) if paths else None
-    manner = Manner(config.tokens, mode)
+    manner = Manner(config.tokens, mode, config.follow)
     app = CtxviewApp(
         start,
         manner,

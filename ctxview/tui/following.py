@@ -46,6 +46,7 @@ class Following:
         self._manner = manner
         self._opening = opener if isinstance(opener, Opening) else None
         self._alone = watching_alone
+        self.is_off = not manner.follow
         self._begun = time()
         self._since: dict[int, float] = {}
         self._news: dict[int, list[News]] = {}
@@ -67,6 +68,13 @@ class Following:
 
     def stop(self) -> None:
         self._thread.stop()
+
+    def begin(self) -> None:
+        """Somebody wants to follow after all."""
+        self.is_off, self._alone = False, True
+        self._thread.start()
+        self.turn()
+        self.look()
 
     def look(self) -> None:
         """Looks everywhere now, without waiting for the next time."""
@@ -108,6 +116,8 @@ class Following:
         source = view.source
         if source is None or not source.watched or self._screen.playing.stage:
             return "", ""
+        if self.is_off:
+            return "○ not followed", "dim"
         if view.look.source in self._lost:
             return "○ gone", "bad"
         if _held_back(source):

@@ -38,7 +38,10 @@ def follow(screen: Inspector) -> None:
     source = screen.view.source
     if source is None or not source.watched:
         screen.say("There is no file here that could change.")
-    elif screen.view.transcript is None or screen.view.as_of is not None:
+        return
+    if screen.following.is_off:
+        screen.following.begin()
+    if screen.view.transcript is None or screen.view.as_of is not None:
         if screen.view.go_to_revision(screen.view.last_revision):
             screen.look_again()
         screen.say("The latest revision is followed; an earlier one lets go.")
