@@ -75,6 +75,7 @@ class Following:
         self._thread.start()
         self.turn()
         self.look()
+        self._screen.refresh_bars()
 
     def look(self) -> None:
         """Looks everywhere now, without waiting for the next time."""
