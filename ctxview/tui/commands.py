@@ -199,8 +199,8 @@ class Brackets:
     """`]` steps to the later revision, `]e` to the next finding: what to do with each command in turn.
 
     A bracket is held back until the next key or a short silence. Holding the key down still steps at full
-    speed, since every bracket lets the one before it go. Slow fingers are understood too: for a moment after
-    the step an `e` is still the second half of `]e`, so that nobody edits who wanted to see a finding.
+    speed, since every bracket lets the one before it go. Slow fingers are understood too: where there was
+    nothing to step to, an `e` is still the second half of `]e` for a moment.
     """
 
     JUMPS: ClassVar[Mapping[str, str]] = {"later": "next_finding", "earlier": "previous_finding"}
@@ -237,3 +237,7 @@ class Brackets:
         held, self._held, self._let_go = self._held, None, self._held
         if held is not None:
             yield held
+
+    def stepped(self) -> None:
+        """The bracket led somewhere: whatever follows is about what is there."""
+        self._let_go = None

@@ -52,6 +52,9 @@ def test_an_e_that_comes_late_still_means_the_finding_and_a_later_one_edits() ->
     assert list(brackets.feed("edit")) == ["edit"]
     assert [*brackets.feed("later"), *brackets.silence(), *brackets.feed("down")] == ["later", "down"]
     assert list(brackets.feed("edit")) == ["edit"]
+    assert [*brackets.feed("later"), *brackets.silence()] == ["later"]
+    brackets.stepped()
+    assert list(brackets.feed("edit")) == ["edit"]
 
 
 def test_a_bracket_and_an_e_jump_to_a_finding() -> None:

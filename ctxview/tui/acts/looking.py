@@ -181,6 +181,7 @@ def _shown_bytes(source: Source, revision: int, file: str, drafts: Mapping[str, 
 def _step(screen: Inspector, revision: int) -> None:
     last = screen.view.last_revision
     if screen.view.go_to_revision(revision):
+        screen.stepped()
         screen.look_again()
     elif last == 0:
         screen.say("There is only one revision.")

@@ -62,6 +62,10 @@ class CommandScreen(LeftOnce[Result]):
         await self._run(self._brackets.silence())
         self._wait()
 
+    def stepped(self) -> None:
+        """A bracket led to another revision."""
+        self._brackets.stepped()
+
     async def _run(self, names: Iterable[str]) -> None:
         for name in names:
             if name in self.own_acts:

@@ -35,9 +35,10 @@ from ctxview.tui.playing import Playing, Told
 from ctxview.tui.precedence import Precedence
 from ctxview.tui.query import Query
 from ctxview.tui.screens.command_screen import CommandScreen
+from ctxview.tui.selecting import first_of, is_in_sight
 from ctxview.tui.session_view import SessionView, Shown, Sort
 from ctxview.tui.text import Line, content
-from ctxview.tui.things import TEXT, WHOLE, Index, Kind, Thing, words_of
+from ctxview.tui.things import Index, Kind, Thing, words_of
 from ctxview.tui.threads import cancelled, in_thread
 from ctxview.tui.trending import READING_PAST, Trended, Trending
 from ctxview.tui.watching import OnDisk
@@ -369,19 +370,11 @@ class Inspector(Kept, CommandScreen[None]):
         if self._awaited is not None and shown.index.value(self._awaited) is not None:
             awaited, self._awaited = self._awaited, None
             self.call_after_refresh(self.go_to, awaited, remember=False)
-        filtered = (
-            self.selected is not None
-            and self.selected.kind is Kind.BLOCK
-            and self.selected not in shown.blocks
-        )
-        if self.selected is None or filtered or shown.index.value(self.selected) is None:
-            pane = self.deck.front
-            first = pane.thing if pane.has_cursor else None
-            self.selected = first or next(
-                iter(shown.blocks), TEXT if shown.index.value(TEXT) is not None else WHOLE
-            )
-        else:
+        if is_in_sight(self.selected, shown):
             self.detail.reset()
+        else:
+            pane = self.deck.front
+            self.selected = (pane.thing if pane.has_cursor else None) or first_of(shown)
 
     def refresh_bars(self) -> None:
         """What stands around the panes: title, timeline, tabs, keys."""
