@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ctxview.state import Event
 
 MOST_READINGS = 512
+MOST_DRAFTS = 4
 
 
 class SnapshotSource(OfFiles[SnapshotFile]):
@@ -52,6 +53,8 @@ class SnapshotSource(OfFiles[SnapshotFile]):
         self._all: Answers[tuple[Finding, ...]] = Answers()
         self._timelines: Answers[tuple[Event, ...]] = Answers()
         self._judged: Answers[tuple[Finding, ...]] = Answers(MOST_FILES)
+        self._checked: Answers[tuple[Finding, ...]] = Answers(MOST_DRAFTS)
+        """By content: a draft is judged when it is shown, before it is saved, and once more as a file."""
         files = loaded.files
         opened = [file.found for file in files]
         turns = [Turn(file.path, found.snapshot) for file, found in zip(files, opened, strict=True)]
@@ -119,7 +122,7 @@ class SnapshotSource(OfFiles[SnapshotFile]):
         if same_store and found == self._loaded:
             return self
         new = SnapshotSource(self._path, found, store)
-        new._judged = self._judged
+        new._judged, new._checked = self._judged, self._checked
         if same_store:
             new._stored = self._stored
         return new
@@ -185,7 +188,9 @@ class SnapshotSource(OfFiles[SnapshotFile]):
         if loaded.problem is not None:
             yield from report_unreadable(str(loaded.path), loaded.problem)
             return
-        yield from check_file(file, profile)
+        mode = file.reply.enabled if file.reply is not None else None
+        content = (file.file, file.data, profile.name, mode)
+        yield from self._checked.once(content, lambda: tuple(check_file(file, profile)))
         answers = self._placed[revision].answers
         received = self._stored_in(self._opened[answers]) if answers is not None else None
         if received is not None and file.snapshot is not None and file.error is None:

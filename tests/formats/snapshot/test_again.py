@@ -108,9 +108,21 @@ def test_a_new_round_appears_in_its_place_and_others_are_neither_read_nor_judged
     later = source.again()
     later.findings(LENS)
     assert labels(later) == ["round 1", "round 2", "round 3"]
-    # The third is judged anew, since another round stands before it now.
-    assert asked == ["read r2.json", "judge r2.json", "judge r3.json"]
+    assert asked == ["read r2.json", "judge r2.json"]
+    # The third goes on from another round now, which is judged anew although its content is not.
     assert later.findings(LENS) == open_source(tmp_path).findings(LENS)
+
+
+def test_a_draft_that_was_judged_is_not_judged_again_once_it_is_saved(
+    tmp_path: Path, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, draft = tmp_path / "work.json", says("new")
+    file.write_bytes(says("old"))
+    source = open_source(file)
+    before = source.reading(0, LENS, {str(file): draft}).findings
+    write(file, draft)
+    monkeypatch.delattr(sources, "check_file")
+    assert source.again().reading(0, LENS).findings == before
 
 
 def test_a_new_round_that_is_half_written_comes_when_it_is_whole(tmp_path: Path, time: Time) -> None:
