@@ -69,8 +69,10 @@ GROUPS: Mapping[Group, tuple[Command, ...]] = {
         Command("half_up", "ctrl+u", "Ctrl-u", "half up", "Half a screen up"),
         Command("page_down", "pagedown,ctrl+f", "PgDn", "page down", "One screen down"),
         Command("page_up", "pageup,ctrl+b", "PgUp", "page up", "One screen up"),
-        Command("first", "g,home", "g Home", "first", "First row"),
-        Command("last", "G,end", "G End", "last", "Last row"),
+        Command("first", "g", "g", "first", "First row"),
+        Command("last", "G", "G", "last", "Last row"),
+        Command("home", "home", "Home", "first of all", "First row; after [ or ] the first revision"),
+        Command("end", "end", "End", "last of all", "Last row; after [ or ] the latest revision"),
         Command("left", "h,left", "h ←", "left", "The pane, or the stage, to the left; closes a branch"),
         Command("right", "l,right", "l →", "right", "The pane, or the stage, to the right; opens a branch"),
         Command("next_pane", "tab", "Tab", "next pane", "Next pane"),
@@ -175,7 +177,8 @@ MODULES: Mapping[str, str] = {
 
 READING = frozenset(
     (
-        *("down", "up", "half_down", "half_up", "page_down", "page_up", "first", "last", "back"),
+        *("down", "up", "half_down", "half_up", "page_down", "page_up", "first", "last", "home", "end"),
+        "back",
         *("search", "next_hit", "previous_hit", "copy", "theme", "palette", "help", "quit"),
     )
 )
@@ -193,6 +196,12 @@ def bindings(known: Container[str] = BY_ID) -> list[Binding]:
         if each.id in known
     ]
     return bound if "play" in known else [*bound, Binding("space", "command('page_down')", show=False)]
+
+
+STEPS = frozenset(("earlier", "later", "oldest", "newest"))
+"""The commands that go from revision to revision."""
+ENDS = frozenset(("home", "end"))
+"""The commands that mean revisions where the one before did, and rows elsewhere."""
 
 
 class Brackets:

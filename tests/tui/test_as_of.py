@@ -56,6 +56,18 @@ async def test_the_newest_revision_can_be_edited_again() -> None:
         assert not drive.inspector.deck.has_class("-past")
 
 
+async def test_after_a_step_home_and_end_mean_the_revisions_and_after_anything_else_the_rows() -> None:
+    async with driving(night()) as drive:
+        view, last = drive.inspector.view, drive.inspector.view.last_revision
+        await drive.press("left_square_bracket", "home")
+        assert view.look.revision == 0
+        await drive.press("end")
+        assert view.look.revision == last
+        await drive.press("home", "j", "end")
+        assert view.look.revision == 0
+        assert drive.inspector.memory.cursor > 1
+
+
 async def test_a_click_on_what_says_read_only_goes_back_to_now() -> None:
     async with driving(night()) as drive:
         await drive.press("ctrl+home")

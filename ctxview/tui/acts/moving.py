@@ -50,6 +50,21 @@ def last(screen: CommandScreen[object]) -> None:
         screen.lines.move_end(last=True)
 
 
+def home(screen: CommandScreen[object]) -> None:
+    """Of the revisions, where somebody is stepping through them; of the rows elsewhere."""
+    if isinstance(screen, Inspector) and screen.stepping:
+        screen.action_go_to_revision(0)
+    else:
+        first(screen)
+
+
+def end(screen: CommandScreen[object]) -> None:
+    if isinstance(screen, Inspector) and screen.stepping:
+        screen.action_go_to_revision(screen.view.last_revision)
+    else:
+        last(screen)
+
+
 def left(screen: Inspector) -> None:
     if not _step(screen, -1):
         _beside(screen, right=False)

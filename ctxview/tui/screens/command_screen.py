@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.timer import Timer
 
-from ctxview.tui.commands import BY_ID, MODULES, Brackets
+from ctxview.tui.commands import BY_ID, ENDS, MODULES, STEPS, Brackets
 from ctxview.tui.screens.leaving import LeftOnce
 from ctxview.tui.text import Line, content, show
 from ctxview.tui.widgets.key_bar import KeyBar
@@ -36,6 +36,8 @@ class CommandScreen(LeftOnce[Result]):
         self._brackets = Brackets()
         self._patience: Timer | None = None
         self._asked_at = 0.0
+        self.stepping = False
+        """Whether the last thing somebody did was to go from revision to revision."""
 
     @property
     def own_acts(self) -> Mapping[str, Callable[[], None]]:
@@ -68,6 +70,7 @@ class CommandScreen(LeftOnce[Result]):
 
     async def _run(self, names: Iterable[str]) -> None:
         for name in names:
+            self.stepping = name in STEPS or (self.stepping and name in ENDS)
             if name in self.own_acts:
                 self.own_acts[name]()
             elif name in self.known:

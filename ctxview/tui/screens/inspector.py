@@ -359,6 +359,7 @@ class Inspector(Kept, CommandScreen[None]):
         self.lifecycle.show_stage(number)
 
     def action_go_to_revision(self, number: int) -> None:
+        self.stepping = True
         if self.view.go_to_revision(number):
             self.look_again()
 
