@@ -11,10 +11,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ctxview.analysis.characters import INVISIBLE, SUSPECT, TAGS
-from ctxview.analysis.secret_openings import openings
+from ctxview.analysis.secret_openings import could_hold_secret, openings
 from ctxview.analysis.secret_shapes import Shape, is_made_up
 from ctxview.findings import Effect, Finding, Hit, Severity, rule, rules_in, run
 from ctxview.origin import Origin
+
+_LONGEST = 4096
+"""Characters; a key in a PEM block is shorter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,29 @@ def mask_secrets(text: str) -> str:
         pieces += [text[done : secret.start], secret.masked]
         done = secret.end
     return "".join([*pieces, text[done:]]) if pieces else text
+
+
+def mask_start(text: str, length: int) -> str:
+    """The first so many characters, masked; a secret that goes on behind them is known all the same."""
+    return mask_secrets(text[: length + _LONGEST])[:length]
+
+
+def secrets_in_bytes(data: bytes) -> list[tuple[int, int, bytes]]:
+    """Start and end of every secret in the bytes of a file, and how it may be shown."""
+    if not could_hold_secret(data):
+        return []
+    text = data.decode("utf-8", "surrogateescape")
+    found: list[tuple[int, int, bytes]] = []
+    at = passed = 0
+    for secret in find_secrets(text):
+        start = passed + _size(text[at : secret.start])
+        at, passed = secret.end, start + _size(text[secret.start : secret.end])
+        found.append((start, passed, secret.masked.encode()))
+    return found
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogateescape"))
 
 
 def mask(secret: str) -> str:

@@ -15,8 +15,10 @@ _LONGEST = 40
 
 
 def shown(text: str, limit: int = _LONGEST) -> str:
-    """The start of `text`, safe to print; `…` where it was cut."""
-    return visible(text[:limit]) + ("…" if len(text) > limit else "")
+    """The start of `text`, safe to print: no character acts, no secret is told; `…` where it was cut."""
+    from ctxview.analysis.secrets import mask_start
+
+    return visible(mask_start(text, limit)) + ("…" if len(text) > limit else "")
 
 
 def quoted(text: str, limit: int = _LONGEST) -> str:

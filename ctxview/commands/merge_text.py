@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ctxview.analysis.diff.report import delta_text
 from ctxview.analysis.diff.values import delta
+from ctxview.analysis.secrets import mask_secrets
 from ctxview.files.visible import visible
 from ctxview.formats.snapshot.merge import Change, MergeChange, MergeResult
 from ctxview.reports.cells import cut
@@ -73,5 +74,6 @@ def _details(change: MergeChange) -> Iterator[str]:
                 yield visible(delta_text(found))
         return
     only = after if isinstance(after, dict) else before
-    if isinstance(only, dict) and isinstance(only.get("content"), str):
-        yield visible(f"content  {only['content']}")
+    content = only.get("content") if isinstance(only, dict) else None
+    if isinstance(content, str):
+        yield visible(f"content  {mask_secrets(content)}")

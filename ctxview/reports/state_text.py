@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
+from ctxview.analysis.secrets import mask_secrets
 from ctxview.files.visible import visible
 from ctxview.findings import Finding
 from ctxview.reports.cells import cut, wrapped
@@ -114,9 +115,9 @@ def _gauge(value: float | None) -> Cell:
 
 
 def _one_line(text: str, state: str | None = None) -> str:
-    """Line ends and tabs become spaces; anything else that cannot be seen is spelled out, not dropped."""
+    """Line ends and tabs become spaces, secrets are masked, whatever else cannot be seen is spelled out."""
     note = f"[{state}] " if state else ""
-    return visible(note + " ".join(word for word in re.split("[ \t\n]", text) if word))
+    return visible(note + " ".join(word for word in re.split("[ \t\n]", mask_secrets(text)) if word))
 
 
 # -- todo ----------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from rich.cells import cell_len, get_character_cell_size
 
+from ctxview.analysis.secrets import mask_secrets, mask_start
 from ctxview.files.visible import visible_parts
 
 if TYPE_CHECKING:
@@ -48,8 +49,8 @@ def show(text: str, style: str = "", action: str = "") -> Line:
 
 
 def preview(text: str, style: str = "", limit: int = 400) -> Line:
-    """The beginning of a text on one line, its line breaks shown as a quiet mark."""
-    head = text[:limit].strip()
+    """The beginning of a text on one line, its line breaks shown as a quiet mark, its secrets masked."""
+    head = mask_start(text, limit).strip()
     parts: list[Span] = []
     for index, row in enumerate(filter(None, (each.strip() for each in head.replace("\t", " ").split("\n")))):
         if index:
@@ -61,8 +62,8 @@ def preview(text: str, style: str = "", limit: int = 400) -> Line:
 
 
 def paragraphs(text: str, style: str = "") -> list[Line]:
-    """A text as its own lines: newlines end a line, tabs become spaces, all else is spelled out."""
-    return [show(row.expandtabs(TAB), style) for row in text.split("\n")]
+    """A text as its own lines: newlines end a line, tabs become spaces, all else is spelled out or masked."""
+    return [show(row.expandtabs(TAB), style) for row in mask_secrets(text).split("\n")]
 
 
 def join(*parts: Line, gap: str = "") -> Line:

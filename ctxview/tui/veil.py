@@ -1,6 +1,6 @@
-"""Bytes as they may be shown: what a source withholds is replaced by a mark, line by line. No toolkit.
+"""Bytes as they may be shown: what a source withholds, and every secret, is replaced by a mark, line by line.
 
-Whatever shows, searches, copies or compares the bytes of a file takes them from here.
+Knows no toolkit. Whatever shows, searches, copies or compares the bytes of a file takes them from here.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 MARK = b"[withheld]"
 
 Spans: TypeAlias = Sequence[tuple[int, int]]
+Marked: TypeAlias = tuple[int, int, bytes]
+"""A stretch and what stands in its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,9 @@ class Veiled:
     size: int
     """How many bytes there really are."""
     hidden: int = 0
-    """How many stretches were replaced."""
+    """How many stretches are withheld."""
+    secrets: int = 0
+    """How many others are masked."""
     moved: tuple[tuple[int, int], ...] = ()
 
     def place(self, offset: int) -> int:
@@ -43,29 +47,31 @@ class Veiled:
         return self.place(start), self.moved[at][1] if at % 2 and end > start else self.place(end)
 
 
-def veil(data: bytes, spans: Spans) -> Veiled:
+def veil(data: bytes, spans: Spans, secrets: Sequence[Marked] = ()) -> Veiled:
     """The data with a mark instead of each span; line ends inside a span stay, so that lines stay lines."""
+    withheld = [(start, end, MARK) for start, end in spans]
     pieces: list[bytes] = []
     moved: list[tuple[int, int]] = []
-    done = length = 0
-    for start, end in spans:
+    done = length = hidden = 0
+    for start, end, shown in sorted([*withheld, *secrets]):
         start, end = max(start, done), min(end, len(data))
         if start >= end:
             continue
-        mark = b"\n".join(MARK if line else b"" for line in data[start:end].split(b"\n"))
+        hidden += shown is MARK
+        mark = b"\n".join(shown if line else b"" for line in data[start:end].split(b"\n"))
         pieces += [data[done:start], mark]
         length += start - done
         moved += [(start, length), (end, length + len(mark))]
         length += len(mark)
         done = end
     pieces.append(data[done:])
-    return Veiled(b"".join(pieces), len(data), len(moved) // 2, tuple(moved))
+    return Veiled(b"".join(pieces), len(data), hidden, len(moved) // 2 - hidden, tuple(moved))
 
 
 def may_be_shown(source: Source, file: str, data: bytes) -> Veiled:
     """The bytes of a file of a source, or of a draft of it."""
+    from ctxview.analysis.secrets import secrets_in_bytes
     from ctxview.formats import Withholding
 
-    if not isinstance(source, Withholding):
-        return Veiled(data, len(data))
-    return veil(data, source.withheld(file, data))
+    withheld = source.withheld(file, data) if isinstance(source, Withholding) else ()
+    return veil(data, withheld, secrets_in_bytes(data))

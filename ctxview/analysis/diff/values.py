@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from ctxview.analysis.diff.model import Delta, Word
 from ctxview.analysis.diff.words import pieces
+from ctxview.analysis.secrets import mask_secrets
 from ctxview.state import Field, JsonValue, Owner
 
 _DEEPEST = 6
@@ -94,12 +95,13 @@ def value_deltas(before: JsonValue, after: JsonValue) -> Iterator[Delta]:
 
 
 def shown(value: JsonValue) -> str:
-    """`value` on one line: single words bare, other texts quoted, numbers without spelling."""
+    """`value` on one line: single words bare, other texts quoted, numbers without spelling, no secrets."""
     if isinstance(value, str):
+        value = mask_secrets(value)
         return value if _PLAIN.fullmatch(value) else json.dumps(value, ensure_ascii=False)
     if isinstance(value, float):
         return _number(value)
-    return json.dumps(printable(value), ensure_ascii=False)
+    return mask_secrets(json.dumps(printable(value), ensure_ascii=False))
 
 
 def canonical(value: JsonValue) -> str:
@@ -152,8 +154,10 @@ def _direction(before: JsonValue, after: JsonValue) -> Word:
 
 
 def _delta(name: str, before: JsonValue, after: JsonValue, word: Word, owner: Owner | None) -> Delta:
-    prose = isinstance(before, str) and isinstance(after, str) and max(len(before), len(after)) > _PROSE
-    return Delta(name, before, after, word, owner, pieces(str(before), str(after)) if prose else ())
+    """The pieces are made to be shown, so they hold no secrets."""
+    if isinstance(before, str) and isinstance(after, str) and max(len(before), len(after)) > _PROSE:
+        return Delta(name, before, after, word, owner, pieces(mask_secrets(before), mask_secrets(after)))
+    return Delta(name, before, after, word, owner, ())
 
 
 def _inside(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ctxview import theme_files
+from ctxview.analysis.secrets import mask_secrets
 from ctxview.files.visible import visible
 from ctxview.tui import themes
 from ctxview.tui.commands import COMMANDS
@@ -13,8 +14,8 @@ from ctxview.tui.screens.inspector import Inspector
 
 
 def copy(screen: CommandScreen[object]) -> None:
-    """The text marked with the mouse, else the text of the selected thing, as it is in the file."""
-    text = screen.get_selected_text() or screen.copied_text()
+    """The text marked with the mouse, else the selected thing's as it is in the file; secrets masked."""
+    text = mask_secrets(screen.get_selected_text() or screen.copied_text())
     if not text:
         screen.say("There is nothing to copy.")
         return

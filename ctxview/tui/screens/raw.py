@@ -8,6 +8,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.worker import Worker, WorkerState
 
+from ctxview.analysis.wording import counted
 from ctxview.files.reading import Unreadable
 from ctxview.state import Origin
 from ctxview.tui.commands import READING, bindings
@@ -130,9 +131,11 @@ def _span(veiled: Veiled, origin: Origin | None) -> tuple[int, int] | None:
 
 
 def _withheld(veiled: Veiled) -> str:
-    if not veiled.hidden:
-        return ""
-    return f"{veiled.hidden:,} {'stretch is' if veiled.hidden == 1 else 'stretches are'} withheld"
+    parts = (
+        (veiled.hidden, "stretch is withheld", "stretches are withheld"),
+        (veiled.secrets, "secret is masked", "secrets are masked"),
+    )
+    return ", ".join(counted(number, one, more) for number, one, more in parts if number)
 
 
 class RawTitle(OneLine):

@@ -1,0 +1,47 @@
+"""Secrets are masked wherever they would be shown or copied; the file keeps them."""
+
+from __future__ import annotations
+
+import pytest
+
+from ctxview.formats import open_source
+from ctxview.samples import folder
+from ctxview.tui.screens.raw import RawScreen
+from ctxview.tui.text import paragraphs, plain, preview
+from tests.tui.driving import Driver, driving
+
+FILE = folder() / "snapshot" / "broken" / "secret.json"
+SECRETS = ("a-real-password", "NOTAREALKEY23456", "ThisIsNotARealToken")
+
+
+def shows_none(text: str) -> bool:
+    return not any(secret in text for secret in SECRETS)
+
+
+async def test_no_pane_and_no_copy_tells_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not shows_none(FILE.read_text("utf-8"))
+    copied: list[str] = []
+    async with driving(open_source(FILE), size=(160, 48)) as drive:
+        monkeypatch.setattr(drive.app, "copy_to_clipboard", copied.append)
+        await drive.press("j", "y")
+        _assert_masked(drive)
+        await drive.press("o")
+        await drive.settle()
+        assert isinstance(drive.app.screen, RawScreen)
+        assert "3 secrets are masked" in drive.screen_text()
+        _assert_masked(drive)
+        await drive.press("y")
+    assert len(copied) == 2
+    assert all(shows_none(text) and "AKIA…" in text for text in copied)
+
+
+def _assert_masked(drive: Driver) -> None:
+    shown = drive.screen_text().replace("\n", "")
+    assert shows_none(shown)
+    assert "Replica login" in shown
+
+
+def test_a_secret_behind_the_cut_is_known_for_one() -> None:
+    text = "key " + "ghp_" + "Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv1Wx2"
+    assert "Cd2" not in plain(preview(text, limit=16))
+    assert "Cd2" not in plain(paragraphs(text)[0])
