@@ -270,6 +270,20 @@ def test_a_folder_of_many_things_is_asked_about(tmp_path: Path, ctxview: Run) ->
     assert "4 things are in this folder; name one of them, such as" in ran.err
 
 
+def test_a_folder_whose_recording_is_gone_on_with_may_hold_many_things_by_now(
+    tmp_path: Path, ctxview: Run
+) -> None:
+    root, out = tmp_path / "work", tmp_path / "x.ctxrec"
+    root.mkdir()
+    assert ctxview("record", root, "-o", out, "--for", "0.01").code == 0
+    for name in ("one", "two"):
+        sound(root / name).write()
+
+    ran = ctxview("record", root, "-o", out, "--for", "0.01")
+
+    assert (ran.code, "behind 1 moment" in ran.out) == (0, True)
+
+
 @pytest.mark.parametrize("seconds", ["0", "-1", "x", "nan", "inf"])
 def test_a_strange_number_of_seconds_is_trouble(
     folder: Path, tmp_path: Path, ctxview: Run, seconds: str

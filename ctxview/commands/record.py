@@ -53,7 +53,7 @@ def run(arguments: Namespace) -> int:
     from ctxview.recording.scope import holds
     from ctxview.recording.writer import CannotRecord
 
-    path, scope = _what_to_record(arguments.path)
+    path, scope = _what_to_record(arguments.path, arguments.out)
     if holds(scope, arguments.out):
         raise Trouble(f"{arguments.out}: the recording would record itself; write it somewhere else")
     try:
@@ -92,8 +92,11 @@ def _record(scope: Scope, opened: Opened, arguments: Namespace) -> int:
     return 0
 
 
-def _what_to_record(path: Path) -> tuple[Path, Scope]:
-    """The one thing at or below a path, or all of a folder in which nothing is recognised yet."""
+def _what_to_record(path: Path, out: Path) -> tuple[Path, Scope]:
+    """The one thing at or below a path, or all of a folder.
+
+    That is of one in which nothing is recognised yet, and of one whose recording is gone on with.
+    """
     from ctxview.formats import CannotOpen, open_source
     from ctxview.formats.nearest import absence, unlisted
     from ctxview.recording.scope import scope_of, scope_of_path
@@ -103,14 +106,29 @@ def _what_to_record(path: Path) -> tuple[Path, Scope]:
     except CannotOpen as error:
         if absence(path) is not None or not path.is_dir() or unlisted(path) is not None:
             raise Trouble(str(error)) from None
+        if _is_recording_of(path, out):
+            return path, scope_of_path(path)
         below, _ = below_of(path)
         if len(below) > 1:
             raise Trouble(f"{path}: {one_of(below)}") from None
         if below:
-            return _what_to_record(below[0])
+            return _what_to_record(below[0], out)
         complain(f"note: {path}: nothing is recognised here yet; everything in it is kept")
         return path, scope_of_path(path)
     return source.path, scope_of(source)
+
+
+def _is_recording_of(path: Path, out: Path) -> bool:
+    from ctxview.files.reading import Unreadable
+    from ctxview.recording.about import about
+    from ctxview.recording.frames import Damaged
+    from ctxview.recording.reader import open_recording
+
+    try:
+        recorded = open_recording(out).about
+    except (Unreadable, Damaged):
+        return False
+    return recorded.is_folder and recorded.place == about(path, 0).place
 
 
 def _looks(interval: float, lasting: float | None) -> Iterator[int]:
