@@ -1,6 +1,6 @@
 """Makes the pictures in this folder from the real program and the bundled samples. Run it from a checkout:
 
-.venv/bin/python docs/make_pictures.py
+.venv/bin/python docs/make_pictures.py [NAME ...]
 """
 
 from __future__ import annotations
@@ -8,43 +8,62 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from ctxview.samples import folder
 
 HERE = Path(__file__).parent
-WEB_FONT = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 SQUEEZED = re.compile(r' textLength="[\d.]+"(?=[^>]*>[^<]*[\u2e80-\uffef])')
 """The toolkit gives wide characters the length of narrow ones."""
-SNAPSHOTS, SESSIONS = folder() / "snapshot", folder() / "session"
+BACK_TO_ROUND_9 = ("left_square_bracket",) * 14
+ON_TO_ITS_REPLY = ("right_square_bracket",) * 15
+"""From the first round: a show begins there."""
 
-PICTURES: dict[str, tuple[Path, tuple[int, int], Sequence[str]]] = {
-    "inspector": (SNAPSHOTS / "lighthouse", (132, 40), ["left_square_bracket"] * 14),
-    "session": (SESSIONS / "coder", (132, 40), []),
+
+@dataclass(frozen=True)
+class Picture:
+    """What is open, how large the terminal is, and what somebody pressed."""
+
+    sample: str
+    keys: Sequence[str] = ()
+    size: tuple[int, int] = (132, 40)
+    on_stage: bool = False
+
+
+PICTURES = {
+    "inspector": Picture("snapshot/lighthouse", (*BACK_TO_ROUND_9, "slash", "h", "1", "enter")),
+    "session": Picture("session/coder"),
+    "lifecycle": Picture("envelope/handoff", ("L",), (120, 30)),
+    "difference": Picture("snapshot/lighthouse", (*BACK_TO_ROUND_9, "d"), (120, 30)),
+    "player": Picture("snapshot/lighthouse", (*ON_TO_ITS_REPLY, "space"), (120, 36), on_stage=True),
 }
 
 
-async def picture(path: Path, size: tuple[int, int], keys: Sequence[str]) -> str:
+async def drawn(picture: Picture) -> str:
     from ctxview.tui.app import CtxviewApp
     from ctxview.tui.loading import Manner
     from ctxview.tui.opening import Opening
+    from ctxview.tui.pictures import self_contained
+    from ctxview.tui.player import Show
 
-    app = CtxviewApp(Opening([path]), Manner(), watching=False)
-    async with app.run_test(size=size) as pilot:
-        await pilot.pause(2)
-        for key in keys:
+    show = Show(stage=True, ticking=False) if picture.on_stage else None
+    app = CtxviewApp(Opening([folder() / picture.sample]), Manner(), watching=False, show=show)
+    async with app.run_test(size=picture.size) as pilot:
+        await pilot.pause(4)
+        for key in picture.keys:
             await pilot.press(key)
-        await pilot.pause(2)
-        # The browser's own monospaced font serves as well, and needs nothing from outside.
-        return SQUEEZED.sub("", WEB_FONT.sub("", app.export_screenshot(title="")))
+        await pilot.pause(4)
+        return SQUEEZED.sub("", self_contained(app.export_screenshot(title="")))
 
 
-def main() -> None:
+def main(names: Sequence[str]) -> None:
     os.environ.pop("NO_COLOR", None)
-    for name, how in PICTURES.items():
-        (HERE / f"{name}.svg").write_text(asyncio.run(picture(*how)), "utf-8")
+    for name in names or PICTURES:
+        (HERE / f"{name}.svg").write_text(asyncio.run(drawn(PICTURES[name])), "utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
