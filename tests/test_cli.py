@@ -55,6 +55,18 @@ def test_show_prints_the_state_for_people(ctxview: Run) -> None:
     assert ran.err == ""
 
 
+@pytest.mark.parametrize("command", ["show", "check", "diff", "merge"])
+def test_no_report_for_people_tells_a_secret(
+    ctxview: Run, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    leaky = SAMPLES / "broken" / "secret.json"
+    ran = ctxview(command, *([CLEAN] if command in ("diff", "merge") else []), leaky)
+
+    assert "AKIA…" in ran.out
+    assert "NOTAREALKEY23456" not in ran.out
+
+
 def test_show_json_prints_the_state_for_programs(ctxview: Run) -> None:
     state = ctxview("show", CLEAN, "--json").json
 

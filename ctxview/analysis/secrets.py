@@ -16,6 +16,8 @@ from ctxview.analysis.secret_shapes import Shape, is_made_up
 from ctxview.findings import Effect, Finding, Hit, Severity, rule, rules_in, run
 from ctxview.origin import Origin
 
+SHORTEST = 8
+"""Characters; nothing shorter is looked into."""
 _LONGEST = 4096
 """Characters; a key in a PEM block is shorter."""
 

@@ -57,9 +57,9 @@ def run(arguments: Namespace) -> int:
         print(dumps(_as_json(opened, plan, wrote)))
     else:
         from ctxview.commands.dedup_text import dedup_lines
-        from ctxview.reports.console import console_for
+        from ctxview.reports.console import console_for, tell
 
-        print("\n".join(dedup_lines(opened.session, plan, wrote, arguments.write, console_for())))
+        tell(dedup_lines(opened.session, plan, wrote, arguments.write, console_for()))
     return 1 if any(item.act is Act.LOST for item in plan.items) else 0
 
 

@@ -36,7 +36,9 @@ def run(arguments: Namespace) -> int:
 
         print(dumps(found.as_json()))
     else:
-        print("\n".join(found.as_lines()))
+        from ctxview.reports.console import tell
+
+        tell(found.as_lines())
     return 1 if found else 0
 
 

@@ -57,9 +57,9 @@ def _collect(opened: Opened, arguments: Namespace) -> int:
         print(dumps(_as_json(opened, plan, done)))
     else:
         from ctxview.commands.gc_text import gc_lines
-        from ctxview.reports.console import console_for
+        from ctxview.reports.console import console_for, tell
 
-        print("\n".join(gc_lines(opened.session, plan, done, str(arguments.session), console_for())))
+        tell(gc_lines(opened.session, plan, done, str(arguments.session), console_for()))
     return 1 if done and done.stayed else 0
 
 
@@ -77,8 +77,9 @@ def _undo(opened: Opened, arguments: Namespace) -> int:
         print(dumps({"restored": _restored_as_json(restored)}))
     else:
         from ctxview.commands.gc_text import undo_lines
+        from ctxview.reports.console import tell
 
-        print("\n".join(undo_lines(restored)))
+        tell(undo_lines(restored))
     return 0 if restored and not any(each.problem for each in restored) else 1
 
 

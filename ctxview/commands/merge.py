@@ -38,7 +38,9 @@ def run(arguments: Namespace) -> int:
 
         print(dumps(_as_json(profile, result, refused)))
     else:
-        print("\n".join(_lines(result, refused)))
+        from ctxview.reports.console import tell
+
+        tell(_lines(result, refused))
     return 0
 
 

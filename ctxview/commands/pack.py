@@ -61,9 +61,9 @@ def run(arguments: Namespace) -> int:
         print(dumps(_as_json(opened, plan, wrote)))
     else:
         from ctxview.commands.pack_text import pack_lines
-        from ctxview.reports.console import console_for
+        from ctxview.reports.console import console_for, tell
 
-        print("\n".join(pack_lines(opened.session, plan, wrote, console_for())))
+        tell(pack_lines(opened.session, plan, wrote, console_for()))
     return 1 if plan.left_out else 0
 
 

@@ -27,10 +27,10 @@ def run(arguments: Namespace) -> int:
 
         print(dumps(state_as_json(reading.state)))
     else:
-        from ctxview.reports.console import console_for
+        from ctxview.reports.console import console_for, tell
         from ctxview.reports.state_text import state_lines
 
-        print("\n".join(state_lines(reading.state, reading.findings, console_for())))
+        tell(state_lines(reading.state, reading.findings, console_for()))
         if len(source.revisions) > 1 and arguments.at is None:
             print(visible(_others(source)))
     return 0

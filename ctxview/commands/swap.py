@@ -59,9 +59,9 @@ def run(arguments: Namespace) -> int:
         print(dumps(_as_json(plan, wrote)))
     else:
         from ctxview.commands.swap_text import swap_lines
-        from ctxview.reports.console import console_for
+        from ctxview.reports.console import console_for, tell
 
-        print("\n".join(swap_lines(plan, wrote, arguments.write, console_for())))
+        tell(swap_lines(plan, wrote, arguments.write, console_for()))
     return 0
 
 
@@ -96,9 +96,9 @@ def _rebuild(opened: Opened, arguments: Namespace) -> int:
         print(dumps({"chunks": chunks, "written": written_as_json(wrote)}))
     else:
         from ctxview.commands.swap_text import rebuild_lines
-        from ctxview.reports.console import console_for
+        from ctxview.reports.console import console_for, tell
 
-        print("\n".join(rebuild_lines(found, wrote, arguments.write, console_for())))
+        tell(rebuild_lines(found, wrote, arguments.write, console_for()))
     return 1 if any(each.chunk is not Chunk.VERIFIED and not each.possible for each in found) else 0
 
 

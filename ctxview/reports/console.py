@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TextIO
+
+from ctxview.analysis.secrets import mask_secrets
 
 UNWATCHED = 100
 """Columns when nobody is looking."""
@@ -36,6 +39,11 @@ class Console:
         if not self.colour or style is None or not text:
             return text
         return f"\x1b[{style.value}m{text}\x1b[0m"
+
+
+def tell(lines: Iterable[str]) -> None:
+    """Prints for people: whatever the lines quote, no secret is told."""
+    print(mask_secrets("\n".join(lines)))
 
 
 def console_for(stream: TextIO | None = None) -> Console:

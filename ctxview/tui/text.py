@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
 from rich.cells import cell_len, get_character_cell_size
 
-from ctxview.analysis.secrets import mask_secrets, mask_start
+from ctxview.analysis.secrets import SHORTEST, mask_secrets, mask_start
 from ctxview.files.visible import visible_parts
 
 if TYPE_CHECKING:
@@ -34,11 +35,16 @@ class Span:
 
 Line: TypeAlias = tuple[Span, ...]
 
+REMEMBERED = 500
+"""Characters; what is longer is rarely drawn twice."""
+
 EMPTY: Line = ()
 
 
 def show(text: str, style: str = "", action: str = "") -> Line:
-    """Any text as one line; controls, newlines and invisible characters are spelled out."""
+    """Any text as one line; controls, newlines and invisible characters are spelled out, secrets masked."""
+    if len(text) >= SHORTEST:
+        text = _masked(text) if len(text) <= REMEMBERED else mask_secrets(text)
     if text.isascii() and text.isprintable():
         return (Span(text, style, action),) if text else EMPTY
     return tuple(
@@ -46,6 +52,12 @@ def show(text: str, style: str = "", action: str = "") -> Line:
         for piece, escaped in visible_parts(text)
         if piece
     )
+
+
+@lru_cache(8192)
+def _masked(text: str) -> str:
+    """What is drawn is mostly what was drawn before."""
+    return mask_secrets(text)
 
 
 def preview(text: str, style: str = "", limit: int = 400) -> Line:
