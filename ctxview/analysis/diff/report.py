@@ -61,11 +61,13 @@ def lines_of(diff: StateDiff) -> list[str]:
 
 def tally(changes: Sequence[Change]) -> str:
     """`2 added · 1 moved · 1 newly hidden`, in the order of kinds."""
-    kinds = Counter(change.kind for change in changes)
+    kinds = Counter(change.kind for change in changes if not change.in_history)
     words = [f"{kinds[kind]} {'newly ' if kind in _SIGHT else ''}{kind}" for kind in Kind if kinds[kind]]
     courses = Counter(change.course for change in changes if change.course)
     losses = Counter(change.loss for change in changes if change.loss)
     tampered = sum(len(change.tampered) for change in changes)
+    rolled = sum(change.in_history for change in changes)
+    words += [f"{rolled} out of the window"] if rolled else []
     unseen = Counter(change.sight for change in changes if change.kind is Kind.MOVED and change.sight)
     more = [f"{count} of them newly {sight}" for sight, count in unseen.items()]
     more += [f"{count} of them {way}" for way, count in courses.items()]
@@ -85,8 +87,8 @@ def headline(change: Change) -> str:
     elif change.sight == "shown":
         words.append(f"now shown to the model{_reason(change.why)}")
     elif change.kind in (Kind.ADDED, Kind.REMOVED) and change.group is Group.BLOCKS:
-        words.append(change.kind + (f", hidden{_reason(change.why)}" if change.why else ""))
-        words.append(IN_HISTORY if change.in_history else "")
+        hidden = f", hidden{_reason(change.why)}" if change.why else ""
+        words.append(IN_HISTORY if change.in_history else f"{change.kind}{hidden}")
     elif change.kind is Kind.CHANGED or change.group is Group.FIELDS:
         words.append(change.why)
     elif change.kind is not Kind.MOVED:
@@ -132,7 +134,12 @@ def _list_text(found: Delta) -> str:
 
 
 def details(change: Change) -> list[str]:
-    """One line a delta; of what came or went whole, its facts on one line and its text on another."""
+    """One line a delta; of what came or went whole, its facts on one line and its text on another.
+
+    Nothing of what a history still has: whoever wants it finds it there.
+    """
+    if change.in_history:
+        return []
     if not change.one_sided:
         return [delta_text(found) for found in change.deltas]
     values = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,28 +39,34 @@ class Placed:
     """The state of the same role that it goes on from."""
 
 
-def in_order(turns: Sequence[Turn]) -> list[Placed]:
-    """By start, round, received before reply, time, name. What has no time follows its neighbour by name.
+@dataclass(frozen=True, slots=True)
+class Order:
+    placed: Sequence[Placed]
+    is_history: bool
+    """Whether these are rounds that go on from each other; else they are in the order of their names."""
 
-    Files that are no rounds of one history are in the order of their names.
-    """
+
+def in_order(turns: Sequence[Turn]) -> Order:
+    """By start, round, received before reply, time, name. What has no time follows its neighbour by name."""
     names = [natural(str(turn.path)) for turn in turns]
     answered = _answered(turns, names)
     timed = [index for index, turn in enumerate(turns) if turn.snapshot is not None]
     timed.sort(key=lambda index: _time_key(turns, names, index, answered.get(index)))
     follows = _follows(turns, timed)
-    if not is_history(len(timed), len(follows) + len(answered)):
-        timed = []
-    order = _with_untimed(names, timed)
+    is_history = _is_history(turns, timed, answered)
+    order = _with_untimed(names, timed if is_history else [])
     places = {index: place for place, index in enumerate(order)}
     answers = {index: places[of] for index, of in answered.items()}
     before = {index: places[of] for index, of in follows.items()}
-    return [Placed(index, answers.get(index), before.get(index)) for index in order]
+    placed = [Placed(index, answers.get(index), before.get(index)) for index in order]
+    return Order(placed, is_history)
 
 
-def is_history(snapshots: int, related: int) -> bool:
-    """Whether files are rounds of one history: most of them go on from another, or answer one."""
-    return 2 * related >= snapshots - 1
+def _is_history(turns: Sequence[Turn], timed: Sequence[int], answered: Mapping[int, int]) -> bool:
+    """Whether files are rounds of one history: most answer another, or show another moment or side."""
+    states = [state for index in timed if (state := turns[index].snapshot) and state.role is not Role.EMITTED]
+    shown = {(_moment(state), state.role) for state in states}
+    return len(timed) <= 1 or 2 * (len(shown) + len(answered)) > len(timed)
 
 
 def _follows(turns: Sequence[Turn], timed: Sequence[int]) -> dict[int, int]:

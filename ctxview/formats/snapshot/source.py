@@ -23,7 +23,7 @@ from ctxview.formats.snapshot.checks import check_file
 from ctxview.formats.snapshot.loading import Loaded, LoadedFile, load
 from ctxview.formats.snapshot.model import AgentStore, Role, Snapshot, text
 from ctxview.formats.snapshot.opening import log_folder
-from ctxview.formats.snapshot.order import Placed, Turn, in_order, is_history
+from ctxview.formats.snapshot.order import Turn, in_order
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.profiles import PROFILES, load_profile
 from ctxview.formats.snapshot.read import Kind, SnapshotFile, read_again
@@ -58,7 +58,8 @@ class SnapshotSource(OfFiles[SnapshotFile]):
         files = loaded.files
         opened = [file.found for file in files]
         turns = [Turn(file.path, found.snapshot) for file, found in zip(files, opened, strict=True)]
-        self._placed: list[Placed] = in_order(turns)
+        order = in_order(turns)
+        self._placed, self._is_history = order.placed, order.is_history
         self._files = [files[placed.index] for placed in self._placed]
         self._opened = [opened[placed.index] for placed in self._placed]
 
@@ -273,11 +274,6 @@ class SnapshotSource(OfFiles[SnapshotFile]):
     def _before(self) -> Sequence[int | None]:
         """What each goes on from: a reply from what it answers, anything else from the last of its role."""
         return [each.follows if each.answers is None else each.answers for each in self._placed]
-
-    @cached_property
-    def _is_history(self) -> bool:
-        snapshots = sum(file.snapshot is not None for file in self._opened)
-        return is_history(snapshots, sum(before is not None for before in self._before))
 
 
 def _revision(file: LoadedFile, found: SnapshotFile, *, by_round: bool) -> Revision:

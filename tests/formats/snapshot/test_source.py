@@ -103,6 +103,13 @@ def test_files_that_do_not_go_on_from_each_other_are_no_rounds(tmp_path: Path) -
     assert source.reading(0, LENS).state.extra["folder"] == "5 files that do not go on from each other"
 
 
+def test_one_file_and_what_the_model_was_shown_later_are_a_history(tmp_path: Path) -> None:
+    stored, injected = at(3), {"modelContext": at(2), "timestamp": "x"}
+    folder = write(tmp_path / "s", a_json=to_bytes(injected), b_json=to_bytes(stored))
+    sources = (open_source(folder), open_source(folder / "a.json"))
+    assert [each.apart for source in sources for each in source.revisions] == [False, False, False]
+
+
 def test_a_reply_with_a_changed_round_still_follows_what_it_answers(tmp_path: Path) -> None:
     received, changed = at(4), at(4)
     changed["runtime"]["round"] = 5
