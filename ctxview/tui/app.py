@@ -30,6 +30,8 @@ from ctxview.tui.precedence import Precedence
 from ctxview.tui.screens.command_screen import CommandScreen
 from ctxview.tui.screens.inspector import Inspector
 from ctxview.tui.terminal import ABLE, Terminal, appearance
+from ctxview.tui.text import content
+from ctxview.tui.text import show as line
 
 SETTLED = 3.0
 """Seconds after which most of what is in memory is there for good."""
@@ -139,7 +141,9 @@ class CtxviewApp(App[None]):
             self.call_after_refresh(_look_for_garbage_again)
             self.set_timer(SETTLED, _look_for_garbage_again)
         if self._layouts is not None and self._layouts.problem:
-            self.notify(visible(self._layouts.problem), title="layout", severity="warning", markup=False)
+            self.notify(
+                content(line(self._layouts.problem)).plain, title="layout", severity="warning", markup=False
+            )
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return filters_for(self._terminal, super().get_line_filters())

@@ -177,7 +177,7 @@ def test_titles_are_made_of_lines(path: Path) -> None:
                     "tooltip",
                 }:
                     safe = _is_made_safe(node.value) or (
-                        isinstance(node.value, ast.Call) and _name(node.value) == "_text"
+                        isinstance(node.value, ast.Call) and _name(node.value) == "on_frame"
                     )
                     assert safe or path.name == "conflict.py", f"{path.name}:{node.lineno}"
 

@@ -16,8 +16,6 @@ from ctxview.tui.layouts import Arranged, Layouts
 from ctxview.tui.panes.pane import PaneLines
 from ctxview.tui.sizes import Sizes
 from ctxview.tui.text import Line
-from ctxview.tui.themes import load
-from ctxview.tui.widgets.drawing import on_frame
 from ctxview.tui.widgets.kept import Kept
 from ctxview.tui.widgets.tabs import tabs
 
@@ -257,7 +255,7 @@ class Deck(Kept, Widget):
         line = tabs(slot, counts)
         if self._titles.get(slot.shown) != (line, self.app.theme):
             self._titles[slot.shown] = (line, self.app.theme)
-            pane.entitle(on_frame(line, load(self.app.theme)))
+            pane.entitle(line)
 
 
 class _SlotLayout(Layout):

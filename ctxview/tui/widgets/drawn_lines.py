@@ -12,7 +12,6 @@ from typing import Self, TypeAlias
 
 from rich.segment import Segment
 from rich.style import Style
-from rich.text import Text
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -20,7 +19,7 @@ from textual.widget import Widget
 
 from ctxview.tui.text import EMPTY, Line, Span
 from ctxview.tui.themes import Palette, load
-from ctxview.tui.widgets.drawing import draw, restyle, segments
+from ctxview.tui.widgets.drawing import draw, on_frame, restyle, segments
 from ctxview.tui.widgets.kept import Kept
 from ctxview.tui.widgets.page import Page
 
@@ -106,10 +105,10 @@ class DrawnLines(Kept, ScrollView):
             self.refresh(*(Region(-left, y - above, size.width, 1) for y in changed))
         self._kept = size, now
 
-    def entitle(self, title: Text) -> None:
+    def entitle(self, title: Line) -> None:
         """Another title on the border. Setting it has everything painted, which only the first line needs."""
         self._entitling = True
-        self.border_title = title
+        self.border_title = on_frame(title, self.palette)
         self._entitling = False
 
     def refresh(
