@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from ctxview.analysis.tokens import COUNTERS
 from ctxview.analysis.wording import did_you_mean
 from ctxview.files.reading import in_words
 from ctxview.files.user_folders import config_folder
+from ctxview.quick_dataclass import dataclass
 
 FILE: Final = "config.toml"
 DEFAULT: Final = "default"

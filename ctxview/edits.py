@@ -6,7 +6,6 @@ Knows bytes, pointers and findings. What may be written is the format's to say, 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -16,6 +15,7 @@ from ctxview.files.line_difference import Hunk
 from ctxview.finding_difference import Reviewed
 from ctxview.findings import Finding, Severity
 from ctxview.origin import JsonValue
+from ctxview.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from ctxview.files.save import Saved

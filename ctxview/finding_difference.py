@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from ctxview.findings import Finding
+from ctxview.quick_dataclass import dataclass
 
 _INDEX: Final = re.compile(r"/[0-9]+(?=/|$)")
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from types import ModuleType
 from typing import Any, TypeVar
 
 from ctxview.origin import Origin
+from ctxview.quick_dataclass import dataclass
 
 
 class Severity(StrEnum):

@@ -6,8 +6,9 @@ Part of the neutral state, like `state`: it knows no format and no screen.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from ctxview.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from ctxview.origin import Origin

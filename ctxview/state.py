@@ -7,12 +7,13 @@ a new `ContextState`. What a format does not have is `None`, never invented.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ctxview.origin import JsonValue as JsonValue
 from ctxview.origin import Origin as Origin
+from ctxview.quick_dataclass import dataclass
 from ctxview.transcript import END as END
 from ctxview.transcript import GrowingTranscript as GrowingTranscript
 from ctxview.transcript import Row as Row

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from ctxview.origin import Origin
+from ctxview.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

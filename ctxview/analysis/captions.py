@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from ctxview.analysis.diff.ladders import course
 from ctxview.analysis.diff.model import Change, Delta, Group, Kind, StateDiff
 from ctxview.analysis.diff.values import shown as spelled
 from ctxview.analysis.wording import counted, quoted, shown
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import ContextState, Event, JsonValue, Owner
 
 NOTHING = "Nothing changed in meaning."

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from ctxview.analysis.wording import quoted, shown
 from ctxview.files.json_document import JsonDocument, JsonError, join, parse
 from ctxview.findings import Effect, Finding, Hit, Severity, rule, rules_in, run
 from ctxview.origin import JsonValue, Origin
+from ctxview.quick_dataclass import dataclass
 
 MAX_SAFE_INTEGER = 2**53 - 1
 """The greatest integer a JavaScript number can tell from its neighbours."""

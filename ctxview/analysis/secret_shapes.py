@@ -7,9 +7,10 @@ masked, is `secrets`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
+
+from ctxview.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from ctxview.analysis.characters import INVISIBLE, SUSPECT, TAGS
 from ctxview.analysis.secret_openings import could_hold_secret, openings
 from ctxview.analysis.secret_shapes import Shape, is_made_up
 from ctxview.findings import Effect, Finding, Hit, Severity, rule, rules_in, run
 from ctxview.origin import Origin
+from ctxview.quick_dataclass import dataclass
 
 SHORTEST = 8
 """Characters; nothing shorter is looked into."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from difflib import SequenceMatcher
+
+from ctxview.quick_dataclass import dataclass
 
 _WORD = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]|[^\W\u2e80-\u9fff\uac00-\ud7af]{1,64}")
 _COMPARED = 2000

@@ -10,12 +10,12 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeVar
 
 from ctxview.analysis.tokens import DEFAULT_ENCODING, PIECE, Count, TokenCounter, exact_counter, pieces
 from ctxview.files.cache import NumberCache, content_key
+from ctxview.quick_dataclass import dataclass
 
 _BATCH_BYTES: Final = 4 * 1024 * 1024
 _BATCH_ITEMS: Final = 4000

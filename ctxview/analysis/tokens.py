@@ -6,12 +6,12 @@ Never raises on any text and never touches the network. Where tables come from i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from threading import RLock
 from typing import TYPE_CHECKING, Protocol
 
 from ctxview.analysis.token_tables import ENCODINGS, TableMissing, load
+from ctxview.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from tiktoken import Encoding

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ctxview.commands.trouble import Trouble
 from ctxview.origin import JsonValue
+from ctxview.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from ctxview.formats.session.derived import Wrote

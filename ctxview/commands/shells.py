@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from ctxview.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from ctxview.files.reading import Unreadable, in_words, open_file, require_regular
+from ctxview.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

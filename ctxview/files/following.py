@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
 from ctxview.files.stamps import Stamp, stamp_of
+from ctxview.quick_dataclass import dataclass
 
 MOST: Final = 20_000
 """So many paths are followed; what comes behind them is not."""

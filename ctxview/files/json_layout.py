@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from ctxview.files.json_document import JsonDocument
 from ctxview.files.visible import is_safe
 from ctxview.origin import JsonValue
+from ctxview.quick_dataclass import dataclass
 
 _INDENT: Final = re.compile(rb"[ \t]*")
 _SHORT_ESCAPES: Final = {8: "\\b", 9: "\\t", 10: "\\n", 12: "\\f", 13: "\\r", 34: '\\"', 92: "\\\\"}

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from array import array
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from ctxview.files import json_reasons as reasons
 from ctxview.files.json_reasons import Malformed
+from ctxview.quick_dataclass import dataclass
 
 _SPACE: Final = rb"[ \t\n\r]*+"
 _PLAIN: Final = rb'[^"\\\x00-\x1f]*+'

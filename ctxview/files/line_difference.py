@@ -6,8 +6,9 @@ The lines are as untrusted as the file: show them through `visible`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, TypeVar
+
+from ctxview.quick_dataclass import dataclass
 
 LineKind: TypeAlias = Literal["same", "removed", "added", "note"]
 

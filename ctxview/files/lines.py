@@ -7,7 +7,6 @@ answers, or `Unreadable`, until `again` is asked what happened; it never gives a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -17,6 +16,7 @@ from ctxview.files.needles import search
 from ctxview.files.newline_index import NewlineIndex, split_at_newlines
 from ctxview.files.reading import Unreadable
 from ctxview.files.stamps import is_being_written
+from ctxview.quick_dataclass import dataclass
 
 _RUN: Final = 512 * 1024
 _REPORT_EVERY: Final = 4 * 1024 * 1024

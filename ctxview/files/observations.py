@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from hashlib import sha256
 from pathlib import Path
 from threading import get_ident
@@ -19,6 +19,7 @@ from typing import Final
 from ctxview.files.reading import Unreadable, read_bytes
 from ctxview.files.undo_copies import write_new
 from ctxview.files.user_folders import cache_folder, state_folder
+from ctxview.quick_dataclass import dataclass
 
 KEPT: Final = 5000
 

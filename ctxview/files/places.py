@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left
-from dataclasses import dataclass
 from functools import cached_property
+
+from ctxview.quick_dataclass import dataclass
 
 _BLOCK = 1024
 _CONTINUATION_BYTES = bytes(range(0x80, 0xC0))

@@ -14,7 +14,7 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -22,6 +22,7 @@ from typing import Final
 from ctxview.files.create import CreateRefused, create, folder_beneath
 from ctxview.files.undo_copies import close, flush, read_all, write_all, write_new
 from ctxview.files.user_folders import state_folder
+from ctxview.quick_dataclass import dataclass
 
 KEPT: Final = 20
 """So many batches of one folder are kept."""

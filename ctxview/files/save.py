@@ -20,13 +20,14 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import sha256
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from ctxview.files import linux_calls, undo_copies
 from ctxview.files.undo_copies import UndoCopies, close, flush, read_all, write_all
+from ctxview.quick_dataclass import dataclass
 
 _OPEN_OLD: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATE_NEW: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC

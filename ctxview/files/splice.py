@@ -6,7 +6,7 @@ result is parsed again and proven: its value must be the old one with exactly th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ctxview.files.json_document import JsonDocument, JsonError, parse
 from ctxview.files.json_layout import (
@@ -22,6 +22,7 @@ from ctxview.files.json_layout import (
 from ctxview.files.json_tree import split
 from ctxview.files.json_values import same_value, value_at, with_item, with_value, without
 from ctxview.origin import JsonValue
+from ctxview.quick_dataclass import dataclass
 
 
 class SpliceError(ValueError):

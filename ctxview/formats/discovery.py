@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +16,7 @@ from ctxview.formats.interface import CannotOpen, Match
 from ctxview.formats.nearest import absence, unlisted
 from ctxview.formats.peek import Peek
 from ctxview.formats.registry import RAW, detect_peek, plugin_problems
+from ctxview.quick_dataclass import dataclass
 
 SKIPPED = frozenset(
     (

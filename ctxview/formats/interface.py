@@ -6,10 +6,12 @@ Only shapes stand here. `registry` picks the format, `discovery` looks through f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from ctxview.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from ctxview.analysis.tokens import TokenCounter

@@ -7,7 +7,7 @@ mean, and which files of a folder belong to the source, is the format's to say.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import count
 from pathlib import Path
@@ -18,6 +18,7 @@ from ctxview.files.file_ends import read_ends
 from ctxview.files.reading import LIMIT, Unreadable, in_words, read_beneath, read_bytes
 from ctxview.files.stamps import Stamp, is_settled, lasting, stamp_of
 from ctxview.formats.interface import CannotOpen
+from ctxview.quick_dataclass import dataclass
 
 MOST_FILES = 3000
 MOST_BYTES = 512 * 1024 * 1024

@@ -7,7 +7,6 @@ group `ctxview.formats`; they are asked only when no built-in format fits, or wh
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -17,6 +16,7 @@ from ctxview.analysis.wording import did_you_mean
 from ctxview.formats.interface import CannotOpen, Format, FormatSpec, LastResort, Match, Source
 from ctxview.formats.nearest import absence, nothing_in
 from ctxview.formats.peek import Peek
+from ctxview.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from ctxview.findings import Rule

@@ -6,10 +6,10 @@ Which fields may be written is each format's own to say.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from ctxview.edits import Edit, Refused, SetValue, WritePolicy
 from ctxview.files.splice import SpliceError
+from ctxview.quick_dataclass import dataclass
 
 NO_TEXT = "The text holds a NUL or something that UTF-8 cannot spell."
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import struct
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from ctxview.files.reading import outside
+from ctxview.quick_dataclass import dataclass
 
 PLACE_PARTS: Final = 4
 """Enough for names that come from the folders above, and no more of somebody's disk than that."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import takewhile
 
 from ctxview.files.following import What
+from ctxview.quick_dataclass import dataclass
 from ctxview.recording.manifest import Entry, File, LeftOut, Lent, Manifest
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final
 
+from ctxview.quick_dataclass import dataclass
 from ctxview.recording.cutting import LONGEST
 from ctxview.recording.frames import Damaged
 

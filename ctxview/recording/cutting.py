@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 from zlib import crc32
+
+from ctxview.quick_dataclass import dataclass
 
 LONGEST: Final = 256 * 1024
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 from zlib import crc32
+
+from ctxview.quick_dataclass import dataclass
 
 MAGIC: Final = b"\x93CTXREC1"
 HEAD: Final = struct.Struct("<8sII")

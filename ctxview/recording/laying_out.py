@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Final
 from weakref import finalize
@@ -17,6 +17,7 @@ from weakref import finalize
 from ctxview.files.held_file import hold_beneath
 from ctxview.files.reading import Unreadable
 from ctxview.files.undo_copies import close, write_all
+from ctxview.quick_dataclass import dataclass
 from ctxview.recording.about import About
 from ctxview.recording.frames import Damaged
 from ctxview.recording.manifest import Entry, File, Folder, LeftOut, Lent, Manifest, Refused

@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import PurePosixPath
 from typing import Final, TypeAlias
 
 from ctxview.files.reading import outside
+from ctxview.quick_dataclass import dataclass
 from ctxview.recording.chunks import DIGEST, REF_SIZE, Refs
 from ctxview.recording.frames import Damaged
 

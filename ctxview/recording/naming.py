@@ -7,10 +7,11 @@ what makes them editable. Nothing is read here.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
 from ctxview.later import Later
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import ContextState, Field, Form, Origin, Row, Tier, Transcript
 
 T = TypeVar("T")

@@ -6,7 +6,7 @@ The last few stay laid out, so that going back and forth between them costs litt
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import Final
@@ -16,6 +16,7 @@ from ctxview.findings import Finding
 from ctxview.formats.discovery import discover
 from ctxview.formats.interface import CannotOpen, Lens, LongWork, Progress, Reading, Source, Withholding
 from ctxview.formats.registry import open_source
+from ctxview.quick_dataclass import dataclass
 from ctxview.recording.frames import Damaged
 from ctxview.recording.laying_out import LaidOut, lay_out
 from ctxview.recording.naming import Naming

@@ -6,13 +6,13 @@ import errno
 import fcntl
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from ctxview.files.held_file import HeldFile
 from ctxview.files.undo_copies import close, write_all
 from ctxview.files.user_folders import cache_folder
+from ctxview.quick_dataclass import dataclass
 from ctxview.recording.about import About, pack_about
 from ctxview.recording.frames import HEAD, MAGIC, Damaged, new_head, salt_of
 from ctxview.recording.manifest import File

@@ -6,7 +6,6 @@ Large files are not copied but lent: what they were is still in them as long as 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Final
@@ -14,6 +13,7 @@ from weakref import finalize
 
 from ctxview.files.undo_copies import close
 from ctxview.formats.interface import Source
+from ctxview.quick_dataclass import dataclass
 from ctxview.recording.about import about
 from ctxview.recording.past import AsOf, Past
 from ctxview.recording.places import open_private

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from threading import Lock
 from typing import Final
 
 from ctxview.files.held_file import HeldFile, hold_beneath
 from ctxview.files.lines import never
+from ctxview.quick_dataclass import dataclass
 from ctxview.recording.about import UNKNOWN, About, unpack_about
 from ctxview.recording.chunks import Ref, unpack_chunk
 from ctxview.recording.frames import (

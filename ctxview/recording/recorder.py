@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from ctxview.files.following import What
 from ctxview.files.held_file import HeldFile, hold_beneath
 from ctxview.files.reading import Unreadable
+from ctxview.quick_dataclass import dataclass
 from ctxview.recording.changes import Change, size_of
 from ctxview.recording.chunks import Ref, Refs, digest
 from ctxview.recording.cutting import LARGE, Pieces, measure_for

@@ -6,13 +6,14 @@ Any source may be wrapped. What it can do beside the common, the wrapped one can
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from ctxview.edits import WritePolicy
 from ctxview.findings import Finding
 from ctxview.formats.interface import AS_ON_DISK, HoldsBack, Lens, Reading, Revision, Source
+from ctxview.quick_dataclass import dataclass
 from ctxview.recording.abilities import ABILITIES
 from ctxview.recording.moment_names import clock, when
 from ctxview.recording.past import AsOf, nothing_there

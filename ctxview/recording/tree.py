@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from ctxview.files.reading import in_words
 from ctxview.files.stamps import Stamp, stamp_from
 from ctxview.formats.discovery import SKIPPED
+from ctxview.quick_dataclass import dataclass
 
 MOST_ENTRIES: Final = 20_000
 DEEPEST: Final = 24

@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TextIO
 
 from ctxview.analysis.secrets import mask_secrets
+from ctxview.quick_dataclass import dataclass
 
 UNWATCHED = 100
 """Columns when nobody is looking."""

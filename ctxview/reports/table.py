@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from ctxview.quick_dataclass import dataclass
 from ctxview.reports.cells import cut, fit, fit_right, width
 from ctxview.reports.console import Console, Style
 

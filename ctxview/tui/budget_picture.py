@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import Budget, Segment
 from ctxview.tui import glyphs
 from ctxview.tui.sparks import use_spark

@@ -7,12 +7,12 @@ when it is first used.
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
 
 from textual.binding import Binding
 
+from ctxview.quick_dataclass import dataclass
 from ctxview.tui.layout import Pane
 
 

@@ -7,11 +7,11 @@ passed from one to the next.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rich.cells import cell_len
 
 from ctxview.flow import Stage
+from ctxview.quick_dataclass import dataclass
 from ctxview.tui.canvas import Canvas
 from ctxview.tui.text import Line, Span, fit, join, pad, plain, show
 from ctxview.tui.ways import Ways

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
 from ctxview.flow import Node
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import Block, Gap, Ref, RefStatus, TodoItem
 from ctxview.tui.things import Kind, Thing, message
 

@@ -5,8 +5,7 @@ Says where to look next; the looking itself is `find`, which belongs into a thre
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import END, Transcript
 from ctxview.tui.loading import Cancelled
 from ctxview.tui.search import Hit, Hits

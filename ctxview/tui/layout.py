@@ -7,10 +7,10 @@ with everything in it; larger ones give the important panes slots of their own.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
 
+from ctxview.quick_dataclass import dataclass
 from ctxview.tui.sizes import LEAST_HEIGHT, LEAST_WIDTH, Sizes, fit
 
 NARROW = 100

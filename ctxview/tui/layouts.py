@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Final
 
 from ctxview.files.own_files import put
 from ctxview.files.reading import Unreadable, read_bytes
 from ctxview.files.user_folders import state_folder
+from ctxview.quick_dataclass import dataclass
 from ctxview.tui.layout import Pane
 from ctxview.tui.sizes import Sizes
 

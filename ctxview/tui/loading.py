@@ -6,12 +6,12 @@ First a reading with a quick estimate of the tokens, so that there is something 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, TypeAlias
 
 from textual.message import Message
 
+from ctxview.quick_dataclass import dataclass
 from ctxview.tui.precedence import Precedence
 from ctxview.tui.session_view import Look, Problem, Total, count_severities
 from ctxview.tui.things import Index

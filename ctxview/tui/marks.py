@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import Block
 from ctxview.tui.things import Index, Kind, Thing
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from ctxview.analysis.wording import counted
+from ctxview.quick_dataclass import dataclass
 from ctxview.samples import ABOUT, STORIES
 
 MOST = 8

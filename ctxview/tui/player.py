@@ -6,9 +6,9 @@ Somebody says how much time went by; what is to be shown next is the answer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ctxview.analysis.captions import Caption
+from ctxview.quick_dataclass import dataclass
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 LEAST = 1.6

@@ -8,10 +8,10 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TypeAlias
 
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import Block, ContextState
 
 

@@ -6,11 +6,11 @@ Both are handed over together, so that what is shown and what may be edited are 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from time import monotonic, time
 from typing import TYPE_CHECKING
 
 from ctxview.files.reading import Unreadable
+from ctxview.quick_dataclass import dataclass
 from ctxview.tui.background import Silence
 from ctxview.tui.loading import Cancelled, Manner, Post
 from ctxview.tui.marks import same_revision

@@ -6,7 +6,8 @@ Formats name their kinds in their own words; one that is not known here is a pla
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from ctxview.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ctxview.findings import Finding
 from ctxview.flow import Node
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import Block, Budget, ContextState, Gap, JsonValue, Ref, Todo, TodoItem
 from ctxview.tui.text import Line, Span, join, show
 from ctxview.tui.things import Index, Kind, Thing, Value

@@ -6,12 +6,13 @@ It never reads a file: readings come in from a worker and what to draw goes out 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ctxview.findings import Finding, Severity
 from ctxview.formats.revisions import is_over
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import Transcript
 from ctxview.tui.marks import Change, Marks, compare, same_revision
 from ctxview.tui.query import Facts, Query

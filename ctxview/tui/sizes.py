@@ -7,7 +7,9 @@ thinks best.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
+
+from ctxview.quick_dataclass import dataclass
 
 LEAST_WIDTH = 20
 LEAST_HEIGHT = 3

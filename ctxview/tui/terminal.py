@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 from rich.console import Console
 
 from ctxview.config import Config
+from ctxview.quick_dataclass import dataclass
 from ctxview.tui import themes
 
 

@@ -7,7 +7,7 @@ names; colours are the theme's business, and nothing here knows a widget.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
@@ -16,6 +16,7 @@ from rich.cells import cell_len, get_character_cell_size
 
 from ctxview.analysis.secrets import SHORTEST, mask_secrets, mask_start
 from ctxview.files.visible import visible_parts
+from ctxview.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from textual.content import Content

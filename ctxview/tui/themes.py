@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -19,6 +19,7 @@ from textual.color import Color, ColorParseError
 from textual.theme import Theme
 
 from ctxview.analysis.wording import did_you_mean
+from ctxview.quick_dataclass import dataclass
 from ctxview.theme_files import DEFAULT, files, folder, names
 
 if TYPE_CHECKING:

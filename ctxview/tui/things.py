@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
@@ -18,6 +18,7 @@ from ctxview.files.reading import Unreadable
 from ctxview.findings import Finding, worst_first
 from ctxview.flow import Node
 from ctxview.later import Later
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import Block, Budget, ContextState, Gap, Origin, Ref, Row, Todo, TodoItem, Transcript
 from ctxview.tui.ways import Ways
 

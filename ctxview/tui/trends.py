@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import Block, Budget, ContextState
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
+
+from ctxview.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from ctxview.formats import Source

@@ -7,7 +7,7 @@ cheap to see, that they are looked at here.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from threading import Event, Lock, Thread
 from time import monotonic
@@ -16,6 +16,7 @@ from textual.message import Message
 
 from ctxview.files.following import Follower, News, What
 from ctxview.files.reading import Unreadable
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import GrowingTranscript, Transcript
 from ctxview.tui.loading import Post
 from ctxview.tui.session_view import Growth

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
 from ctxview.analysis.diff.ladders import Course, course
 from ctxview.analysis.diff.words import Piece
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import JsonValue, Owner
 
 Word = Literal["added", "removed", "raised", "lowered", "changed"]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal
+
+from ctxview.quick_dataclass import dataclass
 
 Side = Literal["same", "removed", "added"]
 

@@ -6,13 +6,13 @@ The draft names no bundle: one envelope owns whatever lies beside it; several sh
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from ctxview.analysis.rfc3339 import in_time
 from ctxview.formats.envelope.model import Dossier, Record, Reference, text
 from ctxview.formats.envelope.read import RecordFile
 from ctxview.formats.envelope.vocabulary import Kind
+from ctxview.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, eq=False)

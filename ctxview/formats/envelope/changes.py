@@ -6,7 +6,6 @@ Compares meaning, not bytes. Records keep their places; new ones may only follow
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from ctxview.files.json_values import same_value
 from ctxview.formats.envelope.limits import refusal
@@ -15,6 +14,7 @@ from ctxview.formats.envelope.read import RecordFile
 from ctxview.formats.envelope.rights import metadata_tampering, why_locked
 from ctxview.formats.envelope.vocabulary import OWN_ID, Kind
 from ctxview.origin import JsonValue
+from ctxview.quick_dataclass import dataclass
 
 COUNTED = ("token_estimate", "byte_size")
 """Figures that are counted anew when the content changes."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 
 from ctxview.formats.envelope.fates import is_redacted
 from ctxview.formats.envelope.model import Record
 from ctxview.formats.envelope.vocabulary import Kind
+from ctxview.quick_dataclass import dataclass
 
 LENGTHS = {"md5": 32, "sha1": 40, "sha224": 56, "sha256": 64, "sha384": 96, "sha512": 128}
 """Hexadecimal digits by algorithm; other algorithms are taken as they are."""

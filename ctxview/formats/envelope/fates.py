@@ -7,11 +7,12 @@ block of which names the item; a field that merely says so counts for nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
 from ctxview.formats.envelope.model import Dossier, Record, Reference, text
 from ctxview.formats.envelope.vocabulary import Kind
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import Sight
 
 NOT_REDACTED = ("none", "unknown")

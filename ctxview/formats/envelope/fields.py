@@ -6,11 +6,11 @@ Data only; rules, forms and the resolver read it. Fields that are not listed sur
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
 from ctxview.formats.envelope.vocabulary import Kind, Words
+from ctxview.quick_dataclass import dataclass
 
 
 class Type(Enum):

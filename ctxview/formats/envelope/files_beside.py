@@ -6,13 +6,13 @@ Only relative paths inside the folder are followed, and no links; everything els
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from urllib.parse import unquote
 
 from ctxview.files.reading import Unreadable, outside, read_beneath
 from ctxview.formats.envelope.digests import Digest
+from ctxview.quick_dataclass import dataclass
 
 LARGEST = 8 * 1024 * 1024
 MOST_BYTES = 64 * 1024 * 1024

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from math import inf
 
 from ctxview.formats.envelope.fates import Fate, Omission
 from ctxview.formats.envelope.model import Record
 from ctxview.origin import JsonValue
+from ctxview.quick_dataclass import dataclass
 
 STILL_THERE = ("duplicate", "superseded_by_summary")
 """Reasons that say the content is there in another form."""

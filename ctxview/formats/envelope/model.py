@@ -7,13 +7,14 @@ nothing, and the rules say why.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from ctxview.files.json_document import JsonDocument, join
 from ctxview.formats.envelope.fields import BLOCK, FIELDS, SEGMENT, FieldSpec, Type
 from ctxview.formats.envelope.vocabulary import OWN_ID, Kind
 from ctxview.origin import JsonValue, Origin
+from ctxview.quick_dataclass import dataclass
 
 ID_KEYS = ("id", "ref", "ref_id", "item_ref")
 """How an object that is a reference may name what it means, beside that thing's own id field and `uri`."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from ctxview.analysis.rfc3339 import in_time, instant
 from ctxview.formats.envelope.bundle import Bundle, revision_of
 from ctxview.formats.envelope.fates import key_of
 from ctxview.formats.envelope.model import Dossier, Record
 from ctxview.formats.envelope.vocabulary import Kind
+from ctxview.quick_dataclass import dataclass
 
 FOLLOWS_A_SELECTION = (
     Kind.BUDGET,

@@ -7,11 +7,11 @@ what happened is not rewritten, and what protects somebody may be tightened by a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from ctxview.formats.envelope.vocabulary import OWN_ID, Kind
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import Owner
 
 

@@ -5,7 +5,7 @@ Only the shape of the data stands here; `profiles/__init__.py` loads it. Words a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ctxview.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

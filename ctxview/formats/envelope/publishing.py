@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
 from pathlib import Path
@@ -22,6 +21,7 @@ from ctxview.formats.envelope.read import Layout, RecordFile, read_again
 from ctxview.formats.envelope.vocabulary import OWN_ID, Kind
 from ctxview.formats.interface import Publication, Signature
 from ctxview.origin import JsonValue
+from ctxview.quick_dataclass import dataclass
 
 PRODUCER = "ctxview"
 _NUMBERED = re.compile(r"(?P<stem>.*?)\.r(?P<number>\d+)")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from functools import lru_cache
 from itertools import islice
@@ -19,6 +19,7 @@ from ctxview.formats.envelope.fields import FIELDS
 from ctxview.formats.envelope.model import Record, Reference, Stray
 from ctxview.formats.envelope.vocabulary import KIND_OF_ID, OWN_ID, Kind
 from ctxview.origin import JsonValue, Origin
+from ctxview.quick_dataclass import dataclass
 
 MOST_RECORDS = 50_000
 DEEPEST = 200

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ctxview.analysis.wording import listed
 from ctxview.formats.block_counts import count_blocks
@@ -19,6 +19,7 @@ from ctxview.formats.envelope.state_tiers import build_tiers
 from ctxview.formats.envelope.state_todo import build_todo
 from ctxview.formats.envelope.view import View
 from ctxview.formats.envelope.vocabulary import Kind
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import Compaction, ContextState, Counts, Event, Tier
 
 FORMAT = "envelope"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from ctxview.analysis.wording import listed
 from ctxview.formats.envelope.fates import FATES, GONE, Fate, flags, key_of, sight, word
@@ -13,6 +12,7 @@ from ctxview.formats.envelope.view import View
 from ctxview.formats.envelope.vocabulary import TARGETS, Kind
 from ctxview.formats.envelope.withheld import label
 from ctxview.origin import Origin
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import Block, Move, Sight, Tier
 
 MODEL = "model"

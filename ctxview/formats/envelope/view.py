@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from ctxview.analysis.tokens import TokenCounter
@@ -14,6 +13,7 @@ from ctxview.formats.envelope.forms import record_form
 from ctxview.formats.envelope.model import Dossier, Record
 from ctxview.formats.envelope.withheld import Withheld, label
 from ctxview.origin import JsonValue
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import Form
 
 LONGEST_VALUE = 20_000

@@ -6,8 +6,6 @@ in `publishing`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ctxview.edits import DeleteValue, Edit, InsertItem, MoveItem, Refused, SetValue
 from ctxview.files.json_document import JsonDocument, join
 from ctxview.files.json_tree import split
@@ -19,6 +17,7 @@ from ctxview.formats.envelope.read import Layout, RecordFile, read_again
 from ctxview.formats.envelope.vocabulary import Kind
 from ctxview.formats.writing import proved
 from ctxview.origin import JsonValue
+from ctxview.quick_dataclass import dataclass
 
 NOT_VALIDATED = "not validated since it was written by hand"
 MOVED_BY_HAND = "custom"

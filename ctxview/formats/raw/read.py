@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
 from ctxview.files.json_document import JsonDocument, JsonError, join, parse
 from ctxview.files.places import Places
 from ctxview.origin import JsonValue, Origin
+from ctxview.quick_dataclass import dataclass
 
 MOST_PIECES = 5000
 LONGEST_TEXT = 20_000

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ctxview.analysis.wording import counted, listed, shown
 from ctxview.findings import Finding, Hit, Severity, rule, rules_in, run
 from ctxview.origin import Origin
+from ctxview.quick_dataclass import dataclass
 from ctxview.recording.frames import Hole
 from ctxview.recording.manifest import Refused
 from ctxview.recording.reader import Fault

@@ -6,7 +6,7 @@ Nothing is written but the private copies that are looked at.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import overload
 
@@ -15,6 +15,7 @@ from ctxview.files.reading import Unreadable, read_bytes
 from ctxview.findings import Finding, worst_first
 from ctxview.formats.interface import AS_ON_DISK, CannotOpen, Lens, Progress, Reading, Revision
 from ctxview.formats.recording.rules import Condition, check_recording
+from ctxview.quick_dataclass import dataclass
 from ctxview.recording.changes import between
 from ctxview.recording.frames import Damaged
 from ctxview.recording.moment_names import when

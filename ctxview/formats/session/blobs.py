@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 
 import orjson
 
@@ -13,6 +12,7 @@ from ctxview.formats.session.folder import EntryKind, SessionFolder
 from ctxview.formats.session.model import Blob, Session
 from ctxview.formats.session.names import digest_in
 from ctxview.formats.session.profile import Profile
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import JsonValue
 
 LARGEST_REFERENCE = 64 * 1024

@@ -6,7 +6,6 @@ The order, the estimate and the text layout are those of the profile.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.formats.session.folder import EntryKind, Part
@@ -14,6 +13,7 @@ from ctxview.formats.session.history import Stream
 from ctxview.formats.session.model import Session
 from ctxview.formats.session.names import MESSAGES
 from ctxview.formats.session.profile import Profile
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import JsonValue
 
 FENCE = "```"

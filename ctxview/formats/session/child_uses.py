@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ctxview.formats.session.model import Session
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import Origin
 
 

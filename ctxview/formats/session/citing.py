@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
 from ctxview.analysis.diff.values import printable
@@ -13,6 +12,7 @@ from ctxview.formats.session.history_line import HistoryLine
 from ctxview.formats.session.message import message_in
 from ctxview.formats.session.names import EVENTS, MESSAGES, Cited, SourceKind, cited, cited_range
 from ctxview.formats.session.survey import Survey
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import Ref
 
 MOST_LINES = 12

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from ctxview.files import undo_copies
 from ctxview.files.removal import Batch, NotRemoved, Restored, begin, latest, seen
 from ctxview.formats.session.gc import Fate, GcItem, GcPlan
+from ctxview.quick_dataclass import dataclass
 
 _REMOVABLE: Final = re.compile(r"context/(?:pack\.json|pack\.md|swap/chunk/[^/]+|dedup/blob/[^/]+)")
 

@@ -10,7 +10,6 @@ import hashlib
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
 
@@ -20,6 +19,7 @@ from ctxview.formats.session.history_line import HistoryLine
 from ctxview.formats.session.model import JsonPart, whole
 from ctxview.formats.session.names import EVENTS, MESSAGES
 from ctxview.formats.session.records import Record, RecordFile, read_records
+from ctxview.quick_dataclass import dataclass
 
 WAL = ".store/wal.jsonl"
 DATA = ".store/data"

@@ -7,11 +7,12 @@ behind which message. Calls of a run with no other call between them are one com
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ctxview.formats.session.message import Message
 from ctxview.formats.session.names import SourceKind, cited
 from ctxview.formats.session.profile import CompactionWords
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import JsonValue
 
 MOST_KEPT = 1000

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from functools import cache
 
@@ -24,6 +24,7 @@ from ctxview.formats.session.raw_content import LARGEST, NoContent, RawContent
 from ctxview.formats.session.records import Record
 from ctxview.formats.session.repetitions import Repetition, content_at, find_repetitions
 from ctxview.formats.session.swap import Chunk, chunk_state
+from ctxview.quick_dataclass import dataclass
 
 INDEX = "context/dedup/index.jsonl"
 BLOBS = "context/dedup/blob"

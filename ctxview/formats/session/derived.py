@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
@@ -20,6 +19,7 @@ from ctxview.formats.session.candidates import estimate
 from ctxview.formats.session.folder import EntryKind, SessionFolder
 from ctxview.formats.session.profile import Profile
 from ctxview.formats.session.records import RecordFile
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import JsonValue
 
 _WRITABLE: Final = re.compile(

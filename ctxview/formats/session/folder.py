@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from ctxview.files.json_document import JsonError, parse
 from ctxview.files.reading import LIMIT, Unreadable, outside, read_beneath
 from ctxview.files.stamps import Stamp, is_settled, lasting, stamp_of
+from ctxview.quick_dataclass import dataclass
 
 MOST_ENTRIES = 20_000
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from functools import cached_property
 from typing import Final
@@ -30,6 +30,7 @@ from ctxview.formats.session.rebuilding import referred
 from ctxview.formats.session.records import Record
 from ctxview.formats.session.swap import verified
 from ctxview.formats.session.tracing import Shape, shape_of, traced
+from ctxview.quick_dataclass import dataclass
 
 YOUNG: Final = 600
 """Seconds in which a blob may still be waiting for its line in the index."""

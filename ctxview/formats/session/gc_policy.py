@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ctxview.formats.session.model import Session
 from ctxview.formats.session.names import duration
 from ctxview.formats.session.profile import Profile
+from ctxview.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

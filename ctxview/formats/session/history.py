@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -20,6 +19,7 @@ from ctxview.formats.session.folder import EntryKind, SessionFolder
 from ctxview.formats.session.history_line import LONGEST_DECODED, HistoryLine
 from ctxview.formats.session.model import Session
 from ctxview.formats.session.names import EVENTS, MESSAGES
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import END
 
 Cancelled = Callable[[], bool]

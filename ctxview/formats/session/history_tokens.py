@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ctxview.analysis.token_cache import TokenCounts
 from ctxview.analysis.tokens import Count, TokenCounter
@@ -15,6 +14,7 @@ from ctxview.formats.session.history import Cancelled, Report, Stream
 from ctxview.formats.session.history_line import HistoryLine
 from ctxview.formats.session.message import message_in
 from ctxview.formats.session.pace import Pace
+from ctxview.quick_dataclass import dataclass
 
 RECIPE = "session message 1"
 """Names what is counted of a line; another number when that changes."""

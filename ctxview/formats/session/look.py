@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ctxview.formats.session.blobs import BlobFacts
 from ctxview.formats.session.history import History
 from ctxview.formats.session.model import Blob, Session
 from ctxview.formats.session.profile import Profile
 from ctxview.formats.session.survey import Survey
+from ctxview.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True)

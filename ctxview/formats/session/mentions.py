@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from ctxview.formats.session.model import Session
+from ctxview.quick_dataclass import dataclass
 
 NAMING = ("pack.json", "summary.md", "todo.md", "facts.jsonl", "decisions.jsonl", "refs.jsonl", "plan.json")
 INDEXES = ("swap/index.jsonl", "dedup/index.jsonl")

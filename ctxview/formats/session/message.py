@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ctxview.formats.session.history_line import HistoryLine
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import JsonValue
 
 DEEPEST = 8

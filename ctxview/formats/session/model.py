@@ -7,13 +7,14 @@ wrong type stays what it is: the accessors answer None, and the rules say why.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from ctxview.files.json_document import JsonDocument, JsonError, join
 from ctxview.formats.session.folder import Entry, EntryKind, Part, SessionFolder
 from ctxview.formats.session.names import digest_in
 from ctxview.formats.session.records import RecordFile
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import JsonValue, Origin
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ctxview.formats.session.history_line import HistoryLine
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import JsonValue, Origin
 
 LONGEST_LABEL = 120

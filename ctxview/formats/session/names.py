@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from ctxview.quick_dataclass import dataclass
 
 MESSAGES: Final = "messages.jsonl"
 EVENTS: Final = "events.jsonl"

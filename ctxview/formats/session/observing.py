@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ctxview.files.observations import Observation, StreamSeen
 from ctxview.formats.session.child_uses import uses_by_child
@@ -14,6 +14,7 @@ from ctxview.formats.session.history import Cancelled
 from ctxview.formats.session.look import Look
 from ctxview.formats.session.model import Session
 from ctxview.formats.session.names import EVENTS, MESSAGES
+from ctxview.quick_dataclass import dataclass
 
 MOST_FACTS = 10_000
 

@@ -6,11 +6,11 @@ The one table behind locked fields in the editor and refused edits. Histories ha
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from ctxview.formats.session.names import EVENTS, MESSAGES
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import Owner
 
 

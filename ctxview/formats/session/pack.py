@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from ctxview.analysis.tokens import ESTIMATES, TokenCounter
@@ -23,6 +23,7 @@ from ctxview.formats.session.pack_faults import broken_message, broken_record
 from ctxview.formats.session.pack_sources import source_fault
 from ctxview.formats.session.profile import Profile
 from ctxview.formats.session.records import RecordFile
+from ctxview.quick_dataclass import dataclass
 
 FALLBACK: Final = "bytes/4"
 """Counts for a profile that has no estimate of its own."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from ctxview.formats.session.candidates import tail_text
 from ctxview.formats.session.look import Look
 from ctxview.formats.session.model import PackItem
 from ctxview.formats.session.names import EVENTS, MESSAGES, tail_count
 from ctxview.formats.session.pack_sources import source_fault
+from ctxview.quick_dataclass import dataclass
 
 MOST_TAIL = 5000
 _HEAD = re.compile(

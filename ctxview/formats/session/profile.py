@@ -6,7 +6,8 @@ Only the shape of the data stands here; `profiles/__init__.py` loads it. None al
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from ctxview.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

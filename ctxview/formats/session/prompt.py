@@ -6,11 +6,11 @@ This is not the pack: the runtime builds its prompt from the newest messages alo
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from ctxview.formats.session.history_line import HistoryLine
 from ctxview.formats.session.message import prompt_text, size_of
 from ctxview.formats.session.profile import Profile
+from ctxview.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

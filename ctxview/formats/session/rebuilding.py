@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ctxview.analysis.wording import quoted, shown
 from ctxview.formats.session.blobs import ChunkReference
@@ -15,6 +14,7 @@ from ctxview.formats.session.look import Look
 from ctxview.formats.session.names import EVENTS, MESSAGES, digest_in
 from ctxview.formats.session.raw_content import NoContent, RawContent
 from ctxview.formats.session.records import Record
+from ctxview.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

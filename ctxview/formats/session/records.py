@@ -6,12 +6,12 @@ For the derived files of a session, which fit into memory; the histories are rea
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 from ctxview.files.json_document import JsonDocument, JsonError, join, parse
 from ctxview.files.places import Places
 from ctxview.formats.session.folder import Part
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import JsonValue, Origin
 
 MOST_RECORDS = 20_000

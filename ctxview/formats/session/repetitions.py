@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ctxview.files.held_file import hold_beneath
 from ctxview.files.lines import never
@@ -18,6 +18,7 @@ from ctxview.formats.session.folder import EntryKind, SessionFolder
 from ctxview.formats.session.message import large_texts, size_of
 from ctxview.formats.session.names import EVENTS, MESSAGES
 from ctxview.formats.session.raw_content import LARGEST, RawContent
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import JsonValue
 
 MOST_CONTENTS = 500_000

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from ctxview.formats.session.folder import Entry, EntryKind, Part, SessionFolder
 from ctxview.formats.session.names import MESSAGES
 from ctxview.formats.session.records import line_spans
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import Origin
 
 MOST_SESSIONS = 5000

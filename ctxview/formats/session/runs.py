@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 
 from ctxview.formats.session.history_line import HistoryLine
 from ctxview.formats.session.message import Message, message_in
 from ctxview.formats.session.names import EVENTS, MESSAGES
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import JsonValue
 
 MOST_RUNS = 50_000

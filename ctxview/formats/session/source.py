@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -36,6 +35,7 @@ from ctxview.formats.session.state_timeline import build_revisions, build_timeli
 from ctxview.formats.session.survey import Survey
 from ctxview.formats.session.view import AsOf, View
 from ctxview.formats.session.write import policy_for
+from ctxview.quick_dataclass import dataclass
 
 MOST_READINGS = 32
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ctxview.findings import Finding
 from ctxview.formats.session.compactions import Compaction
 from ctxview.formats.session.moments import Moment
 from ctxview.formats.session.runs import RunFacts
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import Origin
 
 

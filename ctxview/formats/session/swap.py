@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 
 from ctxview.files.reading import Unreadable, read_beneath
@@ -21,6 +21,7 @@ from ctxview.formats.session.names import EVENTS, MESSAGES, digest_in, has_contr
 from ctxview.formats.session.profile import Profile
 from ctxview.formats.session.raw_content import LARGEST, NoContent, RawContent
 from ctxview.formats.session.records import Record
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import JsonValue
 
 INDEX = "context/swap/index.jsonl"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from ctxview.formats.session.history_line import HistoryLine
 from ctxview.formats.session.message import content_text, parts_of, size_of
 from ctxview.formats.session.names import EVENTS, MESSAGES
 from ctxview.formats.session.raw_content import NoContent, RawContent
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import JsonValue
 
 LONGEST_FIRST = 1024 * 1024

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 from ctxview.analysis.tokens import TokenCounter
@@ -16,6 +15,7 @@ from ctxview.formats.session.names import MESSAGES, Cited, SourceKind, tail_coun
 from ctxview.formats.session.packed import Section, packed_sections, source_text
 from ctxview.formats.session.profile import Profile
 from ctxview.formats.session.runs import Run
+from ctxview.quick_dataclass import dataclass
 
 LARGEST_COUNTED = 128 * 1024
 """A longer text is not counted while somebody waits."""

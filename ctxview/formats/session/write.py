@@ -6,8 +6,6 @@ to disk here, and for the histories there is no policy at all.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ctxview.edits import DeleteValue, Edit, InsertItem, MoveItem, Refused, SetValue, WritePolicy
 from ctxview.files.json_document import JsonDocument, JsonError, parse
 from ctxview.files.json_tree import split
@@ -16,6 +14,7 @@ from ctxview.files.splice import delete_value, insert_item, set_value
 from ctxview.formats.session.ownership import Editing, ownership
 from ctxview.formats.session.records import line_spans
 from ctxview.formats.writing import NO_TEXT, TextPolicy, is_text, proved
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import JsonValue
 
 LARGEST_BUDGET = 2**64 - 1

@@ -6,7 +6,6 @@ A preview: sanitize, merge each tier by id, compact the storage. Nothing is writ
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from ctxview.files.json_values import same_value
 from ctxview.formats.snapshot.javascript import trim
@@ -23,6 +22,7 @@ from ctxview.formats.snapshot.ownership import LOCKED_BLOCK_FIELDS
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.retention import Compaction, compact, distinct
 from ctxview.origin import JsonValue, Origin
+from ctxview.quick_dataclass import dataclass
 
 __all__ = ["Change", "MergeChange", "MergeResult", "merge"]
 

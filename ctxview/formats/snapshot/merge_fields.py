@@ -6,7 +6,6 @@ Yields what would happen; `merge` applies it to the tiers and collects the whole
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
 from ctxview.files.json_values import same_value
@@ -16,6 +15,7 @@ from ctxview.formats.snapshot.ownership import UNGUARDED_MEMBERS
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.system_fields import not_preserved
 from ctxview.origin import JsonValue, Origin
+from ctxview.quick_dataclass import dataclass
 
 DEEPEST_MERGE = 100
 

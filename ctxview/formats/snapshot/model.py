@@ -7,12 +7,13 @@ should be a number but is not stays what it is: the accessors answer None, and t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from functools import cached_property
 
 from ctxview.files.json_document import JsonDocument, JsonError, join
 from ctxview.origin import JsonValue, Origin
+from ctxview.quick_dataclass import dataclass
 
 TIERS = ("core", "working", "ephemeral", "longterm")
 REQUIRED_BLOCK_FIELDS = ("id", "type", "decay", "confidence", "round", "tags", "content")

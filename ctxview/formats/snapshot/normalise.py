@@ -6,12 +6,12 @@ Pure: the block as written is never changed. Which blocks are shown or kept is `
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from ctxview.formats.snapshot.javascript import cut, finite_number, trim
 from ctxview.formats.snapshot.model import STATUSES, TERMINAL_STATUSES
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.origin import JsonValue
+from ctxview.quick_dataclass import dataclass
 
 MOST_REMEMBERED = 10_000
 

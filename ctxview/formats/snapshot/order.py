@@ -9,13 +9,13 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from ctxview.files.json_values import same_value
 from ctxview.formats.snapshot.model import Role, Snapshot, text
 from ctxview.formats.snapshot.ownership import SYSTEM_FIELDS
 from ctxview.origin import JsonValue
+from ctxview.quick_dataclass import dataclass
 
 Name = tuple[tuple[int, int | str], ...]
 

@@ -6,7 +6,6 @@ Judges only; the words of the drop reasons are the runtime's own. What storage k
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
@@ -14,6 +13,7 @@ from ctxview.formats.snapshot.javascript import collation_key
 from ctxview.formats.snapshot.model import TIERS, MemoryBlock, Snapshot
 from ctxview.formats.snapshot.normalise import NormalBlock, normalise, why_invalid
 from ctxview.formats.snapshot.profile import Profile, TierPolicy
+from ctxview.quick_dataclass import dataclass
 
 
 class Drop(StrEnum):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from functools import lru_cache
 
@@ -15,6 +15,7 @@ from ctxview.files.json_document import JsonDocument, JsonError, join, parse
 from ctxview.formats.snapshot.model import SEPARATOR, Reply, Role, SavedLog, Snapshot
 from ctxview.formats.snapshot.toon import ToonDocument
 from ctxview.origin import JsonValue
+from ctxview.quick_dataclass import dataclass
 
 SEPARATOR_BYTES = SEPARATOR.encode()
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"

@@ -6,12 +6,12 @@ This is the raw side; what the model is shown of it is `projection`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from ctxview.formats.snapshot.normalise import NormalBlock, normalise
 from ctxview.formats.snapshot.profile import Profile, TierPolicy
 from ctxview.formats.snapshot.projection import preferred, visible_order
 from ctxview.origin import JsonValue
+from ctxview.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

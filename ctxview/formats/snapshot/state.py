@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ctxview.analysis.tokens import TokenCounter
 from ctxview.formats.block_counts import count_blocks
 from ctxview.formats.snapshot.forms import cursor_form, snapshot_form
@@ -16,6 +14,7 @@ from ctxview.formats.snapshot.state_gaps import build_gaps
 from ctxview.formats.snapshot.state_refs import build_refs
 from ctxview.formats.snapshot.versions import declared_version, disagreement, task_of
 from ctxview.formats.snapshot.visibility import look
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import ContextState, Cursor, Event, Origin, Owner, Todo, TodoItem
 
 FORMAT = "snapshot"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 
 from ctxview.analysis.tokens import TokenCounter
 from ctxview.formats.snapshot.forms import BlockForms, new_block_form
@@ -13,6 +12,7 @@ from ctxview.formats.snapshot.normalise import quality
 from ctxview.formats.snapshot.profile import Profile, TierPolicy
 from ctxview.formats.snapshot.versions import layout_of
 from ctxview.formats.snapshot.visibility import Sight, Visibility
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import Block, JsonValue, Limit, Tier
 
 NOT_SEEN = Sight(False, None, None)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ctxview.files.json_values import same_value
 from ctxview.formats.snapshot.model import Snapshot
 from ctxview.formats.snapshot.ownership import SYSTEM_FIELDS
 from ctxview.origin import JsonValue
+from ctxview.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

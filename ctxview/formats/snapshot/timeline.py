@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from ctxview.files.json_values import same_value
 from ctxview.formats.snapshot.model import Role, Snapshot, text
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.projection import project
 from ctxview.formats.snapshot.versions import task_of
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import Event, JsonValue, Origin
 
 

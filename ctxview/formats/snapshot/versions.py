@@ -7,10 +7,11 @@ declares and the shape it has may disagree, so both can be asked for.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ctxview.formats.snapshot.model import REQUIRED_BLOCK_FIELDS, TIERS, Snapshot, number
 from ctxview.origin import JsonValue
+from ctxview.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

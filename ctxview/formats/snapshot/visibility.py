@@ -5,13 +5,12 @@ Where the record and the recomputation differ, the record counts and the reason 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ctxview.formats.snapshot.model import MemoryBlock, Role, Snapshot
 from ctxview.formats.snapshot.normalise import normalise
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.projection import Projection, project
 from ctxview.formats.snapshot.read import Kind, SnapshotFile
+from ctxview.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,6 @@ is written to disk here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ctxview.edits import DeleteValue, Edit, InsertItem, MoveItem, Refused, SetValue
 from ctxview.files.json_document import JsonDocument
 from ctxview.files.json_tree import split
@@ -20,6 +18,7 @@ from ctxview.formats.snapshot.state import may_be_written
 from ctxview.formats.snapshot.tampering import tampering
 from ctxview.formats.writing import proved
 from ctxview.origin import JsonValue
+from ctxview.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

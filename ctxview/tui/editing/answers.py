@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ctxview.analysis.diff.values import same
 from ctxview.edits import DeleteValue, Edit, InsertItem, SetValue
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import Field, Form, JsonShape, JsonValue, NumberShape, TextShape
 from ctxview.tui.editing.typed import NOTHING, Problem, Typed, read, written, wrong
 

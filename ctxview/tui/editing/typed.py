@@ -10,9 +10,9 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ctxview.files.json_document import JsonError, parse
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import ChoiceShape, JsonShape, JsonValue, NumberShape, Shape, TagsShape, TextShape
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,3})?")

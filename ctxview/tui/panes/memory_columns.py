@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from rich.cells import cell_len
 
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import Block
 from ctxview.tui.session_view import Sort
 from ctxview.tui.text import Line, Span, join

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rich.cells import cell_len
 
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import Ref, RefStatus
 from ctxview.tui import glyphs
 from ctxview.tui.layout import Pane

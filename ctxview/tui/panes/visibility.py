@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rich.cells import cell_len
 
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import Block, Sight
 from ctxview.tui import sights
 from ctxview.tui.layout import Pane

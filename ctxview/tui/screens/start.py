@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -14,6 +13,7 @@ from textual.screen import Screen
 from textual.worker import get_current_worker
 
 from ctxview.formats.registry import FORMATS
+from ctxview.quick_dataclass import dataclass
 from ctxview.recents import recent
 from ctxview.samples import sample_paths
 from ctxview.tui.offers import Offer, nearby, recently, samples

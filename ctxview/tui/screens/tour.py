@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
+from ctxview.quick_dataclass import dataclass
 from ctxview.tui.commands import BY_ID
 from ctxview.tui.keys import shown
 from ctxview.tui.screens.command_screen import CommandScreen

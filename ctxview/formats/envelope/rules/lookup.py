@@ -6,13 +6,13 @@ Answers only; None where the records do not say.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from ctxview.analysis.wording import shown
 from ctxview.formats.envelope.model import Dossier, Record, Reference, count, text
 from ctxview.formats.envelope.vocabulary import Kind
 from ctxview.origin import JsonValue, Origin
+from ctxview.quick_dataclass import dataclass
 
 Path: TypeAlias = tuple[str | int, ...]
 Value: TypeAlias = JsonValue | Mapping[str, JsonValue]

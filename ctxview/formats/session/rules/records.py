@@ -6,7 +6,6 @@ Examples change a sound session, as in `layout`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from ctxview.analysis.wording import quoted, shown, spelled
 from ctxview.findings import Effect, Hit, Severity, rule
@@ -16,6 +15,7 @@ from ctxview.formats.session.names import EVENTS, MESSAGES, has_control, is_hash
 from ctxview.formats.session.pack_sources import source_fault
 from ctxview.formats.session.profile import Profile
 from ctxview.formats.session.records import Record, RecordFile
+from ctxview.quick_dataclass import dataclass
 from ctxview.state import JsonValue
 
 Fault = tuple[str, str]

@@ -6,13 +6,13 @@ Looks at replies whose payload `JSON.parse` refuses; the rules turn what it find
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum, auto
 
 from ctxview.files.json_document import JsonError, parse
 from ctxview.files.places import Places
 from ctxview.formats.snapshot.model import SEPARATOR, Reply
 from ctxview.origin import Origin
+from ctxview.quick_dataclass import dataclass
 
 MARKER = SEPARATOR.encode()
 

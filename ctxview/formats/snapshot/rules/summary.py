@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
 from ctxview.formats.snapshot.profile import TodoGrammar
+from ctxview.quick_dataclass import dataclass
 
 
 class Wording(StrEnum):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ctxview.formats.snapshot.model import ACTIONS_WITH_TARGET, TodoRow, integer
 from ctxview.formats.snapshot.profile import TodoGrammar
 from ctxview.origin import JsonValue
+from ctxview.quick_dataclass import dataclass
 
 _SETTLED = {"todo_complete": "done", "todo_reopen": "open"}
 """The status in which nothing is left to do for an action."""
