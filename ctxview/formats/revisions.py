@@ -48,12 +48,12 @@ def before(revisions: Sequence[Revision], number: int) -> int | None:
     return next(earlier, number - 1 if number and not looked_at.apart else None)
 
 
-def is_over(revisions: Sequence[Revision], number: int) -> bool:
-    """Whether something later has taken the place of a revision."""
+def is_over(revisions: Sequence[Revision], number: int, last: int | None = None) -> bool:
+    """Whether something later has taken the place of a revision; `last` when not all of them count yet."""
     looked_at = revisions[number]
     if looked_at.apart:
         return any(each.follows == looked_at.label for each in revisions)
-    return number < len(revisions) - 1
+    return number < (len(revisions) - 1 if last is None else last)
 
 
 def _by_number(revisions: Sequence[Revision], sign: str, number: int) -> int | None:

@@ -172,8 +172,9 @@ class SessionView:
         """The name of the revision looked at when it is one that is over and only shown; None for now."""
         if self.source is None:
             return None
-        revisions, number = self.source.revisions[: self.last_revision + 1], self.look.revision
-        return revisions[number].label if self.only_shown or is_over(revisions, number) else None
+        revisions, number = self.source.revisions, self.look.revision
+        is_shown = self.only_shown is not None or is_over(revisions, number, self.last_revision)
+        return revisions[number].label if is_shown else None
 
     @property
     def has_now(self) -> bool:
