@@ -44,7 +44,9 @@ def find(revisions: Sequence[Revision], wanted: str) -> int:
 def before(revisions: Sequence[Revision], number: int) -> int | None:
     """What a revision is best compared with: the one it goes on from, else the one before it, if any."""
     looked_at = revisions[number]
-    earlier = (place for place in reversed(range(number)) if revisions[place].label == looked_at.follows)
+    # Of a recording there may be very many: they are only gone through where a name is looked for.
+    places = reversed(range(number)) if looked_at.follows is not None else ()
+    earlier = (place for place in places if revisions[place].label == looked_at.follows)
     return next(earlier, number - 1 if number and not looked_at.apart else None)
 
 
