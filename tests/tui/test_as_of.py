@@ -6,6 +6,7 @@ import pytest
 
 from ctxview.formats import open_source
 from ctxview.samples import folder
+from ctxview.tui.layout import Pane
 from ctxview.tui.revision_kinds import LOG, PLAIN, REPLY, bead
 from ctxview.tui.text import plain
 from ctxview.tui.widgets.header import header_line
@@ -54,6 +55,17 @@ async def test_the_newest_revision_can_be_edited_again() -> None:
 
         assert drive.inspector.view.as_of is None
         assert not drive.inspector.deck.has_class("-past")
+
+
+async def test_a_pane_nobody_touched_begins_at_its_top_after_a_look_at_the_past() -> None:
+    session = folder() / "session/coder/home/1000/agent/coder/session/default"
+    async with driving(open_source(session)) as drive:
+        await drive.step("left_square_bracket")
+        await drive.press("right_curly_bracket")
+
+        assert drive.inspector.view.as_of is None
+        budget = drive.inspector.panes[Pane.BUDGET]
+        assert (budget.cursor, budget.scroll_y) == (0, 0)
 
 
 async def test_after_a_step_home_and_end_mean_the_revisions_and_after_anything_else_the_rows() -> None:

@@ -78,4 +78,5 @@ def _no_budget(shown: Shown, cells: int) -> Page:
     counts = shown.index.reading.state.counts
     manner = "exact" if counts.tokens_exact else "estimate"
     taken = f"{glyphs.count(counts.tokens)} tokens ({manner}, {counts.estimator})"
-    return nothing(cells, "This source states no budget.", f"What the model is shown takes {taken}.")
+    what = "What the model is shown" if counts.visible or counts.hidden else "All of it"
+    return nothing(cells, "This source states no budget.", f"{what} takes {taken}.")

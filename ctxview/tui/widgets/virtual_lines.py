@@ -64,6 +64,8 @@ class VirtualLines(DrawnLines, can_focus=True, inherit_bindings=False):
         self.refresh_changes()
 
     def renewed(self, before: Page | None, now: Page) -> None:
+        if self._put_on is None and not (self.has_focus or self.cursor or round(self.scroll_y)):
+            return  # nobody was here: what has come before the first row is to be seen
         thing = before.thing(self.cursor) if before is not None else None
         anchor, below = self._anchor(before)
         row = now.find(self._put_on) if self._put_on is not None else None
