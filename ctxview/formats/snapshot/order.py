@@ -52,8 +52,8 @@ def in_order(turns: Sequence[Turn]) -> Order:
     answered = _answered(turns, names)
     timed = [index for index, turn in enumerate(turns) if turn.snapshot is not None]
     timed.sort(key=lambda index: _time_key(turns, names, index, answered.get(index)))
-    follows = _follows(turns, timed)
     is_history = _is_history(turns, timed, answered)
+    follows = _follows(turns, timed) if is_history else {}
     order = _with_untimed(names, timed if is_history else [])
     places = {index: place for place, index in enumerate(order)}
     answers = {index: places[of] for index, of in answered.items()}

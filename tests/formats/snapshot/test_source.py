@@ -81,10 +81,15 @@ def test_names_count_as_people_count(tmp_path: Path) -> None:
 
 
 def test_files_that_do_not_go_on_from_each_other_are_no_rounds(tmp_path: Path) -> None:
-    state, other = to_bytes(at(4)), at(4)
+    state, other = to_bytes(at(4)), at(3)
     other["runtime"]["workspace"] = "/elsewhere"
     folder = write(
-        tmp_path / "s", a_json=state, b_json=to_bytes(other), **{"c.received_json": state}, d_json=state
+        tmp_path / "s",
+        a_json=state,
+        b_json=to_bytes(other),
+        **{"c.received_json": state},
+        d_json=state,
+        e_json=state,
     )
     (folder / "c.reply.txt").write_bytes(reply_bytes(at(4)))
     source = open_source(folder)
@@ -95,12 +100,13 @@ def test_files_that_do_not_go_on_from_each_other_are_no_rounds(tmp_path: Path) -
         ("c.received.json", None, True),
         ("c.reply.txt", "c.received.json", True),
         ("d.json", None, True),
+        ("e.json", None, True),
     ]
     revisions = source.revisions
-    assert [is_over(revisions, place) for place in range(5)] == [False, False, True, False, False]
-    assert [before(revisions, place) for place in range(5)] == [None, None, None, 2, None]
+    assert [is_over(revisions, place) for place in range(6)] == [False, False, True, False, False, False]
+    assert [before(revisions, place) for place in range(6)] == [None, None, None, 2, None, None]
     assert "SNP052" not in rules(source)
-    assert source.reading(0, LENS).state.extra["folder"] == "5 files that do not go on from each other"
+    assert source.reading(0, LENS).state.extra["folder"] == "6 files that do not go on from each other"
 
 
 def test_one_file_and_what_the_model_was_shown_later_are_a_history(tmp_path: Path) -> None:
