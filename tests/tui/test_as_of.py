@@ -80,9 +80,11 @@ async def test_after_a_step_home_and_end_mean_the_revisions_and_after_anything_e
         assert drive.inspector.memory.cursor > 1
 
 
-async def test_a_click_on_what_says_read_only_goes_back_to_now() -> None:
+async def test_a_click_on_a_bead_goes_there_and_one_on_what_says_read_only_back_to_now() -> None:
     async with driving(night()) as drive:
-        await drive.press("ctrl+home")
+        await drive.pilot.click("#timeline", offset=(len(" ◀ ├"), 0))
+        await drive.settle()
+        assert drive.inspector.view.look.revision == 0
         at = _header(drive).index("read-only")
         await drive.pilot.click("#header", offset=(at, 0))
         await drive.settle()
