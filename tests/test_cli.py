@@ -366,6 +366,22 @@ def test_diff_json_says_whether_both_are_equal(ctxview: Run) -> None:
     assert ctxview("diff", CLEAN, CLEAN, "--json").json["equal"] is True
 
 
+def test_diff_compares_the_files_that_were_named_though_revisions_lie_beside_them(
+    ctxview: Run, tmp_path: Path
+) -> None:
+    shutil.copytree(folder() / "envelope" / "handoff", tmp_path / "review")
+    first, second = tmp_path / "review" / "handoff.json", tmp_path / "review" / "handoff.r2.json"
+    told = first.read_text("utf-8").replace('"status": "requested"', '"status": "waiting"', 1)
+    second.write_text(
+        told.replace('"context_id": "ctx-handoff"', '"context_id": "ctx-handoff.r2"', 1), "utf-8"
+    )
+
+    ran = ctxview("diff", first, second)
+
+    assert ran.code == 1
+    assert "requested → waiting" in ran.out
+
+
 # -- trouble ---------------------------------------------------------------------------------------------
 
 

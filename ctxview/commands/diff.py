@@ -48,7 +48,7 @@ def _sides(arguments: Namespace) -> tuple[tuple[Source, int], tuple[Source, int]
     source = opened(arguments.before, arguments)
     if arguments.after is not None:
         other = opened(arguments.after, arguments)
-        return (source, revision_index(source, first)), (other, revision_index(other, last))
+        return (source, _named(source, first)), (other, _named(other, last))
     number = revision_index(source, last)
     if len(arguments.at) == 2:
         return (source, revision_index(source, first)), (source, number)
@@ -57,3 +57,11 @@ def _sides(arguments: Namespace) -> tuple[tuple[Source, int], tuple[Source, int]
         told = source.revisions[number].label
         raise Trouble(f"{source.path}: nothing comes before {told}; name a second path, or two revisions")
     return (source, earlier), (source, number)
+
+
+def _named(source: Source, wanted: str | None) -> int:
+    """The revision asked for, or the latest in the very file that was named: later ones may lie beside it."""
+    own = [number for number, each in enumerate(source.revisions) if each.file == source.path]
+    if wanted is None and own and source.revisions[-1].file.is_file():
+        return own[-1]
+    return revision_index(source, wanted)
