@@ -252,11 +252,13 @@ async def test_going_to_what_a_filter_hides_clears_the_filter() -> None:
 
 async def test_a_filter_that_is_given_up_is_undone() -> None:
     async with driving(night()) as drive:
-        await drive.press("f")
+        await drive.press("j", "f")
+        chosen = drive.selected
         await drive.type("hidden")
         assert drive.inspector.view.query
         await drive.press("escape")
         assert not drive.inspector.view.query
+        assert drive.selected == chosen
 
 
 async def test_copy_sends_the_text_to_the_clipboard() -> None:

@@ -36,7 +36,7 @@ def previous_hit(screen: CommandScreen[object]) -> None:
 async def filter(screen: Inspector) -> None:  # noqa: A001 - the name of the command
     from ctxview.tui.widgets.prompt import Prompt
 
-    before = screen.view.query
+    before, chosen = screen.view.query, screen.memory.thing
     lines = screen.lines
 
     def changed(text: str) -> Line:
@@ -50,6 +50,8 @@ async def filter(screen: Inspector) -> None:  # noqa: A001 - the name of the com
     def done(text: str | None) -> None:
         if text is None:
             _apply(screen, before)
+        if chosen is None or not screen.memory.go_to(chosen):
+            screen.memory.move_end(last=False)  # while one types, the cursor is now here, now there
         screen.set_focus(lines)
 
     await screen.ask(
