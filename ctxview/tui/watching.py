@@ -101,7 +101,7 @@ class Watcher:
     def look(self, *, everywhere: bool = False) -> bool:
         """Posts what happened since the last look at the source in front, or anywhere.
 
-        Says whether anything happened in front.
+        Says whether anything surely happened in front.
         """
         self.get_ready()
         with self._looking:
@@ -112,7 +112,7 @@ class Watcher:
                 self._post(OnDisk(Happened(target.source, news)))
             if everywhere or monotonic() - self._looked_elsewhere >= SELDOM:
                 self._look_elsewhere(target)
-            return bool(news)
+            return any(each.sure for each in news)
 
     def get_ready(self) -> None:
         """Remembers how what is to be looked at is now; whatever is read after that is not older."""
