@@ -7,6 +7,8 @@ from ctxview.quick_dataclass import dataclass
 from ctxview.state import JsonValue, Origin
 
 LONGEST_LABEL = 120
+DECISIONS = {"allow_once": "allowed once", "deny": "denied"}
+"""What people say for the words of the runtime."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,8 @@ def _label(kind: str, value: dict[str, JsonValue]) -> tuple[str, str] | None:
         case "approval_request":
             return "approval", f"asks to run {word('name')}"
         case "approval_result":
-            return "approval", f"{word('decision')}: {word('reason')}"
+            decision = word("decision")
+            return "approval", f"{DECISIONS.get(decision, decision)}: {word('reason')}"
         case "agent.child.cancel":
             return "child", f"child {word('child')} is cancelled: {word('reason')}"
         case "agent.stop":

@@ -306,6 +306,7 @@ def test_runs_are_on_the_timeline_with_what_they_did(tmp_path: Path):
         "now",
     ]
     assert timeline[2].label.endswith("ends: ok · 1 call · 900 in, 40 out")
+    assert timeline[5].label == "allowed once: asked for"
     assert [event.revision for event in timeline] == [0, 0, 0, 1, 1, 1, 1, 2]
 
 
