@@ -25,11 +25,13 @@ _LARGEST: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Arranged:
-    """How somebody had the panes: their sizes, which tabs were in front, and the one that had the screen."""
+    """How somebody had the panes: their sizes, and which tabs were in front.
+
+    What had the screen to itself is not kept: it would hide everything else of whatever is opened next.
+    """
 
     sizes: Sizes = field(default_factory=Sizes)
     fronts: tuple[Pane, ...] = ()
-    zoomed: Pane | None = None
 
 
 class Layouts:
@@ -70,7 +72,6 @@ def _written(known: Mapping[str, Arranged]) -> dict[str, object]:
             "heights": dict(each.sizes.heights),
             "sources": each.sizes.sources,
             "fronts": [*each.fronts],
-            "zoomed": each.zoomed,
         }
         for name, each in known.items()
     }
@@ -89,8 +90,7 @@ def _arranged(told: Mapping[str, object]) -> Arranged:
     if not isinstance(fronts, list) or not isinstance(told.get("sources"), bool):
         raise ValueError("something is missing in it")
     sizes = Sizes(_figures(told.get("widths")), _figures(told.get("heights")), told["sources"] is True)
-    zoomed = told.get("zoomed")
-    return Arranged(sizes, tuple(map(_pane, fronts)), _pane(zoomed) if zoomed is not None else None)
+    return Arranged(sizes, tuple(map(_pane, fronts)))
 
 
 def _pane(name: object) -> Pane:

@@ -14,7 +14,7 @@ from ctxview.tui.sizes import Sizes
 from tests.tui.driving import Driver
 from tests.tui.stories import night
 
-MADE = Arranged(Sizes({"side": 50}, {"budget": 9}, sources=False), (Pane.TODO, Pane.MEMORY), Pane.TODO)
+MADE = Arranged(Sizes({"side": 50}, {"budget": 9}, sources=False), (Pane.TODO, Pane.MEMORY))
 
 
 def size(drive: Driver, pane: Pane) -> tuple[int, int]:

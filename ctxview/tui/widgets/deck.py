@@ -154,7 +154,7 @@ class Deck(Kept, Widget):
     # -- remembering -----------------------------------------------------------------------------------------
 
     def _recall(self, size: Size) -> None:
-        """Takes what was made for terminals of this size; what has the screen is only taken at first."""
+        """Takes what was made for terminals of this size; which tabs are in front is only taken at first."""
         known = size_class(size.width, size.height)
         if self._layouts is None or known == self._class:
             return
@@ -163,9 +163,6 @@ class Deck(Kept, Widget):
         self.sizes = arranged.sizes
         if first:
             self._fronts += [pane for pane in arranged.fronts if pane not in self._fronts]
-            if arranged.zoomed is not None and not arranged.zoomed.absent:
-                self.zoomed = arranged.zoomed
-                self._fronts = [arranged.zoomed, *self._fronts]
 
     def _keep_soon(self) -> None:
         if self._keeping is not None:
@@ -180,7 +177,7 @@ class Deck(Kept, Widget):
     def _kept_layout(self) -> Callable[[], None] | None:
         if self._layouts is None or not self._class:
             return None
-        return self._layouts.keep(self._class, Arranged(self.sizes, tuple(self._fronts), self.zoomed))
+        return self._layouts.keep(self._class, Arranged(self.sizes, tuple(self._fronts)))
 
     def on_unmount(self) -> None:
         if write := self._kept_layout():
