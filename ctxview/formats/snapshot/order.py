@@ -127,13 +127,17 @@ def _stem(turn: Turn) -> str:
 
 
 def _likeness(given: Snapshot | None, sent: Snapshot) -> int:
-    """How many system fields agree, the fuller view counting more; 0 for different processes."""
+    """How many system fields agree, the fuller view counting more; 0 for what another process was shown."""
     if given is None:
         return 0
     starts = (given.startup_at, sent.startup_at)
     if None not in starts and starts[0] != starts[1]:
         return 0
     agreeing = sum(_agrees(given.value, sent.value, path) for path in SYSTEM_FIELDS)
+    stated = sum(_agrees(sent.value, sent.value, path) for path in SYSTEM_FIELDS)
+    if None in starts and 2 * agreeing < stated:
+        # No start says whether it is one process, and most of what the reply repeats was never told here.
+        return 0
     return 1 + 2 * agreeing + (given.role is Role.STORED)
 
 

@@ -127,6 +127,26 @@ def test_a_reply_with_a_changed_round_still_follows_what_it_answers(tmp_path: Pa
     assert "SNP042" in rules(source)
 
 
+def test_a_reply_answers_no_file_that_shares_only_its_moment(tmp_path: Path) -> None:
+    other = at(4, core=[block("a")])
+    other["version"] = "2.1"
+    other["runtime"] = {
+        **other["runtime"],
+        "startup_at": "2026-02-25T10:00:00.000Z",
+        "workspace": "/elsewhere",
+    }
+    del other["todo"]
+    folder = write(tmp_path / "s", a_json=to_bytes(other), b_txt=reply_bytes(at(4)))
+    assert not {"SNP042", "SNP043"} & rules(open_source(folder))
+
+
+def test_a_reply_that_spoils_its_start_still_answers(tmp_path: Path) -> None:
+    spoilt = at(4)
+    spoilt["runtime"]["startup_at"] = "yesterday"
+    folder = write(tmp_path / "s", a_json=to_bytes(at(4)), b_txt=reply_bytes(spoilt))
+    assert "SNP042" in rules(open_source(folder))
+
+
 def test_a_broken_reply_stays_beside_its_neighbour_by_name(tmp_path: Path) -> None:
     folder = write(
         tmp_path / "s",
