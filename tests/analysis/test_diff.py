@@ -388,6 +388,15 @@ def test_references_break_heal_come_and_go() -> None:
     assert kinds == {"a": Kind.BROKEN, "b": Kind.HEALED, "c": Kind.REMOVED, "d": Kind.ADDED}
 
 
+def test_a_new_name_of_the_whole_is_told_once_and_not_with_each_reference() -> None:
+    before = (ref("a", RefStatus.RESOLVED, used_by=("c", "w1")), ref("b", RefStatus.RESOLVED, used_by=("c",)))
+    after = (ref("a", RefStatus.RESOLVED, used_by=("c.r2", "w1")), ref("b", RefStatus.RESOLVED, used_by=()))
+    found = diff(
+        state(refs=before, form=fields(context_id="c")), state(refs=after, form=fields(context_id="c.r2"))
+    )
+    assert [change.subject for change in found.changes] == ["context_id", "b"]
+
+
 def test_gaps_open_and_close() -> None:
     before = (gap("a"), gap("b"), gap("c", "resolved"), gap("e", why="age 3 > 2"))
     after = (gap("b", "resolved"), gap("c"), gap("d"), gap("e", why="age 4 > 2"))

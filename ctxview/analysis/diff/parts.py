@@ -7,7 +7,7 @@ figures found by different estimators (they differ without anything having chang
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from ctxview.analysis.diff.matching import paired
 from ctxview.analysis.diff.model import Change, Delta, Group, Kind
@@ -16,6 +16,7 @@ from ctxview.state import (
     Budget,
     ContextState,
     Cursor,
+    Field,
     Gap,
     JsonValue,
     Ref,
@@ -81,11 +82,14 @@ def budget_changes(before: ContextState, after: ContextState) -> Iterator[Change
 
 
 def ref_changes(before: ContextState, after: ContextState) -> Iterator[Change]:
+    renamed = _renamed(before, after)
     for old, new in paired(before.refs, after.refs, lambda ref: (ref.kind, ref.id), _ref_meaning):
         ref = new or old
         if ref is None:
             continue
         left, right = _ref_values(old), _ref_values(new)
+        if old is not None and new is not None and _renamed_users(old, renamed) == sorted(new.used_by):
+            left["used by"] = right["used by"]
         names = tuple(right or left)
         if old is not None and new is not None and _needs_no_text(old, new):
             names = ("status", "target", "used by")
@@ -188,6 +192,24 @@ def _fit(old: Budget | None, new: Budget | None) -> str:
     if after and new:
         return f"{'still ' if before else ''}over by {after} {new.unit}"
     return "fits again" if before and new else ""
+
+
+def _renamed(before: ContextState, after: ContextState) -> dict[str, str]:
+    """What the whole was called, and is called now: the fields tell it, so its references need not."""
+    old, new = ({each.name: each.value for each in _fields(state)} for state in (before, after))
+    return {
+        name: now
+        for field, name in old.items()
+        if isinstance(name, str) and isinstance(now := new.get(field), str) and now != name
+    }
+
+
+def _renamed_users(ref: Ref, renamed: Mapping[str, str]) -> list[str]:
+    return sorted(renamed.get(user, user) for user in ref.used_by)
+
+
+def _fields(state: ContextState) -> Sequence[Field]:
+    return state.form.fields if state.form is not None else ()
 
 
 def _ref_values(ref: Ref | None) -> dict[str, JsonValue]:
