@@ -40,7 +40,7 @@ class PtySession:
             stdout=slave,
             stderr=slave,
             cwd=cwd,
-            env={**(os.environ if env is None else env), "TERM": "xterm-256color"},
+            env={**_without_size(os.environ if env is None else env), "TERM": "xterm-256color"},
             start_new_session=True,
             # A new session has no terminal until it takes one; without it closing ours would not hang up.
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0) and None,
@@ -100,3 +100,8 @@ class PtySession:
             return False
         self.output += chunk
         return bool(chunk)
+
+
+def _without_size(env: Mapping[str, str]) -> dict[str, str]:
+    """Programs believe these before they ask the terminal."""
+    return {name: value for name, value in env.items() if name not in ("COLUMNS", "LINES")}

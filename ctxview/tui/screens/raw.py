@@ -158,7 +158,7 @@ class RawTitle(OneLine):
 
     def make_line(self, width: int) -> Line:
         brand: Line = (Span(" raw ", "brand"), Span(" "))
-        name = show(shorten(self._file, max(12, width // 2)), "strong")
+        name = show(shorten(self._file, max(12, width // 3)), "strong")
         return fit(
             join(brand, name, show(self._pointer or "", "code"), show(self._said, "dim"), gap="  "), width
         )
