@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 
 from ctxview.formats import open_source
@@ -33,6 +36,22 @@ async def test_an_earlier_revision_says_as_of_when_it_is_and_that_it_is_read_onl
         label = drive.inspector.view.sources[0].revisions[drive.inspector.view.look.revision].label
         assert f"as of {label} · read-only" in _header(drive, cells)
         assert drive.inspector.deck.has_class("-past")
+
+
+async def test_the_past_leaves_room_for_what_was_counted_how(tmp_path: Path) -> None:
+    watch = tmp_path / "watch"
+    watch.mkdir()
+    for sample in (folder() / "snapshot/lighthouse").glob("round-0[23]*"):
+        shutil.copy(sample, watch / sample.name)
+    shutil.copy(watch / "round-03.reply.txt", watch / "round-03.tried-again.reply.txt")
+    async with driving(open_source(watch)) as drive:
+        await drive.step("left_square_bracket")
+        assert "(" in (drive.inspector.view.as_of or "")
+
+        header = _header(drive)
+        assert header.count("as of round") == header.count("round") == 1
+        assert "atom-0.17" in header
+        assert "bytes/3 estimate" in header
 
 
 async def test_keys_that_edit_say_how_to_come_back_to_now_and_how_to_change_the_past() -> None:

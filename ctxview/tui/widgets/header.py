@@ -35,7 +35,7 @@ def header_line(view: SessionView, status: str, cells: int, live: tuple[str, str
     while True:
         right = join(*(line for _, line in facts), gap="  ")
         room = cells - width(brand) - width(right) - 3
-        if room >= 24 or len(facts) <= 1:
+        if room >= min(24, width(_title(view, cells))) or len(facts) <= 1:
             break
         facts.remove(min(facts, key=lambda fact: fact[0]))
     left = fit(_title(view, max(room, 8)), max(room, 8))
@@ -48,7 +48,8 @@ def _title(view: SessionView, cells: int) -> Line:
     if source is None:
         return show("nothing is open" if view.problems else "", "dim")
     rest = [source.format]
-    if view.shown is not None and view.shown.index.reading.state.revision:
+    told_as_past = view.as_of is not None
+    if not told_as_past and view.shown is not None and view.shown.index.reading.state.revision:
         rest.append(view.shown.index.reading.state.revision)
     title = show(shorten(source.title, cells), "strong")
     tail = show(" · " + " · ".join(rest), "dim")
@@ -65,7 +66,7 @@ def _facts(view: SessionView, status: str, live: tuple[str, str]) -> list[tuple[
         counts = severity_counts(shown.counts, gap="  ", zeros=True)
         facts.append((8, tuple(Span(span.text, span.style, "screen.command('pane_7')") for span in counts)))
     if (as_of := view.as_of) is not None:
-        told = f" as of {shorten(as_of, 28)} · read-only "
+        told = f" as of {shorten(_without_file(view, as_of), 28)} · read-only "
         facts.append((9, show(told, "past", "screen.command('newest')")))
     if view.source is not None and view.last_revision:
         facts.append((6, show(f"rev {view.look.revision + 1}/{view.last_revision + 1}")))
@@ -85,3 +86,10 @@ def _facts(view: SessionView, status: str, live: tuple[str, str]) -> list[tuple[
         name = counted.estimator.replace("_base", "").replace(" and ", "+")
         facts.append((5, show(f"{name} {word}", "ok" if counted.tokens_exact else "warn")))
     return facts
+
+
+def _without_file(view: SessionView, label: str) -> str:
+    """Where several revisions are called alike, their number beside it tells them apart in less room."""
+    if view.source is None:
+        return label
+    return label.removesuffix(f" ({view.source.revisions[view.look.revision].file.name})")
