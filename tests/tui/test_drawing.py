@@ -17,6 +17,7 @@ from ctxview.tui import glyphs
 from ctxview.tui.budget_picture import Drawing, Earlier, brief_lines, whole_lines
 from ctxview.tui.commands import Need
 from ctxview.tui.layout import Pane, Slot
+from ctxview.tui.panes.budget import BudgetPane
 from ctxview.tui.panes.describe import describe
 from ctxview.tui.panes.memory_columns import plan
 from ctxview.tui.panes.rows import severity_columns
@@ -271,6 +272,13 @@ def test_several_budgets_stand_in_columns() -> None:
     assert second.endswith("       1 / 4 items  25%")
     narrow = [plain(line) for line in brief_lines(budgets, Drawing(34))[0]]
     assert narrow[0] == "model     ≈497 / 1,000 tokens  50%"
+
+
+def test_a_narrow_budget_pane_says_the_whole_of_what_it_says() -> None:
+    page = BudgetPane().draw(shown(night()), 26, 40)
+    lines = [page.line(number) for number in range(page.lines)]
+    assert "each bar ends at its own\nlimit\n" in text_of(lines)
+    assert max(map(width, lines)) <= 26
 
 
 def test_counts_of_findings_stand_in_columns() -> None:

@@ -34,7 +34,7 @@ class BudgetPane(PaneLines):
         rows += [(line, first) for line in whole_lines(budget, drawing, earlier(budget, shown))]
         brief = brief_lines([each for _, each in others], drawing)
         if sum(each.limit is not None for _, each in budgets) > 1:
-            rows.append((show(OWN_SCALE, "dim"), None))
+            rows += [(line, None) for line in wrap(show(OWN_SCALE, "dim"), width)]
         rows += [(line, thing) for (thing, _), lines in zip(others, brief, strict=True) for line in lines]
         return Page.of([line for line, _ in rows], [thing for _, thing in rows])
 
