@@ -50,7 +50,7 @@ async def drawn(picture: Picture) -> str:
     from ctxview.tui.player import Show
 
     show = Show(stage=True, ticking=False) if picture.on_stage else None
-    app = CtxviewApp(Opening([folder() / picture.sample]), Manner(), watching=False, show=show)
+    app = CtxviewApp(Opening([folder() / picture.sample]), Manner(), show=show)
     async with app.run_test(size=picture.size) as pilot:
         await pilot.pause(4)
         for key in picture.keys:

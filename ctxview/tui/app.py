@@ -56,7 +56,7 @@ def run(
     if paths:
         _note(paths)
     start = Opening(paths, as_format) if paths else None
-    manner = Manner(config.tokens, mode, config.follow)
+    manner = Manner(config.tokens, mode)
     app = CtxviewApp(
         start,
         manner,

@@ -46,7 +46,7 @@ class Following:
         self._manner = manner
         self._opening = opener if isinstance(opener, Opening) else None
         self._alone = watching_alone
-        self.is_off = not manner.follow
+        self.is_off = not watching_alone
         self._begun = time()
         self._since: dict[int, float] = {}
         self._news: dict[int, list[News]] = {}

@@ -33,8 +33,6 @@ class Manner:
 
     tokens: str = "o200k_base"
     mode: str | None = None
-    follow: bool = True
-    """Whether files are looked at again when they change, unless somebody asks for it."""
 
 
 class Found(Message):

@@ -107,6 +107,8 @@ async def driving(
     app = CtxviewApp(opener, Manner(tokens), watching=False)
     async with app.run_test(size=size) as pilot:
         driver = Driver(pilot)
+        # Tests look again themselves, when they want to.
+        driver.inspector.following.is_off = False
         if wait:
             await driver.settle()
         yield driver

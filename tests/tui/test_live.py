@@ -176,10 +176,7 @@ async def test_a_deleted_file_leaves_its_last_state_until_it_is_back(work: Path)
 
 
 async def test_who_does_not_want_to_follow_is_told_so_and_may_begin(work: Path) -> None:
-    async with driving(open_source(work)) as drive:
-        drive.inspector.following.is_off = True
-        drive.inspector.refresh_bars()
-        await drive.settle()
+    async with opening(work) as drive:
         assert "○ not followed" in header(drive)
         await drive.press("F")
         assert "● live" in header(drive)
