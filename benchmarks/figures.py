@@ -7,6 +7,7 @@ import platform
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Literal
 
 Unit = Literal["ms", "s", "MB", "files/s", "×", "lines"]
@@ -68,6 +69,14 @@ def machine() -> str:
     """What the figures were measured on; a load above the number of cores makes them worth little."""
     load = os.getloadavg()[0]
     return f"Python {platform.python_version()}, {os.cpu_count()} cores, load average {load:.1f} at the end"
+
+
+def measured(name: str) -> list[Figure]:
+    """What one of the benchmarks finds when nothing else is asked of it."""
+    module = import_module(f"benchmarks.{name}")
+    parser = ArgumentParser()
+    module.options(parser)
+    return list(module.measure(parser.parse_args([])))
 
 
 def run(measure: Measure, about: str | None, options: Callable[[ArgumentParser], object]) -> int:
