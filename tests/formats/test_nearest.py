@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from ctxview.formats.discovery import discover, home_of
 from ctxview.formats.interface import CannotOpen
 from ctxview.formats.nearest import absence, nearest
+
+NOBODY = 65_534
 
 
 @pytest.fixture(autouse=True)
@@ -45,15 +50,36 @@ def test_a_link_to_nothing_and_a_file_taken_for_a_folder_are_absent(here: Path) 
     assert "no such file" in (absence(Path("sample_sessions/snapshot/round-1.json/x")) or "")
 
 
-def test_what_may_not_be_read_is_said_to_be_so(here: Path) -> None:
-    locked = here / "locked"
-    locked.mkdir(mode=0)
-    if os.access(locked, os.R_OK):
-        pytest.skip("nothing is forbidden to whoever runs this")
-    assert discover(here).unread == ((locked, "reading it is not permitted"),)
-    with pytest.raises(CannotOpen, match="locked: reading it is not permitted"):
-        discover(locked)
-    assert absence(locked / "x") == "reading it is not permitted"
+def test_what_may_not_be_read_is_said_to_be_so() -> None:
+    with a_folder_for_anybody() as here, as_anybody():
+        locked = here / "locked"
+        assert discover(here).unread == ((locked, "reading it is not permitted"),)
+        with pytest.raises(CannotOpen, match="locked: reading it is not permitted"):
+            discover(locked)
+        assert absence(locked / "x") == "reading it is not permitted"
+
+
+@contextmanager
+def a_folder_for_anybody() -> Iterator[Path]:
+    """With one in it that is for nobody. The folders of the tests are for their owner alone."""
+    with TemporaryDirectory() as name:
+        here = Path(name)
+        here.chmod(0o755)
+        (here / "locked").mkdir(mode=0)
+        yield here
+
+
+@contextmanager
+def as_anybody() -> Iterator[None]:
+    """Nothing is forbidden to root."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
 
 
 def test_a_part_of_a_session_knows_where_it_lies(here: Path) -> None:
