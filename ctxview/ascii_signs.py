@@ -36,11 +36,6 @@ SIGNS: Final[Mapping[str, str]] = {
 }
 
 
-def in_ascii(text: str) -> str:
-    """The same text in ASCII, as long as it was."""
-    return text if text.isascii() else "".join(map(sign, text))
-
-
 def sign(character: str) -> str:
     """One character of ASCII for any one."""
     if character.isascii():

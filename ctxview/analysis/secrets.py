@@ -55,11 +55,6 @@ def find_secrets(text: str) -> list[Secret]:
     return sorted(found, key=lambda secret: secret.start)
 
 
-def secret_spans(text: str) -> list[tuple[int, int]]:
-    """Start and end of every secret, in order, none overlapping another."""
-    return [(secret.start, secret.end) for secret in find_secrets(text)]
-
-
 def mask_secrets(text: str) -> str:
     """`text` with every secret masked; the very same text when there is none."""
     pieces: list[str] = []
