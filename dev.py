@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""From a fresh clone to a running program, with nothing but Python.
+"""Run ctxview or its checks from a fresh clone, with nothing but Python.
 
-    python3 dev.py demo [ARGUMENTS]   the bundled stories, played in the inspector
-    python3 dev.py check              everything that must hold before a change goes in
+    python3 dev.py demo [ARGUMENTS]   play the bundled stories in the inspector
+    python3 dev.py check              run every check that a change must pass
 
-Keeps its own environment in `.venv`; installs again only when `pyproject.toml` or the Python version changed.
+The environment is in `.venv`; it is installed again only when `pyproject.toml` or the Python version changed.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ Command = tuple[str, ...]
 LINT: Command = ("ruff", "check", ".")
 FORMATTING: Command = ("ruff", "format", "--check", ".")
 TYPES: Command = ("mypy", "--strict", "-p", "ctxview")
-WALLS: Command = ("lint-imports",)
-# Tests of screens wait for timers: two a core keep the cores busy.
+IMPORT_RULES: Command = ("lint-imports",)
+# Tests of screens wait for timers, so two processes for each core keep the cores busy.
 TESTS: Command = ("pytest", "-n", str(2 * (os.cpu_count() or 1)))
 
 
@@ -49,22 +49,25 @@ def demo(arguments: list[str]) -> int:
 
 
 def check() -> int:
-    """What is quick comes first and ends it; types and walls are looked at while the tests run."""
+    """Run the fast checks first and stop if one fails; check types and imports while the tests run."""
     prepare("dev")
     for command in (LINT, FORMATTING):
         if not passed(command, start(command)):
             return 1
-    beside = {
+    in_parallel = {
         command: start(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        for command in (TYPES, WALLS)
+        for command in (TYPES, IMPORT_RULES)
     }
-    good = [passed(TESTS, start(TESTS)), *(passed(command, process) for command, process in beside.items())]
+    good = [
+        passed(TESTS, start(TESTS)),
+        *(passed(command, process) for command, process in in_parallel.items()),
+    ]
     print("── all good" if all(good) else "── failed")
     return 0 if all(good) else 1
 
 
 def start(command: Command, **streams: int) -> subprocess.Popen[bytes]:
-    # Many tests start the program anew, and compiled modules make that quick.
+    # Many tests start the program, which compiled modules make fast.
     env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     tool, *options = command
     return subprocess.Popen([SCRIPTS / tool, *options], cwd=ROOT, env=env, **streams)
@@ -72,9 +75,9 @@ def start(command: Command, **streams: int) -> subprocess.Popen[bytes]:
 
 def passed(command: Command, process: subprocess.Popen[bytes]) -> bool:
     print(f"── {' '.join(command)}", flush=True)
-    kept, _ = process.communicate()
-    if kept:
-        sys.stdout.buffer.write(kept)
+    output, _ = process.communicate()
+    if output:
+        sys.stdout.buffer.write(output)
         sys.stdout.flush()
     if process.returncode:
         print(f"── {command[0]} failed", flush=True)
@@ -82,14 +85,14 @@ def passed(command: Command, process: subprocess.Popen[bytes]) -> bool:
 
 
 def prepare(kind: str) -> None:
-    """An environment with the project in it: `plain` to run it, `dev` to work on it."""
+    """Make an environment with the project: `plain` to run it, `dev` to work on it."""
     if not works(PYTHON):
         print("Creating .venv …", flush=True)
         run(sys.executable, "-m", "venv", "--clear", VENV)
     wanted = fingerprint()
     if installed().get("dev") == wanted or installed().get(kind) == wanted:
         return
-    print("Installing ctxview and what it needs …", flush=True)
+    print("Installing ctxview and its dependencies …", flush=True)
     project = f"{ROOT}[dev]" if kind == "dev" else str(ROOT)
     run(PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--editable", project)
     STAMP.write_text(f"{kind} {wanted}\n")
@@ -104,7 +107,7 @@ def installed() -> dict[str, str]:
 
 
 def fingerprint() -> str:
-    """Changes whenever an installed environment would have to."""
+    """A hash that changes whenever the environment has to be installed again."""
     version = subprocess.check_output([PYTHON, "-VV"])
     return hashlib.sha256((ROOT / "pyproject.toml").read_bytes() + version + str(ROOT).encode()).hexdigest()
 

@@ -1,6 +1,6 @@
-"""All benchmarks, one after the other; `--write` puts the table into benchmarks/README.md.
+"""Run all benchmarks, one after the other; `--write` puts the table into benchmarks/README.md.
 
-Takes about eight minutes and 2.5 GB of room for temporary files. Nothing else should run meanwhile.
+It takes about eight minutes and 2.5 GB of temporary files. Nothing else should run meanwhile.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"only these: {', '.join(ALL)}")
     arguments = parser.parse_args()
     figures: list[Figure] = []
-    # Each in a process of its own: what one leaves in memory would slow down the next.
+    # Each in its own process: memory left by one would slow down the next.
     with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as one_by_one:
         for name in arguments.names or ALL:
             print(f"{name} …", file=sys.stderr, flush=True)
             figures += one_by_one.submit(measured, name).result()
-    told = "\n".join(table(figures))
-    print(told)
+    text = "\n".join(table(figures))
+    print(text)
     print(machine())
     if arguments.write:
-        _write(f"{told}\n\n{date.today():%d %B %Y}: {machine()}.")
+        _write(f"{text}\n\n{date.today():%d %B %Y}: {machine()}.")
     return 0 if all(each.met for each in figures) else 1
 
 
-def _write(told: str) -> None:
+def _write(text: str) -> None:
     before, _, rest = README.read_text("utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
-    README.write_text(f"{before}{BEGIN}\n\n{told}\n\n{END}{after}", "utf-8")
+    README.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", "utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Compiled modules in a folder of our own: every measurement has them, as an installed program does."""
+"""An environment with compiled modules in a separate folder, as an installed program has them."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from pathlib import Path
 
 
 def with_bytecode(folder: Path) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return {**kept, "PYTHONPYCACHEPREFIX": str(folder)}
+    others = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**others, "PYTHONPYCACHEPREFIX": str(folder)}

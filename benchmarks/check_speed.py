@@ -1,4 +1,4 @@
-"""How fast `ctxview check` starts, against an empty Python, and how many small files a second it checks."""
+"""Measure the start of `ctxview check` against an empty Python, and the small files it checks per second."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def measure(arguments: Namespace) -> Iterator[Figure]:
         empty = [sys.executable, "-c", "pass"]
         check: list[str | Path] = [Path(sys.executable).with_name("ctxview"), "check"]
         env = with_bytecode(Path(folder) / "bytecode")
-        _seconds([*check, one], env)  # the first run writes it
+        _seconds([*check, one], env)  # the first run writes the bytecode
         pairs = [(_seconds(empty, env), _seconds([*check, one], env)) for _ in range(arguments.repeat)]
         whole = median(_seconds([*check, many], env) for _ in range(3))
     baseline, start = (median(times) for times in zip(*pairs, strict=True))
@@ -43,7 +43,7 @@ def measure(arguments: Namespace) -> Iterator[Figure]:
 
 
 def _seconds(command: Sequence[str | Path], env: dict[str, str]) -> float:
-    """Processor time, which a busy machine changes less than the time on the wall."""
+    """Processor time, which depends less on other programs than elapsed time."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,4 +1,4 @@
-"""What the benchmarks have in common: figures held against goals, told as one table."""
+"""Figures compared with goals, and their table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Measure = Callable[[Namespace], Iterable["Figure"]]
 
 @dataclass(frozen=True)
 class Figure:
-    """One row. `peer` and `ratio` stay empty where the goal is a bound of its own."""
+    """One row of the table. `peer` and `ratio` are empty when the goal is an absolute bound."""
 
     what: str
     goal: str
@@ -27,21 +27,21 @@ class Figure:
 
 
 def against(what: str, ours: float, peer: str, theirs: float, goal: float, unit: Unit = "ms") -> Figure:
-    """Ours as a multiple of what somebody else needs; seconds for the units of time."""
+    """Our figure as a multiple of that of a peer; times are in seconds."""
     ratio = ours / theirs
-    told = f"{peer}: {spelled(theirs, unit)}"
-    return Figure(what, f"≤ {goal:g} ×", spelled(ours, unit), ratio <= goal, told, ratio)
+    baseline = f"{peer}: {with_unit(theirs, unit)}"
+    return Figure(what, f"≤ {goal:g} ×", with_unit(ours, unit), ratio <= goal, baseline, ratio)
 
 
 def at_most(what: str, ours: float, goal: float, unit: Unit) -> Figure:
-    return Figure(what, f"≤ {spelled(goal, unit)}", spelled(ours, unit), ours <= goal)
+    return Figure(what, f"≤ {with_unit(goal, unit)}", with_unit(ours, unit), ours <= goal)
 
 
 def at_least(what: str, ours: float, goal: float, unit: Unit) -> Figure:
-    return Figure(what, f"≥ {spelled(goal, unit)}", spelled(ours, unit), ours >= goal)
+    return Figure(what, f"≥ {with_unit(goal, unit)}", with_unit(ours, unit), ours >= goal)
 
 
-def spelled(value: float, unit: Unit) -> str:
+def with_unit(value: float, unit: Unit) -> str:
     match unit:
         case "ms":
             return f"{1000 * value:,.1f} ms" if value < 0.01 else f"{1000 * value:,.0f} ms"
@@ -54,7 +54,7 @@ def spelled(value: float, unit: Unit) -> str:
 
 
 def table(figures: Iterable[Figure]) -> Iterator[str]:
-    """Markdown that also reads well in a terminal."""
+    """The lines of a Markdown table that also reads well in a terminal."""
     rows: list[tuple[str, ...]] = [("what", "goal", "peer", "ours", "ratio", "")]
     for each in figures:
         ratio = "" if each.ratio is None else f"{each.ratio:.2f} ×"
@@ -66,13 +66,13 @@ def table(figures: Iterable[Figure]) -> Iterator[str]:
 
 
 def machine() -> str:
-    """What the figures were measured on; a load above the number of cores makes them worth little."""
+    """The machine of the measurement; figures at a load above the number of cores are unreliable."""
     load = os.getloadavg()[0]
     return f"Python {platform.python_version()}, {os.cpu_count()} cores, load average {load:.1f} at the end"
 
 
 def measured(name: str) -> list[Figure]:
-    """What one of the benchmarks finds when nothing else is asked of it."""
+    """Run one benchmark with its default options."""
     module = import_module(f"benchmarks.{name}")
     parser = ArgumentParser()
     module.options(parser)
@@ -80,7 +80,7 @@ def measured(name: str) -> list[Figure]:
 
 
 def run(measure: Measure, about: str | None, options: Callable[[ArgumentParser], object]) -> int:
-    """One benchmark as a program: its table, and exit code 1 when a goal was missed."""
+    """Run one benchmark as a program: print its table; exit code 1 when a goal was missed."""
     parser = ArgumentParser(description=about)
     options(parser)
     figures = list(measure(parser.parse_args()))

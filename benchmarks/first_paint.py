@@ -1,4 +1,4 @@
-"""How long until ctxview has painted a small snapshot, against a Textual app that paints one word."""
+"""Measure the first paint of a small snapshot against a Textual app that paints one word."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def measure(arguments: Namespace) -> Iterator[Figure]:
         minimal = [sys.executable, "-c", MINIMAL_APP]
         inspector = [sys.executable, "-m", "ctxview", str(snapshot)]
         env = with_bytecode(Path(folder) / "bytecode")
-        _first_paint(inspector, "core-0", env)  # the first run writes it
+        _first_paint(inspector, "core-0", env)  # the first run writes the bytecode
         pairs = [
             (_first_paint(minimal, "painted-marker", env), _first_paint(inspector, "core-0", env))
             for _ in range(arguments.repeat)

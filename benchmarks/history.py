@@ -1,6 +1,6 @@
-"""A gigabyte of history: finding its lines and a rare string in it, against wc and less.
+"""Measure reading a gigabyte of history: its lines against wc, a rare string against less, and memory.
 
-What the inspector does with it on a screen is not measured here.
+The screen is measured in `session_screen`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 
 from benchmarks.figures import Figure, against, at_most, run
 from benchmarks.session_data import NEEDLE, SIZES, write_session
-from ctxview.files.lines import open_lines
+from ctxview.files.line_file import open_lines
 from tests import pty_session
 
 INDEX_GOAL = 1.5
@@ -29,7 +29,7 @@ FLAT_GOAL = 8.0
 MEMORY_PROBE = """
 import random, sys
 from pathlib import Path
-from ctxview.files.lines import open_lines
+from ctxview.files.line_file import open_lines
 
 def anonymous():
     status = Path("/proc/self/status").read_text()
@@ -77,12 +77,12 @@ def _search(session: Path, arguments: Namespace) -> Iterator[Figure]:
     messages = session / "messages.jsonl"
     lines = open_lines(session, messages.name)
     less = _seconds_in_less(messages)
-    for told, ignore_case in (("", False), (", in either case", True)):
+    for note, ignore_case in (("", False), (", in either case", True)):
         ours = min(
             _own_seconds(partial(lines.find, NEEDLE.encode(), 0, ignore_case=ignore_case))
             for _ in range(arguments.repeat)
         )
-        yield against(f"a rare string in {arguments.size}{told}", ours, "less", less, SEARCH_GOAL)
+        yield against(f"a rare string in {arguments.size}{note}", ours, "less", less, SEARCH_GOAL)
 
 
 def _memory(small: Path, large: Path, arguments: Namespace) -> Iterator[Figure]:
@@ -93,7 +93,7 @@ def _memory(small: Path, large: Path, arguments: Namespace) -> Iterator[Figure]:
 
 
 def _own_seconds(work: Callable[[], object]) -> float:
-    """Processor time, which a busy machine changes less than the time on the wall, and can only lengthen."""
+    """Processor time, which depends less on other programs than elapsed time; they can only lengthen it."""
     before = time.process_time()
     work()
     return time.process_time() - before
@@ -106,11 +106,11 @@ def _seconds(command: Sequence[str | Path]) -> float:
 
 
 def _seconds_in_less(messages: Path) -> float:
-    """Until less has found and painted the needle."""
+    """Processor time until less has found and painted the needle."""
     pty_session.PATIENCE = 600.0
     before = _seconds_of_children()
     with pty_session.PtySession(["less", "-S", f"+/{NEEDLE}", messages]) as session:
-        # It paints what is typed letter by letter, so the needle as a whole is the one in the text.
+        # less paints typed text letter by letter, so the whole needle can only come from the file.
         session.wait_for(NEEDLE)
     return _seconds_of_children() - before
 

@@ -1,7 +1,7 @@
-"""How long a key waits for its picture while a large history is indexed, surveyed and searched for secrets.
+"""Measure the time from a key to its picture while a large history is indexed and searched for secrets.
 
-Keys come alone and in bursts, as people press them: between bursts the work in the background goes on. Beside
-it stands the same walk through a history so small that nothing is left to do.
+Keys come alone and in bursts, as people press them; between bursts the background work continues. For
+comparison the same keys go to a history so small that there is no background work.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PAUSES = (0.0, 0.03, 0.25, 0.0, 0.0, 0.4)
 def options(parser: ArgumentParser) -> None:
     parser.add_argument("--keys", type=int, default=120)
     parser.add_argument("--size", choices=SIZES, default="1GB")
-    parser.add_argument("--session", type=Path, help="one that is there already, instead of a new one")
+    parser.add_argument("--session", type=Path, help="measure this session instead of a new one")
 
 
 def measure(arguments: Namespace) -> Iterator[Figure]:
@@ -48,7 +48,7 @@ def measure(arguments: Namespace) -> Iterator[Figure]:
 
 
 def _walk(session: Path, env: dict[str, str], keys: int) -> list[float]:
-    """Down the first messages, key after key; a message is on the screen when the detail names it."""
+    """Go down the first messages, key after key; a message is on the screen when the detail names it."""
     with PtySession([sys.executable, "-m", "ctxview", session], env=env, columns=200, rows=60) as screen:
         screen.wait_for("summary.md")
         screen.press("0")
@@ -70,7 +70,7 @@ def until(screen: PtySession, key: str, text: str) -> float:
 
 
 def idle(screen: PtySession, seconds: float) -> None:
-    """Takes what is painted meanwhile, so that the program never waits for its terminal."""
+    """Read what is painted meanwhile, so that the program never waits for its terminal."""
     end = time.perf_counter() + seconds
     while (left := end - time.perf_counter()) > 0:
         screen.wait_for_more(left)

@@ -1,7 +1,7 @@
-"""A session somebody writes into: how long keys wait in a storm, when a line is seen, whether any is lost.
+"""Measure a session while it grows: how long keys wait, when a new line is shown, whether a line is lost.
 
-A second process appends so many lines a second. First somebody walks through the messages while that goes on;
-then, in a calm, single lines are awaited at the end that is followed; at last the lines are counted.
+A second process appends many lines a second while keys go through the messages. After that, single lines are
+appended and awaited at the followed end. At last the lines are counted.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ MEDIAN_GOAL = 0.016
 WORST_GOAL = 0.100
 SEEN_GOAL = 0.150
 COLOURS = re.compile(rb"\x1b\[[0-9;]*m")
-STORM = """
+WRITER = """
 import sys, time
 path, rate, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
-line = b'{"role":"tool","content":"a line of the storm"}\\n'
+line = b'{"role":"tool","content":"a line of the writer"}\\n'
 end = time.monotonic() + seconds
 with open(path, "ab", buffering=0) as file:
     while time.monotonic() < end:
@@ -43,7 +43,7 @@ with open(path, "ab", buffering=0) as file:
 def options(parser: ArgumentParser) -> None:
     parser.add_argument("--rate", type=int, default=10_000, help="lines a second")
     parser.add_argument("--keys", type=int, default=120)
-    parser.add_argument("--lines", type=int, default=200, help="lines that are awaited one by one")
+    parser.add_argument("--lines", type=int, default=200, help="lines to await one by one")
 
 
 def measure(arguments: Namespace) -> Iterator[Figure]:
@@ -60,8 +60,8 @@ def measure(arguments: Namespace) -> Iterator[Figure]:
             seen = _await_lines(screen, messages, arguments.lines)
             written = messages.read_bytes().count(b"\n")
             counted = written if _shows(screen, f"{written:,} user") else 0
-    storm = f"at {arguments.rate:,} lines a second"
-    yield at_most(f"a key {storm}: median", median(waits), MEDIAN_GOAL, "ms")
+    rate = f"at {arguments.rate:,} lines a second"
+    yield at_most(f"a key {rate}: median", median(waits), MEDIAN_GOAL, "ms")
     yield at_most("  worst", max(waits), WORST_GOAL, "ms")
     yield at_least("  lines that arrived", counted, written, "lines")
     slowest = quantiles(seen, n=100, method="inclusive")[98]
@@ -69,9 +69,9 @@ def measure(arguments: Namespace) -> Iterator[Figure]:
 
 
 def _walk(screen: PtySession, messages: Path, rate: int, keys: int) -> list[float]:
-    """Down the first messages while the storm goes on."""
+    """Go down the first messages while another process appends lines."""
     seconds = sum(islice(cycle(PAUSES), keys)) + keys * 0.2
-    storm = subprocess.Popen([sys.executable, "-c", STORM, str(messages), str(rate), str(seconds)])
+    writer = subprocess.Popen([sys.executable, "-c", WRITER, str(messages), str(rate), str(seconds)])
     try:
         waits = []
         for number, pause in enumerate(islice(cycle(PAUSES), keys), start=2):
@@ -79,12 +79,12 @@ def _walk(screen: PtySession, messages: Path, rate: int, keys: int) -> list[floa
             waits.append(until(screen, "j", f"message {number:,}"))
         return waits
     finally:
-        storm.terminate()
-        storm.wait()
+        writer.terminate()
+        writer.wait()
 
 
 def _await_lines(screen: PtySession, messages: Path, lines: int) -> list[float]:
-    """At the end of the history, which is followed: from the write to the picture."""
+    """Seconds from the write of a line to its picture at the followed end of the history."""
     screen.press("F")
     idle(screen, 1.0)
     waits = []
@@ -103,7 +103,7 @@ def _await_lines(screen: PtySession, messages: Path, lines: int) -> list[float]:
 
 
 def _shows(screen: PtySession, text: str) -> bool:
-    """Whether a text stands on the whole screen, painted anew, whatever its colours."""
+    """Whether the repainted screen has `text`, in any colours."""
     idle(screen, 3.0)
     screen.press("z")
     idle(screen, 1.0)

@@ -1,7 +1,7 @@
-"""A day of changes, one after the other without the waiting: does memory stay flat, and recordings small?
+"""Measure memory and recording size over a day of changes, without the waiting between them.
 
-Once through the recorder of `ctxview record`, once through the looks of an open inspector at a session. Each
-in a process of its own, whose anonymous memory is taken after a tenth of the changes and at the end.
+Once with the recorder of `ctxview record`, once with the reloads of an open inspector. Each runs in its own
+process, whose anonymous memory is measured after a tenth of the changes and at the end.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from benchmarks.figures import Figure, against, run
 
 FLAT_GOAL = 1.2
 SIZE_GOAL = 1.5
-"""Bytes of the recording for each byte that was written to the files anew, many of them a line at a time."""
+"""Bytes of the recording for each byte written to the files, many of them one line at a time."""
 CHANGES = 40_000
-LOOKS = 3_000
+RELOADS = 3_000
 WORDS = ("agent", "reads", "file", "finds", "nothing", "changed", "since", "last", "time", "looked", "asks")
 
 
 def options(parser: ArgumentParser) -> None:
     parser.add_argument("--changes", type=int, default=CHANGES, help="changes to record")
-    parser.add_argument("--looks", type=int, default=LOOKS, help="looks of an open inspector")
-    parser.add_argument("--probe", choices=("record", "look"), help="one of the two, in this process")
+    parser.add_argument("--reloads", type=int, default=RELOADS, help="reloads of an open inspector")
+    parser.add_argument("--probe", choices=("record", "reload"), help="run only this one, in this process")
 
 
 def measure(arguments: Namespace) -> Iterator[Figure]:
     recorded = _in_a_process("record", arguments)
-    looked = _in_a_process("look", arguments)
+    reloaded = _in_a_process("reload", arguments)
     early = "after a tenth of them"
     yield against(
         f"memory after {arguments.changes:,} changes recorded",
@@ -54,10 +54,10 @@ def measure(arguments: Namespace) -> Iterator[Figure]:
         "MB",
     )
     yield against(
-        f"memory after {arguments.looks:,} looks at a changing session",
-        looked["end"],
+        f"memory after {arguments.reloads:,} reloads of a session",
+        reloaded["end"],
         early,
-        looked["early"],
+        reloaded["early"],
         FLAT_GOAL,
         "MB",
     )
@@ -69,56 +69,55 @@ def main() -> int:
     arguments, _ = parser.parse_known_args()
     if arguments.probe is None:
         return run(measure, __doc__, options)
-    found = _record(arguments.changes) if arguments.probe == "record" else _look(arguments.looks)
+    found = _record(arguments.changes) if arguments.probe == "record" else _reload(arguments.reloads)
     print(json.dumps(found))
     return 0
 
 
 def _record(changes: int) -> dict[str, float]:
-    from ctxview.recording.about import about
-    from ctxview.recording.places import open_to_write
-    from ctxview.recording.recorder import Recorder
-    from ctxview.recording.tree import Scope
+    from ctxview.recording.manifest import recording_info
+    from ctxview.recording.recorder import Recorder, RecordingScope
+    from ctxview.recording.writer import open_to_write
 
     with tempfile.TemporaryDirectory() as name:
         session = _session(Path(name))
-        opened = open_to_write(Path(name) / "day.ctxrec", about(session, time.time_ns()))
-        recorder = Recorder(Scope(session), opened.writer)
-        measured = _measured(session, changes, lambda: recorder.look(time.time_ns()))
+        opened = open_to_write(Path(name) / "day.ctxrec", recording_info(session, time.time_ns()))
+        recorder = Recorder(RecordingScope(session), opened.writer)
+        measured = _measured(session, changes, lambda: recorder.record(time.time_ns()))
         opened.writer.close()
         return {**measured, "size": float(opened.writer.end)}
 
 
-def _look(looks: int) -> dict[str, float]:
+def _reload(reloads: int) -> dict[str, float]:
     from ctxview.analysis.tokens import ESTIMATES
     from ctxview.formats import Lens, Source, open_source
-    from ctxview.recording.seen import with_seen
+    from ctxview.formats.recording.observed_source import with_history
 
     lens = Lens(ESTIMATES["bytes/4"])
     with tempfile.TemporaryDirectory() as name:
         os.environ["XDG_CACHE_HOME"] = os.environ["XDG_STATE_HOME"] = name
         session = _session(Path(name))
-        source: Source = with_seen(open_source(session))
+        source: Source = with_history(open_source(session))
         chosen = random.Random(2)
 
-        def look() -> None:
-            """As the inspector does: a new look, read; now and then somebody goes back."""
+        def reload() -> None:
+            """Reload and read as the inspector does; now and then read an earlier revision."""
             nonlocal source
             source = source.again()
             source.reading(len(source.revisions) - 1, lens)
             if chosen.random() < 0.02:
                 source.reading(chosen.randrange(len(source.revisions)), lens)
 
-        measured = _measured(session, looks, look)
+        measured = _measured(session, reloads, reload)
         return {**measured, "revisions": float(len(source.revisions))}
 
 
-def _measured(session: Path, changes: int, look: Callable[[], object]) -> dict[str, float]:
-    look()
+def _measured(session: Path, changes: int, work: Callable[[], object]) -> dict[str, float]:
+    work()
     started, changed, early = time.perf_counter(), 0, 0.0
     for number, written in enumerate(_changes(session, changes)):
         changed += written
-        look()
+        work()
         if number == changes // 10:
             early = _anonymous()
     seconds = time.perf_counter() - started
@@ -137,7 +136,7 @@ def _session(base: Path) -> Path:
 
 
 def _changes(session: Path, count: int) -> Iterator[int]:
-    """What a busy agent does, for each change the bytes that are new. Histories start again now and then."""
+    """Write like a busy agent and yield the new bytes of each change. Histories start again now and then."""
     noise = random.Random(1)
     for number in range(count):
         match number % 20:
@@ -157,7 +156,7 @@ def _changes(session: Path, count: int) -> Iterator[int]:
 
 
 def _append(file: Path, line: str, most_lines: int) -> int:
-    """One more line; the file begins anew when it is long enough: it is the memory that is measured."""
+    """Append a line; a long file starts again, because memory and not file size is measured."""
     content = f"{line}\n".encode()
     if file.stat().st_size > most_lines * len(content):
         file.write_bytes(content)
@@ -180,13 +179,13 @@ def _prose(noise: random.Random, words: int) -> str:
 
 
 def _anonymous() -> float:
-    """Memory that is the process's own, in MB."""
+    """Anonymous memory of this process, in MB."""
     status = Path("/proc/self/status").read_text()
     return int(status.partition("RssAnon:")[2].split()[0]) / 1024
 
 
 def _in_a_process(probe: str, arguments: Namespace) -> dict[str, float]:
-    options = [f"--{name}={getattr(arguments, name)}" for name in ("changes", "looks")]
+    options = [f"--{name}={getattr(arguments, name)}" for name in ("changes", "reloads")]
     command = [sys.executable, "-m", "benchmarks.long_watch", "--probe", probe, *options]
     found: dict[str, float] = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
     return found

@@ -1,6 +1,6 @@
-"""One word changed in a large snapshot: from the edit to the saved file judged anew, and the save by itself.
+"""Measure an edit of a large snapshot until the saved file is checked again, and the save alone.
 
-Beside the save stands the least that an atomic one can do: write, fsync, rename, fsync the folder.
+The save is compared with the minimum of an atomic one: write, fsync, rename, fsync the folder.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from statistics import median
 from benchmarks.figures import Figure, against, at_most, run
 from benchmarks.snapshots import small_snapshot
 from ctxview.analysis.tokens import ESTIMATES
-from ctxview.edits import Draft, SetValue
+from ctxview.core.edits import SetValue
+from ctxview.core.findings import Finding
+from ctxview.editing.draft import Draft
 from ctxview.files.save import save
-from ctxview.findings import Finding
 from ctxview.formats import Lens, open_source
 
 WHOLE_GOAL = 0.150
@@ -40,12 +41,12 @@ def measure(arguments: Namespace) -> Iterator[Figure]:
         wholes = [_seconds(_edit_and_save(file, number)) for number in range(arguments.repeat)]
         pairs = [(_seconds(_bare_save(file)), _seconds(_own_save(file))) for _ in range(arguments.repeat)]
     bare, ours = (median(times) for times in zip(*pairs, strict=True))
-    yield at_most("a 2 MB snapshot: edit, judge, save, judge anew", median(wholes), WHOLE_GOAL, "ms")
+    yield at_most("a 2 MB snapshot: edit, check, save, check again", median(wholes), WHOLE_GOAL, "ms")
     yield against("  the save by itself", ours, "write, fsync, rename", bare, SAVE_GOAL)
 
 
 def _large_snapshot() -> str:
-    """As many blocks as a runtime stores, with much to say each."""
+    """As many blocks as a runtime stores, each with a long text."""
     snapshot = json.loads(small_snapshot(1))
     blocks = [block for tier in snapshot["memory"].values() for block in tier]
     each = SIZE // len(blocks)
@@ -55,7 +56,7 @@ def _large_snapshot() -> str:
 
 
 def _edit_and_save(file: Path, number: int) -> Callable[[], object]:
-    """As in the inspector, which has the file open and its findings."""
+    """The work of the inspector, which has the file open and its findings."""
     source = open_source(file)
     lens = Lens(ESTIMATES["bytes/4"])
     revision = len(source.revisions) - 1

@@ -1,7 +1,7 @@
-"""Made-up sessions of any size for the benchmarks: the same bytes every time, and as mixed as real ones.
+"""Generated sessions of any size for the benchmarks: always the same bytes, and as mixed as real ones.
 
 Nineteen of twenty records are small; the rest, most of the bytes, are tool outputs of 20 to 200 KB, a tenth
-of them exact repeats. One text in twelve is Chinese. Three marks stand in the history once each.
+of them exact repeats. One text in twelve is Chinese. Three marks occur in the history once each.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 FIRST = "FIRST-RECORD"
 LAST = "LAST-RECORD"
 NEEDLE = "NEEDLE-5e7a1b-RARE"
-"""Stands at 99 of 100 parts of the history."""
+"""Occurs at 99 % of the history."""
 
 SEED = 20260412
 SIZES = {"10MB": 10_000_000, "100MB": 100_000_000, "1GB": 1_000_000_000}
@@ -53,7 +53,7 @@ _CHINESE = (
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A session that was written: its folder, and how many messages in how many bytes it has."""
+    """A written session: its folder, the number of messages and their bytes."""
 
     folder: Path
     messages: int
@@ -79,20 +79,20 @@ def write_session(folder: Path, size: int, seed: int = SEED) -> Written:
             written += write(history.run())
         ending = history.run(answer=LAST)
         written += write(ending)
-    _write_the_rest(folder, history.messages, ending.messages[-1])
+    _write_other_files(folder, history.messages, ending.messages[-1])
     return Written(folder, history.messages, written)
 
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """What one question brings about, as lines of the two streams."""
+    """The lines that one question adds to the two histories."""
 
     messages: list[bytes]
     events: list[bytes]
 
 
 class _History:
-    """Runs one after the other. Texts are cut from stocks that are made, and escaped for JSON, beforehand."""
+    """Generates one run after the other, from texts that are made and escaped for JSON beforehand."""
 
     def __init__(self, seed: int) -> None:
         self._chance = random.Random(seed)
@@ -105,7 +105,7 @@ class _History:
         self.messages = 0
 
     def run(self, question: str = "", answer: str = "") -> _Run:
-        """A question, some tool calls, an answer; the texts given stand at the start of theirs."""
+        """One run: a question, some tool calls, an answer. The given texts are put at the start."""
         self._runs += 1
         run = b"ctx-%s" % md5(b"%d" % self._runs, usedforsecurity=False).hexdigest().encode()
         messages = [b'{"role":"user","content":"%s","run":"%s"}\n' % (self._small(question), run)]
@@ -115,12 +115,12 @@ class _History:
         ]
         for number in range(self._chance.randrange(8)):
             call = b"call-%d-%d" % (self._runs, number)
-            messages += [self._said(self._small(), run), self._tool_result(call, run)]
+            messages += [self._assistant_message(self._small(), run), self._tool_result(call, run)]
             events.append(
                 b'{"type":"tool_call","id":"%s","name":"shell","arguments":{"command":"run"},"run":"%s"}\n'
                 % (call, run)
             )
-        messages.append(self._said(self._small(answer), run))
+        messages.append(self._assistant_message(self._small(answer), run))
         events.append(
             b'{"type":"usage","input_tokens":%d,"output_tokens":200,"run":"%s"}\n' % (len(messages), run)
         )
@@ -128,7 +128,7 @@ class _History:
         self.messages += len(messages)
         return _Run(messages, events)
 
-    def _said(self, text: bytes, run: bytes) -> bytes:
+    def _assistant_message(self, text: bytes, run: bytes) -> bytes:
         return b'{"role":"assistant","content":[{"type":"text","text":"%s"}],"run":"%s"}\n' % (text, run)
 
     def _tool_result(self, call: bytes, run: bytes) -> bytes:
@@ -169,7 +169,7 @@ class _History:
 
 
 class _Stock:
-    """Pieces of text as JSON strings spell them, end to end, to be cut between any two."""
+    """Pieces of text as JSON strings, joined, to be cut between any two of them."""
 
     def __init__(self, pieces: list[str]) -> None:
         escaped = [json.dumps(piece, ensure_ascii=False)[1:-1].encode() for piece in pieces]
@@ -177,13 +177,13 @@ class _Stock:
         self._text = b"".join(escaped)
 
     def cut(self, chance: random.Random, length: int) -> bytes:
-        """About `length` bytes from anywhere."""
+        """About `length` bytes from a random place."""
         start = chance.randrange(bisect_left(self._ends, len(self._text) - length))
         end = bisect_left(self._ends, self._ends[start] + length)
         return self._text[self._ends[start] : self._ends[end]]
 
 
-def _write_the_rest(folder: Path, messages: int, last: bytes) -> None:
+def _write_other_files(folder: Path, messages: int, last: bytes) -> None:
     files = {
         "latest.md": json.loads(last)["content"][0]["text"] + "\n",
         "state": "done\n",
@@ -208,8 +208,8 @@ def _write_the_rest(folder: Path, messages: int, last: bytes) -> None:
 
 
 def main() -> None:
-    parser = ArgumentParser(description="Write a made-up session.")
-    parser.add_argument("folder", type=Path, help="where to; it must not exist")
+    parser = ArgumentParser(description="Write a generated session.")
+    parser.add_argument("folder", type=Path, help="the folder to write; it must not exist")
     parser.add_argument("--size", choices=SIZES, default="100MB")
     arguments = parser.parse_args()
     written = write_session(arguments.folder, SIZES[arguments.size])

@@ -1,6 +1,7 @@
-"""A gigabyte of history on the screen: first paint, last record, a rare string, memory; beside lnav if there.
+"""Measure a gigabyte of history on the screen: first paint, last record, a rare string, memory.
 
-Every program runs in a terminal of its own and is timed until the text stands on its screen.
+If lnav is installed, it is measured too. Each program runs in its own terminal and is timed until it has
+painted the text.
 """
 
 from __future__ import annotations
@@ -25,16 +26,16 @@ SEARCH_GOAL = 0.15
 MEMORY_GOAL = 150.0
 FLAT_GOAL = 1.15
 HISTORY_END = "0G"
-"""The history pane, its last row."""
+"""Keys for the last row of the history pane."""
 PAUSE = 0.2
 AT_WORK = 10.0
 SHOWN, _, TYPED = NEEDLE.partition("-")
-"""A search paints what is typed, too: so the rest of the record is waited for."""
+"""A search also paints the typed text, so another part of the record is awaited."""
 
 
 @dataclass(frozen=True)
-class Seen:
-    """Seconds until something stood on the screen, and the anonymous memory at the end in MB."""
+class Timing:
+    """Seconds until each text was painted, and the anonymous memory at the end in MB."""
 
     first: float
     last: float
@@ -55,7 +56,7 @@ def measure(arguments: Namespace) -> Iterator[Figure]:
         large = write_session(folder / "large", SIZES[size]).folder
         env = {**with_bytecode(folder / "bytecode"), "XDG_STATE_HOME": name, "XDG_CACHE_HOME": name}
         _inspector(small, env)  # the first run writes the bytecode
-        # In turns, so that whatever else the machine does meanwhile is shared.
+        # In turns, so that other work of the machine affects both.
         pairs = [(_inspector(small, env), _inspector(large, env)) for _ in range(arguments.repeat)]
         little, much = (_best(runs) for runs in zip(*pairs, strict=True))
         lnav = _lnav(large) if shutil.which("lnav") else None
@@ -67,24 +68,24 @@ def measure(arguments: Namespace) -> Iterator[Figure]:
     yield against("  against 1 MB open", much.memory, "1 MB", little.memory, FLAT_GOAL, "MB")
 
 
-def _inspector(session: Path, env: dict[str, str]) -> Seen:
+def _inspector(session: Path, env: dict[str, str]) -> Timing:
     with PtySession([sys.executable, "-m", "ctxview", session], env=env) as screen:
         first = screen.wait_for("summary.md")
         screen.wait_for("History")
         last = _until(screen, HISTORY_END, LAST)
         found = _until(screen, f"g/{TYPED}\r", SHOWN)
-        return Seen(first, last, found, _memory_at_work(screen))
+        return Timing(first, last, found, _memory_at_work(screen))
 
 
-def _lnav(session: Path) -> Seen:
+def _lnav(session: Path) -> Timing:
     with PtySession(["lnav", "-N", session / "messages.jsonl"]) as screen:
         first = screen.wait_for(LAST)
         found = _until(screen, f"g/{TYPED}\r", SHOWN, again="n")
-        return Seen(first, 0, found, _anonymous(screen.process.pid))
+        return Timing(first, 0, found, _anonymous(screen.process.pid))
 
 
 def _until(screen: PtySession, keys: str, text: str, again: str | None = None) -> float:
-    """Seconds from the keys until `text` was painted; `again` is pressed over and over meanwhile."""
+    """Seconds from the keys until `text` was painted; `again` is pressed repeatedly meanwhile."""
     screen.output = b""
     started = pressed = time.perf_counter()
     screen.press(keys)
@@ -96,8 +97,8 @@ def _until(screen: PtySession, keys: str, text: str, again: str | None = None) -
     return time.perf_counter() - started
 
 
-def _best(runs: Sequence[Seen]) -> Seen:
-    return Seen(
+def _best(runs: Sequence[Timing]) -> Timing:
+    return Timing(
         min(run.first for run in runs),
         min(run.last for run in runs),
         min(run.found for run in runs),
@@ -106,7 +107,7 @@ def _best(runs: Sequence[Seen]) -> Seen:
 
 
 def _memory_at_work(screen: PtySession) -> float:
-    """The most it takes for a while; the tables of tokens are loaded and the history surveyed meanwhile."""
+    """The largest memory for a while, in which token tables are loaded and the history is surveyed."""
     most, end = 0.0, time.perf_counter() + AT_WORK
     while time.perf_counter() < end:
         screen.wait_for_more(PAUSE)
@@ -115,15 +116,15 @@ def _memory_at_work(screen: PtySession) -> float:
 
 
 def _anonymous(pid: int) -> float:
-    """Of the program and the processes it started, in MB."""
+    """Anonymous memory of the program and the processes it started, in MB."""
     kilobytes = 0
     for status in Path("/proc").glob("[0-9]*/status"):
         try:
-            told = dict(line.split(":", 1) for line in status.read_text().splitlines())
+            fields = dict(line.split(":", 1) for line in status.read_text().splitlines())
         except OSError:
-            continue  # it ended meanwhile
-        if str(pid) in (told["Pid"].strip(), told["PPid"].strip()):
-            kilobytes += int(told.get("RssAnon", "0").split()[0])
+            continue  # the process has ended
+        if str(pid) in (fields["Pid"].strip(), fields["PPid"].strip()):
+            kilobytes += int(fields.get("RssAnon", "0").split()[0])
     return kilobytes / 1024
 
 

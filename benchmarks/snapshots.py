@@ -1,4 +1,4 @@
-"""Made-up snapshots of one quiet session, for the benchmarks: sound, small, one round after the other."""
+"""Generated snapshots for the benchmarks: valid, small, one for each round of a session."""
 
 from __future__ import annotations
 

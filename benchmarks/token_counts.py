@@ -1,4 +1,4 @@
-"""Exact tokens of a long history, a first and a second time, against tiktoken alone on the same cores."""
+"""Measure exact token counts of a long history, first and cached, against tiktoken on the same cores."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from tiktoken import Encoding
 from benchmarks.figures import Figure, against, run
 from benchmarks.session_data import SIZES, write_session
 from ctxview.analysis.token_cache import TokenCounts
-from ctxview.analysis.token_tables import O200K_BASE, load
+from ctxview.analysis.token_tables import O200K_BASE, load_encoding
 from ctxview.analysis.tokens import exact_counter
 from ctxview.files.cache import NumberCache
-from ctxview.files.lines import open_lines
+from ctxview.files.line_file import open_lines
 
 FIRST_GOAL = 1.15
 AGAIN_GOAL = 0.02
@@ -31,8 +31,8 @@ def options(parser: ArgumentParser) -> None:
 
 
 def measure(arguments: Namespace) -> Iterator[Figure]:
-    exact_counter()  # to load a table is not to count
-    encoding = load(O200K_BASE)
+    exact_counter()  # loading the table is not measured
+    encoding = load_encoding(O200K_BASE)
     with tempfile.TemporaryDirectory() as folder:
         session = write_session(Path(folder) / "session", SIZES[arguments.size]).folder
         caches = [Path(folder) / f"cache-{number}" for number in range(arguments.repeat)]
@@ -40,7 +40,7 @@ def measure(arguments: Namespace) -> Iterator[Figure]:
             (_tiktoken_alone(session, encoding), _ours(session, cache), _ours(session, cache))
             for cache in caches
         ]
-    # Both use all cores, so processor time would not show idle ones; others on the machine only add time.
+    # Both use all cores, so processor time would not show idle ones; other programs only add time.
     alone, first, again = (min(times) for times in zip(*rounds, strict=True))
     peer = "tiktoken alone, as many cores"
     yield against(f"exact tokens of {arguments.size}, the first time", first, peer, alone, FIRST_GOAL, "s")
@@ -62,7 +62,7 @@ def _tiktoken_alone(session: Path, encoding: Encoding) -> float:
 
 
 def _ours(session: Path, cache: Path) -> float:
-    """As a program does that was started anew."""
+    """Seconds to count with the cache in `cache`, as in a new process."""
     started = time.perf_counter()
     contents = (line.content for line in open_lines(session, "messages.jsonl").lines())
     for _ in TokenCounts(cache=NumberCache(cache)).each(contents):

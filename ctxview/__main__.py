@@ -1,4 +1,6 @@
-"""`python -m ctxview` is `ctxview`."""
+"""Run `ctxview` as `python -m ctxview`."""
+
+from __future__ import annotations
 
 import sys
 

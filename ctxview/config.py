@@ -1,8 +1,6 @@
-"""What a person prefers: the config file, then the environment, then flags, each going before the last.
+"""The settings: config file, environment variables and command-line flags, and the themes to choose from.
 
-Knows the settings and where each value came from; what a setting does is for whoever asks. Nothing is
-written. A mistake is told with the file and line or the variable, the setting, and the nearest thing that
-would work.
+A flag goes before a variable, a variable before the file. This module lists themes but reads none of them.
 """
 
 from __future__ import annotations
@@ -10,68 +8,64 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
-from ctxview import theme_files
+from msgspec import Struct, field
+
 from ctxview.analysis.tokens import COUNTERS
 from ctxview.analysis.wording import did_you_mean
-from ctxview.files.reading import in_words
+from ctxview.files.reading import error_text
 from ctxview.files.user_folders import config_folder
-from ctxview.quick_dataclass import dataclass
 
+DEFAULT_THEME: Final = "ctxview-dark"
 FILE: Final = "config.toml"
 DEFAULT: Final = "default"
 GLYPHS: Final = ("auto", "unicode", "ascii")
 KEYS: Final = "keys"
-"""The table of the file that gives commands other keys; the inspector knows the commands."""
+"""The table of the file that binds actions to other keys; the inspector knows the actions."""
 
 
 class ConfigError(Exception):
-    """A setting that cannot be used; the message names its place."""
+    """A setting that cannot be used; the message says where it was set."""
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """One setting: what it is for, its value when nobody says anything, and how it is read."""
+class Setting(Struct, frozen=True):
+    """One setting: its purpose, its default value, and the function that reads a value."""
 
     about: str
     default: str | bool
     read: Callable[[object], str | bool]
 
     def of(self, value: object, where: str) -> str | bool:
-        """The value somebody gave; raises `ConfigError`."""
+        """Return the given `value` as a value of this setting; raises `ConfigError`, which names `where`."""
         try:
             return self.read(value)
         except ValueError as error:
             raise ConfigError(f"{where}: {error}") from None
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """A value in force, and where it came from."""
+class SettingValue(Struct, frozen=True):
+    """The value in force, and where it was set."""
 
     value: str | bool
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
-    """What somebody gave a command to be pressed, and where they did."""
+class KeyChoice(Struct, frozen=True):
+    """The keys that a person bound to an action, and where they did."""
 
     keys: str
     source: str
 
 
-@dataclass(frozen=True)
-class Config:
-    """Every setting with its value, and the keys a person gave to commands."""
+class Config(Struct, frozen=True):
+    """Every setting with its value, and the keys that a person bound to actions."""
 
-    settings: Mapping[str, Chosen]
-    keys: Mapping[str, Key] = field(default_factory=dict)
+    settings: Mapping[str, SettingValue]
+    keys: Mapping[str, KeyChoice] = field(default_factory=dict)
     file: Path | None = None
-    """The file that was read; None when there is none."""
+    """The file that was read; None when it does not exist."""
 
     @property
     def theme(self) -> str:
@@ -90,40 +84,60 @@ class Config:
         return self.settings["follow"].value is True
 
 
-def load(flags: Mapping[str, object] | None = None, environment: Mapping[str, str] = os.environ) -> Config:
-    """The settings in force; `flags` are those given on the command line. Raises `ConfigError`."""
+def load_config(
+    flags: Mapping[str, object] | None = None, environment: Mapping[str, str] = os.environ
+) -> Config:
+    """Return the settings in force; `flags` are from the command line. Raises `ConfigError`."""
     file = _File.read(config_file())
-    chosen = {name: Chosen(setting.default, DEFAULT) for name, setting in SETTINGS.items()}
+    chosen = {name: SettingValue(setting.default, DEFAULT) for name, setting in SETTINGS.items()}
     keys = _keys(file)
     for name, value in file.table.items():
         place = file.place(name)
         if name not in SETTINGS:
             hint = did_you_mean(name, (*SETTINGS, KEYS))
-            raise ConfigError(f"{place}: {name}: there is no such setting{hint}; there are {_all_settings()}")
-        chosen[name] = Chosen(SETTINGS[name].of(value, f"{place}: {name}"), place)
+            settings = ", ".join((*SETTINGS, f"[{KEYS}]"))
+            raise ConfigError(f"{place}: unknown setting {name}{hint}; choose from {settings}")
+        chosen[name] = SettingValue(SETTINGS[name].of(value, f"{place}: {name}"), place)
     for name, setting in SETTINGS.items():
         variable = variable_of(name)
         if environment.get(variable):
-            chosen[name] = Chosen(setting.of(environment[variable], variable), variable)
+            chosen[name] = SettingValue(setting.of(environment[variable], variable), variable)
         if flags and flags.get(name) is not None:
             option = f"--{name}"
-            chosen[name] = Chosen(setting.of(flags[name], option), option)
-    return Config(chosen, keys, file.path if file.is_there else None)
+            chosen[name] = SettingValue(setting.of(flags[name], option), option)
+    return Config(chosen, keys, file.path if file.text is not None else None)
 
 
 def config_file() -> Path:
-    """Where the config file is, or would be."""
+    """Return the path of the config file, which may not exist."""
     return config_folder() / FILE
 
 
+def theme_folder() -> Path:
+    """Return the folder of the bundled themes: inside the installed package, or beside it in a checkout."""
+    package = Path(__file__).parent
+    installed = package / "themes"
+    return installed if installed.is_dir() else package.parent / "themes"
+
+
+def theme_paths() -> list[Path]:
+    """Return the files of all themes, a person's own before the bundled ones."""
+    own = config_folder() / "themes"
+    return [*own.glob("*.toml"), *theme_folder().glob("*.toml")]
+
+
+def theme_names() -> list[str]:
+    """Return the names of all themes, the default first."""
+    return sorted({path.stem for path in theme_paths()}, key=lambda name: (name != DEFAULT_THEME, name))
+
+
 def variable_of(name: str) -> str:
-    """The environment variable of a setting."""
+    """Return the environment variable of the setting `name`."""
     return f"CTXVIEW_{name.upper()}"
 
 
-@dataclass(frozen=True)
-class _File:
-    """What stands in the config file, and in which line."""
+class _File(Struct, frozen=True):
+    """The content of the config file; `text` is None when the file does not exist."""
 
     path: Path
     text: str | None
@@ -139,18 +153,16 @@ class _File:
         except FileNotFoundError:
             return cls(path, None, {})
         except OSError as error:
-            raise ConfigError(f"{path}: {in_words(error)}") from None
+            raise ConfigError(f"{path}: {error_text(error)}") from None
         except UnicodeDecodeError:
-            raise ConfigError(f"{path}: this is no text in UTF-8") from None
+            raise ConfigError(f"{path}: this is not UTF-8 text") from None
         except tomllib.TOMLDecodeError as error:
-            raise ConfigError(f"{path}{_toml_place(str(error))}") from None
-
-    @property
-    def is_there(self) -> bool:
-        return self.text is not None
+            found = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", str(error), re.DOTALL)
+            place, message = (f":{found[2]}:{found[3]}", found[1]) if found else ("", str(error))
+            raise ConfigError(f"{path}{place}: not TOML: {message}") from None
 
     def place(self, name: str, table: str = "") -> str:
-        """The file with the line in which a name is given something; as far as that can be told."""
+        """Return the file with the line that sets `name` in `table`; the file alone if no line is found."""
         inside = ""
         for number, line in enumerate((self.text or "").splitlines(), 1):
             if heading := re.match(r"\s*\[+\s*([^\]]*?)\s*\]", line):
@@ -162,38 +174,34 @@ class _File:
         return str(self.path)
 
 
-def _toml_place(told: str) -> str:
-    """What the parser says, with its place where everybody looks for one."""
-    found = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", told, re.DOTALL)
-    return f":{found[2]}:{found[3]}: not TOML: {found[1]}" if found else f": not TOML: {told}"
-
-
-def _keys(file: _File) -> dict[str, Key]:
+def _keys(file: _File) -> dict[str, KeyChoice]:
     given = file.table.pop(KEYS, {})
     if not isinstance(given, dict):
-        raise ConfigError(f"{file.place(KEYS)}: {KEYS}: this is a table of commands and their keys")
-    keys = {name: Key(value, file.place(name, KEYS)) for name, value in given.items()}
+        raise ConfigError(f"{file.place(KEYS)}: {KEYS}: this must be a table of actions and their keys")
+    keys = {name: KeyChoice(value, file.place(name, KEYS)) for name, value in given.items()}
     for name, key in keys.items():
         if not isinstance(key.keys, str) or not key.keys.strip():
-            raise ConfigError(f'{key.source}: {KEYS}.{name}: {key.keys!r} is no key; write it like "ctrl+k"')
+            raise ConfigError(
+                f'{key.source}: {KEYS}.{name}: {key.keys!r} is not a key; write it like "ctrl+k"'
+            )
     return keys
 
 
 def _theme(value: object) -> str:
-    """By its name; ours also by what comes after `ctxview-`."""
-    short = {name.removeprefix("ctxview-"): name for name in theme_files.names()}
+    """Return the theme that `value` names; the prefix `ctxview-` may be left out."""
+    short = {name.removeprefix("ctxview-"): name for name in theme_names()}
     word = str(value).removeprefix("ctxview-")
-    return short[_one_of(lambda: list(short), "no theme is called")(word)]
+    return short[_one_of(lambda: list(short), "theme")(word)]
 
 
-def _one_of(known: Callable[[], list[str]], what: str) -> Callable[[object], str]:
-    """Reads a word out of some that are only asked for when it is needed."""
+def _one_of(known: Callable[[], list[str]], noun: str) -> Callable[[object], str]:
+    """Return a function that reads one of the `known` words; it asks for them only when it is called."""
 
     def read(value: object) -> str:
         words = known()
         if value not in words:
             hint = did_you_mean(str(value), words)
-            raise ValueError(f"{what} {value}{hint}; there are {', '.join(words)}")
+            raise ValueError(f"unknown {noun} {value}{hint}; choose from {', '.join(words)}")
         return str(value)
 
     return read
@@ -207,19 +215,15 @@ def _yes_or_no(value: object) -> bool:
     return found
 
 
-def _all_settings() -> str:
-    return ", ".join((*SETTINGS, f"[{KEYS}]"))
-
-
 SETTINGS: Final[Mapping[str, Setting]] = {
-    "theme": Setting("colours of the inspector", theme_files.DEFAULT, _theme),
+    "theme": Setting("colours of the inspector", DEFAULT_THEME, _theme),
     "tokens": Setting(
-        "how tokens are counted", COUNTERS[0], _one_of(lambda: list(COUNTERS), "nothing counts by")
+        "how tokens are counted", COUNTERS[0], _one_of(lambda: list(COUNTERS), "token counter")
     ),
     "glyphs": Setting(
-        "signs of the inspector: auto, unicode or ascii",
+        "glyphs of the inspector: auto, unicode or ascii",
         GLYPHS[0],
-        _one_of(lambda: list(GLYPHS), "nothing draws signs by"),
+        _one_of(lambda: list(GLYPHS), "glyph set"),
     ),
-    "follow": Setting("whether what is open is followed as it changes", True, _yes_or_no),
+    "follow": Setting("whether open files are followed as they change", True, _yes_or_no),
 }

@@ -1,4 +1,4 @@
-"""The bundled samples: what each is about, and where they are, installed or in a checkout."""
+"""The bundled samples: their descriptions and their folders, installed or in a checkout."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ STORY = "lighthouse"
 """The sample to begin with: a whole night, round by round."""
 
 STORIES = (STORY, "coder", "handoff", "damaged", "agent-workspace")
-"""The samples in which something happens over time, in the order to show them in."""
+"""The samples that change over time, in the order to show them in."""
 
 ABOUT = {
     "lighthouse": "a night in fourteen rounds: what an agent remembers, forgets and loses",
@@ -20,17 +20,17 @@ ABOUT = {
     "handoff": "a handoff between two agents: what was chosen, left out and shown to whom",
     "planted": "the same handoff with a dozen faults to find",
 }
-"""Every sample by the name of its folder, in a few words."""
+"""A short description of every sample, by the name of its folder."""
 
 _PACKAGE = Path(__file__).parent
 
 
-def folder() -> Path:
+def samples_folder() -> Path:
     installed = _PACKAGE / "sample_sessions"
     return installed if installed.is_dir() else _PACKAGE.parent / "sample_sessions"
 
 
 def sample_paths() -> list[Path]:
-    """Every sample, the story first. `sample_sessions` has a folder a format, and in it a folder a sample."""
-    found = [path for path in folder().glob("*/*") if path.is_dir()]
+    """Return the folder of every sample, the story first; `sample_sessions` has one folder per format."""
+    found = [path for path in samples_folder().glob("*/*") if path.is_dir()]
     return sorted(found, key=lambda path: (path.name != STORY, path))

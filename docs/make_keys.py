@@ -1,4 +1,4 @@
-"""Writes `keys.md` in this folder from the one table of commands. Run it from a checkout after a change:
+"""Write `keys.md` in this folder from the table of actions. Run it from a checkout after a change:
 
 .venv/bin/python -m docs.make_keys
 
@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ctxview.tui.commands import GROUPS, Command
-from ctxview.tui.keys import spelled
-from ctxview.tui.query import FLAGS, NUMBERS, WORDS
+from ctxview.tui.configured_keys import spell_key
+from ctxview.tui.model.action_table import GROUPS, Action
+from ctxview.tui.model.query import FLAGS, NUMBERS, WORDS
 
 FILE = Path(__file__).with_name("keys.md")
 ROUND_9 = "snapshot/lighthouse/round-09.received.json"
@@ -21,10 +21,10 @@ ROUND_9 = "snapshot/lighthouse/round-09.received.json"
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Something people do all day, from the moment a sample is open; what is in quotes is typed."""
+    """A common task, from the moment a sample is open; steps in quotes are typed."""
 
     id: str
-    says: str
+    title: str
     sample: str
     steps: tuple[str, ...]
 
@@ -38,7 +38,7 @@ TASKS = (
     Task("next_finding", "Go to the first finding, with its explanation", ROUND_9, ("F8",)),
     Task("why_hidden", "See what the model is not shown, and why", ROUND_9, ("f", '"hidden"', "Enter")),
     Task("origin", "See the bytes behind the selected block", ROUND_9, ("o",)),
-    Task("what_changed", "See what changed since the revision before", "snapshot/lighthouse", ("d",)),
+    Task("what_changed", "See what changed since the previous revision", "snapshot/lighthouse", ("d",)),
     Task("search", "Find a word anywhere", ROUND_9, ("/", '"replica"', "Enter")),
     Task(
         "edit",
@@ -48,21 +48,21 @@ TASKS = (
     ),
     Task("worst_gap", "Go to the blocking gap, and see what it blocks", "envelope/handoff", ("6",)),
     Task("budget", "Try another budget", "session/coder", ("b", '"1000"', "Enter")),
-    Task("zoom", "Have a pane alone on the screen", ROUND_9, ("z",)),
+    Task("zoom", "Show only one pane", ROUND_9, ("z",)),
     Task("help", "See every key", ROUND_9, ("?",)),
 )
 
 HEAD = """\
 # Keys
 
-<!-- Made by docs/make_keys.py from the table of commands; change that table instead. -->
+<!-- Made by docs/make_keys.py from the table of actions; change that table instead. -->
 
-`?` shows all of this in the inspector, `:` finds a command by its name. Whatever a key does, the mouse does
-too: click a row, a tab, a column's head, a bead of the timeline, a word of the key bar.
+`?` shows all of this in the inspector, `:` finds a command by its name. The mouse does the same: click a row,
+a tab, a column's head, a bead of the timeline, a word of the key bar.
 
 ## The ten commonest tasks
 
-Counted from the moment the sample is open, every key press by itself. The tests press exactly these.
+Every key press counts, from the moment the sample is open. The tests press exactly these keys.
 
 | task | keys | presses |
 | --- | --- | --- |
@@ -72,8 +72,8 @@ DIALOGS = """\
 ## Keys of your own
 
 The config file (`ctxview config` says where it is) may give any command other keys, by its name in the tables
-above. Several are parted by commas. A command that does not exist, or a key that would mean two things, is
-told when the inspector starts.
+above. Separate several keys by commas. An unknown action, or a key for two actions, is an error when the
+inspector starts.
 
 ```toml
 [keys]
@@ -88,13 +88,13 @@ copy = "c"
 | a form | `Tab` and `Shift-Tab` go from field to field, `Ctrl-s` applies, `Esc` leaves |
 | a number, a choice | `↑` `↓` or `+` `-` change a number, `←` `→` a choice |
 | before a save | `y` or `Enter` saves, `n` or `Esc` goes back; rows move as everywhere |
-| a file that changed meanwhile | `1` keeps your draft, `2` takes theirs, `3` makes your edits on theirs |
-| a difference | `Enter` goes to what a line is about, `Tab` to the next group, `Esc` back |
-| a search or a filter | `Enter` takes it, `Tab` completes, `Esc` gives up |
+| a file that changed meanwhile | `1` keeps your draft, `2` takes theirs, `3` applies your edits to theirs |
+| a difference | `Enter` goes to the item of a line, `Tab` to the next group, `Esc` back |
+| a search or a filter | `Enter` accepts it, `Tab` completes, `Esc` cancels |
 
 ## The filter
 
-`f` shows only some blocks. All words have to hold; `a,b` means either, a leading `!` means not.
+`f` shows only some blocks. All words must match; `a,b` means either, a leading `!` means not.
 
 | word | meaning |
 | --- | --- |
@@ -102,8 +102,8 @@ copy = "c"
 
 
 def text() -> str:
-    """The whole page."""
-    tasks = "".join(f"| {task.says} | {_spelled(task)} | {len(task.presses)} |\n" for task in TASKS)
+    """The text of the page."""
+    tasks = "".join(f"| {task.title} | {_spelled(task)} | {len(task.presses)} |\n" for task in TASKS)
     return "\n".join([HEAD + tasks, *_groups(), DIALOGS + "".join(_filter())])
 
 
@@ -121,14 +121,15 @@ def _groups() -> Iterator[str]:
         yield ""
 
 
-def _keys(command: Command) -> str:
-    """Those people read first, then the others."""
-    return _codes(dict.fromkeys([*command.shown.split(), *map(spelled, command.keys.split(","))]))
+def _keys(command: Action) -> str:
+    """The keys that people read first, then the others."""
+    return _codes(dict.fromkeys([*command.key_text.split(), *map(spell_key, command.keys.split(","))]))
 
 
 def _filter() -> Iterator[str]:
-    yield f"| {_codes(FLAGS)} | blocks that are so; changed since the view before, flagged by a finding |\n"
-    yield f"| {_codes(f'{word}:' for word in WORDS)} | the word is in it |\n"
+    meaning = "blocks that are `changed` since the previous view, `flagged` by a finding, and so on"
+    yield f"| {_codes(FLAGS)} | {meaning} |\n"
+    yield f"| {_codes(f'{word}:' for word in WORDS)} | blocks whose value contains the word |\n"
     yield f"| {_codes(NUMBERS)} | compared by `>` `>=` `<` `<=` `=`, as in `decay>0.5` |\n"
     yield '| `"some text"` | in the id, the type, a tag or the text; a bare word does the same |\n'
 

@@ -1,4 +1,4 @@
-"""Makes the pictures in this folder from the real program and the bundled samples. Run it from a checkout:
+"""Make the pictures in this folder from the program and the bundled samples. Run it from a checkout:
 
 .venv/bin/python docs/make_pictures.py [NAME ...]
 """
@@ -13,19 +13,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ctxview.samples import folder
+from ctxview.samples import samples_folder
 
 HERE = Path(__file__).parent
 SQUEEZED = re.compile(r' textLength="[\d.]+"(?=[^>]*>[^<]*[\u2e80-\uffef])')
-"""The toolkit gives wide characters the length of narrow ones."""
+"""The toolkit gives wide characters the length of narrow ones, so this attribute is removed."""
 BACK_TO_ROUND_9 = ("left_square_bracket",) * 14
 ON_TO_ITS_REPLY = ("right_square_bracket",) * 15
-"""From the first round: a show begins there."""
+"""From the first round, where a replay starts."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """What is open, how large the terminal is, and what somebody pressed."""
+    """The open sample, the size of the terminal and the pressed keys."""
 
     sample: str
     keys: Sequence[str] = ()
@@ -43,14 +43,14 @@ PICTURES = {
 
 
 async def drawn(picture: Picture) -> str:
+    from ctxview.tui.actions.general import self_contained
     from ctxview.tui.app import CtxviewApp
-    from ctxview.tui.loading import Manner
-    from ctxview.tui.opening import Opening
-    from ctxview.tui.pictures import self_contained
-    from ctxview.tui.player import Show
+    from ctxview.tui.jobs.load import PathOpener
+    from ctxview.tui.model.replay import ReplayOptions
+    from ctxview.tui.model.view_state import ReadOptions
 
-    show = Show(stage=True, ticking=False) if picture.on_stage else None
-    app = CtxviewApp(Opening([folder() / picture.sample]), Manner(), show=show)
+    show = ReplayOptions(stage=True, ticking=False) if picture.on_stage else None
+    app = CtxviewApp(PathOpener([samples_folder() / picture.sample]), ReadOptions(), show=show)
     async with app.run_test(size=picture.size) as pilot:
         await pilot.pause(4)
         for key in picture.keys:

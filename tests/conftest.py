@@ -1,4 +1,4 @@
-"""What holds for every test: nobody's own folders are touched, no history is written, nothing is hurried."""
+"""Settings of every test: temporary user folders, no writing to histories, no time limits."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tests.running import Ran, Run
 
 history_guard.watch()
 
-# A busy machine is no failure: no test has a limit in seconds. A few examples at every run find what many do.
+# A busy machine must not fail a test: no test has a time limit. Each run tries only a few examples.
 settings.register_profile("unhurried", deadline=None, max_examples=15)
 settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session", autouse=True)
-def folders_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def temporary_user_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
             patch.setenv(name, str(tmp_path_factory.mktemp(name)))
@@ -28,14 +28,14 @@ def folders_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
 
 
 @pytest.fixture(autouse=True)
-def histories_are_not_ours() -> Iterator[None]:
+def histories_are_not_written() -> Iterator[None]:
     yield
     assert history_guard.breaches == []
 
 
 @pytest.fixture
 def ctxview(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Runs a command as a person would in a terminal of 80 columns."""
+    """Run a command as in a terminal of 80 columns."""
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.delenv("NO_COLOR", raising=False)
 

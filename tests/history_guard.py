@@ -1,7 +1,7 @@
-"""Watches the whole test run: no code of ctxview may open, move or remove a session's history for writing.
+"""Watch the whole test run: ctxview may not open for writing, move or remove the history of a session.
 
-Tests write histories themselves, so only calls with a ctxview module on the stack count. What Python cannot
-see (system calls made through ctypes) is watched by `test_session_histories` with strace.
+Tests write histories themselves, so only calls with a ctxview module on the stack count. System calls
+through ctypes, which Python does not report, are watched by `test_session_histories` with strace.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from types import FrameType
 import ctxview
 
 HISTORIES = ("messages.jsonl", "events.jsonl")
-OURS = str(Path(ctxview.__file__).parent) + os.sep
+PACKAGE = str(Path(ctxview.__file__).parent) + os.sep
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC
 CHANGES = frozenset(
     {f"os.{verb}" for verb in ("rename", "remove", "truncate", "link", "symlink", "chmod", "utime")}
@@ -24,11 +24,11 @@ breaches: list[str] = []
 
 
 def watch() -> None:
-    """From now on, for the life of the process: Python has no way to take such a hook out again."""
-    sys.addaudithook(_notice)
+    """Watch until the end of the process: Python cannot remove an audit hook."""
+    sys.addaudithook(_check_event)
 
 
-def _notice(event: str, arguments: tuple[object, ...]) -> None:
+def _check_event(event: str, arguments: tuple[object, ...]) -> None:
     if event == "open":
         path, _, flags = arguments
         touched = (path,) if isinstance(flags, int) and flags & WRITING else ()
@@ -37,25 +37,25 @@ def _notice(event: str, arguments: tuple[object, ...]) -> None:
     else:
         return
     histories = [path for path in touched if _is_history(path)]
-    if histories and (culprit := _ours(sys._getframe())):
-        breaches.append(f"{event} {histories} by {culprit}")
+    if histories and (caller := _ctxview_caller(sys._getframe())):
+        breaches.append(f"{event} {histories} by {caller}")
 
 
 def _is_history(value: object) -> bool:
-    """Not the copies that ctxview lays out in its own cache to look at a recorded moment."""
+    """Whether a path is a history, apart from the copies of recorded moments in the cache of ctxview."""
     if not isinstance(value, str | bytes | os.PathLike):
         return False
     path = os.fsdecode(value)
-    return path.endswith(HISTORIES) and not path.startswith(_own_copies())
+    return path.endswith(HISTORIES) and not path.startswith(_cached_moments())
 
 
-def _own_copies() -> str:
+def _cached_moments() -> str:
     return str(Path(os.environ.get("XDG_CACHE_HOME", "/nowhere")).resolve() / "ctxview" / "moments") + os.sep
 
 
-def _ours(frame: FrameType | None) -> str | None:
+def _ctxview_caller(frame: FrameType | None) -> str | None:
     while frame is not None:
-        if frame.f_code.co_filename.startswith(OURS):
+        if frame.f_code.co_filename.startswith(PACKAGE):
             return f"{frame.f_code.co_filename}:{frame.f_lineno}"
         frame = frame.f_back
     return None

@@ -1,4 +1,4 @@
-"""A program in a terminal of its own: start it, wait for what it paints, press keys, see how it ends."""
+"""Run a program in a new pseudo-terminal: wait for its output, press keys, and get its exit code."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PATIENCE = 60.0
 
 
 class PtySession:
-    """Use as a context manager: whatever happens, the program is gone afterwards."""
+    """A program in a pseudo-terminal. As a context manager it always ends the program."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class PtySession:
             cwd=cwd,
             env={**_without_size(os.environ if env is None else env), "TERM": "xterm-256color"},
             start_new_session=True,
-            # A new session has no terminal until it takes one; without it closing ours would not hang up.
+            # A new session has no controlling terminal until it takes one; closing ours then hangs up.
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0) and None,
         )
         os.close(slave)
@@ -59,7 +59,7 @@ class PtySession:
         self.hang_up()
 
     def wait_for(self, marker: str) -> float:
-        """Seconds from the start until `marker` was painted."""
+        """Wait until `marker` is in the output; return the seconds since the start."""
         wanted = marker.encode()
         while wanted not in self.output:
             if not self._read():
@@ -69,7 +69,7 @@ class PtySession:
         return time.perf_counter() - self.started
 
     def wait_for_more(self, seconds: float | None = None) -> None:
-        """Whatever the program paints next, for so long."""
+        """Wait for more output, at most for `seconds`."""
         if seconds is not None and not select.select([self.master], [], [], seconds)[0]:
             return
         if not self._read():
@@ -79,7 +79,7 @@ class PtySession:
         os.write(self.master, keys.encode())
 
     def finish(self) -> int:
-        """Everything the program still says, then its exit code."""
+        """Read the remaining output and return the exit code."""
         while self._read():
             pass
         return self.process.wait(PATIENCE)
@@ -96,12 +96,12 @@ class PtySession:
             raise AssertionError(f"nothing for {PATIENCE} s; the end of the output: {self.output[-2000:]!r}")
         try:
             chunk = os.read(self.master, 65536)
-        except OSError:  # what Linux answers once the other side is closed
+        except OSError:  # Linux reports the closed other side this way
             return False
         self.output += chunk
         return bool(chunk)
 
 
 def _without_size(env: Mapping[str, str]) -> dict[str, str]:
-    """Programs believe these before they ask the terminal."""
+    """Return `env` without the size, which programs prefer to that of the terminal."""
     return {name: value for name, value in env.items() if name not in ("COLUMNS", "LINES")}

@@ -1,4 +1,4 @@
-"""A command that was run in this very process, and what it printed."""
+"""The result of a command that ran in the process of the tests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Ran:
 
     @property
     def complaint(self) -> str:
-        """The one line on stderr; fails when there are more or fewer."""
+        """The only line on stderr; fails when there are more or fewer."""
         (line,) = self.err.splitlines()
         assert line.startswith("ctxview: ")
         assert line.isprintable()

@@ -1,4 +1,4 @@
-"""The documentation is true: what is made from the code is up to date, and every link leads somewhere."""
+"""The documentation: generated pages are up to date, links resolve, every command and setting is there."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from ctxview.cli import COMMANDS
+from ctxview.commands.parser import COMMANDS
 from ctxview.config import SETTINGS, variable_of
 from ctxview.formats import FORMATS
 from docs import make_keys, make_rules
@@ -35,10 +35,10 @@ def test_a_page_made_from_the_code_is_up_to_date(maker: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_link_leads_somewhere(page: Path) -> None:
-    lost = [link for link in _links(page) if not _leads_somewhere(page, link)]
+def test_every_link_resolves(page: Path) -> None:
+    broken = [link for link in _links(page) if not _resolves(page, link)]
 
-    assert lost == []
+    assert broken == []
 
 
 def test_every_format_has_a_page() -> None:
@@ -47,12 +47,12 @@ def test_every_format_has_a_page() -> None:
     assert pages == {spec.name for spec in FORMATS}
 
 
-def test_every_path_in_the_architecture_is_there() -> None:
-    told = set(PATH.findall((ROOT / "ARCHITECTURE.md").read_text("utf-8")))
+def test_every_path_in_the_architecture_exists() -> None:
+    paths = set(PATH.findall((ROOT / "ARCHITECTURE.md").read_text("utf-8")))
     homes = (ROOT, *(ROOT / "ctxview" / each for each in ("", "files", "formats", "formats/session", "tui")))
 
-    assert len(told) > 40
-    assert [path for path in told if not any((home / path).exists() for home in homes)] == []
+    assert len(paths) > 40
+    assert [path for path in paths if not any((home / path).exists() for home in homes)] == []
 
 
 def test_the_readme_leads_to_every_page() -> None:
@@ -70,15 +70,15 @@ def test_the_readme_leads_to_every_page() -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_is_mentioned(name: str) -> None:
-    told = "\n".join(page.read_text("utf-8") for page in PAGES if page.name != "CHANGELOG.md")
+    text = "\n".join(page.read_text("utf-8") for page in PAGES if page.name != "CHANGELOG.md")
 
-    assert f"ctxview {name}" in told
+    assert f"ctxview {name}" in text
 
 
 def test_every_setting_is_documented() -> None:
-    told = (ROOT / "docs" / "settings.md").read_text("utf-8")
+    text = (ROOT / "docs" / "settings.md").read_text("utf-8")
 
-    assert all(f"| `{name}` |" in told and variable_of(name) in told for name in SETTINGS)
+    assert all(f"| `{name}` |" in text and variable_of(name) in text for name in SETTINGS)
 
 
 def _links(page: Path) -> Iterator[str]:
@@ -87,7 +87,7 @@ def _links(page: Path) -> Iterator[str]:
     yield from PICTURE.findall(text)
 
 
-def _leads_somewhere(page: Path, link: str) -> bool:
+def _resolves(page: Path, link: str) -> bool:
     if "://" in link:
         return True
     name, _, heading = link.partition("#")
@@ -96,7 +96,7 @@ def _leads_somewhere(page: Path, link: str) -> bool:
 
 
 def _anchors(page: Path) -> set[str]:
-    """The headings of a page, spelled as links to them are."""
+    """The headings of a page, as links spell them."""
     text = FENCE.sub("", page.read_text("utf-8"))
     headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}

@@ -1,4 +1,4 @@
-"""The walls hold: what a command does not need is not imported, and the parts know only what they may."""
+"""A command imports only the modules it needs, and layers import only the layers below them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ctxview.samples import folder
+from ctxview.samples import samples_folder
 
 HEAVY = {
     "asyncio",
@@ -25,7 +25,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def imported_by(code: str) -> set[str]:
-    """What is in `sys.modules` after `code` ran in an interpreter of its own."""
+    """The modules that are loaded after `code` ran in a new interpreter."""
     script = f"{code}\nimport sys; print('\\n'.join(sys.modules), file=sys.stderr)"
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, encoding="utf-8", check=True
@@ -41,15 +41,17 @@ def heavy(modules: set[str]) -> set[str]:
     return {module.split(".")[0] for module in modules} & HEAVY
 
 
-def test_importing_the_package_imports_nothing_of_it() -> None:
+def test_importing_the_package_imports_no_module_of_it() -> None:
     modules = imported_by("import ctxview")
 
     assert {module for module in modules if module.startswith("ctxview")} == {"ctxview"}
     assert heavy(modules) == set()
 
 
-@pytest.mark.parametrize("module", ["ctxview.cli", "ctxview.state", "ctxview.formats", "ctxview.contract"])
-def test_the_vocabulary_and_the_program_import_light(module: str) -> None:
+@pytest.mark.parametrize(
+    "module", ["ctxview.cli", "ctxview.core.state", "ctxview.formats", "ctxview.reports"]
+)
+def test_the_state_and_the_program_import_no_heavy_module(module: str) -> None:
     assert heavy(imported_by(f"import {module}")) == set()
 
 
@@ -64,7 +66,7 @@ def test_the_vocabulary_and_the_program_import_light(module: str) -> None:
     ],
     ids=" ".join,
 )
-def test_commands_that_print_need_no_screen_no_tokens_and_no_network(arguments: tuple[str, ...]) -> None:
+def test_commands_that_print_import_no_heavy_module(arguments: tuple[str, ...]) -> None:
     sample = str(first_snapshot())
 
     modules = after_command(*(sample if each == "SAMPLE" else each for each in arguments))
@@ -77,10 +79,10 @@ def test_show_counts_tokens_without_a_screen() -> None:
     modules = after_command("show", str(first_snapshot()))
 
     assert "tiktoken" in modules
-    assert heavy(modules) <= {"tiktoken", "platformdirs"}  # which knows where the config file would be
+    assert heavy(modules) <= {"tiktoken", "platformdirs"}  # platformdirs finds the config file
 
 
-def test_the_walls_between_the_parts_hold() -> None:
+def test_the_import_contracts_hold() -> None:
     lint = Path(sys.executable).parent / "lint-imports"
 
     done = subprocess.run([lint, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -89,4 +91,4 @@ def test_the_walls_between_the_parts_hold() -> None:
 
 
 def first_snapshot() -> Path:
-    return min((folder() / "snapshot").rglob("*.json"))
+    return min((samples_folder() / "snapshot").rglob("*.json"))

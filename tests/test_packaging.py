@@ -1,4 +1,4 @@
-"""The wheel works on its own: in an empty environment, away from the checkout, with an empty home."""
+"""The wheel works in an empty environment, outside the checkout, with an empty home."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Installed:
-    """The program in an environment that holds nothing else."""
+    """The program in an environment without other packages."""
 
     def __init__(self, environment: Path, home: Path) -> None:
         self.program = environment / "bin" / "ctxview"

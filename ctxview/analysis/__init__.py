@@ -1,4 +1,6 @@
-"""What can be said about any context without knowing its format: tokens, differences, text safety.
+"""Analyses of a context in any format: tokens, differences, captions, text safety.
 
-Imports nothing: each analysis is asked for by name, so that nobody pays for one they do not use.
+Import the modules by name: a command pays only for the analyses it uses.
 """
+
+from __future__ import annotations

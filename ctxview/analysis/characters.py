@@ -1,4 +1,4 @@
-"""Which characters deceive or act, what they do, and where they are innocent: tables and small questions."""
+"""Characters that deceive a reader or act on a terminal: patterns, names, and where they are legitimate."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 import unicodedata
 from typing import Final
 
-# One whole terminal command, or one bare control character. Tab, line feed and CR before it are ordinary;
+# One whole terminal command, or one bare control character. Tab, line feed and CR LF are ordinary;
 # U+0085 is left to LINE_BREAK. All quantifiers are bounded: the text is hostile.
 ACTING: Final = re.compile(
     r"(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]{0,4096}(?:\x07|\x1b\\|\x9c)?"
@@ -47,8 +47,8 @@ _CONTROL |= {
 }
 _CONTROL |= dict.fromkeys("ABCDEFG", "moves the cursor") | dict.fromkeys("hl", "switches a terminal mode")
 
-# Letters of other scripts that a reader takes for the Latin one, sure ones only: μ, π, α and their like
-# stand in honest Latin text.
+# Letters of other scripts that look like a Latin one, clear cases only: μ, π, α and the like occur in
+# honest Latin text.
 LOOK_ALIKES: Final = dict(
     zip(
         "аеорсухіјѕԁԛԝһӏАВЕКМНОРСТУХІЈЅοΑΒΕΖΗΙΚΜΝΟΡΤΥΧϲϳօոսհ",
@@ -58,7 +58,7 @@ LOOK_ALIKES: Final = dict(
 )
 ANY_LOOK_ALIKE: Final = re.compile(f"[{''.join(LOOK_ALIKES)}]")
 
-# One fast look that finds every character any of the patterns above begins with, and a few innocent ones.
+# One fast search for every character that any pattern above begins with, and for a few harmless ones.
 SUSPECT: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     "\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff"
@@ -67,7 +67,7 @@ SUSPECT: Final = re.compile(
 
 
 def meaning_of_command(sequence: str) -> str:
-    """What a terminal does on reading an escape sequence, in a few words."""
+    """Say in a few words what a terminal does when it reads an escape sequence."""
     body = sequence.lstrip("\x1b")
     if sequence[0] == "\x9b" or body.startswith("["):
         return _CONTROL.get(sequence[-1], "commands the terminal")
@@ -84,14 +84,16 @@ def name_of(char: str) -> str:
 
 
 def is_innocent(text: str, index: int) -> bool:
-    """Whether the invisible character at `index` does there what it was made for."""
+    """Whether the invisible character at `index` serves its purpose there, such as joining an emoji."""
     char = text[index]
     before = text[index - 1] if index else ""
     after = text[index + 1] if index + 1 < len(text) else ""
     if char == "\ufeff" and index == 0:
         return True
-    if char in "\u200c\u200d" and _joins(before, after):
-        return True
+    if char in "\u200c\u200d" and before and after:
+        in_emoji = unicodedata.category(after) == "So" and unicodedata.category(before) in ("So", "Sk", "Mn")
+        # Otherwise it may shape letters of a script that has joiners.
+        return in_emoji or ("\u0600" <= before <= "\u1cff" and unicodedata.category(before)[0] in "LM")
     if char in "\ufe0e\ufe0f":
         return bool(before) and (before in "#*" or unicodedata.category(before)[0] in "SPN")
     if char == "\u2800":
@@ -102,21 +104,12 @@ def is_innocent(text: str, index: int) -> bool:
 
 
 def decode_tags(run: str) -> str:
-    """The text a run of tag characters spells."""
+    """The text that a run of tag characters encodes."""
     return "".join(chr(ord(char) - 0xE0000) for char in run if 0xE0020 <= ord(char) <= 0xE007E)
 
 
 def decode_selectors(run: str) -> str:
-    """The text a run of variation selectors spells, each standing for one byte."""
+    """The text that a run of variation selectors encodes, one byte each."""
     return bytes(ord(char) - 0xFE00 if char <= "\ufe0f" else ord(char) - 0xE0100 + 16 for char in run).decode(
         "utf-8", "replace"
     )
-
-
-def _joins(before: str, after: str) -> bool:
-    """Whether a joiner between these holds an emoji together, or shapes a script that knows joiners."""
-    if not before or not after:
-        return False
-    if unicodedata.category(after) == "So" and unicodedata.category(before) in ("So", "Sk", "Mn"):
-        return True
-    return "\u0600" <= before <= "\u1cff" and unicodedata.category(before)[0] in "LM"

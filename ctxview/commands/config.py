@@ -1,71 +1,58 @@
-"""`ctxview config`: the settings in force, and where each came from."""
+"""`ctxview config`: show the settings and where each comes from."""
 
 from __future__ import annotations
 
 import os
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable
 
 from ctxview.analysis.wording import did_you_mean
-from ctxview.commands.trouble import Trouble, complain
-from ctxview.config import SETTINGS, Config, ConfigError, config_file, load, variable_of
-from ctxview.files.visible import visible
-from ctxview.origin import JsonValue
+from ctxview.config import SETTINGS, Config, ConfigError, config_file, load_config, variable_of
+from ctxview.core.origin import JsonValue
+from ctxview.files.visible_text import visible
+from ctxview.reports.console import UserError, print_error
 
 
 def configure(parser: ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print JSON for programs")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(arguments: Namespace) -> int:
     try:
-        config = load()
+        config = load_config()
         if config.keys:
-            from ctxview.tui.keys import checked
+            from ctxview.tui.configured_keys import checked_keymap
 
-            checked(config.keys)
+            checked_keymap(config.keys)
     except ConfigError as error:
-        raise Trouble(str(error)) from error
-    for variable in _strangers(os.environ):
-        hint = did_you_mean(variable, map(variable_of, SETTINGS))
-        complain(f"note: {variable} is in the environment and means nothing{hint}")
+        raise UserError(str(error)) from error
+    known = [*map(variable_of, SETTINGS)]
+    for variable in sorted(os.environ):
+        if variable.startswith("CTXVIEW_") and variable not in known:
+            print_error(f"note: unknown environment variable {variable}{did_you_mean(variable, known)}")
     if arguments.json:
-        from ctxview.reports.json_text import dumps
+        from ctxview.reports.json_output import dumps
 
-        print(dumps(_as_json(config)))
+        settings: dict[str, JsonValue] = {
+            name: {"value": chosen.value, "source": chosen.source} for name, chosen in config.settings.items()
+        }
+        keys: dict[str, JsonValue] = {
+            command: {"value": key.keys, "source": key.source} for command, key in config.keys.items()
+        }
+        exists = config.file is not None
+        print(dumps({"file": str(config_file()), "exists": exists, "settings": settings, "keys": keys}))
     else:
         for line in _lines(config):
             print(visible(line))
     return 0
 
 
-def _strangers(names: Iterable[str]) -> list[str]:
-    """Variables that look like ours and are none."""
-    known = set(map(variable_of, SETTINGS))
-    return sorted(name for name in names if name.startswith("CTXVIEW_") and name not in known)
-
-
-def _as_json(config: Config) -> JsonValue:
-    settings: dict[str, JsonValue] = {
-        name: {"value": chosen.value, "source": chosen.source} for name, chosen in config.settings.items()
-    }
-    keys: dict[str, JsonValue] = {
-        command: {"value": key.keys, "source": key.source} for command, key in config.keys.items()
-    }
-    file, there = str(config_file()), config.file is not None
-    return {"file": file, "exists": there, "settings": settings, "keys": keys}
-
-
 def _lines(config: Config) -> list[str]:
-    state = "" if config.file is not None else "  (not there yet)"
+    state = "" if config.file is not None else "  (does not exist)"
     lines = [f"file  {config_file()}{state}", ""]
     for name, chosen in config.settings.items():
-        lines.append(f"{name:<8}  {_spelled(chosen.value):<14}  {chosen.source}")
+        value = chosen.value if isinstance(chosen.value, str) else "yes" if chosen.value else "no"
+        lines.append(f"{name:<8}  {value:<14}  {chosen.source}")
         lines.append(f"{'':<8}  {SETTINGS[name].about}; {variable_of(name)}")
     for command, key in config.keys.items():
         lines.append(f"{'keys':<8}  {f'{command} = {key.keys}':<14}  {key.source}")
     return lines
-
-
-def _spelled(value: str | bool) -> str:
-    return value if isinstance(value, str) else "yes" if value else "no"

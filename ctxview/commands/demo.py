@@ -1,27 +1,31 @@
-"""`ctxview demo`: plays the bundled stories, one of them or all, with captions."""
+"""`ctxview demo`: play one or all of the bundled stories, with captions."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from ctxview.commands.inspector import add_screen, on_screen
-from ctxview.commands.looking import add_look, preferred
-from ctxview.commands.replay import add_pace
+from ctxview.commands.arguments import add_reading_arguments, preferred_settings
+from ctxview.commands.inspect import add_screen_arguments, run_screen
+from ctxview.commands.replay import add_speed_argument
 
 
 def configure(parser: ArgumentParser) -> None:
-    add_pace(parser)
-    parser.add_argument("--loop", action="store_true", help="play all of them at once, over and over")
-    add_screen(parser)
-    add_look(parser)
+    add_speed_argument(parser)
+    parser.add_argument("--loop", action="store_true", help="play all stories, again and again")
+    add_screen_arguments(parser)
+    add_reading_arguments(parser)
 
 
 def run(arguments: Namespace) -> int:
     def show() -> int:
-        from ctxview.tui.demo import run_demo
-        from ctxview.tui.player import Show
+        from ctxview.tui.app import run_demo
+        from ctxview.tui.model.replay import ReplayOptions
 
-        look = {"mode": arguments.mode, "profile": arguments.profile}
-        return run_demo(preferred(arguments), Show(arguments.speed, arguments.loop), **look)
+        return run_demo(
+            preferred_settings(arguments),
+            ReplayOptions(arguments.speed, arguments.loop),
+            mode=arguments.mode,
+            profile=arguments.profile,
+        )
 
-    return on_screen(show)
+    return run_screen(show)

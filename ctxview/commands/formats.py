@@ -1,4 +1,4 @@
-"""`ctxview formats`: what ctxview can open, and how each is recognised."""
+"""`ctxview formats`: list the formats and how each is recognised."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from textwrap import fill
 
+from ctxview.core.origin import JsonValue
 from ctxview.formats.registry import FORMATS, Plugins, plugins
-from ctxview.origin import JsonValue
 
 
 def configure(parser: ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print JSON for programs")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(arguments: Namespace) -> int:
     installed = plugins()
     if arguments.json:
-        from ctxview.reports.json_text import dumps
+        from ctxview.reports.json_output import dumps
 
         built_in: list[JsonValue] = [
             {"name": spec.name, "title": spec.title, "recognised_by": spec.recognised_by, "built_in": True}
@@ -34,7 +34,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _lines(installed: Plugins) -> Iterator[str]:
-    from ctxview.files.visible import visible
+    from ctxview.files.visible_text import visible
     from ctxview.reports.console import Style, console_for
 
     console = console_for()

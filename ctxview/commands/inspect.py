@@ -1,32 +1,89 @@
-"""`ctxview [PATH …]`: opens the inspector."""
+"""`ctxview [PATH …]`: open the inspector. The only module of the commands that starts a screen."""
 
 from __future__ import annotations
 
+import gc
+import os
+import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ctxview.analysis.wording import did_you_mean
-from ctxview.commands.inspector import add_screen, open_inspector
-from ctxview.commands.looking import add_look
-from ctxview.commands.trouble import Trouble
-from ctxview.formats.nearest import absence
+from ctxview.commands.arguments import add_reading_arguments, preferred_settings
+from ctxview.config import GLYPHS, ConfigError
+from ctxview.formats.path_hints import missing_path_reason
+from ctxview.reports.console import UserError
+
+if TYPE_CHECKING:
+    from ctxview.tui.model.replay import ReplayOptions
 
 
 def configure(parser: ArgumentParser) -> None:
-    parser.add_argument("paths", metavar="PATH", nargs="*", type=Path, help="a file, a session or a tree")
-    add_screen(parser)
-    add_look(parser)
+    parser.add_argument("paths", metavar="PATH", nargs="*", type=Path, help="files, sessions or folders")
+    add_screen_arguments(parser)
+    add_reading_arguments(parser)
 
 
 def run(arguments: Namespace) -> int:
     for path in arguments.paths:
-        if (why := absence(path)) is not None:
-            raise Trouble(f"{path}: {why}{_or_a_command(str(path), why)}")
+        if (why := missing_path_reason(path)) is not None:
+            from ctxview.commands.parser import COMMANDS
+
+            hint = "" if "did you mean" in why else did_you_mean(str(path), COMMANDS)
+            raise UserError(f"{path}: {why}{hint}")
     return open_inspector(arguments.paths, arguments)
 
 
-def _or_a_command(word: str, why: str) -> str:
-    """A command may have been meant, if no path was."""
-    from ctxview.cli import COMMANDS
+def open_inspector(paths: list[Path], arguments: Namespace, show: ReplayOptions | None = None) -> int:
+    """Run the inspector; with `show` it plays the revisions."""
 
-    return "" if "did you mean" in why else did_you_mean(word, COMMANDS)
+    def inspect() -> int:
+        from ctxview.tui.app import run
+
+        return run(
+            paths,
+            preferred_settings(arguments),
+            as_format=arguments.as_format,
+            mode=arguments.mode,
+            profile=arguments.profile,
+            show=show,
+        )
+
+    return run_screen(inspect)
+
+
+def run_screen(run: Callable[[], int]) -> int:
+    """Run a screen; raises `UserError` without a terminal, or when a setting is wrong."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UserError("the inspector needs a terminal; ctxview show PATH prints the state")
+    if os.environ.get("TERM") == "dumb":
+        raise UserError("the inspector does not work with TERM=dumb; ctxview show PATH prints the state")
+    # Nothing loaded until now is garbage, so collecting it would only cost time; the app enables it again.
+    gc.disable()
+    # The toolkit paints at most so many times a second, and a key waits for the next time.
+    os.environ.setdefault("TEXTUAL_FPS", "120")
+    # A key passes through several threads before it is painted, so the others must yield soon.
+    sys.setswitchinterval(0.0005)
+    from ctxview.tui.themes import ThemeError
+
+    try:
+        return run()
+    except (ThemeError, ConfigError) as error:
+        raise UserError(str(error)) from error
+
+
+def add_screen_arguments(parser: ArgumentParser) -> None:
+    """Add `--theme`, `--glyphs` and `--no-follow`."""
+    parser.add_argument(
+        "--theme", metavar="NAME", help="colour theme: dark, light, contrast, safe, amber, reef …"
+    )
+    parser.add_argument("--glyphs", choices=GLYPHS, help="drawing characters (default: auto)")
+    parser.add_argument(
+        "--no-follow",
+        dest="follow",
+        action="store_false",
+        default=None,
+        help="do not reload when a file changes",
+    )

@@ -1,6 +1,6 @@
-"""`ctxview record PATH -o FILE`: keeps what happens to some files until somebody stops it.
+"""`ctxview record PATH -o FILE`: record the changes of files until it is stopped.
 
-Exit 0 when it was stopped, 2 trouble. Nothing is written but the recording.
+Exit 0 when stopped, 2 on an error. It writes only the recording.
 """
 
 from __future__ import annotations
@@ -13,66 +13,73 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ctxview.commands.looking import below_of, one_of
-from ctxview.commands.trouble import Trouble, complain
+from ctxview.analysis.wording import counted
+from ctxview.commands.arguments import ambiguous_folder, sources_below
+from ctxview.files.change_detector import FileChangeKind
+from ctxview.files.visible_text import visible
+from ctxview.recording.manifest import FileDelta, moment_clock_text
+from ctxview.recording.recorder import WrittenMoment
+from ctxview.reports.console import Console, Style, UserError, print_error
+from ctxview.reports.table import cut_cells, size_in_words
 
 if TYPE_CHECKING:
-    from ctxview.recording.places import Opened
-    from ctxview.recording.tree import Scope
+    from ctxview.recording.recorder import RecordingScope
+    from ctxview.recording.writer import RecordingOutput
 
-FORM = """
-Files are looked at again and again; each time something changed, a moment is
-added to the recording: which files there are, and what of them is new. The file
-only grows, survives a crash, and can be gone on with later. Links are not
-followed. Ctrl-C stops. Exit 0 when stopped, 2 trouble.
+
+DESCRIPTION = """
+It checks the files again and again. Each time something changed, it adds a
+moment to the recording: the list of files and their new content. A recording
+only grows, survives a crash, and can be continued later. Links are not
+followed. Ctrl-C stops. Exit 0 when stopped, 2 error.
 """
 LONGEST_WAIT = 86_400.0
+MOST_NAMED = 3
+MOST_LEFT_OUT = 5
 
 
 def configure(parser: ArgumentParser) -> None:
-    parser.description = f"{parser.description}\n{FORM}"
-    parser.add_argument("path", metavar="PATH", type=Path, help="a file, a session or a tree")
+    parser.description = f"{parser.description}\n{DESCRIPTION}"
+    parser.add_argument("path", metavar="PATH", type=Path, help="a file, session or folder")
     parser.add_argument(
-        "-o", "--out", metavar="FILE", type=Path, required=True, help="the recording, new or to go on with"
+        "-o", "--out", metavar="FILE", type=Path, required=True, help="the recording to create or continue"
     )
     parser.add_argument(
         "--interval",
-        metavar="S",
+        metavar="SECONDS",
         type=_seconds,
         default=0.2,
-        help="seconds between two looks (default: %(default)s)",
+        help="time between two checks (default: %(default)s)",
     )
     parser.add_argument(
-        "--for", dest="lasting", metavar="S", type=_seconds, help="stop after so many seconds"
+        "--for", dest="duration", metavar="SECONDS", type=_seconds, help="stop after this time"
     )
 
 
 def run(arguments: Namespace) -> int:
-    from ctxview.recording.about import about
-    from ctxview.recording.places import open_to_write
-    from ctxview.recording.scope import holds
-    from ctxview.recording.writer import CannotRecord
+    from ctxview.formats.recording.observed_source import scope_holds
+    from ctxview.recording.manifest import recording_info
+    from ctxview.recording.writer import RecordingError, open_to_write
 
-    path, scope = _what_to_record(arguments.path, arguments.out)
-    if holds(scope, arguments.out):
-        raise Trouble(f"{arguments.out}: the recording would record itself; write it somewhere else")
+    path, scope = _scope(arguments.path, arguments.out)
+    if scope_holds(scope, arguments.out):
+        raise UserError(f"{arguments.out}: the recording would record itself; write it somewhere else")
     try:
-        opened = open_to_write(arguments.out, about(path, time.time_ns()))
-    except CannotRecord as error:
-        raise Trouble(str(error)) from None
+        opened = open_to_write(arguments.out, recording_info(path, time.time_ns()))
+    except RecordingError as error:
+        raise UserError(str(error)) from None
     try:
         return _record(scope, opened, arguments)
-    except CannotRecord as error:
-        raise Trouble(f"{arguments.out}: {error}; what was kept so far can be read") from None
+    except RecordingError as error:
+        raise UserError(f"{arguments.out}: {error}; the moments recorded so far can be read") from None
     except OSError as error:
         reason = error.strerror or str(error)
-        raise Trouble(f"{arguments.out}: {reason}; what was kept so far can be read") from None
+        raise UserError(f"{arguments.out}: {reason}; the moments recorded so far can be read") from None
     finally:
         opened.writer.close()
 
 
-def _record(scope: Scope, opened: Opened, arguments: Namespace) -> int:
-    from ctxview.commands.record_text import begun_line, ended_line, moment_lines
+def _record(scope: RecordingScope, opened: RecordingOutput, arguments: Namespace) -> int:
     from ctxview.recording.recorder import Recorder
     from ctxview.reports.console import console_for
 
@@ -80,60 +87,62 @@ def _record(scope: Scope, opened: Opened, arguments: Namespace) -> int:
     recorder = Recorder(scope, opened.writer, first=opened.moments)
     number = opened.moments
     if opened.cut_off:
-        complain(f"note: {arguments.out}: its last {opened.cut_off:,} bytes were not complete and are gone")
+        print_error(
+            f"note: {arguments.out}: its last {opened.cut_off:,} bytes were incomplete and were removed"
+        )
     print(begun_line(str(arguments.path), str(arguments.out), opened.moments, console), flush=True)
     with _stoppable():
-        for now in _looks(arguments.interval, arguments.lasting):
-            kept = recorder.look(now)
-            if kept is not None:
-                number = kept.number
-                print("\n".join(moment_lines(kept, console)), flush=True)
+        for now in _check_times(arguments.interval, arguments.duration):
+            moment = recorder.record(now)
+            if moment is not None:
+                number = moment.number
+                print("\n".join(moment_lines(moment, console)), flush=True)
     print(ended_line(number - opened.moments, opened.writer.end, str(arguments.out)))
     return 0
 
 
-def _what_to_record(path: Path, out: Path) -> tuple[Path, Scope]:
-    """The one thing at or below a path, or all of a folder.
+def _scope(path: Path, out: Path) -> tuple[Path, RecordingScope]:
+    """Return the only source at or below `path` and its files, or a whole folder.
 
-    That is of one in which nothing is recognised yet, and of one whose recording is gone on with.
+    The whole folder is recorded if nothing in it is recognised yet, or if `out` is a recording of it.
     """
-    from ctxview.formats import CannotOpen, open_source
-    from ctxview.formats.nearest import absence, unlisted
-    from ctxview.recording.scope import scope_of, scope_of_path
+    from ctxview.formats import OpenError, open_source
+    from ctxview.formats.path_hints import missing_path_reason, unlisted_reason
+    from ctxview.formats.recording.observed_source import scope_of, scope_of_path
 
     try:
         source = open_source(path)
-    except CannotOpen as error:
-        if absence(path) is not None or not path.is_dir() or unlisted(path) is not None:
-            raise Trouble(str(error)) from None
+    except OpenError as error:
+        if missing_path_reason(path) is not None or not path.is_dir() or unlisted_reason(path) is not None:
+            raise UserError(str(error)) from None
         if _is_recording_of(path, out):
             return path, scope_of_path(path)
-        below, _ = below_of(path)
+        below, _ = sources_below(path)
         if len(below) > 1:
-            raise Trouble(f"{path}: {one_of(below)}") from None
+            raise UserError(f"{path}: {ambiguous_folder(below)}") from None
         if below:
-            return _what_to_record(below[0], out)
-        complain(f"note: {path}: nothing is recognised here yet; everything in it is kept")
+            return _scope(below[0], out)
+        print_error(f"note: {path}: no format is recognised here yet; all files are recorded")
         return path, scope_of_path(path)
     return source.path, scope_of(source)
 
 
 def _is_recording_of(path: Path, out: Path) -> bool:
-    from ctxview.files.reading import Unreadable
-    from ctxview.recording.about import about
-    from ctxview.recording.frames import Damaged
+    from ctxview.files.reading import ReadError
+    from ctxview.recording.frames import DamagedRecordingError
+    from ctxview.recording.manifest import recording_info
     from ctxview.recording.reader import open_recording
 
     try:
-        recorded = open_recording(out).about
-    except (Unreadable, Damaged):
+        recorded = open_recording(out).info
+    except (ReadError, DamagedRecordingError):
         return False
-    return recorded.is_folder and recorded.place == about(path, 0).place
+    return recorded.is_folder and recorded.place == recording_info(path, 0).place
 
 
-def _looks(interval: float, lasting: float | None) -> Iterator[int]:
-    """The times to look at, one after the other, in nanoseconds since 1970; the last one at the very end."""
-    end = time.monotonic() + (LONGEST_WAIT * 36_500 if lasting is None else lasting)
+def _check_times(interval: float, duration: float | None) -> Iterator[int]:
+    """Yield the time of each check, in nanoseconds since 1970; the last check is at the end of `duration`."""
+    end = time.monotonic() + (LONGEST_WAIT * 36_500 if duration is None else duration)
     while True:
         yield time.time_ns()
         left = end - time.monotonic()
@@ -144,7 +153,7 @@ def _looks(interval: float, lasting: float | None) -> Iterator[int]:
 
 @contextmanager
 def _stoppable() -> Iterator[None]:
-    """Being interrupted or asked to end is how a recording stops, not a failure."""
+    """Let an interrupt or a SIGTERM stop the recording without an error."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
@@ -160,5 +169,52 @@ def _seconds(text: str) -> float:
     except ValueError:
         seconds = -1.0
     if not 0.01 <= seconds <= LONGEST_WAIT * 365:
-        raise ArgumentTypeError(f"{text} is no number of seconds from 0.01 on")
+        raise ArgumentTypeError(f"expected seconds from 0.01 on, such as 0.5 or 600, found '{text}'")
     return seconds
+
+
+def begun_line(path: str, out: str, before: int, console: Console) -> str:
+    into = f"{visible(out)}, after {counted(before, 'moment')}" if before else visible(out)
+    return f"{console.paint('recording', Style.STRONG)} {visible(path)} into {into}; Ctrl-C stops"
+
+
+def moment_lines(moment: WrittenMoment, console: Console) -> Iterator[str]:
+    """The changed files, cut to the width of the terminal, then the files that could not be recorded."""
+    head = f"{moment_clock_text(moment.time)}  {moment.number:>5}  "
+    recorded = [each for each in moment.changes if each.why is None]
+    new = [each for each in recorded if each.kind is FileChangeKind.APPEARED]
+    texts: list[str] = []
+    if len(new) > MOST_NAMED:
+        recorded = [each for each in recorded if each.kind is not FileChangeKind.APPEARED]
+        size = size_in_words(sum(each.after or 0 for each in new))
+        texts.append(f"{counted(len(new), 'file')} appeared, {size}")
+    summary = "; ".join([*texts, *_change_texts(recorded)]) or "nothing to record"
+    yield head + cut_cells(summary, console.width - len(head))
+    left_out = [each for each in moment.changes if each.why is not None]
+    notes = [f"{each.name} is not recorded: {each.why}" for each in left_out[:MOST_LEFT_OUT]]
+    if len(left_out) > MOST_LEFT_OUT:
+        notes.append(f"{len(left_out) - MOST_LEFT_OUT} more are not recorded")
+    for note in (*moment.notes, *notes):
+        yield f"{' ' * len(head)}{console.paint('note', Style.WARNING)}: {visible(note)}"
+
+
+def ended_line(moments: int, size: int, out: str) -> str:
+    return f"recorded {counted(moments, 'moment')}; {visible(out)} has {size_in_words(size)}"
+
+
+def _change_texts(changes: list[FileDelta]) -> list[str]:
+    texts = [_change_text(each) for each in changes[:MOST_NAMED]]
+    return [*texts, f"{len(changes) - MOST_NAMED} more"] if len(changes) > MOST_NAMED else texts
+
+
+def _change_text(change: FileDelta) -> str:
+    name, before, after = visible(change.name), change.before or 0, change.after or 0
+    match change.kind:
+        case FileChangeKind.APPENDED:
+            return f"{name} +{size_in_words(after - before)}"
+        case FileChangeKind.APPEARED:
+            return f"{name} appeared, {size_in_words(after)}"
+        case FileChangeKind.TRUNCATED:
+            return f"{name} truncated to {size_in_words(after)}"
+        case _:
+            return f"{name} {change.kind.value}"

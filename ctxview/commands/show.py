@@ -1,41 +1,35 @@
-"""`ctxview show PATH`: prints the state of one revision."""
+"""`ctxview show PATH`: print the state of one revision."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from ctxview.commands.looking import add_look, lens, opened, revision_index
-from ctxview.files.visible import visible
-from ctxview.formats import Source
-from ctxview.formats.revisions import HOW
+from ctxview.commands.arguments import add_reading_arguments, lens_from, open_only_source, revision_index
+from ctxview.files.visible_text import visible
+from ctxview.formats.revisions import REVISION_HELP
 
 
 def configure(parser: ArgumentParser) -> None:
-    parser.add_argument("path", metavar="PATH", type=Path, help="a file, a session or a tree")
-    parser.add_argument("--json", action="store_true", help="print JSON for programs")
-    parser.add_argument("--at", metavar="REV", help=f"{HOW}; the latest by default")
-    add_look(parser)
+    parser.add_argument("path", metavar="PATH", type=Path, help="a file, session or folder")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--at", metavar="REV", help=f"{REVISION_HELP} (default: the latest)")
+    add_reading_arguments(parser)
 
 
 def run(arguments: Namespace) -> int:
-    source = opened(arguments.path, arguments)
-    reading = source.reading(revision_index(source, arguments.at), lens(arguments))
+    source = open_only_source(arguments.path, arguments)
+    reading = source.reading(revision_index(source, arguments.at), lens_from(arguments))
     if arguments.json:
-        from ctxview.contract import state_as_json
-        from ctxview.reports.json_text import dumps
+        from ctxview.reports.json_output import dumps, state_as_json
 
         print(dumps(state_as_json(reading.state)))
     else:
-        from ctxview.reports.console import console_for, tell
+        from ctxview.reports.console import console_for, print_masked
         from ctxview.reports.state_text import state_lines
 
-        tell(state_lines(reading.state, reading.findings, console_for()))
+        print_masked(state_lines(reading.state, reading.findings, console_for()))
         if len(source.revisions) > 1 and arguments.at is None:
-            print(visible(_others(source)))
+            first, count = source.revisions[0].label, len(source.revisions)
+            print(visible(f"revisions  {count}, this is the latest; the first: --at '{first}'"))
     return 0
-
-
-def _others(source: Source) -> str:
-    first = source.revisions[0].label
-    return f"revisions  {len(source.revisions)}, this is the latest; the first: --at '{first}'"

@@ -1,4 +1,6 @@
-"""Bytes on disk: strict JSON with spans, loss-free splices, safe reading, atomic saving.
+"""Files as bytes: strict JSON with spans, loss-free splices, safe reading, atomic saving.
 
 Nothing here knows a format or a screen.
 """
+
+from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Numbers worked out from content, kept for the next time under its hash, in the user's cache folder.
+"""A cache of numbers that were computed from content, stored by the hash of the content.
 
-Losing it loses nothing: whatever is wrong with the file, it is thrown away and things are worked out again.
-Several processes may use it at once. Content itself is never stored.
+The cache is a file in the user's cache folder. A damaged file is deleted, and its numbers are computed again.
+Several processes may use the cache at once. The content itself is never stored.
 """
 
 from __future__ import annotations
@@ -22,20 +22,21 @@ from ctxview.files.user_folders import cache_folder
 if TYPE_CHECKING:
     import sqlite3
 
+
 LIMIT: Final = 64 * 1024 * 1024
-"""The most bytes the cache takes on disk, which is some two million numbers."""
+"""The largest size of the cache on disk in bytes, which is about two million numbers."""
 
 _NAME: Final = "numbers-1.sqlite"
 _PAGE: Final = 4096
 _AT_ONCE: Final = 500
 _WAIT_SECONDS: Final = 2.0
 _TABLE: Final = "CREATE TABLE IF NOT EXISTS numbers (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID"
-# Keys are hashes: one bit of them makes any half of what there is, and another half every time.
-_FORGET_HALF: Final = "DELETE FROM numbers WHERE substr(key, ?, 1) >= x'80'"
+# Keys are hashes: the top bit of any byte selects half of the rows, and each byte another half.
+_DELETE_HALF: Final = "DELETE FROM numbers WHERE substr(key, ?, 1) >= x'80'"
 
 
 def content_key(kind: str, *contents: bytes) -> bytes:
-    """The name of the numbers of some kind (what was counted, and how) of some contents."""
+    """Return the key for the numbers of one `kind` (the unit and the method of counting) of `contents`."""
     hashed = sha256(f"{kind}\0".encode())
     hashed.update(array("Q", map(len, contents)))
     hashed.update(b"".join(contents))
@@ -43,37 +44,38 @@ def content_key(kind: str, *contents: bytes) -> bytes:
 
 
 class NumberCache:
-    """Remembers numbers by key. Never raises, and may be used by several threads."""
+    """Numbers by key. It never raises, and several threads may use it."""
 
     def __init__(self, folder: Path | None = None, limit: int = LIMIT) -> None:
         self._folder = folder
         self._limit = limit
         self._lock = Lock()
         self._connection: sqlite3.Connection | None = None
+        self._deleted_by = randrange(16)  # the byte that selected the last deleted half
 
     def get(self, keys: Iterable[bytes]) -> dict[bytes, Sequence[int]]:
-        """The numbers that are known, of those asked for."""
+        """Return the known numbers of `keys`."""
         import sqlite3
 
         found: dict[bytes, Sequence[int]] = {}
         rest = iter(keys)
         with self._lock:
             try:
-                while some := list(islice(rest, _AT_ONCE)):
-                    query = f"SELECT key, value FROM numbers WHERE key IN ({','.join('?' * len(some))})"
-                    rows = self._opened().execute(query, some)
-                    found |= {key: _unsealed(key, value) for key, value in rows}
+                while batch := list(islice(rest, _AT_ONCE)):
+                    query = f"SELECT key, value FROM numbers WHERE key IN ({','.join('?' * len(batch))})"
+                    rows = self._opened().execute(query, batch)
+                    found |= {key: _unpacked(key, value) for key, value in rows}
             except (sqlite3.Error, _Damaged) as error:
                 self._recover(error)
         return found
 
     def put(self, numbers: Mapping[bytes, Sequence[int]]) -> None:
-        """Keep some numbers, each from 0 to 2³² - 1."""
+        """Store `numbers`, each from 0 to 2³² - 1."""
         import sqlite3
 
-        rows = [(key, _sealed(key, value)) for key, value in sorted(numbers.items())]
+        rows = [(key, _packed(key, value)) for key, value in sorted(numbers.items())]
         with self._lock:
-            for _ in range(2):
+            for _ in range(3):
                 try:
                     with self._opened() as transaction:
                         transaction.executemany("INSERT OR REPLACE INTO numbers VALUES (?, ?)", rows)
@@ -110,7 +112,7 @@ class NumberCache:
 
         connection = sqlite3.connect(name, timeout=_WAIT_SECONDS, check_same_thread=False)
         try:
-            connection.execute("PRAGMA synchronous = OFF")  # a crash of the machine may cost the cache
+            connection.execute("PRAGMA synchronous = OFF")  # a crash of the machine may lose the cache
             connection.execute(f"PRAGMA max_page_count = {self._limit // _PAGE}")
             connection.execute(_TABLE)
         except sqlite3.Error:
@@ -119,7 +121,7 @@ class NumberCache:
         return connection
 
     def _recover(self, error: Exception) -> None:
-        """Make room in a full cache; let a busy one be; throw away any other."""
+        """Make room in a full cache, leave a busy one alone, and delete any other."""
         import sqlite3
 
         code = getattr(error, "sqlite_errorcode", None)
@@ -127,7 +129,8 @@ class NumberCache:
             return
         if code == sqlite3.SQLITE_FULL and self._connection:
             with suppress(sqlite3.Error), self._connection as transaction:
-                transaction.execute(_FORGET_HALF, (randrange(1, 17),))
+                self._deleted_by = (self._deleted_by + 1) % 16
+                transaction.execute(_DELETE_HALF, (self._deleted_by + 1,))
                 return
         self._close()
         folder = self._folder or cache_folder()
@@ -142,16 +145,16 @@ class NumberCache:
 
 
 class _Damaged(Exception):
-    """What stands under a key is not what was put there."""
+    """The value of a key is not the stored one."""
 
 
-def _sealed(key: bytes, numbers: Sequence[int]) -> bytes:
-    """With a checksum: SQLite does not notice bytes that went bad, and a wrong number is worse than none."""
+def _packed(key: bytes, numbers: Sequence[int]) -> bytes:
+    """Pack `numbers` with a checksum: SQLite does not detect damaged bytes, and wrong numbers do harm."""
     packed = array("I", numbers).tobytes()
     return packed + crc32(key + packed).to_bytes(4, "big")
 
 
-def _unsealed(key: bytes, value: object) -> Sequence[int]:
+def _unpacked(key: bytes, value: object) -> Sequence[int]:
     if not isinstance(value, bytes) or crc32(key + value[:-4]).to_bytes(4, "big") != value[-4:]:
         raise _Damaged
     return array("I", value[:-4])

@@ -1,7 +1,7 @@
-"""Creating one file that is not there yet, all or nothing, below a folder and through no link.
+"""Create one new file below a folder, all or nothing, without following links.
 
-The content is written under a hidden name in the same folder and gets its own name in one step that fails if
-that name exists by then: nothing is ever replaced. For a file that exists there is `save`.
+The content is written under a hidden name in the same folder. One step gives the file its own name and fails
+if that name exists: no file is ever replaced. For an existing file there is `save`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from ctxview.files.reading import Unreadable, outside, read_beneath
+from ctxview.files.reading import ReadError, path_problem, read_beneath
 from ctxview.files.undo_copies import close, flush, write_all
 
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -29,11 +29,11 @@ class CreateRefused(Exception):
 def create(
     root: Path, relative: str, content: bytes, *, mode: int = 0o600, modified: int | None = None
 ) -> bool:
-    """Make `relative` below `root` hold `content`; False when it already does, raises `CreateRefused`.
+    """Create `relative` below `root` with `content`; False when it already has it. Raises `CreateRefused`.
 
-    Missing folders on the way are made, for the owner alone. `modified` is in nanoseconds.
+    Missing folders are created, for the owner only. `modified` is in nanoseconds.
     """
-    if reason := outside(relative):
+    if reason := path_problem(relative):
         raise CreateRefused(reason)
     path = PurePosixPath(relative)
     try:
@@ -47,7 +47,7 @@ def create(
 
 @contextmanager
 def folder_beneath(root: Path, relative: str, *, make: bool = False) -> Iterator[int]:
-    """An open folder below `root`, reached through no link; with `make`, missing ones are made."""
+    """Open a folder below `root` without following links; with `make`, create missing folders."""
     current = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         for part in PurePosixPath(relative).parts:
@@ -66,7 +66,7 @@ def folder_beneath(root: Path, relative: str, *, make: bool = False) -> Iterator
 def _create(folder: int, name: str, content: bytes, mode: int, modified: int | None) -> bool:
     hidden = f".ctxview-{sha256(os.fsencode(name)).hexdigest()[:16]}-{os.getpid()}.tmp"
     with suppress(FileNotFoundError):
-        # Only a crash of a process with this very number can have left it.
+        # Only a crash of a process with the same number can have left it.
         os.unlink(hidden, dir_fd=folder)
     descriptor = os.open(hidden, _NEW, 0o600, dir_fd=folder)
     try:
@@ -85,13 +85,13 @@ def _create(folder: int, name: str, content: bytes, mode: int, modified: int | N
 
 
 def _name(folder: int, hidden: str, name: str) -> None:
-    """Give the file its name, unless something has it; raises `FileExistsError`."""
+    """Give the file its name; raises `FileExistsError` when the name is taken."""
     try:
         os.link(hidden, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
-        # A file system without hard links: look, then rename, and hope for the microseconds in between.
+        # A file system without hard links: check, then rename. A file created in between would be replaced.
         with suppress(FileNotFoundError):
             os.stat(name, dir_fd=folder, follow_symlinks=False)
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from None
@@ -101,8 +101,8 @@ def _name(folder: int, hidden: str, name: str) -> None:
 def _already_there(root: Path, relative: str, content: bytes) -> bool:
     try:
         found = read_beneath(root, relative, limit=len(content))
-    except Unreadable as error:
-        raise CreateRefused(f"something else has that name: {error.reason}") from None
+    except ReadError as error:
+        raise CreateRefused(f"the name is taken: {error.reason}") from None
     if found != content:
-        raise CreateRefused("a file of that name holds something else")
+        raise CreateRefused("a file with this name has other content")
     return False

@@ -1,6 +1,6 @@
-"""What differs between two versions of a file, as lines a person can read; the bytes need not be text.
+"""The difference between two versions of a file as readable lines; the bytes need not be text.
 
-The lines are as untrusted as the file: show them through `visible`.
+The lines are as untrusted as the file: print them through `visible`.
 """
 
 from __future__ import annotations
@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final, Literal, TypeAlias, TypeVar
 
-from ctxview.quick_dataclass import dataclass
+from msgspec import Struct
 
 LineKind: TypeAlias = Literal["same", "removed", "added", "note"]
 
 _CONTEXT: Final = 3
-# Beyond this many changed lines the finest answer is not worth the wait: the region is shown as replaced.
+# With more changed lines the finest difference takes too long: the region is shown as replaced.
 _MOST_STEPS: Final = 200
 _LONG_LINE: Final = 400
 _LONGEST_LINE: Final = 2000
@@ -23,17 +23,15 @@ _NO_LINE_END: Final = "no line end at the end of the file"
 _Items = TypeVar("_Items", str, list[bytes])
 
 
-@dataclass(frozen=True, slots=True)
-class Hunk:
-    """One changed stretch with a little of what surrounds it. Line numbers count from 1."""
+class Hunk(Struct, frozen=True):
+    """One changed region with a few lines around it. Line numbers count from 1."""
 
     old_line: int
     new_line: int
     lines: tuple[tuple[LineKind, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Region:
+class _Region(Struct, frozen=True):
     """Lines `old_start:old_end` became `new_start:new_end`."""
 
     old_start: int
@@ -42,8 +40,8 @@ class _Region:
     new_end: int
 
 
-def difference(old: bytes, new: bytes) -> tuple[Hunk, ...]:
-    """The changed stretches in order; empty when nothing differs."""
+def line_difference(old: bytes, new: bytes) -> tuple[Hunk, ...]:
+    """Return the changed regions in order; empty when nothing differs."""
     old_lines, new_lines = _lines(old), _lines(new)
     groups: list[list[_Region]] = []
     for region in _regions(old_lines, new_lines):
@@ -74,7 +72,10 @@ def _regions(old: list[bytes], new: list[bytes]) -> list[_Region]:
 
 
 def _shortest_edit(old: list[bytes], new: list[bytes]) -> list[_Region]:
-    """Myers' greedy algorithm: the furthest point on each diagonal, one more change at a time."""
+    """Return the changed regions by Myers' greedy algorithm.
+
+    It finds the furthest point on each diagonal, with one more change at a time.
+    """
     furthest = {1: 0}
     trace: list[dict[int, int]] = []
     for steps in range(min(len(old) + len(new), _MOST_STEPS) + 1):
@@ -89,24 +90,22 @@ def _shortest_edit(old: list[bytes], new: list[bytes]) -> list[_Region]:
                 x, y = x + 1, y + 1
             furthest[diagonal] = x
             if x >= len(old) and y >= len(new):
-                return _merged(_walk_back(trace, len(old), len(new)))
+                return _walk_back(trace, len(old), len(new))
     return [_Region(0, len(old), 0, len(new))]
 
 
-def _walk_back(trace: list[dict[int, int]], x: int, y: int) -> Iterator[_Region]:
-    """The single steps of the path that `trace` found, last first."""
+def _walk_back(trace: list[dict[int, int]], x: int, y: int) -> list[_Region]:
+    """Return the path that `trace` found, with neighbouring steps merged."""
+    backwards: list[_Region] = []
     for steps in range(len(trace) - 1, 0, -1):
         furthest, diagonal = trace[steps], x - y
         down = diagonal == -steps or (diagonal != steps and furthest[diagonal - 1] < furthest[diagonal + 1])
         previous = diagonal + 1 if down else diagonal - 1
         x = furthest[previous]
         y = x - previous
-        yield _Region(x, x, y, y + 1) if down else _Region(x, x + 1, y, y)
-
-
-def _merged(steps_backwards: Iterator[_Region]) -> list[_Region]:
+        backwards.append(_Region(x, x, y, y + 1) if down else _Region(x, x + 1, y, y))
     regions: list[_Region] = []
-    for step in reversed(list(steps_backwards)):
+    for step in reversed(backwards):
         if regions and (regions[-1].old_end, regions[-1].new_end) == (step.old_start, step.new_start):
             last = regions.pop()
             step = _Region(last.old_start, step.old_end, last.new_start, step.new_end)
@@ -121,23 +120,20 @@ def _hunk(regions: list[_Region], old: list[bytes], new: list[bytes]) -> Hunk:
     position = start
     for region in regions:
         lines += _clipped("same", map(_text, old[position : region.old_start]))
-        lines += _changed(old[region.old_start : region.old_end], new[region.new_start : region.new_end])
+        removed = [_text(line) for line in old[region.old_start : region.old_end]]
+        added = [_text(line) for line in new[region.new_start : region.new_end]]
+        if len(removed) == len(added):
+            pairs = [_around_change(*pair) for pair in zip(removed, added, strict=True)]
+            removed, added = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+        lines += _clipped("removed", removed)
+        lines += _clipped("added", added)
         position = region.old_end
     lines += _clipped("same", map(_text, old[position : last.old_end + _CONTEXT]))
     return Hunk(start + 1, first.new_start - (first.old_start - start) + 1, tuple(lines))
 
 
-def _changed(removed: list[bytes], added: list[bytes]) -> Iterator[tuple[LineKind, str]]:
-    old, new = [_text(line) for line in removed], [_text(line) for line in added]
-    if len(old) == len(new):
-        pairs = [_around_change(*pair) for pair in zip(old, new, strict=True)]
-        old, new = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    yield from _clipped("removed", old)
-    yield from _clipped("added", new)
-
-
 def _around_change(old: str, new: str) -> tuple[str, str]:
-    """Two versions of one line, without most of what they share when it is a long one."""
+    """Return two versions of one line; of a long line without most of the shared text."""
     if max(len(old), len(new)) <= _LONG_LINE:
         return old, new
     ahead = _shared(old, new)
@@ -163,7 +159,7 @@ def _text(line: bytes) -> str:
 
 
 def _shared(one: _Items, other: _Items) -> int:
-    """How many items two sequences share at their start; by halving, because comparing slices is fast."""
+    """Count the items that two sequences share at their start, by halving: comparing slices is fast."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2

@@ -1,4 +1,4 @@
-"""Two Linux system calls that Python does not offer. Elsewhere, and on old kernels, they fail with ENOSYS."""
+"""Two Linux system calls that Python lacks. On other systems and old kernels they fail with ENOSYS."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _RENAME_EXCHANGE: Final = 2
 
 
 def openat2(directory: int, name: str, flags: int, resolve: int) -> int:
-    """Open `name` below an open directory under the conditions of `resolve`; returns the descriptor."""
+    """Open `name` below an open directory under the conditions of `resolve`; return the descriptor."""
     import ctypes
 
     # struct open_how: flags, mode, resolve
@@ -32,7 +32,7 @@ def exchange(directory: int, one: str, other: str) -> None:
 
 
 def _call(number: int, *arguments: int | bytes) -> int:
-    """One raw system call; raises `OSError`. Byte strings are passed as C strings and so must hold no NUL."""
+    """Make one raw system call; raises `OSError`. Byte strings become C strings; they must not hold a NUL."""
     if not sys.platform.startswith("linux") or number < 0:
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
     import ctypes

@@ -1,7 +1,6 @@
-"""Where the lines of a file are: how many newlines stand before each block, and which lines are blank.
+"""An index of the lines of a file: the number of newlines before each block, and the blank lines.
 
-So a gigabyte costs 32 KB of memory, whatever the length of its lines. One thread may build the index while
-others ask it.
+A gigabyte needs 32 KB of memory, for lines of any length. One thread may build the index while others use it.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from itertools import accumulate
 from threading import Lock
 from typing import Final, NamedTuple
 
-from ctxview.files.held_file import HeldFile
-from ctxview.files.reading import Unreadable
+from ctxview.files.open_file import OpenFile
+from ctxview.files.reading import ReadError
 
 BLOCK: Final = 256 * 1024  # fits the processor's own cache
 
@@ -22,21 +21,21 @@ _MANY: Final = 512
 
 
 class NewlineIndex:
-    """Counts the newlines of one file from its start; what was counted is taken not to change any more."""
+    """The newlines of one file, counted from its start. Counted bytes are expected not to change."""
 
-    def __init__(self, held: HeldFile) -> None:
-        self._held = held
+    def __init__(self, file: OpenFile) -> None:
+        self._file = file
         self._counts = array("Q", [0])  # [k] = newlines before byte k × BLOCK, the last one: before `reached`
         self._blanks = array("Q")
         self._unfinished_is_blank = True
-        self._kept = _Positions(0, 0, ())
+        self._cached = _Positions(0, 0, ())
         self._buffer = bytearray(BLOCK)
         self._stepping = Lock()
         self.reached = 0
         self.cut_short = False
 
     def copy(self) -> NewlineIndex:
-        """One that goes on from here by itself: for a later look at the same file, which only grew."""
+        """Return an independent copy that continues from here, for the same file after it only grew."""
         made = NewlineIndex.__new__(NewlineIndex)
         with self._stepping:
             made.__dict__.update(self.__dict__)
@@ -46,59 +45,59 @@ class NewlineIndex:
 
     @property
     def newlines(self) -> int:
-        """How many are known so far."""
+        """The number of newlines known so far."""
         return self._counts[-1]
 
     @property
     def blanks(self) -> Sequence[int]:
-        """The numbers, from 0, of the finished lines known so far that hold nothing but white space."""
+        """The numbers, from 0, of the known and finished lines that hold only white space."""
         return self._blanks
 
     def step(self, size: int) -> bool:
-        """Count to the end of a block, or to `size`; False when there is nothing left to count."""
+        """Count to the end of a block, or to `size`; return False when nothing is left to count."""
         with self._stepping:
             start = self.reached
             wanted = min(size, (start // BLOCK + 1) * BLOCK) - start
             if wanted <= 0:
                 return False
-            read = self._held.read_into(memoryview(self._buffer)[:wanted], start)
+            read = self._file.read_into(memoryview(self._buffer)[:wanted], start)
             if read and start % BLOCK == 0:
                 self._counts.append(self._counts[-1])
             newlines = self._count(read)
-            # In this order: whoever sees a newline counted can find it in what was reached.
+            # In this order: other threads must find every counted newline before `reached`.
             self.reached += read
             self._counts[-1] = newlines
             self.cut_short = read < wanted
             return not self.cut_short
 
     def newline(self, number: int) -> int:
-        """Where the newline with this number is, counted from 1; it has to be known already."""
+        """Return the offset of newline `number`, counted from 1, which must be known already."""
         block = bisect_left(self._counts, number) - 1
         positions = self._positions(block)
         try:
             return positions[number - self._counts[block] - 1]
         except IndexError:
-            raise Unreadable(self._held.path, "the file was changed while it was read") from None
+            raise ReadError(self._file.path, "the file was changed while it was read") from None
 
     def before(self, offset: int) -> int:
-        """How many newlines stand before `offset`, which has to be reached already."""
+        """Count the newlines before `offset`, which must be indexed already."""
         block = min(offset // BLOCK, len(self._counts) - 1)
         return self._counts[block] + bisect_left(self._positions(block), offset)
 
     def _count(self, end: int) -> int:
-        """Take in the first bytes of the buffer; returns the number of newlines up to there."""
+        """Index the first `end` bytes of the buffer; return the number of newlines up to there."""
         buffer, begun_blank, first = self._buffer, self._unfinished_is_blank, self._counts[-1]
         start = 0
         for number in range(first, first + _MANY):
             newline = buffer.find(b"\n", start, end)
             if newline < 0:
                 break
-            # No JSON begins with a byte below 33, so mostly the first one tells.
+            # No JSON begins with a byte below 33, so the first byte mostly decides.
             if buffer[start] < 33 and (number > first or begun_blank) and not buffer[start:newline].strip():
                 self._blanks.append(number)
             start = newline + 1
         else:
-            # Leaping from newline to newline pays for long lines only.
+            # Searching for each newline is faster for long lines only.
             *lines, rest = bytes(memoryview(buffer)[start:end]).split(b"\n")
             number, start = first + _MANY, end - len(rest)
             self._blanks.extend(number + place for place, line in enumerate(lines) if not line.strip())
@@ -108,18 +107,18 @@ class NewlineIndex:
         return number
 
     def _positions(self, block: int) -> Sequence[int]:
-        """Where the newlines of a block are; kept for a while, as neighbours are asked for together."""
+        """Return the offsets of the newlines of a block; one block is cached for reading neighbours."""
         start, end = block * BLOCK, min((block + 1) * BLOCK, self.reached)
-        kept = self._kept
-        if (kept.start, kept.end) != (start, end):
-            lengths = map(len, split_at_newlines(self._held.read(start, end)))
+        cached = self._cached
+        if (cached.start, cached.end) != (start, end):
+            lengths = map(len, split_at_newlines(self._file.read(start, end)))
             positions = [start + number + length for number, length in enumerate(accumulate(lengths))]
-            self._kept = kept = _Positions(start, end, positions[:-1])
-        return kept.newlines
+            self._cached = cached = _Positions(start, end, positions[:-1])
+        return cached.newlines
 
 
 class _Positions(NamedTuple):
-    """Where the newlines are in a part of a file."""
+    """The offsets of the newlines in a part of a file."""
 
     start: int
     end: int
@@ -127,7 +126,7 @@ class _Positions(NamedTuple):
 
 
 def split_at_newlines(data: bytes) -> list[bytes]:
-    """What `data.split` gives, but leaping from newline to newline as long as they are far apart."""
+    """Return `data.split(b"\\n")`, searching each newline while they are far apart, which is faster."""
     pieces = []
     start = 0
     while (end := data.find(b"\n", start)) >= 0:

@@ -1,7 +1,7 @@
-"""Reading whole files without being led astray and without leaving a trace; it never writes.
+"""Read whole files, or their beginning and end, safely; nothing here writes or changes access times.
 
-Only regular files are read, never a pipe or a device. A path that somebody else wrote down (a reference
-inside a session) goes through `read_beneath`, which cannot leave the folder it is given.
+Only regular files are read, never a pipe or a device. An untrusted path, such as a reference in a session,
+goes through `read_beneath`, which cannot leave the given folder.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ import stat
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from msgspec import Struct
+
 from ctxview.files import linux_calls
 
 LIMIT: Final = 64 * 1024 * 1024
 
-# O_NONBLOCK: opening a pipe that nobody writes to must not hang.
+# O_NONBLOCK: opening a pipe without a writer must not hang.
 _FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | getattr(os, "O_NOCTTY", 0)
 _NO_ACCESS_TIME: Final = getattr(os, "O_NOATIME", 0)
 _DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -30,10 +32,10 @@ _KINDS: Final = (
 )
 
 
-class Unreadable(Exception):
+class ReadError(Exception):
     """A file that cannot be read, with the reason in words.
 
-    The path may hold anything, so print it through `visible`.
+    The path is untrusted: print it through `visible`.
     """
 
     def __init__(self, path: Path, reason: str) -> None:
@@ -43,64 +45,64 @@ class Unreadable(Exception):
 
 
 def read_bytes(path: Path, limit: int = LIMIT) -> bytes:
-    """All bytes of the regular file at `path`, links followed; raises `Unreadable`, also beyond `limit`."""
+    """Return the bytes of a regular file, links followed; raises `ReadError`, also over `limit` bytes."""
     try:
         return _read(open_file(path), path, limit)
     except OSError as error:
-        raise Unreadable(path, in_words(error)) from None
+        raise ReadError(path, error_text(error)) from None
 
 
 def open_file(path: Path) -> int:
-    """A descriptor, to read and to close, of what is at `path`, links followed; raises `Unreadable`.
+    """Open `path` for reading, links followed; return a descriptor to close. Raises `ReadError`.
 
-    It may turn out to be no regular file: see `require_regular`.
+    The result may not be a regular file: see `require_regular`.
     """
     if "\0" in str(path):
-        raise Unreadable(path, "the path holds a NUL character")
+        raise ReadError(path, "the path holds a NUL character")
     try:
         return _open(str(path), _FLAGS)
     except OSError as error:
-        raise Unreadable(path, in_words(error)) from None
+        raise ReadError(path, error_text(error)) from None
 
 
 def read_beneath(root: Path, relative: str, limit: int = LIMIT) -> bytes:
-    """All bytes of the file that `relative` names below `root`, if it stays there and crosses no link."""
+    """Return all bytes of the file `relative` below `root`, without following links; raises `ReadError`."""
     path = root / relative if relative and "\0" not in relative else root
     try:
         return _read(open_beneath(root, relative), path, limit)
     except OSError as error:
-        raise Unreadable(path, in_words(error)) from None
+        raise ReadError(path, error_text(error)) from None
 
 
 def open_beneath(root: Path, relative: str) -> int:
-    """A descriptor, to read and to close, of what `relative` names below `root`; raises `Unreadable`.
+    """Open `relative` below `root` without following links; return a descriptor to close. Raises `ReadError`.
 
-    It may turn out to be no regular file: see `require_regular`.
+    The result may not be a regular file: see `require_regular`.
     """
     path = root / relative if relative and "\0" not in relative else root
-    if reason := outside(relative):
-        raise Unreadable(path, reason)
+    if reason := path_problem(relative):
+        raise ReadError(path, reason)
     try:
         directory = os.open(root, _DIRECTORY)
     except OSError as error:
-        raise Unreadable(root, in_words(error)) from None
+        raise ReadError(root, error_text(error)) from None
     try:
         return _open_beneath(directory, relative)
     except OSError as error:
-        raise Unreadable(path, in_words(error)) from None
+        raise ReadError(path, error_text(error)) from None
     finally:
         os.close(directory)
 
 
 def require_regular(status: os.stat_result, path: Path) -> None:
-    """Raises `Unreadable` unless `status` is that of a regular file."""
+    """Raise `ReadError` unless `status` is that of a regular file."""
     if not stat.S_ISREG(status.st_mode):
         kind = next((name for test, name in _KINDS if test(status.st_mode)), "something else")
-        raise Unreadable(path, f"this is {kind}, not a file")
+        raise ReadError(path, f"this is {kind}, not a file")
 
 
-def outside(relative: str) -> str | None:
-    """Why a written-down path may not be followed from its folder; None when its words are harmless."""
+def path_problem(relative: str) -> str | None:
+    """Return why `relative` is not a safe path below a folder, or None when it is."""
     if not relative:
         return "the path is empty"
     if "\0" in relative:
@@ -112,13 +114,13 @@ def outside(relative: str) -> str | None:
     return None
 
 
-def in_words(error: OSError) -> str:
-    """Why the system would not let us read something."""
+def error_text(error: OSError) -> str:
+    """Return a sentence for a failed read."""
     words = {
         errno.ENOENT: "there is no such file",
         errno.EACCES: "reading it is not permitted",
         errno.EPERM: "reading it is not permitted",
-        errno.ELOOP: "a symbolic link stands in the way",
+        errno.ELOOP: "the path goes through a symbolic link",
         errno.EXDEV: "the path leaves the folder",
         errno.ENOTDIR: "part of the path is not a folder",
         errno.ENXIO: "this is a socket or a pipe, not a file",
@@ -128,12 +130,12 @@ def in_words(error: OSError) -> str:
 
 
 def _open(name: str, flags: int, directory: int | None = None) -> int:
-    """Open without marking the file as accessed, where the system lets us."""
+    """Open without changing the access time, where the system allows it."""
     if _NO_ACCESS_TIME:
         try:
             return os.open(name, flags | _NO_ACCESS_TIME, dir_fd=directory)
         except PermissionError:
-            # Only the owner may ask for that. If we may not read it at all, the next try says so.
+            # Only the owner may do this. If the file is not readable at all, the next attempt says so.
             pass
     return os.open(name, flags, dir_fd=directory)
 
@@ -150,7 +152,7 @@ def _open_beneath(directory: int, relative: str) -> int:
 
 
 def _walk_beneath(directory: int, relative: str) -> int:
-    """Open step by step, refusing links at each; what `openat2` does in one step."""
+    """Open folder by folder and refuse links at each step; `openat2` does this in one step."""
     *folders, name = PurePosixPath(relative).parts or (".",)
     current = os.dup(directory)
     try:
@@ -166,20 +168,20 @@ def _walk_beneath(directory: int, relative: str) -> int:
 
 
 def _read(descriptor: int, path: Path, limit: int) -> bytes:
-    """All that is behind a descriptor, which is closed in any case."""
+    """Return all bytes of a descriptor and close it."""
     try:
         status = os.fstat(descriptor)
         require_regular(status, path)
         if status.st_size > limit:
             size = f"{_size(status.st_size)}, more than the limit of {_size(limit)}"
-            raise Unreadable(path, f"the file has {size}")
+            raise ReadError(path, f"the file has {size}")
         pieces = []
         left = limit
-        # The size is only a hint: the file may grow, and files of /proc claim to be empty.
+        # The size is only a hint: the file may grow, and files in /proc report a size of 0.
         while piece := os.read(descriptor, max(status.st_size + 1, 65536)):
             left -= len(piece)
             if left < 0:
-                raise Unreadable(path, f"the file grew over the limit of {_size(limit)} while it was read")
+                raise ReadError(path, f"the file grew over the limit of {_size(limit)} while it was read")
             pieces.append(piece)
         return b"".join(pieces)
     finally:
@@ -188,3 +190,55 @@ def _read(descriptor: int, path: Path, limit: int) -> bytes:
 
 def _size(count: int) -> str:
     return f"{count / 1024 / 1024:.1f} MiB" if count >= 1024 * 1024 else f"{count:,} bytes"
+
+
+class FileEnds(Struct, frozen=True):
+    """The beginning and end of a file: `head` is the whole of a small file, else `tail` is its end."""
+
+    size: int
+    head: bytes
+    tail: bytes
+    tail_start: int
+
+    @property
+    def whole(self) -> bool:
+        return self.tail_start == len(self.head) and not self.tail
+
+
+def read_ends(path: Path, most: int) -> FileEnds:
+    """Return at most `most` bytes of a regular file, half of them from its end; raises `ReadError`."""
+    descriptor = open_file(path)
+    try:
+        status = os.fstat(descriptor)
+        require_regular(status, path)
+        return _ends(descriptor, status.st_size, most)
+    except OSError as error:
+        raise ReadError(path, error_text(error)) from None
+    finally:
+        os.close(descriptor)
+
+
+def _ends(descriptor: int, size: int, most: int) -> FileEnds:
+    if size <= most:
+        head = _read_span(descriptor, 0, most)
+        return FileEnds(len(head), head, b"", len(head))
+    half = most // 2
+    return FileEnds(
+        size, _read_span(descriptor, 0, half), _read_span(descriptor, size - half, half), size - half
+    )
+
+
+def _read_span(descriptor: int, start: int, count: int) -> bytes:
+    pieces = []
+    while count > 0 and (piece := os.pread(descriptor, min(count, 1 << 20), start)):
+        pieces.append(piece)
+        start, count = start + len(piece), count - len(piece)
+    return b"".join(pieces)
+
+
+SKIPPED_FOLDERS = frozenset(
+    (
+        *(".git", ".hg", ".svn", "node_modules", ".venv", "venv", "__pycache__", "site-packages"),
+        *(".tox", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis"),
+    )
+)

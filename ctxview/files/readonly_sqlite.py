@@ -1,8 +1,8 @@
-"""Rows of a SQLite file that an agent may have open, without touching it or anything beside it.
+"""Read a SQLite file that an agent may have open, without touching it or the files beside it.
 
-SQLite itself would take locks and create `-wal` and `-shm` files even to read. So the database and its
-write-ahead log are read as plain bytes until two readings agree, and a private copy is what SQLite opens.
-Nothing in it is trusted: no code in its schema runs, and a query that never ends is stopped.
+SQLite would take locks and create `-wal` and `-shm` files even to read. So the database and its write-ahead
+log are read as plain bytes until two readings agree, and SQLite opens a private copy. The database is not
+trusted: no code in its schema runs, and an endless query is stopped.
 """
 
 from __future__ import annotations
@@ -13,23 +13,24 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from ctxview.files.reading import LIMIT, Unreadable, read_bytes
+from ctxview.files.reading import LIMIT, ReadError, read_bytes
 
 if TYPE_CHECKING:
     import sqlite3
+
 
 SqlValue: TypeAlias = str | int | float | bytes | None
 Row: TypeAlias = tuple[SqlValue, ...]
 
 _ATTEMPTS: Final = 5
 _MAGIC: Final = b"SQLite format 3\0"
-# A rollback journal that starts like this undoes a write that is not finished.
+# A rollback journal that starts with these bytes belongs to an unfinished write.
 _HOT_JOURNAL: Final = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
-_STEPS_BETWEEN_LOOKS: Final = 100_000
-_LOOKS: Final = 200
+_STEPS_BETWEEN_CHECKS: Final = 100_000
+_MOST_CHECKS: Final = 200
 
 
-class Database:
+class ReadOnlyDatabase:
     """The opened copy of one SQLite file."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
@@ -42,35 +43,35 @@ class Database:
         )
 
     def rows(self, query: str, parameters: Sequence[SqlValue] = (), most: int = 100_000) -> list[Row]:
-        """What `query` finds; raises `Unreadable`, also when there are more rows than `most`."""
+        """Return the rows of `query`; raises `ReadError`, also when there are more than `most`."""
         import sqlite3
 
-        looks = iter(range(_LOOKS))
-        self._connection.set_progress_handler(lambda: next(looks, None) is None, _STEPS_BETWEEN_LOOKS)
+        checks = iter(range(_MOST_CHECKS))
+        self._connection.set_progress_handler(lambda: next(checks, None) is None, _STEPS_BETWEEN_CHECKS)
         try:
             with closing(self._connection.execute(query, parameters)) as cursor:
                 found: list[Row] = cursor.fetchmany(most + 1)
         except sqlite3.Error as error:
-            raise Unreadable(self._path, _in_words(error)) from None
+            raise ReadError(self._path, _in_words(error)) from None
         if len(found) > most:
-            raise Unreadable(self._path, f"the database holds more than {most:,} rows of this kind")
+            raise ReadError(self._path, f"the database holds more than {most:,} rows of this kind")
         return found
 
 
 def rows(path: Path, query: str, parameters: Sequence[SqlValue] = (), limit: int = LIMIT) -> list[Row]:
-    """What one query finds in the SQLite file at `path`; raises `Unreadable`."""
+    """Return the rows of one query on the SQLite file at `path`; raises `ReadError`."""
     with open_readonly(path, limit) as database:
         return database.rows(query, parameters)
 
 
 @contextmanager
-def open_readonly(path: Path, limit: int = LIMIT) -> Iterator[Database]:
-    """The database at `path` as it is now; raises `Unreadable` for what is none or is over `limit`."""
+def open_readonly(path: Path, limit: int = LIMIT) -> Iterator[ReadOnlyDatabase]:
+    """Open the database at `path` as it is now; raises `ReadError`, also for a file over `limit` bytes."""
     import sqlite3
 
     content, log = _stable_content(path, limit)
     if content and not content.startswith(_MAGIC):
-        raise Unreadable(path, "this is not a SQLite database")
+        raise ReadError(path, "this is not a SQLite database")
     with TemporaryDirectory(prefix="ctxview-") as folder:
         copy = Path(folder) / "copy.db"
         copy.write_bytes(content)
@@ -80,29 +81,29 @@ def open_readonly(path: Path, limit: int = LIMIT) -> Iterator[Database]:
         try:
             connection = sqlite3.connect(f"{copy.as_uri()}?{mode}", uri=True, isolation_level=None)
         except sqlite3.Error as error:
-            raise Unreadable(path, _in_words(error)) from None
+            raise ReadError(path, _in_words(error)) from None
         with closing(connection):
             connection.text_factory = lambda text: text.decode(errors="replace")
             connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA query_only = ON")
-            yield Database(path, connection)
+            yield ReadOnlyDatabase(path, connection)
 
 
 def _stable_content(path: Path, limit: int) -> tuple[bytes, bytes]:
-    """The database and its log as they stood together at one moment."""
-    seen = None
+    """Return the database and its log as they were at one moment."""
+    previous = None
     for _ in range(_ATTEMPTS):
-        # Two equal readings in a row: each file stood still while the other was read, so they fit.
+        # Two equal readings in a row: neither file changed while the other was read, so they match.
         now = (read_bytes(path, limit), _beside(path, "-wal", limit))
-        if now == seen and not _beside(path, "-journal", limit).startswith(_HOT_JOURNAL):
+        if now == previous and not _beside(path, "-journal", limit).startswith(_HOT_JOURNAL):
             return now
-        seen = now
-    raise Unreadable(path, "a write to the database is going on, or was never finished")
+        previous = now
+    raise ReadError(path, "a write to the database is in progress, or was never finished")
 
 
 def _beside(path: Path, suffix: str, limit: int) -> bytes:
-    """A file that SQLite keeps next to a database; empty when there is none."""
+    """Return the bytes of a file that SQLite keeps next to a database; empty when it does not exist."""
     neighbour = path.with_name(path.name + suffix)
     return read_bytes(neighbour, limit) if neighbour.exists() else b""
 

@@ -1,16 +1,16 @@
-"""Saving one file, all or nothing, and never over somebody else's write; it does not care what it holds.
+"""Save one file, all or nothing, and never over a write of another program; any content.
 
-The new file is written beside the old one, and the two names are exchanged in one step. What came out is then
-compared with what was loaded: if an agent wrote in between, the exchange is undone and there is a `Conflict`.
-No check before a plain rename could do that, because an agent can still write between the two.
+The new file is written beside the old one, and the two names are exchanged in one step. The replaced file is
+then compared with the loaded bytes: if an agent wrote in between, the exchange is undone and `SaveConflict`
+is raised. A check before a plain rename is not enough, because an agent can write between the two.
 
-The old file becomes the undo copy. It moves to the user's state directory, so that nothing stays behind near
-the agent: by rename where that is the same file system (a program that still writes into it then writes into
-the copy), else by copying, and it goes only after it was compared once more. A crash can leave one hidden
-file beside the target; the next save of that target takes it into the undo copies.
+The old file becomes the undo copy. It moves to the user's state directory, so that no extra file stays near
+the agent: by rename on the same file system (a program that still writes into it then writes into the copy),
+else by copying, and it is deleted only after it was compared once more. A crash can leave one hidden file
+beside the target; the next save of that target moves it into the undo copies.
 
 Where names cannot be exchanged (macOS, some network file systems) the file is compared immediately before a
-plain rename, and a write within those microseconds would go unseen.
+plain rename, and a write within those microseconds would not be noticed.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import field
 from hashlib import sha256
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from msgspec import Struct
+
 from ctxview.files import linux_calls, undo_copies
 from ctxview.files.undo_copies import UndoCopies, close, flush, read_all, write_all
-from ctxview.quick_dataclass import dataclass
 
 _OPEN_OLD: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATE_NEW: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -40,18 +40,17 @@ _LATE_WRITE: Final = (
 _Identity: TypeAlias = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
-    """A save that happened: where the old bytes are, and what the person should know besides."""
+class SavedFile(Struct, frozen=True):
+    """A finished save: the path of the undo copy, and a warning or None."""
 
     path: Path
     backup: Path
     warning: str | None
-    written: bytes = field(repr=False)
+    written: bytes
 
 
-class Conflict(Exception):
-    """The file is not what was loaded: `current` is what it holds now, `wanted` what was to be saved."""
+class SaveConflict(Exception):
+    """The file changed since it was loaded: `current` are its bytes now, `wanted` those to save."""
 
     def __init__(self, current: bytes, wanted: bytes) -> None:
         super().__init__("the file was changed by another program since it was opened")
@@ -60,18 +59,18 @@ class Conflict(Exception):
 
 
 class SaveRefused(Exception):
-    """A save that did not happen, with the reason; the file is as it was, or the message says where."""
+    """A save that failed, with the reason; the file is unchanged, or the message says where its bytes are."""
 
 
-def save(path: Path, new: bytes, expected: bytes) -> Saved:
-    """Make `path` hold `new` if it holds `expected`; raises `Conflict` or `SaveRefused`."""
+def save(path: Path, new: bytes, expected: bytes) -> SavedFile:
+    """Write `new` to `path` if it holds `expected`; raises `SaveConflict` or `SaveRefused`."""
     if new == expected:
         raise SaveRefused("nothing was changed, so there is nothing to save")
     try:
         with undo_copies.lock(), _directory_of(path) as directory:
             return _Save(path, directory, new, expected).run()
-    except undo_copies.Busy:
-        raise SaveRefused("another ctxview has been saving for a long time") from None
+    except undo_copies.LockError:
+        raise SaveRefused("another ctxview is saving and has not finished; try again") from None
     except OSError as error:
         raise SaveRefused(f"saving failed: {error.strerror or error}") from None
 
@@ -88,24 +87,24 @@ class _Save:
         self._expected = expected
         self._copies = UndoCopies(path)
         self._warnings: list[str] = []
-        # Files are told apart by their inode, whose number another file may get as soon as the last name and
-        # descriptor of this one are gone. So whatever is to be recognised later stays open until the end.
+        # Files are recognised by their inode, whose number another file may get as soon as the last name and
+        # descriptor of this one are gone. So each file to recognise later stays open until the end.
         self._pinned: list[int] = []
 
-    def run(self) -> Saved:
+    def run(self) -> SavedFile:
         try:
             return self._run()
         finally:
             for descriptor in self._pinned:
                 close(descriptor)
 
-    def _run(self) -> Saved:
-        self._take_in_leftover()
+    def _run(self) -> SavedFile:
+        self._adopt_leftover()
         old = self._open_ordinary_file()
         try:
             current = read_all(old)
             if current != self._expected:
-                raise Conflict(current, self._new)
+                raise SaveConflict(current, self._new)
             ours = self._write_beside(old)
             try:
                 linux_calls.exchange(self._directory, self._beside, self._name)
@@ -118,8 +117,8 @@ class _Save:
             close(old)
         return self._after_exchange(ours)
 
-    def _take_in_leftover(self) -> None:
-        """A crash may have left the hidden file. It can be the only copy of something, so it is kept."""
+    def _adopt_leftover(self) -> None:
+        """Move a hidden file that a crash left into the undo copies: it can be the only copy."""
         try:
             status = os.stat(self._beside, dir_fd=self._directory, follow_symlinks=False)
         except FileNotFoundError:
@@ -138,29 +137,32 @@ class _Save:
                 raise SaveRefused("the file is a symbolic link: open the file it leads to") from None
             raise
         try:
-            if reason := self._reason_not_to_write(os.fstat(old)):
-                raise SaveRefused(reason)
+            status = os.fstat(old)
+            if not stat.S_ISREG(status.st_mode):
+                raise SaveRefused("this is not an ordinary file")
+            if status.st_nlink > 1:
+                names = f"the file has {status.st_nlink} names (hard links)"
+                raise SaveRefused(f"{names}, and saving would change only one")
+            if not os.access(self._name, os.W_OK, dir_fd=self._directory):
+                raise SaveRefused("the file is write-protected")
         except BaseException:
             close(old)
             raise
         return old
 
-    def _reason_not_to_write(self, status: os.stat_result) -> str | None:
-        if not stat.S_ISREG(status.st_mode):
-            return "this is not an ordinary file"
-        if status.st_nlink > 1:
-            return f"the file has {status.st_nlink} names (hard links), and saving would change only one"
-        if not os.access(self._name, os.W_OK, dir_fd=self._directory):
-            return "the file is write-protected"
-        return None
-
     def _write_beside(self, old: int) -> _Identity:
-        """The new file under the hidden name, on disk, with the mode, owner and attributes of `old`."""
+        """Write the new file under the hidden name with the mode, owner and attributes of `old`."""
         new = os.open(self._beside, _CREATE_NEW, 0o600, dir_fd=self._directory)
         self._pinned.append(new)
         try:
             write_all(new, self._new)
-            self._copy_owner(old, new)
+            wanted, given = os.fstat(old), os.fstat(new)
+            if not _same_owner(wanted, given):
+                try:
+                    os.fchown(new, wanted.st_uid, wanted.st_gid)
+                except PermissionError:
+                    reason = "you may not give the new file the owner and group of the old one"
+                    raise SaveRefused(reason) from None
             os.fchmod(new, stat.S_IMODE(os.fstat(old).st_mode))
             self._copy_attributes(old, new)
             flush(new)
@@ -169,17 +171,8 @@ class _Save:
             os.unlink(self._beside, dir_fd=self._directory)
             raise
 
-    def _copy_owner(self, old: int, new: int) -> None:
-        wanted, given = os.fstat(old), os.fstat(new)
-        if _same_owner(wanted, given):
-            return
-        try:
-            os.fchown(new, wanted.st_uid, wanted.st_gid)
-        except PermissionError:
-            raise SaveRefused("the file has an owner or a group that you could not give it again") from None
-
     def _copy_attributes(self, old: int, new: int) -> None:
-        """Extended attributes, access lists among them; only Linux has this in Python."""
+        """Copy extended attributes, which include access lists; Python supports this only on Linux."""
         if not hasattr(os, "listxattr"):
             return
         with suppress(OSError):
@@ -187,10 +180,10 @@ class _Save:
                 try:
                     os.setxattr(new, name, os.getxattr(old, name))
                 except OSError:
-                    self._warnings.append(f"the attribute {name} could not be kept")
+                    self._warnings.append(f"the attribute {name} could not be copied")
 
-    def _after_exchange(self, ours: _Identity) -> Saved:
-        """The new file is in place. See what came out: keep that as undo copy, or take everything back."""
+    def _after_exchange(self, ours: _Identity) -> SavedFile:
+        """Keep the replaced file as undo copy, or undo the exchange if it is not the expected one."""
         held = -1
         try:
             held = os.open(self._beside, _OPEN_OLD, dir_fd=self._directory)
@@ -198,19 +191,20 @@ class _Save:
             if unchanged:
                 return self._finished(held, self._copies.adopt(self._directory, self._beside))
         except OSError:
-            self._give_back(ours)
+            self._undo_exchange(ours)
             raise
         finally:
             close(held)
-        self._give_back(ours)
-        raise Conflict(self._current(), self._new)
+        self._undo_exchange(ours)
+        raise SaveConflict(self._current(), self._new)
 
-    def _give_back(self, ours: _Identity) -> None:
-        """Exchange again until nobody wrote in the meantime: the name must have the last foreign write."""
+    def _undo_exchange(self, ours: _Identity) -> None:
+        """Exchange until no program wrote in between: the last foreign write must keep the name."""
         placed = ours
         try:
             while True:
-                placed_next = self._pin_beside()
+                self._pinned.append(os.open(self._beside, _PIN, dir_fd=self._directory))
+                placed_next = _identity(os.fstat(self._pinned[-1]))
                 linux_calls.exchange(self._directory, self._beside, self._name)
                 if self._identity_beside() == placed:
                     break
@@ -219,29 +213,29 @@ class _Save:
             place = self._path.with_name(self._beside)
             reason = error.strerror or error
             raise SaveRefused(
-                f"saving failed half-way ({reason}): what the file held before is in {place}"
+                f"saving failed half-way ({reason}): the previous content is in {place}"
             ) from None
         if placed == ours:
             self._discard(ours)
         else:
             self._copies.adopt(self._directory, self._beside)
 
-    def _rename_over(self, old: int, ours: _Identity) -> Saved:
-        """The portable way. It cannot be taken back, so look as late as possible."""
+    def _rename_over(self, old: int, ours: _Identity) -> SavedFile:
+        """Save by a plain rename, on any system. It cannot be undone, so compare as late as possible."""
         try:
             backup = self._copies.add(self._expected)
             now = os.stat(self._name, dir_fd=self._directory, follow_symlinks=False)
             if _identity(now) != _identity(os.fstat(old)) or read_all(old) != self._expected:
                 backup.unlink()
-                raise Conflict(self._current(), self._new)
+                raise SaveConflict(self._current(), self._new)
             os.rename(self._beside, self._name, src_dir_fd=self._directory, dst_dir_fd=self._directory)
         except BaseException:
             self._discard(ours)
             raise
         return self._finished(old, backup)
 
-    def _finished(self, held: int, backup: Path) -> Saved:
-        """The save has happened: from here on trouble is worth a warning, not an error."""
+    def _finished(self, held: int, backup: Path) -> SavedFile:
+        """Finish a save that has succeeded: any problem from here on is a warning, not an error."""
         try:
             flush(self._directory)
             self._copies.flush()
@@ -252,19 +246,14 @@ class _Save:
                     backup = self._copies.add(late)
             self._copies.prune(keep=backup)
         except OSError as error:
-            self._warnings.append(f"the file was saved, but then: {error.strerror or error}")
-        return Saved(self._path, backup, "; ".join(self._warnings) or None, self._new)
+            self._warnings.append(f"the file was saved, but a later step failed: {error.strerror or error}")
+        return SavedFile(self._path, backup, "; ".join(self._warnings) or None, self._new)
 
     def _discard(self, ours: _Identity) -> None:
-        """Remove the hidden file if it is the one written here: never what somebody else wrote."""
+        """Remove the hidden file if it is the one written here, never a file of another program."""
         with suppress(OSError):
             if self._identity_beside() == ours:
                 os.unlink(self._beside, dir_fd=self._directory)
-
-    def _pin_beside(self) -> _Identity:
-        descriptor = os.open(self._beside, _PIN, dir_fd=self._directory)
-        self._pinned.append(descriptor)
-        return _identity(os.fstat(descriptor))
 
     def _identity_beside(self) -> _Identity:
         return _identity(os.stat(self._beside, dir_fd=self._directory, follow_symlinks=False))

@@ -1,6 +1,6 @@
-"""Where replaced files are kept for undo: in the user's state directory, never beside the file itself.
+"""The undo copies of replaced files, in the user's state directory and never beside the file itself.
 
-It also holds the lock that lets only one ctxview save at a time. Agents never see either.
+This module also has the lock that lets only one ctxview save at a time, and the basic writes to descriptors.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Final
 from ctxview.files.user_folders import state_folder
 
 KEPT: Final = 20
+"""The number of copies of one file that are kept."""
 
 _WAIT_SECONDS: Final = 10.0
 _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -27,13 +28,13 @@ _COPY_NAME: Final = re.compile(r"\d{8}T\d{6}\.\d{9}Z")
 _UNTIDY: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 
-class Busy(Exception):
-    """Another ctxview holds the lock for longer than any save takes."""
+class LockError(Exception):
+    """Another ctxview holds the lock for longer than a save takes."""
 
 
 @contextmanager
 def lock() -> Iterator[None]:
-    """Be the only ctxview of this user that saves; raises `Busy` or `OSError`."""
+    """Hold the lock for saving, one per user; raises `LockError` or `OSError`."""
     folder = state_folder()
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     descriptor = os.open(folder / "save.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -54,7 +55,7 @@ class UndoCopies:
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def adopt(self, directory: int, name: str) -> Path:
-        """Move `name` out of an open directory into the copies; on an `OSError` it is still there."""
+        """Move `name` from an open directory into the copies; after an `OSError` it is still there."""
         kept = self._new_path()
         try:
             os.rename(name, kept, src_dir_fd=directory)
@@ -65,13 +66,13 @@ class UndoCopies:
         return kept
 
     def add(self, content: bytes) -> Path:
-        """Keep `content` as a new copy."""
+        """Add a new copy with `content`."""
         kept = self._new_path()
         write_new(kept, content)
         return kept
 
     def prune(self, keep: Path) -> None:
-        """Let go of all but the newest copies, and of `keep` in no case."""
+        """Delete all but the newest copies, but never `keep`."""
         names = sorted(entry.name for entry in self._folder.iterdir() if _COPY_NAME.match(entry.name))
         for name in names[:-KEPT]:
             if name != keep.name:
@@ -84,7 +85,7 @@ class UndoCopies:
         return self._folder / f"{stamp}.{nanoseconds:09d}Z"
 
     def _copy_away(self, directory: int, name: str, kept: Path) -> None:
-        """What a rename does, across file systems: the file goes when the copy is sure to hold all of it."""
+        """Move a file to another file system; delete it only when the copy is complete."""
         descriptor = os.open(name, _READ, dir_fd=directory)
         try:
             content = read_all(descriptor)
@@ -98,7 +99,7 @@ class UndoCopies:
             close(descriptor)
 
     def flush(self) -> None:
-        """Wait until the disk knows the names of the copies."""
+        """Wait until the names of the copies are on disk."""
         descriptor = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             flush(descriptor)
@@ -107,7 +108,7 @@ class UndoCopies:
 
 
 def read_all(descriptor: int) -> bytes:
-    """All that is behind a descriptor now, wherever it was read to before."""
+    """Return all bytes of a descriptor, independent of its position."""
     content = os.pread(descriptor, os.fstat(descriptor).st_size + 1, 0)
     while more := os.pread(descriptor, 1 << 20, len(content)):
         content += more
@@ -121,7 +122,7 @@ def write_all(descriptor: int, content: bytes) -> None:
 
 
 def write_new(path: Path, content: bytes) -> None:
-    """Create `path` with `content` and wait until the disk has it; leaves nothing behind when that fails."""
+    """Create `path` with `content` and wait until it is on disk; remove the file when that fails."""
     descriptor = os.open(path, _CREATE, 0o600)
     try:
         write_all(descriptor, content)
@@ -134,13 +135,13 @@ def write_new(path: Path, content: bytes) -> None:
 
 
 def close(descriptor: int) -> None:
-    """Closing what was only read, or flushed before, can lose nothing: an error there is no news."""
+    """Close a descriptor that was only read or already flushed; an error then loses no data."""
     with suppress(OSError):
         os.close(descriptor)
 
 
 def flush(descriptor: int) -> None:
-    """Wait until the disk, not only the system, has it."""
+    """Wait until the data is on disk, not only in the cache of the system."""
     full = getattr(fcntl, "F_FULLFSYNC", None)  # macOS: fsync alone stops at the drive's cache
     if full is not None:
         with suppress(OSError):
@@ -156,7 +157,17 @@ def _wait_for(descriptor: int) -> None:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > give_up:
-                raise Busy from None
+                raise LockError from None
             time.sleep(0.01)
         else:
             return
+
+
+def write_state_file(file: Path, data: bytes) -> None:
+    """Replace a file as a whole, so that another process reads either the old or the new content."""
+    draft = file.with_name(f".{file.name}.{os.getpid()}")
+    with suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        draft.unlink(missing_ok=True)
+        write_new(draft, data)
+        draft.replace(file)

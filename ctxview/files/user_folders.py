@@ -1,4 +1,4 @@
-"""Where ctxview keeps what is its own, never near the files it looks at. Nothing is created here."""
+"""The folders for ctxview's own files, never near the files it reads. Nothing is created here."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from pathlib import Path
 
 
 def state_folder() -> Path:
-    """For what must not get lost: undo copies and what was seen of a session."""
+    """Return the folder for data that must not be lost: undo copies and observations of sessions."""
     import platformdirs
 
     return platformdirs.user_state_path("ctxview", appauthor=False)
 
 
 def cache_folder() -> Path:
-    """For what can be worked out again."""
+    """Return the folder for data that can be computed again."""
     import platformdirs
 
     return platformdirs.user_cache_path("ctxview", appauthor=False)
 
 
 def config_folder() -> Path:
-    """For what a person prefers: the config file, and themes of their own."""
+    """Return the folder for a person's settings: the config file and their own themes."""
     import platformdirs
 
     return platformdirs.user_config_path("ctxview", appauthor=False)

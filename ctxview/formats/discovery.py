@@ -1,6 +1,6 @@
-"""Looks through a file, a session or a tree for all that can be recognised, within bounds that are said.
+"""Discovery: lists every source at or below a path that a format recognises, within reported bounds.
 
-Opens nothing and follows no links.
+It opens no source and follows no links.
 """
 
 from __future__ import annotations
@@ -11,67 +11,66 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from ctxview.files.reading import in_words
-from ctxview.formats.interface import CannotOpen, Match
-from ctxview.formats.nearest import absence, unlisted
+from msgspec import Struct
+
+from ctxview.files.reading import SKIPPED_FOLDERS, error_text
+from ctxview.formats.interface import FormatMatch, OpenError
+from ctxview.formats.path_hints import missing_path_reason, unlisted_reason
 from ctxview.formats.peek import Peek
 from ctxview.formats.registry import RAW, detect_peek, plugin_problems
-from ctxview.quick_dataclass import dataclass
 
-SKIPPED = frozenset(
-    (
-        *(".git", ".hg", ".svn", "node_modules", ".venv", "venv", "__pycache__", "site-packages"),
-        *(".tox", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis"),
-    )
-)
 DEEPEST = 12
 MOST_ENTRIES = 20_000
 MOST_FOUND = 2_000
 NEAR = 4
-"""So many folders up one looks for what a file may belong to."""
+"""Parent folders in which the source of a single file is looked for."""
 A_UNIT = 50
-"""A folder that fits a format less well is looked into instead of being listed as one thing."""
+"""A folder with a lower score is searched instead of being listed as one source."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """One thing that can be opened, what it was recognised by, and every format that fits it, best first."""
+class DiscoveredSource(Struct, frozen=True):
+    """A source that can be opened, the reason why, and every format that fits it, best first."""
 
     path: Path
     format: str
     why: str
-    matches: tuple[Match, ...] = ()
+    matches: tuple[FormatMatch, ...] = ()
 
 
-class Unread(NamedTuple):
+class UnreadFolder(NamedTuple):
     path: Path
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Discovery:
-    """What was found below a path. `capped` says where the search stopped, `notes` what went wrong.
+class Discovery(Struct, frozen=True):
+    """The sources at or below `path`.
 
-    `unread` are folders nobody could look into.
+    `capped` says why the search stopped early, `notes` what went wrong, `unread` which folders could not be
+    listed.
     """
 
     path: Path
-    found: tuple[Found, ...]
+    found: tuple[DiscoveredSource, ...]
     looked_at: int
     capped: str | None = None
     notes: tuple[str, ...] = ()
-    unread: tuple[Unread, ...] = ()
+    unread: tuple[UnreadFolder, ...] = ()
     folders: tuple[Path, ...] = ()
-    """The folders that were looked into: where something else may appear."""
+    """The folders that were searched; a new source may appear in any of them."""
 
 
 def discover(path: Path) -> Discovery:
-    """Everything below `path` that a format recognises; a single unrecognised file is offered as raw."""
-    why = absence(path) or (unlisted(path) if path.is_dir() else None)
+    """Find every source at or below `path`; a single unrecognised file is offered as raw.
+
+    Raises `OpenError`.
+    """
+    why = missing_path_reason(path) or (unlisted_reason(path) if path.is_dir() else None)
     if why is not None:
-        raise CannotOpen(f"{path}: {why}")
+        raise OpenError(f"{path}: {why}")
     if not path.is_dir():
-        return Discovery(path, (_recognised(path) or Found(path, RAW, "no format recognised it"),), 1)
+        return Discovery(
+            path, (_recognised(path) or DiscoveredSource(path, RAW, "no format recognised it"),), 1
+        )
     search = _Search()
     found = tuple(sorted(search.through(path), key=lambda each: each.path.parts))
     failed = (f"the format {name} cannot be used: {why}" for name, why in plugin_problems().items())
@@ -80,8 +79,8 @@ def discover(path: Path) -> Discovery:
     return Discovery(path, found, search.looked_at, search.capped, notes, unread, folders)
 
 
-def home_of(file: Path) -> Found | None:
-    """The folder around a file that is one thing by itself, such as a session; None when there is none."""
+def enclosing_source(file: Path) -> DiscoveredSource | None:
+    """Return the source that `file` is a part of, such as a session, or None."""
     for folder in file.absolute().parents[:NEAR]:
         found = _recognised(folder if file.is_absolute() else Path(os.path.relpath(folder)))
         if found is not None and found.matches[0].score >= A_UNIT:
@@ -94,11 +93,11 @@ class _Search:
         self.looked_at = 0
         self.capped: str | None = None
         self.notes: list[str] = []
-        self.unread: list[Unread] = []
+        self.unread: list[UnreadFolder] = []
         self.folders: list[Path] = []
 
-    def through(self, root: Path) -> Iterator[Found]:
-        """What is near first. What is inside a recognised folder belongs to it and is not listed again."""
+    def through(self, root: Path) -> Iterator[DiscoveredSource]:
+        """Yield sources breadth first. A recognised folder is not searched: its files belong to it."""
         waiting = deque([(root, 0)])
         count = 0
         while waiting and self.capped is None:
@@ -111,31 +110,29 @@ class _Search:
             elif path.is_dir() and not path.is_symlink():
                 self.folders.append(path)
                 waiting.extend((below, depth + 1) for below in self._entries(path, depth))
-            self.capped = self.capped or self._over(count)
-
-    def _over(self, found: int) -> str | None:
-        if self.looked_at >= MOST_ENTRIES:
-            return f"stopped after looking at {MOST_ENTRIES:,} files and folders"
-        return f"stopped after finding {MOST_FOUND:,} things" if found >= MOST_FOUND else None
+            if self.looked_at >= MOST_ENTRIES:
+                self.capped = f"stopped after looking at {MOST_ENTRIES:,} files and folders"
+            elif count >= MOST_FOUND:
+                self.capped = f"stopped after finding {MOST_FOUND:,} sources"
 
     def _entries(self, folder: Path, depth: int) -> list[Path]:
-        """By name, folders first: where there are too many files, they hide nothing."""
+        """Return the entries by name, folders first, so that many files do not hide a folder."""
         if depth >= DEEPEST:
-            self.notes.append(f"{folder}: deeper than {DEEPEST} folders, not looked into")
+            self.notes.append(f"{folder}: deeper than {DEEPEST} folders, not searched")
             return []
         try:
             with os.scandir(folder) as entries:
-                kept = sorted(
+                names = sorted(
                     (not entry.is_dir(), entry.name)
                     for entry in entries
-                    if entry.name not in SKIPPED and not entry.is_symlink()
+                    if entry.name not in SKIPPED_FOLDERS and not entry.is_symlink()
                 )
         except OSError as error:
-            self.unread.append(Unread(folder, in_words(error)))
+            self.unread.append(UnreadFolder(folder, error_text(error)))
             return []
-        return [folder / name for _, name in kept]
+        return [folder / name for _, name in names]
 
 
-def _recognised(path: Path) -> Found | None:
+def _recognised(path: Path) -> DiscoveredSource | None:
     matches = tuple(detect_peek(Peek(path)))
-    return Found(path, matches[0].format, matches[0].why, matches) if matches else None
+    return DiscoveredSource(path, matches[0].format, matches[0].why, matches) if matches else None

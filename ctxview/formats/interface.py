@@ -1,52 +1,49 @@
-"""The one interface every format fills: how it is recognised and opened, and what an opened source answers.
+"""The interface that every format implements: recognising, opening, and the methods of an opened source.
 
-Only shapes stand here. `registry` picks the format, `discovery` looks through folders.
+It holds only types. `registry` chooses the format, `discovery` searches folders.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from ctxview.quick_dataclass import dataclass
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from ctxview.analysis.tokens import TokenCounter
-    from ctxview.edits import WritePolicy
-    from ctxview.findings import Finding
+    from ctxview.core.edits import WritePolicy
+    from ctxview.core.findings import Finding
+    from ctxview.core.state import ContextState
     from ctxview.formats.peek import Peek
-    from ctxview.state import ContextState
 
 
 AS_ON_DISK: Mapping[str, bytes] = MappingProxyType({})
-"""No file is replaced by a draft."""
+"""The empty overlay: no file is replaced by a draft."""
 
 
-class CannotOpen(Exception):
-    """Something that cannot be opened; the message is for the person who asked."""
+class OpenError(Exception):
+    """A path or name that cannot be opened; the message is shown to the user."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lens:
-    """How a person wants to look at a source. `profile` None means the format's default."""
+class Lens(Struct, frozen=True):
+    """How to read a source. `profile` None means the format's default."""
 
     counter: TokenCounter
     profile: str | None = None
     mode: str | None = None
     budget: int | None = None
-    """What if the budget were this; None for the source's own. Formats without such a budget ignore it."""
+    """A trial budget instead of the source's own (None). Formats without such a budget ignore it."""
     editor: str | None = None
-    """Who would edit: forms open what that one may write. None for the first; see `HasEditors`."""
+    """In whose name fields are edited; None for the first of `Editors.editors`."""
     hurry: bool = False
-    """Whether the state is wanted now, and findings that take long may come with another reading."""
+    """Return the state at once; findings that take long may come with a later reading."""
 
 
-@dataclass(frozen=True, slots=True)
-class Revision:
-    """One moment of a source: a round, a run, a saved file; `file` is a folder when many files make it up."""
+class Revision(Struct, frozen=True):
+    """One state of a source in time: a round, a run, a saved file. `file` is a folder for several files."""
 
     label: str
     kind: str
@@ -54,23 +51,22 @@ class Revision:
     round: int | None = None
     time: str | None = None
     follows: str | None = None
-    """The name of the revision it goes on from; None for the one before. See `revisions.before`."""
-    apart: bool = False
-    """Whether the source is no history: then nothing goes on from anything but by `follows`."""
+    """The label of the revision it continues; None for the one before. See `previous_revision`."""
+    independent: bool = False
+    """Whether the source is not a history: a revision then continues another only by `follows`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """One revision as state, with what is wrong with it."""
+class Reading(Struct, frozen=True):
+    """The state and the findings of one revision."""
 
     state: ContextState
     findings: tuple[Finding, ...]
     judged: bool = True
-    """False when somebody was in a hurry, and what is wrong is not known yet."""
+    """False when `Lens.hurry` was set and the findings are not known yet."""
 
 
 class Source(Protocol):
-    """One opened thing. Reading it never writes; every call may run in a worker thread."""
+    """An opened source. Reading it never writes; every method may run in a worker thread."""
 
     @property
     def format(self) -> str: ...
@@ -80,38 +76,38 @@ class Source(Protocol):
     def title(self) -> str: ...
     @property
     def revisions(self) -> Sequence[Revision]:
-        """In order of time; never empty."""
+        """All revisions in order of time; never empty."""
 
     @property
     def profiles(self) -> Sequence[str]:
-        """Names a `Lens` may use, the default first."""
+        """Names that a `Lens` may use, the default first."""
 
     def bytes_of(self, file: str) -> bytes:
-        """A file as it was read, by the name that origins and forms have for it; raises `Unreadable`."""
+        """Return a file as it was read; `file` is its name in origins and forms. Raises `ReadError`."""
 
     def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:
-        """The state of one revision, with the drafts of `overlay` in the place of their files."""
+        """Read one revision, with the drafts of `overlay` in place of their files."""
 
     def findings(self, lens: Lens) -> Sequence[Finding]:
-        """Everything wrong with any revision and with the whole."""
+        """Return the findings of all revisions and of the source as a whole."""
 
     def policy(self, file: str) -> WritePolicy | None:
-        """What may be written in a file; None when nothing may."""
+        """Return the writable fields of a file, or None when it is read-only."""
 
     @property
     def watched(self) -> Sequence[Path]:
-        """Files and folders whose change may mean news, the busiest first; empty when nothing can change."""
+        """Files and folders to watch for changes, the busiest first; empty when nothing can change."""
 
     def again(self) -> Source:
-        """A new look at the same thing as it is now; raises `CannotOpen`. This look stays what it is.
+        """Return a new source for the same path as it is now; this one does not change. Raises `OpenError`.
 
-        What is still true is shared by both; when nothing changed at all, the answer may be this very look.
-        See `HoldsBack` for files that are being written.
+        Both share what did not change; when nothing changed, the result may be this source itself.
+        See `PartialWrites` for files that are being written.
         """
 
 
 class Progress(Protocol):
-    """Somebody who waits: is told how far the work is, and may lose interest."""
+    """Receives the progress of long work and can cancel it."""
 
     @property
     def cancelled(self) -> bool: ...
@@ -121,111 +117,108 @@ class Progress(Protocol):
 
 @runtime_checkable
 class LongWork(Protocol):
-    """A source that cannot tell everything at once. Readings say more after its work."""
+    """A source whose readings are complete only after long work."""
 
     def has_work(self, lens: Lens) -> bool:
-        """Whether something is left to find out that takes a while."""
+        """Whether long work is left to do."""
 
     def work(self, lens: Lens, progress: Progress) -> None:
-        """Find out the rest; stopped by `progress`, the next call goes on from there."""
+        """Do the rest of the work; after `progress` cancels it, the next call continues."""
 
 
 @runtime_checkable
-class HasEditors(Protocol):
-    """A source in which not everybody may write the same."""
+class Editors(Protocol):
+    """A source in which several editors may write different fields."""
 
     @property
     def editors(self) -> Sequence[str]:
-        """In whose name a person may edit; the first unless another is chosen."""
+        """In whose name a person may edit; the first is the default."""
 
     def policy_of(self, file: str, editor: str) -> WritePolicy | None:
-        """What that editor may write in a file; None when nothing."""
+        """Return the fields of a file that `editor` may write, or None."""
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """Who changes something, and why; the reason may be empty where none is asked for."""
+class Signature(Struct, frozen=True):
+    """The editor of a change and the reason; the reason is empty where none is required."""
 
     editor: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Publication:
-    """A new file that takes the drafts of a source, which stays as it is."""
+class Publication(Struct, frozen=True):
+    """A new file that takes the drafts of a fixed revision."""
 
     file: Path
     data: bytes
 
 
 @runtime_checkable
-class Publishing(Protocol):
-    """A source of which some revisions are never changed: a save makes a new one beside them."""
+class Publisher(Protocol):
+    """A source with fixed revisions: saving drafts of one writes a new file beside it."""
 
     def publishes(self, revision: int) -> bool:
-        """Whether that revision stays as it is."""
+        """Whether that revision is fixed."""
 
     def asks_reason(self, revision: int, drafts: Mapping[str, bytes]) -> str | None:
-        """Why these changes need a reason, in a sentence; None when they need none."""
+        """Return a sentence that says why these changes need a reason, or None."""
 
     def publication(self, revision: int, drafts: Mapping[str, bytes], signature: Signature) -> Publication:
-        """The file to be made; raises `Refused` of `edits`."""
+        """Return the file to write; raises `EditRefused`."""
 
 
 @runtime_checkable
-class Withholding(Protocol):
-    """A source that holds what must not be shown to anybody."""
+class Redactor(Protocol):
+    """A source with content that must never be shown."""
 
     def withheld(self, file: str, data: bytes | None = None) -> Sequence[tuple[int, int]]:
-        """The byte spans of a file that no screen, search, copy, report or log may show; in order, apart.
+        """Return the byte spans of a file that no screen, search, copy, report or log may show.
 
-        Of other bytes than were read, such as a draft of the file, when `data` is given.
+        They are in order and do not touch. With `data`, the spans of those bytes, such as a draft.
         """
 
 
 @runtime_checkable
-class HoldsBack(Protocol):
-    """A source that shows what it last knew of files somebody is in the middle of writing."""
+class PartialWrites(Protocol):
+    """A source that shows the earlier content of files while another program writes them."""
 
     @property
     def held_back(self) -> Sequence[Path]:
-        """These files; `again`, a little later, tells how they ended. Empty when all is as it is on disk."""
+        """These files; a later `again` reads their new content. Empty when all is as on disk."""
 
 
 @runtime_checkable
-class MadeOf(Protocol):
-    """A source that is not simply all that its path holds."""
+class FileScope(Protocol):
+    """A source that does not consist of everything below its path."""
 
     @property
     def made_of(self) -> Sequence[Path]:
-        """The files, and the folders with all that is in them, from which it could be read again."""
+        """The files and whole folders that the source is read from."""
 
 
 @runtime_checkable
-class KeepsPast(Protocol):
-    """A source that has other bytes for the same file at different revisions."""
+class PastRevisions(Protocol):
+    """A source with different bytes for the same file at different revisions."""
 
-    def only_shown(self, revision: int) -> str | None:
-        """Why nothing of a revision can be changed, in a sentence; None when its files are those on disk."""
+    def read_only_reason(self, revision: int) -> str | None:
+        """Return a sentence that says why the revision is read-only, or None when its files are on disk."""
 
     def bytes_at(self, revision: int, file: str) -> bytes:
-        """A file as it was at a revision, by the name that origins have for it; raises `Unreadable`."""
+        """Return a file as it was at a revision; `file` is its name in origins. Raises `ReadError`."""
 
 
 @runtime_checkable
-class Remembers(Protocol):
-    """A source whose looks are compared with the last one, which is kept outside of what is inspected."""
+class LastLook(Protocol):
+    """A source that compares itself with the last time it was read, which is stored outside of it."""
 
     def remember(self, lens: Lens) -> None:
-        """Keep what was found out for the next look, unless that would hide a loss; raises `OSError`."""
+        """Store the current facts for the next time, unless that would hide a loss. Raises `OSError`."""
 
     def forget(self) -> None:
-        """Drop the last look before this one begins, so that all is taken as meant; raises `OSError`."""
+        """Delete the stored facts, so that all changes since then are accepted. Raises `OSError`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
-    """How well a format fits a thing, from 1 (it could be anything) to 100, and what it was recognised by."""
+class FormatMatch(Struct, frozen=True):
+    """How well a format fits a path, from 1 (it could be anything) to 100, and why."""
 
     format: str
     score: int
@@ -233,42 +226,44 @@ class Match:
 
 
 class Format(Protocol):
-    """A format: recognises things by their content and opens them. Loading its module must be cheap."""
+    """A format recognises sources by their content and opens them. Importing its module must be cheap."""
 
     @property
     def name(self) -> str: ...
 
-    def recognise(self, peek: Peek) -> Match | None:
-        """How well this format fits what `peek` shows; None when it does not."""
+    def recognise(self, peek: Peek) -> FormatMatch | None:
+        """Return how well this format fits `peek`, or None."""
 
     def open(self, path: Path) -> Source:
-        """The source at `path`; raises `CannotOpen`."""
+        """Open the source at `path`; raises `OpenError`."""
 
 
 @runtime_checkable
-class LastResort(Protocol):
-    """A format for what no other one recognises."""
+class FallbackFormat(Protocol):
+    """A format for files that no other format recognises."""
 
     def open_unrecognised(self, path: Path) -> Source:
-        """The source at `path`, of which `again` is of another format once one fits; raises `CannotOpen`."""
+        """Open the source at `path`; its `again` changes to another format once one fits.
+
+        Raises `OpenError`.
+        """
 
 
-@dataclass(frozen=True, slots=True)
-class FormatSpec:
-    """A format as it is listed, without its code, which is in the folder of that name."""
+class FormatSpec(Struct, frozen=True):
+    """The description of a built-in format; its code is in the folder of that name."""
 
     name: str
     title: str
     recognised_by: str
     families: Mapping[str, str] = field(default_factory=dict)
-    """Its own rules: the letters before their numbers, and what those are about."""
+    """The subject of each rule family of the format, by the letters before the rule numbers."""
 
     @property
     def module(self) -> str:
-        """Holds the `FORMAT` object."""
-        return f"ctxview.formats.{self.name}.opening"
+        """The module with the `FORMAT` object."""
+        return f"ctxview.formats.{self.name}.format"
 
     @property
     def rules(self) -> str:
-        """Importing it makes the rules known."""
+        """The module that registers the rules when it is imported."""
         return f"ctxview.formats.{self.name}.rules"

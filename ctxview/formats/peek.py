@@ -1,6 +1,6 @@
-"""A first look at a path, shared by all formats that try to recognise it: kind, names, bytes, JSON.
+"""Peek: the kind, names, bytes and JSON of a path, read once for all formats that try to recognise it.
 
-Reads a bounded part once, changes nothing, and follows no link out of a folder it lists.
+It reads a bounded part and follows no link out of a folder that it lists.
 """
 
 from __future__ import annotations
@@ -9,10 +9,9 @@ import os
 from functools import cached_property
 from pathlib import Path
 
-from ctxview.files.file_ends import read_ends
-from ctxview.files.json_document import JsonError, parse
-from ctxview.files.reading import Unreadable, read_bytes
-from ctxview.origin import JsonValue
+from ctxview.core.origin import JsonValue
+from ctxview.files.reading import ReadError, read_bytes, read_ends
+from ctxview.files.strict_json.document import JsonError, parse
 
 MOST_BYTES = 4 * 1024 * 1024
 MOST_NAMES = 20_000
@@ -20,7 +19,7 @@ HEAD = 64 * 1024
 
 
 class Peek:
-    """One look at one path; each part is read at the first question."""
+    """A first look at one path; each part is read when it is first needed."""
 
     def __init__(self, path: Path, *, inside: Path | None = None) -> None:
         self.path = path
@@ -32,12 +31,12 @@ class Peek:
 
     @cached_property
     def _is_link(self) -> bool:
-        """A link is followed when a person names it, not when it merely lies in a folder they named."""
+        """Whether this is a link that must not be followed: one in a folder, not one named by the user."""
         return self._inside is not None and self.path.is_symlink()
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """What a folder holds, sorted and bounded; empty for a file or an unreadable folder."""
+        """The names in a folder, sorted and bounded; empty for a file or an unreadable folder."""
         try:
             with os.scandir(self.path) as entries:
                 found = [entry.name for _, entry in zip(range(MOST_NAMES), entries, strict=False)]
@@ -47,15 +46,15 @@ class Peek:
 
     @cached_property
     def data(self) -> bytes | None:
-        """All bytes of a file of moderate size; None for a bigger one, a folder, or what cannot be read."""
+        """All bytes of a file up to `MOST_BYTES`; None for a larger or unreadable file or a folder."""
         try:
             return None if self.is_folder or self._is_link else read_bytes(self.path, MOST_BYTES)
-        except Unreadable:
+        except ReadError:
             return None
 
     @cached_property
     def size(self) -> int:
-        """How many bytes a file has; 0 when nobody can tell."""
+        """The size of a file in bytes; 0 when it is unknown."""
         try:
             return 0 if self._is_link else self.path.stat().st_size
         except OSError:
@@ -63,17 +62,17 @@ class Peek:
 
     @cached_property
     def head(self) -> bytes:
-        """The first bytes of a file of any size; empty when there are none to be had."""
+        """The first bytes of a file of any size; empty when it cannot be read."""
         if self.data is not None:
             return self.data[:HEAD]
         try:
             return b"" if self.is_folder or self._is_link else read_ends(self.path, 2 * HEAD).head
-        except Unreadable:
+        except ReadError:
             return b""
 
     @cached_property
     def json(self) -> JsonValue:
-        """The file as JSON; None when it is none (or holds only `null`)."""
+        """The file as JSON; None when it is not JSON (or holds only `null`)."""
         if self.data is None or self.data.lstrip(b" \t\r\n")[:1] not in (b"{", b"["):
             return None
         try:

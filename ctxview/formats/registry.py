@@ -1,7 +1,7 @@
-"""Which format a thing has, and opening it as that.
+"""The registry of formats: detects the format of a path and opens it.
 
 The built-in formats are listed without being imported. Formats of other packages come through the entry point
-group `ctxview.formats`; they are asked only when no built-in format fits, or when a person names one.
+group `ctxview.formats`; they are tried only when no built-in format fits, or when the user names one.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from ctxview.analysis.wording import did_you_mean
-from ctxview.formats.interface import CannotOpen, Format, FormatSpec, LastResort, Match, Source
-from ctxview.formats.nearest import absence, nothing_in
+from ctxview.formats.interface import FallbackFormat, Format, FormatMatch, FormatSpec, OpenError, Source
+from ctxview.formats.path_hints import missing_path_reason, nothing_recognised
 from ctxview.formats.peek import Peek
-from ctxview.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from ctxview.findings import Rule
+    from ctxview.core.findings import Rule
+
 
 FORMATS: tuple[FormatSpec, ...] = (
     FormatSpec(
@@ -56,40 +58,39 @@ FORMATS: tuple[FormatSpec, ...] = (
 )
 RAW = "raw"
 CLOSE_CALL = 5
-"""Two scores nearer than this are no decision."""
+"""When the two best scores are closer than this, the user has to choose."""
 
 GENERAL_RULES = {
     "JSN": ("strict JSON", "ctxview.analysis.json_rules"),
     "TXT": ("deceiving or unsafe text", "ctxview.analysis.text_rules"),
     "SEC": ("secrets", "ctxview.analysis.secrets"),
     "PTH": ("paths that leave the session", "ctxview.analysis.path_rules"),
-    "RAW": ("files as such", "ctxview.formats.file_rules"),
+    "RAW": ("files as such", "ctxview.formats.kit.file_rules"),
 }
-"""The families of rules that need no format: what they are about, and where they are."""
+"""The rule families that need no format: their subject and their module."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plugins:
-    """The formats other packages bring, by name, and why some of them cannot be used."""
+class Plugins(Struct, frozen=True):
+    """The formats of other packages by name, and why some of them cannot be used."""
 
     formats: dict[str, Format]
     problems: dict[str, str]
 
 
-def detect(path: Path) -> list[Match]:
-    """Every format that fits `path`, the best first; raw is not among them."""
+def detect(path: Path) -> list[FormatMatch]:
+    """Return every format that fits `path`, the best first; raw is not among them."""
     return detect_peek(Peek(path))
 
 
-def detect_peek(peek: Peek) -> list[Match]:
+def detect_peek(peek: Peek) -> list[FormatMatch]:
     built_in = _matches(peek, (_built_in(spec) for spec in FORMATS if spec.name != RAW))
     return built_in or _matches(peek, map(_Guarded, plugins().formats.values()))
 
 
 def open_source(path: Path, as_format: str | None = None) -> Source:
-    """The source at `path`, as the format named or the one that fits; raises `CannotOpen`."""
-    if (why := absence(path)) is not None:
-        raise CannotOpen(f"{path}: {why}")
+    """Open the source at `path` as `as_format`, or as the format that fits; raises `OpenError`."""
+    if (why := missing_path_reason(path)) is not None:
+        raise OpenError(f"{path}: {why}")
     if as_format is not None:
         return format_named(as_format).open(path)
     peek = Peek(path)
@@ -98,26 +99,28 @@ def open_source(path: Path, as_format: str | None = None) -> Source:
         return _open_raw(peek)
     if len(matches) > 1 and matches[0].score - matches[1].score < CLOSE_CALL:
         choices = " or ".join(f"{match.format} ({match.why})" for match in matches[:2])
-        raise CannotOpen(f"{path}: this could be {choices}; say which with --as FORMAT")
+        raise OpenError(f"{path}: this could be {choices}; choose one with --as FORMAT")
     return format_named(matches[0].format).open(path)
 
 
 def format_named(name: str) -> Format:
-    """The built-in or installed format of that name; raises `CannotOpen`."""
+    """Return the built-in or installed format of that name; raises `OpenError`."""
     for spec in FORMATS:
         if spec.name == name:
             return _built_in(spec)
     found = plugins()
     if name in found.formats:
         return found.formats[name]
+    names = [*(spec.name for spec in FORMATS), *found.formats]
+    known = f"known formats: {', '.join(names)}"
     if name in found.problems:
-        raise CannotOpen(f"the format {name} cannot be used: {found.problems[name]}; {_installed(found)}")
-    raise CannotOpen(f"no format is called {name}{did_you_mean(name, _names(found))}; {_installed(found)}")
+        raise OpenError(f"the format {name} cannot be used: {found.problems[name]}; {known}")
+    raise OpenError(f"unknown format {name}{did_you_mean(name, names)}; {known}")
 
 
 def all_rules() -> tuple[Rule, ...]:
-    """Every rule there is, by id."""
-    from ctxview.findings import REGISTRY
+    """Return every rule, sorted by id."""
+    from ctxview.core.findings import REGISTRY
 
     general = (module for _, module in GENERAL_RULES.values())
     for module in (*general, *(spec.rules for spec in FORMATS if spec.families)):
@@ -126,19 +129,19 @@ def all_rules() -> tuple[Rule, ...]:
 
 
 def rule_families() -> dict[str, str]:
-    """What the rules of each family are about, by the letters before their numbers."""
+    """Return the subject of each rule family, by the letters before the rule numbers."""
     own = {name: about for spec in FORMATS for name, about in spec.families.items()}
     return own | {name: about for name, (about, _) in GENERAL_RULES.items()}
 
 
 def plugin_problems() -> dict[str, str]:
-    """Why formats of other packages could not be used so far; nothing is loaded to find out."""
+    """Return why formats of other packages could not be used so far; this loads nothing."""
     return plugins().problems if plugins.cache_info().currsize else {}
 
 
 @cache
 def plugins() -> Plugins:
-    """The formats of other packages. One that fails to load is named with its reason and harms nobody."""
+    """Load the formats of other packages. One that fails is listed in `problems` and affects no other."""
     from importlib.metadata import entry_points
 
     formats: dict[str, Format] = {}
@@ -146,14 +149,13 @@ def plugins() -> Plugins:
     for entry in entry_points(group="ctxview.formats"):
         try:
             formats[entry.name] = entry.load()
-        except Exception as error:  # noqa: BLE001 - somebody else's code may fail in any way
+        except Exception as error:  # noqa: BLE001 - code of another package may fail in any way
             problems[entry.name] = f"{type(error).__name__}: {error}"
     return Plugins(formats, problems)
 
 
-@dataclass(frozen=True, slots=True)
-class _Guarded:
-    """A format of another package, whose failure to recognise something is noted and stops nobody."""
+class _Guarded(Struct, frozen=True):
+    """A format of another package; an error in its `recognise` is noted and does not stop the others."""
 
     format: Format
 
@@ -161,10 +163,10 @@ class _Guarded:
     def name(self) -> str:
         return self.format.name
 
-    def recognise(self, peek: Peek) -> Match | None:
+    def recognise(self, peek: Peek) -> FormatMatch | None:
         try:
             return self.format.recognise(peek)
-        except Exception as error:  # noqa: BLE001 - somebody else's code may fail in any way
+        except Exception as error:  # noqa: BLE001 - code of another package may fail in any way
             plugins().problems[self.name] = f"{type(error).__name__}: {error}"
             return None
 
@@ -172,7 +174,7 @@ class _Guarded:
         return self.format.open(path)
 
 
-def _matches(peek: Peek, formats: Iterable[Format]) -> list[Match]:
+def _matches(peek: Peek, formats: Iterable[Format]) -> list[FormatMatch]:
     found = (each.recognise(peek) for each in formats)
     return sorted((match for match in found if match is not None), key=lambda match: -match.score)
 
@@ -185,15 +187,7 @@ def _built_in(spec: FormatSpec) -> Format:
 def _open_raw(peek: Peek) -> Source:
     if not peek.is_folder:
         raw = format_named(RAW)
-        return raw.open_unrecognised(peek.path) if isinstance(raw, LastResort) else raw.open(peek.path)
+        return raw.open_unrecognised(peek.path) if isinstance(raw, FallbackFormat) else raw.open(peek.path)
     failed = "".join(f"; the format {name} cannot be used: {why}" for name, why in plugin_problems().items())
-    seen = [name for name in peek.names if not name.startswith(".")]
-    raise CannotOpen(f"{peek.path}: {nothing_in(peek.path, seen or peek.names)}{failed}")
-
-
-def _names(found: Plugins) -> list[str]:
-    return [*(spec.name for spec in FORMATS), *found.formats]
-
-
-def _installed(found: Plugins) -> str:
-    return f"there are {', '.join(_names(found))}"
+    visible = [name for name in peek.names if not name.startswith(".")]
+    raise OpenError(f"{peek.path}: {nothing_recognised(peek.path, visible or peek.names)}{failed}")

@@ -1,4 +1,4 @@
-"""Which revision a person means, and which one another goes on from. Reads nothing but the list of them."""
+"""Finds revisions in a list: by a name, number or time, the previous one, and the same one after a reload."""
 
 from __future__ import annotations
 
@@ -9,23 +9,25 @@ from datetime import UTC, datetime, time, timedelta
 from ctxview.analysis.wording import did_you_mean
 from ctxview.formats.interface import Revision
 
-HOW = "a round or number from 1, -1 for the latest, #3 for the third, a name or part of one, or a time"
-"""How a revision can be named, for help texts."""
+REVISION_HELP = (
+    "a round or number from 1, -1 for the latest, #3 for the third, a name or part of one, or a time"
+)
+"""The ways to name a revision, for help texts."""
 
 _NUMBER = re.compile(r"(#|-)?(\d{1,9})")
 _SECONDS = re.compile(r"\d{10,11}")
 _FEW = 8
 
 
-class NoSuchRevision(LookupError):
-    """No revision, or more than one, is meant; the message says which there are."""
+class RevisionError(LookupError):
+    """A name that fits no revision or several; the message lists the revisions."""
 
 
-def find(revisions: Sequence[Revision], wanted: str) -> int:
-    """The revision a person means, in this order: its whole name, a number, part of its name, a time.
+def find_revision(revisions: Sequence[Revision], wanted: str) -> int:
+    """Return the index of the revision `wanted`: its whole name, a number, part of its name, or a time.
 
-    A bare number is a round where there is one of that number, else a place from 1; with `#` always a place.
-    A time means what was current then: the last revision that is not later.
+    A bare number is a round if that round exists, else a position from 1; with `#` it is always a position.
+    A time means the last revision that is not later. Raises `RevisionError`.
     """
     wanted = wanted.strip()
     labels = [each.label for each in revisions]
@@ -37,25 +39,40 @@ def find(revisions: Sequence[Revision], wanted: str) -> int:
         found = _by_time(revisions, wanted)
     if found is None:
         near = did_you_mean(wanted, labels)
-        raise NoSuchRevision(f"no revision is called {wanted}{near}; there are {_listed(labels)}")
+        raise RevisionError(f"unknown revision {wanted}{near}; known revisions: {_listed(labels)}")
     return found
 
 
-def before(revisions: Sequence[Revision], number: int) -> int | None:
-    """What a revision is best compared with: the one it goes on from, else the one before it, if any."""
-    looked_at = revisions[number]
-    # Of a recording there may be very many: they are only gone through where a name is looked for.
-    places = reversed(range(number)) if looked_at.follows is not None else ()
-    earlier = (place for place in places if revisions[place].label == looked_at.follows)
-    return next(earlier, number - 1 if number and not looked_at.apart else None)
+def previous_revision(revisions: Sequence[Revision], number: int) -> int | None:
+    """Return the revision that `number` continues, else the one before it; None when there is none."""
+    revision = revisions[number]
+    # A recording may have very many revisions: search them only for a name.
+    places = reversed(range(number)) if revision.follows is not None else ()
+    earlier = (place for place in places if revisions[place].label == revision.follows)
+    return next(earlier, number - 1 if number and not revision.independent else None)
 
 
-def is_over(revisions: Sequence[Revision], number: int, last: int | None = None) -> bool:
-    """Whether something later has taken the place of a revision; `last` when not all of them count yet."""
-    looked_at = revisions[number]
-    if looked_at.apart:
-        return any(each.follows == looked_at.label for each in revisions)
+def is_past(revisions: Sequence[Revision], number: int, last: int | None = None) -> bool:
+    """Whether a later revision has replaced revision `number`; revisions after `last` do not count."""
+    revision = revisions[number]
+    if revision.independent:
+        return any(each.follows == revision.label for each in revisions)
     return number < (len(revisions) - 1 if last is None else last)
+
+
+def same_revision(before: Sequence[Revision], at: int, after: Sequence[Revision]) -> int:
+    """Return the index in `after` of revision `at` of `before`; the newest maps to the newest."""
+    last = len(after) - 1
+    if at >= len(before) - 1:
+        return last
+    wanted = before[at]
+    alike = (
+        lambda each: each == wanted,
+        lambda each: (each.file, each.label) == (wanted.file, wanted.label),
+        lambda each: (each.file, each.kind) == (wanted.file, wanted.kind),
+    )
+    found = (place for test in alike for place, each in enumerate(after) if test(each))
+    return next(found, min(at, last))
 
 
 def _by_number(revisions: Sequence[Revision], sign: str, number: int) -> int | None:
@@ -64,20 +81,20 @@ def _by_number(revisions: Sequence[Revision], sign: str, number: int) -> int | N
     if not sign:
         rounds = [place for place, each in enumerate(revisions) if each.round == number]
         if rounds:
-            # A round may be there as what was received, as a reply and as a log: the plainest name is meant.
+            # A round may exist as the received context, as a reply and as a log: take the shortest name.
             return min(rounds, key=lambda place: len(revisions[place].label))
     return number - 1 if 1 <= number <= len(revisions) else None
 
 
 def _by_part(labels: Sequence[str], wanted: str) -> int | None:
-    """By part of a name; a part that ends where a word ends says more than one that does not."""
+    """Find a revision by part of its name; a part that ends at a word boundary takes precedence."""
     parts = [label for label in labels if wanted.casefold() in label.casefold()]
     whole = [label for label in parts if re.search(rf"{re.escape(wanted)}\b", label, re.IGNORECASE)]
     for found in (whole, parts):
         if len(found) == 1:
             return labels.index(found[0])
     if parts:
-        raise NoSuchRevision(f"{wanted} could be {_listed(whole or parts)}")
+        raise RevisionError(f"{wanted} is ambiguous: it could be {_listed(whole or parts)}")
     return None
 
 
@@ -87,19 +104,19 @@ def _by_time(revisions: Sequence[Revision], wanted: str) -> int | None:
     if moment is None:
         return None
     if not times:
-        raise NoSuchRevision("the revisions have no times; name one by its number or its name")
+        raise RevisionError("the revisions have no times; name one by its number or its name")
     not_later = [place for place, when in times if _is_not_later(when, moment)]
     if not not_later:
         place = times[0][0]
         first, untimed = revisions[place], [each.label for each in revisions[:place]]
         others = f"; before it, without a time, there are {_listed(untimed)}" if untimed else ""
-        told = "the first that has a time is" if untimed else "the first is"
-        raise NoSuchRevision(f"nothing is known of {wanted}: {told} {first.label}, {first.time}{others}")
+        earliest = "the first that has a time is" if untimed else "the first is"
+        raise RevisionError(f"no revision at {wanted}: {earliest} {first.label}, {first.time}{others}")
     return not_later[-1]
 
 
 def _moment(text: str) -> datetime | None:
-    """A date, with a time or without: then the end of that day; or Unix seconds, as sessions keep them."""
+    """Parse a date with a time, a date (the end of that day), or Unix seconds as in sessions."""
     try:
         if _SECONDS.fullmatch(text):
             return datetime.fromtimestamp(int(text), UTC)
@@ -110,7 +127,7 @@ def _moment(text: str) -> datetime | None:
 
 
 def _clock(text: str, times: Sequence[datetime]) -> datetime | None:
-    """A time of day, where the person is: when it last was so before the latest revision."""
+    """Parse a local time of day: its last occurrence that is not after the latest revision."""
     try:
         clock = time.fromisoformat(text) if ":" in text else None
     except ValueError:
@@ -123,7 +140,7 @@ def _clock(text: str, times: Sequence[datetime]) -> datetime | None:
 
 
 def _is_not_later(one: datetime, other: datetime) -> bool:
-    """Where only one of them knows its time zone, both are taken as what the clock on the wall said."""
+    """Compare two times; when only one has a time zone, ignore it."""
     if (one.tzinfo is None) != (other.tzinfo is None):
         one, other = one.replace(tzinfo=None), other.replace(tzinfo=None)
     return one <= other

@@ -1,1 +1,3 @@
-"""Recordings: what happened to some files, kept in one file that only grows (`docs/recording.md`)."""
+"""Recordings: the changes of some files over time, in one append-only file (`docs/recording.md`)."""
+
+from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The outermost bytes of a recording: a head, then frames with a length and checksums. Knows no content.
+"""The outer structure of a recording: a head, then frames with a length and checksums; it knows no content.
 
-Every byte is covered by a checksum. The checksums start from a number of the file's own, so that a recording
-that stands inside another one is never taken for a part of it.
+Checksums cover every byte. They start from a random number of each file, its salt, so that a recording inside
+another one is never taken for a part of it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from enum import IntEnum
 from typing import Final
 from zlib import crc32
 
-from ctxview.quick_dataclass import dataclass
+from msgspec import Struct
 
 MAGIC: Final = b"\x93CTXREC1"
 HEAD: Final = struct.Struct("<8sII")
@@ -25,23 +25,22 @@ MOST_PAYLOAD: Final = 64 * 1024 * 1024
 _AROUND: Final = FRAME.size + CHECK.size
 _SEARCHED_AT_ONCE: Final = 1024 * 1024
 
-Read = Callable[[int, int], bytes]
-"""The bytes of the file from one place to another, fewer at its end."""
+ReadAt = Callable[[int, int], bytes]
+"""A function that returns the bytes of the file from one offset to another, fewer at its end."""
 
 
-class Kind(IntEnum):
+class FrameKind(IntEnum):
     ABOUT = 1
     CHUNK = 2
     MOMENT = 3
 
 
-class Damaged(Exception):
-    """Bytes of a recording that are not what was written, with the reason in words."""
+class DamagedRecordingError(Exception):
+    """Damaged bytes of a recording, with the reason in words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
-    kind: Kind
+class Frame(Struct, frozen=True):
+    kind: FrameKind
     start: int
     length: int
 
@@ -50,9 +49,8 @@ class Frame:
         return self.start + self.length + _AROUND
 
 
-@dataclass(frozen=True, slots=True)
-class Hole:
-    """Bytes that are no frame. A torn one is the unfinished end of the file."""
+class DamagedRange(Struct, frozen=True):
+    """Bytes that are not a frame; `torn` if they are the unfinished end of the file."""
 
     start: int
     end: int
@@ -64,23 +62,23 @@ def new_head() -> bytes:
 
 
 def salt_of(head: bytes) -> int:
-    """Where the checksums of this file start from; raises `Damaged`."""
+    """Return the salt of the checksums of this file; raises `DamagedRecordingError`."""
     if len(head) < HEAD.size:
-        raise Damaged("its head is not complete")
+        raise DamagedRecordingError("its head is incomplete")
     _, salt, _ = HEAD.unpack(head[: HEAD.size])
     if head[: HEAD.size] != _head(salt):
-        raise Damaged("its first 16 bytes are not what was written")
+        raise DamagedRecordingError("its first 16 bytes are damaged")
     return int(salt)
 
 
-def frame_bytes(kind: Kind, payload: bytes, salt: int) -> bytes:
+def frame_bytes(kind: FrameKind, payload: bytes, salt: int) -> bytes:
     return b"".join((_header(kind, len(payload), salt), payload, CHECK.pack(crc32(payload, salt))))
 
 
-def frames(read: Read, start: int, end: int, salt: int) -> Iterator[Frame | Hole]:
-    """What stands between two places: frames, and what lies between those that are whole.
+def frames(read: ReadAt, start: int, end: int, salt: int) -> Iterator[Frame | DamagedRange]:
+    """Yield the frames between two offsets, and the damaged ranges between whole frames.
 
-    Only the headers are read. After a broken one the next frame is looked for by its mark.
+    Only the headers are read. After a damaged one the next frame is found by its mark.
     """
     while start < end:
         frame = _frame_at(read, start, salt)
@@ -88,28 +86,28 @@ def frames(read: Read, start: int, end: int, salt: int) -> Iterator[Frame | Hole
             yield frame
             start = frame.end
         elif frame is not None or end - start < FRAME.size:
-            yield Hole(start, end, torn=True)
+            yield DamagedRange(start, end, torn=True)
             return
         else:
             following = _next_whole(read, start + 1, end, salt)
-            yield Hole(start, following, torn=False)
+            yield DamagedRange(start, following, torn=False)
             start = following
 
 
-def payload_of(read: Read, frame: Frame, salt: int) -> bytes:
-    """What a frame holds; raises `Damaged`."""
+def payload_of(read: ReadAt, frame: Frame, salt: int) -> bytes:
+    """Return the payload of a frame; raises `DamagedRecordingError`."""
     content = read(frame.start + FRAME.size, frame.end)
     payload, check = content[: frame.length], content[frame.length :]
     if len(check) < CHECK.size or check != CHECK.pack(crc32(payload, salt)):
-        raise Damaged(f"the checksum of the frame at byte {frame.start:,} does not match")
+        raise DamagedRecordingError(f"the checksum of the frame at byte {frame.start:,} does not match")
     return payload
 
 
-def frame_at(read: Read, start: int, kind: Kind, salt: int) -> Frame:
-    """The frame that is said to begin at `start`; raises `Damaged`."""
+def frame_at(read: ReadAt, start: int, kind: FrameKind, salt: int) -> Frame:
+    """Return the frame of this `kind` that begins at `start`; raises `DamagedRecordingError`."""
     frame = _frame_at(read, start, salt)
     if frame is None or frame.kind is not kind:
-        raise Damaged(f"there is no {kind.name.lower()} at byte {start:,}")
+        raise DamagedRecordingError(f"there is no {kind.name.lower()} at byte {start:,}")
     return frame
 
 
@@ -122,26 +120,26 @@ def _header(kind: int, length: int, salt: int) -> bytes:
     return plain + CHECK.pack(crc32(plain, salt))
 
 
-def _frame_at(read: Read, start: int, salt: int) -> Frame | None:
+def _frame_at(read: ReadAt, start: int, salt: int) -> Frame | None:
     header = read(start, start + FRAME.size)
     if len(header) < FRAME.size or not header.startswith(MARK):
         return None
     _, kind, length, _ = FRAME.unpack(header)
-    if header != _header(kind, length, salt) or length > MOST_PAYLOAD or kind not in tuple(Kind):
+    if header != _header(kind, length, salt) or length > MOST_PAYLOAD or kind not in tuple(FrameKind):
         return None
-    return Frame(Kind(kind), start, length)
+    return Frame(FrameKind(kind), start, length)
 
 
-def _next_whole(read: Read, start: int, end: int, salt: int) -> int:
-    """Where the next frame begins whose header is sound; `end` when there is none."""
+def _next_whole(read: ReadAt, start: int, end: int, salt: int) -> int:
+    """Return the start of the next frame with a valid header, or `end`."""
     while start < end:
-        some = read(start, min(start + _SEARCHED_AT_ONCE, end))
-        place = some.find(MARK)
+        data = read(start, min(start + _SEARCHED_AT_ONCE, end))
+        place = data.find(MARK)
         while place >= 0:
             if _frame_at(read, start + place, salt) is not None:
                 return start + place
-            place = some.find(MARK, place + 1)
-        if len(some) < len(MARK):
+            place = data.find(MARK, place + 1)
+        if len(data) < len(MARK):
             return end
-        start += len(some) - len(MARK) + 1
+        start += len(data) - len(MARK) + 1
     return end

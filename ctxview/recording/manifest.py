@@ -1,58 +1,93 @@
-"""What stood under which name at one moment, and how that is written down. Opens nothing.
-
-Names come from somebody else's file: those that could lead anywhere else are left out and told.
-"""
+"""The data of a recording: its subject, the files at each moment, and the changes between moments."""
 
 from __future__ import annotations
 
 import os
 import struct
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from enum import IntEnum
-from pathlib import PurePosixPath
+from itertools import takewhile
+from pathlib import Path, PurePosixPath
 from typing import Final, TypeAlias
 
-from ctxview.files.reading import outside
-from ctxview.quick_dataclass import dataclass
-from ctxview.recording.chunks import DIGEST, REF_SIZE, Refs
-from ctxview.recording.frames import Damaged
+from msgspec import Struct
 
+from ctxview.files.change_detector import FileChangeKind
+from ctxview.files.reading import path_problem
+from ctxview.recording.chunks import DIGEST, REF_SIZE, ChunkRefs
+from ctxview.recording.frames import DamagedRecordingError
+
+PLACE_PARTS: Final = 4
+"""The number of last names of the path that are stored: enough for a title, and no more, for privacy."""
 LONGEST_NAME: Final = 8192
 
+_INFO: Final = struct.Struct("<qB")
 _MOMENT: Final = struct.Struct("<qQIH")
 _NAME: Final = struct.Struct("<HB")
 _FILE: Final = struct.Struct("<QqHII")
 _REASON: Final = struct.Struct("<H")
-_LENT: Final = struct.Struct(f"<QqH{DIGEST}s")
+_BORROWED: Final = struct.Struct(f"<QqH{DIGEST}s")
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class File:
-    """A file's content as chunks; `modified` in nanoseconds, `mode` the permissions."""
+class RecordingInfo(Struct, frozen=True):
+    """The last names of the recorded path, and the start of the recording in nanoseconds since 1970."""
+
+    place: PurePosixPath
+    is_folder: bool
+    since: int
+
+    @property
+    def name(self) -> str:
+        return self.place.name
+
+
+UNKNOWN_INFO: Final = RecordingInfo(PurePosixPath("recorded"), True, 0)
+
+
+def recording_info(path: Path, now: int) -> RecordingInfo:
+    """Return the info for a recording of the existing file or folder `path`."""
+    parts = path.resolve().parts[1:][-PLACE_PARTS:]
+    return RecordingInfo(PurePosixPath(*parts or ("root",)), path.is_dir(), now)
+
+
+def pack_info(info: RecordingInfo) -> bytes:
+    return _INFO.pack(info.since, info.is_folder) + os.fsencode(str(info.place))
+
+
+def unpack_info(payload: bytes) -> RecordingInfo:
+    """Return the info of a recording, or `UNKNOWN_INFO` when its path is not safe."""
+    place = os.fsdecode(payload[_INFO.size :])
+    if len(payload) < _INFO.size or path_problem(place) is not None or len(place) > 1024:
+        return UNKNOWN_INFO
+    since, folder = _INFO.unpack_from(payload)
+    return RecordingInfo(PurePosixPath(*PurePosixPath(place).parts[-PLACE_PARTS:]), bool(folder), since)
+
+
+class RecordedFile(Struct, frozen=True):
+    """A file with its content as chunks; `modified` is in nanoseconds, `mode` are the permissions."""
 
     size: int
     modified: int
     mode: int
-    refs: Refs
+    refs: ChunkRefs
 
 
-@dataclass(frozen=True, slots=True)
-class Folder:
+class RecordedFolder(Struct, frozen=True):
     """A folder, which may be empty."""
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """Something whose content was not kept, and why."""
+class SkippedFile(Struct, frozen=True):
+    """A path whose content was not recorded, and the reason."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Lent:
-    """The first `size` bytes of the file as it stands on disk, if they still have this fingerprint.
+class BorrowedFile(Struct, frozen=True):
+    """A file that is not copied: its first `size` bytes on disk, if they still have this fingerprint.
 
-    Only in recordings that end with the program that wrote them.
+    Only private recordings, which end with the program, have such entries.
     """
 
     size: int
@@ -61,23 +96,22 @@ class Lent:
     fingerprint: bytes
 
 
-Entry: TypeAlias = File | Folder | LeftOut | Lent
+Entry: TypeAlias = RecordedFile | RecordedFolder | SkippedFile | BorrowedFile
 Manifest: TypeAlias = dict[str, Entry]
 Changes: TypeAlias = Mapping[str, Entry | None]
-"""What stands under some names now; None for what is gone."""
+"""The new entries by name; None for a deleted file."""
 
 
-class _Word(IntEnum):
+class _EntryKind(IntEnum):
     GONE = 0
     FILE = 1
     FOLDER = 2
-    LEFT_OUT = 3
-    LENT = 4
+    SKIPPED = 3
+    BORROWED = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """One moment as written: the changes against the moment at `base`, or everything when that is 0."""
+class RecordedMoment(Struct, frozen=True):
+    """One moment as written: the changes since the moment at `base`, or all entries when `base` is 0."""
 
     time: int
     base: int
@@ -86,43 +120,42 @@ class Moment:
     entries: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """A name in a recording that is not used, and why."""
+class RefusedName(Struct, frozen=True):
+    """A name in a recording that is ignored, and the reason."""
 
     name: str
     reason: str
 
 
 def pack_moment(time: int, base: int, note: str, changes: Changes, before: Mapping[str, Entry]) -> bytes:
-    """`time` in nanoseconds since 1970; `before` is what stood there at `base`."""
-    said = note.encode("utf-8", "replace")[:0xFFFF]
-    parts = [_MOMENT.pack(time, base, len(changes), len(said)), said]
+    """Return the payload of a moment; `time` is in nanoseconds since 1970, `before` is the base."""
+    text = note.encode("utf-8", "replace")[:0xFFFF]
+    parts = [_MOMENT.pack(time, base, len(changes), len(text)), text]
     for name, entry in changes.items():
         parts.append(_pack_entry(os.fsencode(name), entry, before.get(name)))
     return b"".join(parts)
 
 
-def unpack_moment(payload: bytes) -> Moment:
-    """The head of a moment, its entries still packed; raises `Damaged`."""
+def unpack_moment(payload: bytes) -> RecordedMoment:
+    """Return a moment with its entries still packed; raises `DamagedRecordingError`."""
     if len(payload) < _MOMENT.size:
-        raise Damaged("a moment is too short")
+        raise DamagedRecordingError("a moment is too short")
     time, base, count, length = _MOMENT.unpack_from(payload)
     note = payload[_MOMENT.size : _MOMENT.size + length].decode("utf-8", "replace")
-    return Moment(time, base, note, count, payload[_MOMENT.size + length :])
+    return RecordedMoment(time, base, note, count, payload[_MOMENT.size + length :])
 
 
-def apply_moment(moment: Moment, manifest: Manifest) -> list[Refused]:
-    """Make of what stood there at the moment's base what stood there at the moment; raises `Damaged`.
+def apply_moment(moment: RecordedMoment, manifest: Manifest) -> list[RefusedName]:
+    """Change `manifest` from the base of the moment to the moment; raises `DamagedRecordingError`.
 
-    Returns the names that were refused; nothing is under them.
+    Return the refused names, which are not in the manifest.
     """
     if not moment.base:
         manifest.clear()
     refused, seen = [], set[str]()
     for name, entry in _entries(moment, manifest):
         if (reason := _bad_name(name, seen)) is not None:
-            refused.append(Refused(name, reason))
+            refused.append(RefusedName(name, reason))
             continue
         seen.add(name)
         if entry is None:
@@ -135,74 +168,142 @@ def apply_moment(moment: Moment, manifest: Manifest) -> list[Refused]:
 def _pack_entry(name: bytes, entry: Entry | None, before: Entry | None) -> bytes:
     match entry:
         case None:
-            return _NAME.pack(len(name), _Word.GONE) + name
-        case Folder():
-            return _NAME.pack(len(name), _Word.FOLDER) + name
-        case LeftOut(reason):
-            said = reason.encode("utf-8", "replace")[:0xFFFF]
-            return _NAME.pack(len(name), _Word.LEFT_OUT) + name + _REASON.pack(len(said)) + said
-        case Lent(size, modified, mode, fingerprint):
-            return _NAME.pack(len(name), _Word.LENT) + name + _LENT.pack(size, modified, mode, fingerprint)
-        case File(size, modified, mode, refs):
-            kept = refs.shared(before.refs) if isinstance(before, File) else 0
+            return _NAME.pack(len(name), _EntryKind.GONE) + name
+        case RecordedFolder():
+            return _NAME.pack(len(name), _EntryKind.FOLDER) + name
+        case SkippedFile(reason):
+            text = reason.encode("utf-8", "replace")[:0xFFFF]
+            return _NAME.pack(len(name), _EntryKind.SKIPPED) + name + _REASON.pack(len(text)) + text
+        case BorrowedFile(size, modified, mode, fingerprint):
+            return (
+                _NAME.pack(len(name), _EntryKind.BORROWED)
+                + name
+                + _BORROWED.pack(size, modified, mode, fingerprint)
+            )
+        case RecordedFile(size, modified, mode, refs):
+            kept = refs.shared(before.refs) if isinstance(before, RecordedFile) else 0
             fields = _FILE.pack(size, modified, mode, kept, len(refs) - kept)
-            return _NAME.pack(len(name), _Word.FILE) + name + fields + refs.behind(kept).packed
+            return _NAME.pack(len(name), _EntryKind.FILE) + name + fields + refs.behind(kept).packed
 
 
 class _Reader:
-    """Takes fields off the front of packed bytes; raises `Damaged` when there are too few."""
+    """Reads fields from packed bytes in order; raises `DamagedRecordingError` when there are too few."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
-        self._place = 0
+        self._position = 0
 
     def take(self, count: int) -> bytes:
-        taken = self._data[self._place : self._place + count]
+        taken = self._data[self._position : self._position + count]
         if len(taken) < count:
-            raise Damaged("a moment ends in the middle of an entry")
-        self._place += count
+            raise DamagedRecordingError("a moment ends in the middle of an entry")
+        self._position += count
         return taken
 
     def fields(self, form: struct.Struct) -> tuple[int, ...]:
         return form.unpack(self.take(form.size))
 
 
-def _entries(moment: Moment, before: Mapping[str, Entry]) -> Iterator[tuple[str, Entry | None]]:
+def _entries(moment: RecordedMoment, before: Mapping[str, Entry]) -> Iterator[tuple[str, Entry | None]]:
     reader = _Reader(moment.entries)
     for _ in range(moment.count):
-        length, word = reader.fields(_NAME)
+        length, kind = reader.fields(_NAME)
         name = os.fsdecode(reader.take(length))
-        yield name, _entry(word, reader, before.get(name) if moment.base else None)
+        yield name, _entry(kind, reader, before.get(name) if moment.base else None)
 
 
-def _entry(word: int, reader: _Reader, before: Entry | None) -> Entry | None:
-    match word:
-        case _Word.GONE:
+def _entry(kind: int, reader: _Reader, before: Entry | None) -> Entry | None:
+    match kind:
+        case _EntryKind.GONE:
             return None
-        case _Word.FOLDER:
-            return Folder()
-        case _Word.LEFT_OUT:
+        case _EntryKind.FOLDER:
+            return RecordedFolder()
+        case _EntryKind.SKIPPED:
             (length,) = reader.fields(_REASON)
-            return LeftOut(reader.take(length).decode("utf-8", "replace"))
-        case _Word.LENT:
-            size, modified, mode, fingerprint = _LENT.unpack(reader.take(_LENT.size))
-            return Lent(size, modified, mode, fingerprint)
-        case _Word.FILE:
+            return SkippedFile(reader.take(length).decode("utf-8", "replace"))
+        case _EntryKind.BORROWED:
+            size, modified, mode, fingerprint = _BORROWED.unpack(reader.take(_BORROWED.size))
+            return BorrowedFile(size, modified, mode, fingerprint)
+        case _EntryKind.FILE:
             size, modified, mode, kept, added = reader.fields(_FILE)
-            earlier = before.refs if isinstance(before, File) else Refs()
+            earlier = before.refs if isinstance(before, RecordedFile) else ChunkRefs()
             if kept > len(earlier):
-                raise Damaged("a moment builds on chunks that are not there")
-            refs = earlier.first(kept) + Refs(reader.take(added * REF_SIZE))
-            return File(size, modified, mode, refs)
+                raise DamagedRecordingError("a moment builds on chunks that do not exist")
+            refs = earlier.first(kept) + ChunkRefs(reader.take(added * REF_SIZE))
+            return RecordedFile(size, modified, mode, refs)
         case _:
-            raise Damaged("a moment holds an entry of an unknown kind")
+            raise DamagedRecordingError("a moment holds an entry of an unknown kind")
 
 
 def _bad_name(name: str, seen: set[str]) -> str | None:
-    if (reason := outside(name)) is not None:
+    if (reason := path_problem(name)) is not None:
         return reason
     if name in seen:
-        return "the name stands there twice"
+        return "the name appears twice"
     if len(os.fsencode(name)) > LONGEST_NAME:
         return "the name is too long"
-    return None if str(PurePosixPath(name)) == name else "the path is not written in its plain form"
+    return None if str(PurePosixPath(name)) == name else "the path is not in its normal form"
+
+
+class FileDelta(Struct, frozen=True):
+    """The change of one name; sizes are in bytes, None without content. `why` is why it is not recorded."""
+
+    name: str
+    kind: FileChangeKind
+    before: int | None = None
+    after: int | None = None
+    why: str | None = None
+
+
+def files_between(before: Manifest, after: Manifest) -> Iterator[FileDelta]:
+    """Yield the change of every file that differs or is gone, sorted by name."""
+    for name in sorted({**before, **after}):
+        old, new = before.get(name), after.get(name)
+        if old != new and (change := _change(name, old, new)) is not None:
+            yield change
+
+
+def entry_size(entry: Entry | None) -> int | None:
+    return entry.size if isinstance(entry, RecordedFile | BorrowedFile) else None
+
+
+def _change(name: str, old: Entry | None, new: Entry | None) -> FileDelta | None:
+    left, right = entry_size(old), entry_size(new)
+    if isinstance(new, SkippedFile):
+        return FileDelta(
+            name, FileChangeKind.APPEARED if old is None else FileChangeKind.REPLACED, left, None, new.reason
+        )
+    if right is None:
+        return FileDelta(name, FileChangeKind.GONE, left) if left is not None else None
+    if left is None:
+        return FileDelta(name, FileChangeKind.APPEARED, None, right)
+    if _begins_as_before(old, new):
+        return FileDelta(name, FileChangeKind.APPENDED, left, right) if right > left else None
+    return FileDelta(
+        name, FileChangeKind.TRUNCATED if right < left else FileChangeKind.REWRITTEN, left, right
+    )
+
+
+def _begins_as_before(old: Entry | None, new: Entry | None) -> bool:
+    """Whether a file still begins as before. Appended chunks are merged now and then, so half is enough."""
+    if not isinstance(old, RecordedFile) or not isinstance(new, RecordedFile) or new.size < old.size:
+        return False
+    shared = takewhile(lambda pair: pair[0].hash == pair[1].hash, zip(old.refs, new.refs, strict=False))
+    return sum(ref.length for ref, _ in shared) * 2 >= old.size
+
+
+def moment_time_text(time: int) -> str | None:
+    """Return nanoseconds since 1970 as ISO 8601 in UTC, to the millisecond; None outside the calendar."""
+    try:
+        moment = _EPOCH + timedelta(microseconds=time // 1000)
+    except OverflowError:
+        return None
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def moment_clock_text(time: int) -> str:
+    """Return the local time of day, to the second."""
+    try:
+        return (_EPOCH + timedelta(microseconds=time // 1000)).astimezone().strftime("%H:%M:%S")
+    except (OverflowError, ValueError, OSError):
+        return "--:--:--"

@@ -1,94 +1,99 @@
-"""A recording as it can be read: its moments, what stood there at each, and every content, verified.
+"""Read a recording: its moments, the files at each of them, and their verified content.
 
-Never writes. Opening reads the headers of the frames and the moments; content is read when it is asked for.
+It never writes. Opening reads the headers of the frames and the moments; content is read on request.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
-from dataclasses import field
 from pathlib import Path
 from threading import Lock
 from typing import Final
 
-from ctxview.files.held_file import HeldFile, hold_beneath
-from ctxview.files.lines import never
-from ctxview.quick_dataclass import dataclass
-from ctxview.recording.about import UNKNOWN, About, unpack_about
-from ctxview.recording.chunks import Ref, unpack_chunk
+from msgspec import Struct, field
+
+from ctxview.files.line_file import never_cancelled
+from ctxview.files.open_file import OpenFile, open_file_beneath
+from ctxview.recording.chunks import ChunkRef, unpack_chunk
 from ctxview.recording.frames import (
     HEAD,
-    Damaged,
+    DamagedRange,
+    DamagedRecordingError,
     Frame,
-    Hole,
-    Kind,
+    FrameKind,
     frame_at,
     frames,
     payload_of,
     salt_of,
 )
-from ctxview.recording.manifest import Manifest, Moment, Refused, apply_moment, unpack_moment
+from ctxview.recording.manifest import (
+    UNKNOWN_INFO,
+    Manifest,
+    RecordedMoment,
+    RecordingInfo,
+    RefusedName,
+    apply_moment,
+    unpack_info,
+    unpack_moment,
+)
 
 LONGEST_CHAIN: Final = 4096
-"""Moments that build on each other; more than any writer makes."""
+"""The most moments that build on each other; no writer makes as many."""
 
 _MANIFESTS: Final = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """Bytes that are not what was written, and what is wrong with them."""
+class RecordingFault(Struct, frozen=True):
+    """Damaged bytes of a recording, and the reason."""
 
     place: int
     reason: str
 
 
-@dataclass
-class _Found:
-    """What the frames up to `end` hold."""
+class _Contents(Struct):
+    """The contents of the frames up to `end`."""
 
     end: int
-    about: About = UNKNOWN
+    info: RecordingInfo = UNKNOWN_INFO
     places: array[int] = field(default_factory=lambda: array("Q"))
     times: array[int] = field(default_factory=lambda: array("q"))
-    faults: list[Fault] = field(default_factory=list)
-    torn: Hole | None = None
+    faults: list[RecordingFault] = field(default_factory=list)
+    torn: DamagedRange | None = None
 
-    def copy(self) -> _Found:
-        return _Found(self.end, self.about, self.places[:], self.times[:], self.faults[:])
+    def copy(self) -> _Contents:
+        return _Contents(self.end, self.info, self.places[:], self.times[:], self.faults[:])
 
 
-@dataclass(frozen=True)
-class AsRecorded:
-    """What stood there at a moment, and names in it that are not used."""
+class RecordedFiles(Struct, frozen=True):
+    """The files at a moment, and its refused names."""
 
     manifest: Manifest
-    refused: tuple[Refused, ...]
+    refused: tuple[RefusedName, ...]
 
 
 class Recording:
-    """A recording up to the end it had when it was looked at. Any thread may ask."""
+    """A recording up to the end it had when it was opened; for any thread."""
 
-    def __init__(self, held: HeldFile, found: _Found, salt: int) -> None:
-        self._held = held
-        self._found = found
+    def __init__(self, file: OpenFile, contents: _Contents, salt: int) -> None:
+        self._file = file
+        self._contents = contents
         self._salt = salt
-        self._known: dict[int, AsRecorded] = {}
+        self._cached: dict[int, RecordedFiles] = {}
         self._lock = Lock()
-        self._verified: tuple[int, tuple[Fault, ...]] = (HEAD.size, ())
+        self._verified: tuple[int, tuple[RecordingFault, ...]] = (HEAD.size, ())
 
     @property
     def path(self) -> Path:
-        return self._held.path
+        return self._file.path
 
     @property
     def identity(self) -> tuple[int, int]:
-        return self._held.identity
+        return self._file.identity
 
     @property
-    def about(self) -> About:
-        return self._found.about
+    def info(self) -> RecordingInfo:
+        return self._contents.info
 
     @property
     def salt(self) -> int:
@@ -96,136 +101,130 @@ class Recording:
 
     @property
     def end(self) -> int:
-        """Where the last whole frame ends."""
-        return self._found.end
+        """The end of the last whole frame."""
+        return self._contents.end
 
     @property
-    def torn(self) -> Hole | None:
-        """The unfinished end, where there is one."""
-        return self._found.torn
+    def torn(self) -> DamagedRange | None:
+        """The unfinished end of the file, or None."""
+        return self._contents.torn
 
     @property
-    def faults(self) -> tuple[Fault, ...]:
-        """Damage to headers and moments; `verify` also looks at the content."""
-        return tuple(self._found.faults)
+    def faults(self) -> tuple[RecordingFault, ...]:
+        """Damage to headers and moments; `verify` also checks the content."""
+        return tuple(self._contents.faults)
 
     def __len__(self) -> int:
-        """How many moments there are."""
-        return len(self._found.places)
+        """Return the number of moments."""
+        return len(self._contents.places)
 
     def time(self, number: int) -> int:
-        """When a moment was, in nanoseconds since 1970."""
-        return self._found.times[number]
+        """Return the time of a moment in nanoseconds since 1970."""
+        return self._contents.times[number]
 
     def note(self, number: int) -> str:
-        return self._moment(self._found.places[number]).note
+        return self._moment(self._contents.places[number]).note
 
-    def at(self, number: int) -> AsRecorded:
-        """What stood there at a moment, counted from 0; raises `Damaged`."""
+    def at(self, number: int) -> RecordedFiles:
+        """Return the files at moment `number`, counted from 0; raises `DamagedRecordingError`."""
         if not len(self):
-            raise Damaged("nothing was recorded yet")
-        place = self._found.places[number]
+            raise DamagedRecordingError("the recording has no moment yet")
+        place = self._contents.places[number]
         with self._lock:
-            if place in self._known:
-                return self._known[place]
-        waiting, refused = [self._moment(place)], []
+            if place in self._cached:
+                return self._cached[place]
+        moments, refused = [self._moment(place)], []
         manifest: Manifest = {}
-        while (base := waiting[-1].base) != 0:
-            if base >= place or len(waiting) > LONGEST_CHAIN:
-                raise Damaged("a moment builds on a later one, or on too many")
+        while (base := moments[-1].base) != 0:
+            if base >= place or len(moments) > LONGEST_CHAIN:
+                raise DamagedRecordingError("a moment builds on a later one, or on too many")
             with self._lock:
-                known = self._known.get(base)
-            if known is not None:
-                manifest, refused = dict(known.manifest), list(known.refused)
+                cached = self._cached.get(base)
+            if cached is not None:
+                manifest, refused = dict(cached.manifest), list(cached.refused)
                 break
             place = base
-            waiting.append(self._moment(base))
-        for moment in reversed(waiting):
+            moments.append(self._moment(base))
+        for moment in reversed(moments):
             refused += apply_moment(moment, manifest)
-        return self._remember(self._found.places[number], AsRecorded(manifest, tuple(refused)))
+        with self._lock:
+            if len(self._cached) >= _MANIFESTS:
+                self._cached.pop(next(iter(self._cached)))
+            recorded = RecordedFiles(manifest, tuple(refused))
+            return self._cached.setdefault(self._contents.places[number], recorded)
 
-    def content(self, ref: Ref) -> bytes:
-        """What a chunk holds; raises `Damaged` when it is not what `ref` promises."""
-        return read_chunk(self._held, ref, self._salt)
+    def content(self, ref: ChunkRef) -> bytes:
+        """Return the content of a chunk; raises `DamagedRecordingError` unless it matches `ref`."""
+        return read_chunk(self._file, ref, self._salt)
 
     def again(self) -> Recording:
-        """The same recording with what was added since; raises `Unreadable` or `Damaged`."""
-        size = self._held.status().st_size
+        """Return the recording with new moments; raises `ReadError` or `DamagedRecordingError`."""
+        size = self._file.status().st_size
         if size < self.end:
-            return read_recording(self._held)
-        found = self._found.copy()
-        _look(self._held, found, size, self._salt)
-        again = Recording(self._held, found, self._salt)
-        again._known, again._verified = dict(self._known), self._verified
+            return read_recording(self._file)
+        contents = self._contents.copy()
+        _read_frames(self._file, contents, size, self._salt)
+        again = Recording(self._file, contents, self._salt)
+        again._cached, again._verified = dict(self._cached), self._verified
         return again
 
-    def verify(self, cancelled: Callable[[], bool] = never) -> tuple[Fault, ...]:
-        """Damage anywhere up to the end. Stopped, it goes on from there the next time."""
+    def verify(self, cancelled: Callable[[], bool] = never_cancelled) -> tuple[RecordingFault, ...]:
+        """Return all damage up to the end. After a cancelled call, the next one continues."""
         start, known = self._verified
         faults = list(known)
-        for frame in frames(self._held.read, start, self.end, self._salt):
+        for frame in frames(self._file.read, start, self.end, self._salt):
             if cancelled():
                 break
             if isinstance(frame, Frame):
                 try:
-                    payload_of(self._held.read, frame, self._salt)
-                except Damaged as error:
-                    faults.append(Fault(frame.start, str(error)))
+                    payload_of(self._file.read, frame, self._salt)
+                except DamagedRecordingError as error:
+                    faults.append(RecordingFault(frame.start, str(error)))
             start = frame.end
             self._verified = start, tuple(faults)
         return tuple(sorted({*self.faults, *faults}, key=lambda fault: fault.place))
 
-    def _moment(self, place: int) -> Moment:
-        frame = frame_at(self._held.read, place, Kind.MOMENT, self._salt)
-        return unpack_moment(payload_of(self._held.read, frame, self._salt))
-
-    def _remember(self, place: int, recorded: AsRecorded) -> AsRecorded:
-        with self._lock:
-            if len(self._known) >= _MANIFESTS:
-                self._known.pop(next(iter(self._known)))
-            return self._known.setdefault(place, recorded)
+    def _moment(self, place: int) -> RecordedMoment:
+        frame = frame_at(self._file.read, place, FrameKind.MOMENT, self._salt)
+        return unpack_moment(payload_of(self._file.read, frame, self._salt))
 
 
 def open_recording(path: Path) -> Recording:
-    """Raises `Unreadable`, or `Damaged` when nothing of it can be used."""
+    """Open a recording; raises `ReadError`, or `DamagedRecordingError` when no part of it is usable."""
     real = path.resolve()
-    return read_recording(hold_beneath(real.parent, real.name))
+    return read_recording(open_file_beneath(real.parent, real.name))
 
 
-def read_recording(held: HeldFile) -> Recording:
-    salt = salt_of(held.read(0, HEAD.size))
-    found = _Found(HEAD.size)
-    _look(held, found, held.status().st_size, salt)
-    return Recording(held, found, salt)
+def read_recording(file: OpenFile) -> Recording:
+    salt = salt_of(file.read(0, HEAD.size))
+    contents = _Contents(HEAD.size)
+    _read_frames(file, contents, file.status().st_size, salt)
+    return Recording(file, contents, salt)
 
 
-def read_chunk(held: HeldFile, ref: Ref, salt: int) -> bytes:
-    frame = frame_at(held.read, ref.place, Kind.CHUNK, salt)
-    return unpack_chunk(payload_of(held.read, frame, salt), ref)
+def read_chunk(file: OpenFile, ref: ChunkRef, salt: int) -> bytes:
+    frame = frame_at(file.read, ref.place, FrameKind.CHUNK, salt)
+    return unpack_chunk(payload_of(file.read, frame, salt), ref)
 
 
-def _look(held: HeldFile, found: _Found, size: int, salt: int) -> None:
-    """Find out what stands between where `found` ends and `size`."""
-    for frame in frames(held.read, found.end, size, salt):
-        if isinstance(frame, Hole):
+def _read_frames(file: OpenFile, contents: _Contents, size: int, salt: int) -> None:
+    """Add the frames from the end of `contents` to `size`."""
+    for frame in frames(file.read, contents.end, size, salt):
+        if isinstance(frame, DamagedRange):
             if frame.torn or frame.end == size:
-                found.torn = frame
+                contents.torn = frame
                 return
-            found.faults.append(
-                Fault(frame.start, f"{frame.end - frame.start:,} bytes cannot be read as what they should be")
+            contents.faults.append(
+                RecordingFault(frame.start, f"{frame.end - frame.start:,} bytes are not a valid frame")
             )
-        elif frame.kind is not Kind.CHUNK:
-            _note(held, found, frame, salt)
-        found.end = frame.end
-
-
-def _note(held: HeldFile, found: _Found, frame: Frame, salt: int) -> None:
-    try:
-        payload = payload_of(held.read, frame, salt)
-        if frame.kind is Kind.ABOUT:
-            found.about = unpack_about(payload)
-        else:
-            found.times.append(unpack_moment(payload).time)
-            found.places.append(frame.start)
-    except Damaged as error:
-        found.faults.append(Fault(frame.start, str(error)))
+        elif frame.kind is not FrameKind.CHUNK:
+            try:
+                payload = payload_of(file.read, frame, salt)
+                if frame.kind is FrameKind.ABOUT:
+                    contents.info = unpack_info(payload)
+                else:
+                    contents.times.append(unpack_moment(payload).time)
+                    contents.places.append(frame.start)
+            except DamagedRecordingError as error:
+                contents.faults.append(RecordingFault(frame.start, str(error)))
+        contents.end = frame.end

@@ -1,54 +1,144 @@
-"""Looks at some files again and again and writes down what changed, reading no more than it has to.
+"""Record the files in a scope: read their status, and write the changed ones as a moment.
 
-A large file that only grew is read from where it ended before: that it is the same file, and samples of what
-was there, tell so. It writes to the recording and nowhere else.
+No link is followed, and only files whose status changed are opened.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
-from ctxview.files.following import What
-from ctxview.files.held_file import HeldFile, hold_beneath
-from ctxview.files.reading import Unreadable
-from ctxview.quick_dataclass import dataclass
-from ctxview.recording.changes import Change, size_of
-from ctxview.recording.chunks import Ref, Refs, digest
-from ctxview.recording.cutting import LARGE, Pieces, measure_for
-from ctxview.recording.frames import Damaged
-from ctxview.recording.manifest import Entry, File, Folder, LeftOut, Lent
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ctxview.files.change_detector import FileChangeKind, Stamp, stamp_from
+from ctxview.files.open_file import OpenFile, open_file_beneath
+from ctxview.files.reading import SKIPPED_FOLDERS, ReadError, error_text
+from ctxview.recording.chunks import LARGE, ChunkRef, ChunkRefs, ContentCutter, chunk_digest, cut_sizes
+from ctxview.recording.frames import DamagedRecordingError
+from ctxview.recording.manifest import (
+    BorrowedFile,
+    Entry,
+    FileDelta,
+    RecordedFile,
+    RecordedFolder,
+    SkippedFile,
+    entry_size,
+)
 from ctxview.recording.reader import read_chunk
-from ctxview.recording.tree import Scope, Stand, look_at, stand_at, stand_of
-from ctxview.recording.writer import Writer
+from ctxview.recording.writer import RecordingWriter
 
+MOST_ENTRIES: Final = 20_000
+DEEPEST: Final = 24
 LARGEST: Final = 16 * 1024**3
-"""A file with more bytes is not kept."""
+"""A file with more bytes is not recorded."""
 GROWS_FROM: Final = 256 * 1024
-"""From this size on a file that seems to have grown is not read again from its beginning."""
+"""A file of at least this size that seems to have grown is not read again from its beginning."""
 
+_TOO_DEEP: Final = f"deeper than {DEEPEST} folders, not read"
 _READ_AT_ONCE: Final = 1024 * 1024
-_TIDIED: Final = 16
+_MERGED_AT_ONCE: Final = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """One moment that was written."""
+class RecordingScope(Struct, frozen=True):
+    """The recorded files: the trees and files below the folder `root` that `parts` name ("" is all)."""
+
+    root: Path
+    parts: tuple[str, ...] = ("",)
+
+
+class FileStatus(Struct, frozen=True):
+    """The status of a path: a file with its stamp and permissions, a folder, or why it is neither."""
+
+    stamp: Stamp | None = None
+    mode: int = 0
+    problem: str | None = None
+
+    @property
+    def is_folder(self) -> bool:
+        return self.stamp is None and self.problem is None
+
+
+def status_of(status: os.stat_result) -> FileStatus:
+    kind = status.st_mode
+    if stat.S_ISREG(kind):
+        return FileStatus(stamp_from(status), stat.S_IMODE(kind) & 0o777)
+    if stat.S_ISLNK(kind):
+        return FileStatus(problem="a symbolic link, which is not followed")
+    return FileStatus() if stat.S_ISDIR(kind) else FileStatus(problem="neither a file nor a folder")
+
+
+def status_at(path: Path) -> FileStatus | None:
+    """Return the status of `path`; None when it does not exist."""
+    try:
+        return status_of(os.lstat(path))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return FileStatus(problem=error_text(error))
+
+
+class FileTree(Struct, frozen=True):
+    """The status of every path in scope, by name; `notes` name the paths that could not be read."""
+
+    statuses: dict[str, FileStatus]
+    notes: tuple[str, ...] = ()
+
+
+def read_tree(scope: RecordingScope, most: int = MOST_ENTRIES) -> FileTree:
+    """Read the status of every path in scope, by name, so that a limit always keeps the same paths."""
+    statuses: dict[str, FileStatus] = {}
+    notes: list[str] = []
+    waiting = [(part, 0) for part in sorted(scope.parts, reverse=True)]
+    while waiting:
+        name, depth = waiting.pop()
+        status = status_at(scope.root / name)
+        if status is None:
+            continue
+        if len(statuses) >= most:
+            notes.append(f"only the first {most:,} files and folders are recorded")
+            break
+        below: list[str] = []
+        if status.is_folder:
+            below, problem = _names(scope.root / name) if depth < DEEPEST else ([], _TOO_DEEP)
+            if problem is not None:
+                status = FileStatus(problem=problem)
+        if name:
+            statuses[name] = status
+        elif status.problem is not None:
+            notes.append(status.problem)
+        waiting += [(f"{name}/{each}" if name else each, depth + 1) for each in reversed(below)]
+    return FileTree(statuses, tuple(notes))
+
+
+def _names(folder: Path) -> tuple[list[str], str | None]:
+    try:
+        with os.scandir(folder) as entries:
+            found = [entry.name for entry in entries if entry.name not in SKIPPED_FOLDERS]
+    except FileNotFoundError:
+        return [], None
+    except OSError as error:
+        return [], error_text(error)
+    return sorted(found), None
+
+
+class WrittenMoment(Struct, frozen=True):
+    """One written moment with its changes."""
 
     number: int
     time: int
-    changes: tuple[Change, ...]
+    changes: tuple[FileDelta, ...]
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What is known of a name; `settled` when the clock of its file cannot hide another change."""
+class _KnownFile(Struct, frozen=True):
+    """The last known state of a name; `settled` when every further change will change its stamp."""
 
-    stand: Stand
+    status: FileStatus
     entry: Entry
     settled: bool = True
     fingerprint: bytes = b""
@@ -56,28 +146,30 @@ class _Known:
 
 
 class Recorder:
-    """Records what is in scope. Files with more than `lend_above` bytes are not copied but lent."""
+    """Records the files in scope. Files with more than `borrow_above` bytes are borrowed, not copied."""
 
-    def __init__(self, scope: Scope, writer: Writer, lend_above: int | None = None, first: int = 0) -> None:
+    def __init__(
+        self, scope: RecordingScope, writer: RecordingWriter, borrow_above: int | None = None, first: int = 0
+    ) -> None:
         self._scope = scope
         self._writer = writer
-        self._held = HeldFile(scope.root, os.dup(writer.descriptor))
-        self._lend_above = lend_above
-        self._known: dict[str, _Known] = {}
+        self._recording = OpenFile(scope.root, os.dup(writer.descriptor))
+        self._borrow_above = borrow_above
+        self._known: dict[str, _KnownFile] = {}
         self._number = first
         self._begun = False
         self._notes: tuple[str, ...] = ()
 
-    def look(self, now: int, scope: Scope | None = None) -> Kept | None:
-        """Write down what changed up to `now`, in nanoseconds since 1970; None when nothing did.
+    def record(self, now: int, scope: RecordingScope | None = None) -> WrittenMoment | None:
+        """Write the changes up to `now`, in nanoseconds since 1970, as a moment; None without a change.
 
-        From now on in another scope, if one is given.
+        A given `scope` replaces the current one.
         """
         self._scope = scope or self._scope
-        tree = look_at(self._scope)
+        tree = read_tree(self._scope)
         before, changes = self._known, dict[str, Entry | None]()
-        looked = ((name, self._known_of(name, stand)) for name, stand in tree.stands.items())
-        after = {name: known for name, known in looked if known is not None}
+        found = ((name, self._known_file(name, status)) for name, status in tree.statuses.items())
+        after = {name: known for name, known in found if known is not None}
         for name, known in after.items():
             if name not in before or known.entry != before[name].entry:
                 changes[name] = known.entry
@@ -90,98 +182,102 @@ class Recorder:
         self._writer.moment(now, changes, "; ".join(notes))
         self._begun = True
         self._number += 1
-        told = tuple(_change(name, before.get(name), after.get(name)) for name in changes)
-        return Kept(self._number, now, tuple(each for each in told if each is not None), notes)
+        deltas = tuple(_change(name, before.get(name), after.get(name)) for name in changes)
+        return WrittenMoment(self._number, now, tuple(each for each in deltas if each is not None), notes)
 
-    def _known_of(self, name: str, stand: Stand) -> _Known | None:
-        """What is under a name now; None when it has gone since somebody looked."""
+    def _known_file(self, name: str, status: FileStatus) -> _KnownFile | None:
+        """Return the current state of a name, and record its content; None when the file has gone."""
         known = self._known.get(name)
-        if known is not None and known.settled and known.stand == stand:
+        if known is not None and known.settled and known.status == status:
             return known
-        if stand.problem is not None:
-            return _Known(stand, LeftOut(stand.problem))
-        if stand.stamp is None:
-            return _Known(stand, Folder())
-        if stand.stamp.size > LARGEST:
-            return _Known(stand, LeftOut(f"larger than {LARGEST // 1024**3} GiB"))
+        if status.problem is not None:
+            return _KnownFile(status, SkippedFile(status.problem))
+        if status.stamp is None:
+            return _KnownFile(status, RecordedFolder())
+        if status.stamp.size > LARGEST:
+            return _KnownFile(status, SkippedFile(f"larger than {LARGEST // 1024**3} GiB"))
         try:
-            held = hold_beneath(self._scope.root, name)
-            found = self._read(held, known)
-        except Unreadable as error:
-            gone = stand_at(self._scope.root / name) is None
-            return None if gone else _Known(stand, LeftOut(error.reason))
-        stamp = found.stand.stamp
+            file = open_file_beneath(self._scope.root, name)
+            found = self._read(file, known)
+        except ReadError as error:
+            gone = status_at(self._scope.root / name) is None
+            return None if gone else _KnownFile(status, SkippedFile(error.reason))
+        stamp = found.status.stamp
         settled = stamp is not None and not stamp.fresh(time.time())
         if known is not None and _same_content(known.entry, found.entry):
             found = replace(found, entry=known.entry)
         return replace(found, settled=settled)
 
-    def _read(self, held: HeldFile, known: _Known | None) -> _Known:
-        """A file as it is now, written as far as it is not yet."""
-        status = held.status()
-        size, modified, mode = status.st_size, status.st_mtime_ns, status.st_mode & 0o777
-        stand = stand_of(status)
-        if self._lend_above is not None and size > self._lend_above:
-            return _Known(stand, Lent(size, modified, mode, held.fingerprint(size)))
-        earlier = known.entry if known is not None and isinstance(known.entry, File) else None
-        if known is not None and earlier is not None and _goes_on(held, stand, known, earlier):
-            start, kept, again = earlier.size, earlier.refs, dict[bytes, Ref]()
+    def _read(self, file: OpenFile, known: _KnownFile | None) -> _KnownFile:
+        """Return the state of an open file, and write its new chunks."""
+        found = file.status()
+        size, modified, mode = found.st_size, found.st_mtime_ns, found.st_mode & 0o777
+        status = status_of(found)
+        if self._borrow_above is not None and size > self._borrow_above:
+            return _KnownFile(status, BorrowedFile(size, modified, mode, file.fingerprint(size)))
+        earlier = known.entry if known is not None and isinstance(known.entry, RecordedFile) else None
+        if known is not None and earlier is not None and _begins_as_before(file, status, known, earlier):
+            start, earlier_refs, reusable = earlier.size, earlier.refs, dict[bytes, ChunkRef]()
         else:
-            start, kept = 0, Refs()
-            again = {ref.hash: ref for ref in earlier.refs} if earlier is not None else {}
-        added = Refs.of(list(self._pieces(held, start, size, again)))
+            start, earlier_refs = 0, ChunkRefs()
+            reusable = {ref.hash: ref for ref in earlier.refs} if earlier is not None else {}
+        added = ChunkRefs.of(list(self._chunks(file, start, size, reusable)))
         reached = start + sum(ref.length for ref in added)
-        entry = File(reached, modified, mode, self._tidied(kept + added) if len(kept) else added)
-        fingerprint = held.fingerprint(reached) if reached >= GROWS_FROM else b""
-        return _Known(stand, entry, fingerprint=fingerprint, grew=0 < start < reached)
+        entry = RecordedFile(
+            reached, modified, mode, self._merged(earlier_refs + added) if len(earlier_refs) else added
+        )
+        fingerprint = file.fingerprint(reached) if reached >= GROWS_FROM else b""
+        return _KnownFile(status, entry, fingerprint=fingerprint, grew=0 < start < reached)
 
-    def _pieces(self, held: HeldFile, start: int, size: int, again: Mapping[bytes, Ref]) -> Iterator[Ref]:
-        pieces = Pieces(measure_for(size))
-        while start < size and (content := held.read(start, min(start + _READ_AT_ONCE, size))):
+    def _chunks(
+        self, file: OpenFile, start: int, size: int, reusable: Mapping[bytes, ChunkRef]
+    ) -> Iterator[ChunkRef]:
+        pieces = ContentCutter(cut_sizes(size))
+        while start < size and (content := file.read(start, min(start + _READ_AT_ONCE, size))):
             start += len(content)
             for piece in pieces.add(content):
-                yield self._writer.put(piece, again)
+                yield self._writer.put(piece, reusable)
         for piece in pieces.rest():
-            yield self._writer.put(piece, again)
+            yield self._writer.put(piece, reusable)
 
-    def _tidied(self, refs: Refs) -> Refs:
-        """Many small pieces at the end, as appending leaves them, become fewer larger ones.
+    def _merged(self, refs: ChunkRefs) -> ChunkRefs:
+        """Merge many small chunks at the end, which appending makes, into fewer larger ones.
 
         Sixteen of about the same size become one, so that each byte is written again a few times at most.
         """
-        while (run := _small_run(refs)) >= _TIDIED:
-            stays = len(refs) - run
+        while (run := _small_run(refs)) >= _MERGED_AT_ONCE:
+            first = len(refs) - run
             try:
                 content = b"".join(
-                    read_chunk(self._held, ref, self._writer.salt) for ref in refs.behind(stays)
+                    read_chunk(self._recording, ref, self._writer.salt) for ref in refs.behind(first)
                 )
-            except (Damaged, Unreadable):
-                # Somebody did something to the recording: then these pieces stay as they are.
+            except (DamagedRecordingError, ReadError):
+                # Another program changed the recording: leave these chunks as they are.
                 return refs
-            refs = refs.first(stays) + Refs.of([self._writer.put(content, {})])
+            refs = refs.first(first) + ChunkRefs.of([self._writer.put(content, {})])
         return refs
 
 
-def _goes_on(held: HeldFile, stand: Stand, known: _Known, earlier: File) -> bool:
-    """Whether a file still begins with all that was known of it."""
-    now, before = stand.stamp, known.stand.stamp
+def _begins_as_before(file: OpenFile, status: FileStatus, known: _KnownFile, earlier: RecordedFile) -> bool:
+    """Whether a file still begins with its recorded content."""
+    now, before = status.stamp, known.status.stamp
     if now is None or before is None or now.size < earlier.size:
         return False
     grew = (now.device, now.inode) == (before.device, before.inode) and now.size > earlier.size
-    if known.fingerprint and (grew or stand == known.stand):
-        return held.fingerprint(earlier.size) == known.fingerprint
+    if known.fingerprint and (grew or status == known.status):
+        return file.fingerprint(earlier.size) == known.fingerprint
     start = 0
     for ref in earlier.refs:
-        if digest(held.read(start, start + ref.length)) != ref.hash:
+        if chunk_digest(file.read(start, start + ref.length)) != ref.hash:
             return False
         start += ref.length
     return True
 
 
-def _small_run(refs: Refs) -> int:
-    """How many pieces at the end are small and of the same order of size."""
+def _small_run(refs: ChunkRefs) -> int:
+    """Count the chunks at the end that are small and of about the same size."""
     order, run = 0, 0
-    for number in range(len(refs) - 1, max(len(refs) - _TIDIED, 0) - 1, -1):
+    for number in range(len(refs) - 1, max(len(refs) - _MERGED_AT_ONCE, 0) - 1, -1):
         length = refs[number].length
         if length >= LARGE.least or (run and length.bit_length() // 4 != order):
             break
@@ -190,35 +286,41 @@ def _small_run(refs: Refs) -> int:
 
 
 def _same_content(before: Entry, after: Entry) -> bool:
-    """Whether two entries differ in their time at most."""
-    if isinstance(before, File | Lent) and isinstance(after, File | Lent):
+    """Whether two entries are equal apart from their times."""
+    if isinstance(before, RecordedFile | BorrowedFile) and isinstance(after, RecordedFile | BorrowedFile):
         return replace(after, modified=before.modified) == before
     return before == after
 
 
-def _change(name: str, before: _Known | None, after: _Known | None) -> Change | None:
+def _change(name: str, before: _KnownFile | None, after: _KnownFile | None) -> FileDelta | None:
     old, new = _size(before), _size(after)
     if after is None:
-        return Change(name, What.GONE, old)
-    if isinstance(after.entry, LeftOut):
-        return Change(name, What.APPEARED if before is None else What.REPLACED, old, None, after.entry.reason)
+        return FileDelta(name, FileChangeKind.GONE, old)
+    if isinstance(after.entry, SkippedFile):
+        return FileDelta(
+            name,
+            FileChangeKind.APPEARED if before is None else FileChangeKind.REPLACED,
+            old,
+            None,
+            after.entry.reason,
+        )
     if new is None:
         return None
     if before is None or old is None:
-        return Change(name, What.APPEARED, None, new)
+        return FileDelta(name, FileChangeKind.APPEARED, None, new)
     if _identity(after) != _identity(before):
-        what = What.REPLACED
+        kind = FileChangeKind.REPLACED
     elif new < old:
-        what = What.TRUNCATED
+        kind = FileChangeKind.TRUNCATED
     else:
-        what = What.APPENDED if after.grew else What.REWRITTEN
-    return Change(name, what, old, new)
+        kind = FileChangeKind.APPENDED if after.grew else FileChangeKind.REWRITTEN
+    return FileDelta(name, kind, old, new)
 
 
-def _identity(known: _Known) -> tuple[int, int] | None:
-    stamp = known.stand.stamp
+def _identity(known: _KnownFile) -> tuple[int, int] | None:
+    stamp = known.status.stamp
     return (stamp.device, stamp.inode) if stamp is not None else None
 
 
-def _size(known: _Known | None) -> int | None:
-    return size_of(known.entry) if known is not None else None
+def _size(known: _KnownFile | None) -> int | None:
+    return entry_size(known.entry) if known is not None else None

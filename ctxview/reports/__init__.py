@@ -1,1 +1,3 @@
-"""States, findings and rules as text or JSON, for any command. Reads no file and knows no format."""
+"""States, findings and rules as text or JSON, for any command. Independent of files and formats."""
+
+from __future__ import annotations

@@ -1,25 +1,54 @@
-"""What a command may assume about the terminal it prints to, and the few styles it paints with.
-
-Colour only for a person looking: a terminal, `NO_COLOR` unset. Text from files must come from `visible`.
-"""
+"""Output on a terminal: errors for users, styles, width, and ASCII substitutes for the signs of ctxview."""
 
 from __future__ import annotations
 
+import codecs
 import os
 import sys
-from collections.abc import Iterable
+import unicodedata
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import TextIO
+from typing import Final, TextIO
+
+from msgspec import Struct
 
 from ctxview.analysis.secrets import mask_secrets
-from ctxview.quick_dataclass import dataclass
 
-UNWATCHED = 100
-"""Columns when nobody is looking."""
+DEFAULT_WIDTH = 100
+"""Columns when the output is not a terminal."""
+ASCII_UNKNOWN: Final = "?"
+ASCII_ERRORS: Final = "ctxview.signs"
+"""The name of this error handler, for `reconfigure` of a stream."""
+ASCII_SIGNS: Final[Mapping[str, str]] = {
+    # verdicts, severities, owners, references
+    **dict(zip("✓✗·✖▲●", "+x.X!*", strict=True)),
+    **dict(zip("✎⊘⊖∑⇥", "w#~=>", strict=True)),
+    **dict(zip("○↗≠±↺◌◐", "o^%~@.a", strict=True)),
+    # revisions, hollow and filled
+    **dict(zip("◇◆□■▷▶◎◉▿▾•", "rRlL)>O@vV*", strict=True)),
+    # columns, rails, bars and their background
+    **dict(zip("▁▂▃▄▅▆▇█", "_.-:=+*#", strict=True)),
+    **dict(zip("▏▎▍▌▋▊▉", "||||###", strict=True)),
+    **dict(zip("━╸─░▒▓▐▕", "==-.:%#|", strict=True)),
+    # frames and branches
+    **dict(zip("╭╮╰╯┌┐┘├┤┬┴┼└", "++++++++++++`", strict=True)),
+    **dict(zip("│┃┊┆┄┈╌⋮", "||::..-:", strict=True)),
+    # arrows
+    **dict(zip("→←↑↓↕↳◀◂▸▴▼‖↦", "><^v|`<<>^v|>", strict=True)),
+    # figures and words
+    **dict(zip("…≈×−–—“”‘’‹›«»⏎", "~~x---\"\"''<><>/", strict=True)),
+    # frames and scroll bars of the toolkit
+    **dict(zip("▔▕▎▊▁┏┓┗┛┣┫╱╲", "-||#_++++||/\\", strict=True)),
+}
+"""One ASCII character for each sign. Signs that may appear in the same place stay different."""
+
+
+class UserError(Exception):
+    """An expected error. The message is for the user and names the file and the place, if any."""
 
 
 class Style(StrEnum):
-    """The SGR codes of a meaning; the sixteen colours, so that the person's own palette holds."""
+    """The SGR codes of a meaning; only the sixteen colours of the user's palette."""
 
     STRONG = "1"
     QUIET = "2"
@@ -30,8 +59,7 @@ class Style(StrEnum):
     HEADING = "1;34"
 
 
-@dataclass(frozen=True, slots=True)
-class Console:
+class Console(Struct, frozen=True):
     width: int
     colour: bool
 
@@ -41,29 +69,58 @@ class Console:
         return f"\x1b[{style.value}m{text}\x1b[0m"
 
 
-def tell(lines: Iterable[str]) -> None:
-    """Prints for people: whatever the lines quote, no secret is told."""
+def print_error(message: str) -> None:
+    """Print one line on stderr; special characters in `message` are escaped."""
+    from ctxview.files.visible_text import visible
+
+    print(f"ctxview: {visible(message)}", file=sys.stderr)
+
+
+def print_masked(lines: Iterable[str]) -> None:
+    """Print lines with every secret masked."""
     print(mask_secrets("\n".join(lines)))
 
 
 def console_for(stream: TextIO | None = None) -> Console:
-    """The console behind `stream` (stdout)."""
+    """Return width and colour of `stream`, by default stdout."""
     target = sys.stdout if stream is None else stream
-    watched = target.isatty()
-    colour = watched and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    colour = target.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return Console(width=max(40, _columns(target)), colour=colour)
 
 
-def speaks_utf8(stream: TextIO) -> bool:
+def is_utf8(stream: TextIO) -> bool:
     return (stream.encoding or "utf-8").lower().replace("-", "") == "utf8"
 
 
+def ascii_sign(character: str) -> str:
+    """The ASCII substitute of a character: its own sign, else its base letter, else `?`."""
+    if character.isascii():
+        return character
+    found = ASCII_SIGNS.get(character)
+    if found is None:
+        base = unicodedata.normalize("NFKD", character)[0]
+        found = " " if base.isspace() else base if base.isascii() and base.isprintable() else ASCII_UNKNOWN
+    return found
+
+
 def _columns(target: TextIO) -> int:
-    """As `shutil.get_terminal_size` finds them, without its imports: `COLUMNS`, then the terminal itself."""
+    """The width from `COLUMNS` or the terminal, like `shutil.get_terminal_size` but without its imports."""
     wanted = os.environ.get("COLUMNS", "")
     if wanted.isdecimal() and int(wanted):
         return int(wanted)
     try:
-        return os.get_terminal_size(target.fileno()).columns or UNWATCHED
+        return os.get_terminal_size(target.fileno()).columns or DEFAULT_WIDTH
     except (OSError, ValueError):
-        return UNWATCHED
+        return DEFAULT_WIDTH
+
+
+def _substitute(error: UnicodeError) -> tuple[str, int]:
+    """Encode the signs of ctxview as ASCII and escape every other character that an encoding lacks."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    characters = error.object[error.start : error.end]
+    known = (ASCII_SIGNS.get(each, each) for each in characters)
+    return "".join(known).encode("ascii", "backslashreplace").decode(), error.end
+
+
+codecs.register_error(ASCII_ERRORS, _substitute)

@@ -1,57 +1,43 @@
-"""The state for people reading a terminal or a pipe: what is kept, shown, full and broken."""
+"""A state as text for a terminal: lifecycle, tiers, visibility, todo, budgets, references, gaps."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 
 from ctxview.analysis.secrets import mask_secrets
-from ctxview.files.visible import visible
-from ctxview.findings import Finding
-from ctxview.reports.cells import cut, wrapped
+from ctxview.analysis.wording import counted
+from ctxview.core.findings import Finding
+from ctxview.core.flow import Flow, FlowStage
+from ctxview.core.state import (
+    Block,
+    Budget,
+    ContextState,
+    Reach,
+    Ref,
+    RefStatus,
+    Tier,
+    Todo,
+)
+from ctxview.files.visible_text import visible
 from ctxview.reports.console import Console, Style
-from ctxview.reports.findings_text import tally
-from ctxview.reports.flow_text import flow_lines, sight_lines
-from ctxview.reports.table import BLANK, Cell, Column, table_lines
-from ctxview.state import Block, Budget, ContextState, Gap, Ref, RefStatus, Segment, Tier, Todo, TodoItem
+from ctxview.reports.findings import severity_counts_text
+from ctxview.reports.table import BLANK, Cell, Column, cut_cells, table_lines, wrapped
 
-BARS = "▁▂▃▄▅▆▇█"
+WIDE = 120
+"""Columns that have room for every target, also for those that no block reaches."""
 METER = 16
-
-
-def state_lines(state: ContextState, findings: tuple[Finding, ...], console: Console) -> Iterator[str]:
-    parts = (
-        _header(state, console),
-        flow_lines(state.flow, console),
-        *_tiers(state.tiers, console),
-        sight_lines([*state.blocks()], console),
-        _todo(state.todo, console),
-        *(_budget(budget, console) for budget in state.budgets),
-        _refs(state.refs, console),
-        _missing(state, console),
-        _findings(state, findings, console),
-    )
-    for index, part in enumerate(chunk for chunk in map(list, parts) if chunk):
-        yield from part if index == 0 else chain([""], part)
-
-
-def _header(state: ContextState, console: Console) -> Iterator[str]:
-    counts = state.counts
-    what = visible(f"{state.format} · {state.revision}")
-    yield f"{console.paint(visible(state.title), Style.STRONG)}  {what}"
-    tokens = f"{'' if counts.tokens_exact else '≈ '}{counts.tokens:,} tokens ({counts.estimator})"
-    shown = (
-        f"{counts.visible} shown to the model, {counts.hidden} not" if counts.blocks else "nothing in memory"
-    )
-    yield visible(f"{counts.blocks} {'block' if counts.blocks == 1 else 'blocks'} · {shown} · {tokens}")
-    facts = [visible(f"{name} {value}") for name, value in state.extra.items()]
-    for line in wrapped(facts, console.width, gap=" · "):
-        yield console.paint(line, Style.QUIET)
-
-
-# -- memory --------------------------------------------------------------------------------------------------
-
+INDENT = "  "
+BARS = "▁▂▃▄▅▆▇█"
+MARKS = {
+    Reach.INJECTED: Cell("✓", Style.GOOD),
+    Reach.ASSEMBLED: Cell("◐", Style.WARNING),
+    Reach.ALLOWED: Cell("○"),
+    Reach.DENIED: Cell("–", Style.QUIET),
+    Reach.UNKNOWN: Cell("?", Style.QUIET),
+}
+REACHED = (Reach.INJECTED, Reach.ASSEMBLED, Reach.ALLOWED)
 BLOCK_COLUMNS = (
     Column(most=1),
     Column("id", most=26),
@@ -63,10 +49,116 @@ BLOCK_COLUMNS = (
     Column("tokens", most=8, right=True, spare=3),
     Column("text"),
 )
+SEGMENT_COLUMNS = (Column(most=24), Column(most=METER), Column(most=14, right=True), Column())
+REF_COLUMNS = (
+    Column(most=10),
+    Column(most=12, spare=1),
+    Column(most=28),
+    Column(most=10, right=True),
+    Column(most=30),
+    Column(),
+)
+GAP_COLUMNS = (Column(most=10), Column(most=12), Column(most=24), Column())
+REF_STYLES = {
+    RefStatus.RESOLVED: Style.GOOD,
+    RefStatus.DANGLING: Style.BAD,
+    RefStatus.MISMATCH: Style.BAD,
+    RefStatus.ORPHAN: Style.WARNING,
+    RefStatus.EXTERNAL: Style.WARNING,
+    RefStatus.STALE: Style.WARNING,
+    RefStatus.REBUILDABLE: Style.WARNING,
+    RefStatus.PLACEHOLDER: Style.WARNING,
+}
+
+
+def state_lines(state: ContextState, findings: tuple[Finding, ...], console: Console) -> Iterator[str]:
+    parts = (
+        _header(state, console),
+        flow_lines(state.flow, console),
+        *_tiers(state.tiers, console),
+        visibility_lines([*state.blocks()], console),
+        _todo(state.todo, console),
+        *(_budget(budget, console) for budget in state.budgets),
+        _refs(state.refs, console),
+        _missing(state, console),
+        _findings(state, findings, console),
+    )
+    for index, part in enumerate(chunk for chunk in map(list, parts) if chunk):
+        yield from part if index == 0 else chain([""], part)
+
+
+def flow_lines(flow: Flow | None, console: Console) -> Iterator[str]:
+    """The stages with the number of items that passed between them; each branch has its own line."""
+    if flow is None or not any(stage.nodes for stage in flow.stages):
+        return
+    yield console.paint("lifecycle", Style.HEADING)
+    main = [stage for stage in flow.stages if stage.branch_of is None]
+    pieces = [_stage(main[0])]
+    pieces += [f"{_arrow(flow, before, stage)} {_stage(stage)}" for before, stage in pairwise(main)]
+    yield from wrapped(pieces, console.width, INDENT)
+    for stage in flow.stages:
+        origin = next((each for each in main if each.name == stage.branch_of), None)
+        if origin is not None and stage.nodes:
+            yield f"{INDENT}└ {visible(origin.name)} {_arrow(flow, origin, stage)} {_stage(stage)}"
+
+
+def visibility_lines(blocks: Sequence[Block], console: Console) -> Iterator[str]:
+    """A table of blocks and targets; a narrow terminal shows only targets that a block reaches."""
+    targets = dict.fromkeys(target for block in blocks for target in block.reach)
+    if console.width < WIDE:
+        targets = dict.fromkeys(
+            each for each in targets if any(block.reach.get(each) in REACHED for block in blocks)
+        )
+    if not targets:
+        return
+    legend = "  ".join(f"{mark.text} {reach.value}" for reach, mark in MARKS.items())
+    yield f"{console.paint('visibility', Style.HEADING)}  {console.paint(legend, Style.QUIET)}"
+    columns = (Column("id", most=26), *(Column(visible(each), most=15) for each in targets), Column())
+    rows = [
+        [
+            Cell(visible(block.id), Style.STRONG),
+            *(MARKS[block.reach.get(each, Reach.UNKNOWN)] for each in targets),
+            Cell(""),
+        ]
+        for block in blocks
+    ]
+    yield from table_lines(columns, rows, console)
+
+
+def meter(used: int, whole: int) -> str:
+    """A bar for the share of `used` in `whole`; never empty when something is used."""
+    share = used / whole if whole > 0 else 0
+    cells = min(METER, max(1 if used > 0 else 0, round(share * METER)))
+    return "█" * cells + "░" * (METER - cells)
+
+
+def _header(state: ContextState, console: Console) -> Iterator[str]:
+    counts = state.counts
+    revision = visible(f"{state.format} · {state.revision}")
+    yield f"{console.paint(visible(state.title), Style.STRONG)}  {revision}"
+    tokens = f"{'' if counts.tokens_exact else '≈ '}{counts.tokens:,} tokens ({counts.estimator})"
+    shown = (
+        f"{counts.visible} shown to the model, {counts.hidden} not" if counts.blocks else "nothing in memory"
+    )
+    yield visible(f"{counted(counts.blocks, 'block')} · {shown} · {tokens}")
+    facts = [visible(f"{name} {value}") for name, value in state.extra.items()]
+    for line in wrapped(facts, console.width, gap=" · "):
+        yield console.paint(line, Style.QUIET)
+
+
+def _stage(stage: FlowStage) -> str:
+    blocks = sum(node.block is not None for node in stage.nodes)
+    inside = f" ({blocks:,} {'block' if blocks == 1 else 'blocks'})" if blocks else ""
+    return f"{visible(stage.name)} {len(stage.nodes) - blocks:,}{inside}"
+
+
+def _arrow(flow: Flow, start: FlowStage, end: FlowStage) -> str:
+    passed = flow.index.passed(start.name, end.name)
+    return f"─{passed:,}→" if passed else "→"
 
 
 def _tiers(tiers: Sequence[Tier], console: Console) -> Iterator[Iterator[str]]:
-    """All tiers share one table, so that their columns stand under each other."""
+    """All tiers share one table, so that their columns are aligned."""
     rows = [_block_row(block) for tier in tiers for block in tier.blocks]
     heading, *lines = [*table_lines(BLOCK_COLUMNS, rows, console)] or [""]
     waiting = iter(lines)
@@ -88,8 +180,9 @@ def _tier(tier: Tier, lines: Sequence[str], heading: str | None, console: Consol
 
 def _block_row(block: Block) -> list[Cell]:
     dim = Style.QUIET if block.visible is False else None
+    marks = {None: Cell("·", Style.QUIET), True: Cell("✓", Style.GOOD), False: Cell("✗", Style.WARNING)}
     return [
-        _mark(block.visible),
+        marks[block.visible],
         Cell(visible(block.id), Style.STRONG),
         Cell(visible(block.type or ""), dim),
         _gauge(block.decay),
@@ -101,12 +194,6 @@ def _block_row(block: Block) -> list[Cell]:
     ]
 
 
-def _mark(shown: bool | None) -> Cell:
-    if shown is None:
-        return Cell("·", Style.QUIET)
-    return Cell("✓", Style.GOOD) if shown else Cell("✗", Style.WARNING)
-
-
 def _gauge(value: float | None) -> Cell:
     if value is None:
         return BLANK
@@ -115,12 +202,9 @@ def _gauge(value: float | None) -> Cell:
 
 
 def _one_line(text: str, state: str | None = None) -> str:
-    """Line ends and tabs become spaces, secrets are masked, whatever else cannot be seen is spelled out."""
+    """The text on one line: spaces for line ends and tabs, masked secrets, escaped invisible characters."""
     note = f"[{state}] " if state else ""
     return visible(note + " ".join(word for word in re.split("[ \t\n]", mask_secrets(text)) if word))
-
-
-# -- todo ----------------------------------------------------------------------------------------------------
 
 
 def _todo(todo: Todo | None, console: Console) -> Iterator[str]:
@@ -133,34 +217,39 @@ def _todo(todo: Todo | None, console: Console) -> Iterator[str]:
         target = "" if cursor.target is None else f" {cursor.target}"
         doing = f"{cursor.phase or '?'} → {cursor.next or '?'}{target}"
         note = f"  {cursor.note}" if cursor.note else ""
-        yield cut(f"  ▸ {visible(doing + note)}", console.width)
-    rows = [_todo_row(item) for item in todo.items]
-    yield from table_lines((Column(most=1), Column(most=6, right=True), Column()), rows, console)
-
-
-def _todo_row(item: TodoItem) -> list[Cell]:
+        yield cut_cells(f"  ▸ {visible(doing + note)}", console.width)
     marks = {
         "done": Cell("✓", Style.GOOD),
         "failed": Cell("✗", Style.BAD),
         "cancelled": Cell("–", Style.QUIET),
     }
-    current = Cell("▸", Style.STRONG) if item.current else Cell("○")
-    return [
-        marks.get(item.status, current),
-        Cell("" if item.id is None else str(item.id)),
-        Cell(_one_line(item.title), Style.STRONG if item.current else None),
+    rows = [
+        [
+            marks.get(item.status, Cell("▸", Style.STRONG) if item.current else Cell("○")),
+            Cell("" if item.id is None else str(item.id)),
+            Cell(_one_line(item.title), Style.STRONG if item.current else None),
+        ]
+        for item in todo.items
     ]
-
-
-# -- budget --------------------------------------------------------------------------------------------------
-
-SEGMENT_COLUMNS = (Column(most=24), Column(most=METER), Column(most=14, right=True), Column())
+    yield from table_lines((Column(most=1), Column(most=6, right=True), Column()), rows, console)
 
 
 def _budget(budget: Budget, console: Console) -> Iterator[str]:
     yield f"{_heading('budget', console)}  {visible(budget.target)}  {_fill(budget, console)}"
     whole = sum(segment.used for segment in budget.segments)
-    rows = [_segment_row(segment, segment.limit or whole) for segment in budget.segments]
+    rows = []
+    for segment in budget.segments:
+        style = Style.BAD if segment.limit is not None and segment.used > segment.limit else None
+        limit = "" if segment.limit is None else f"of {segment.limit:,}"
+        how = "" if segment.exact else f"≈ {segment.estimator or 'estimate'}"
+        rows.append(
+            [
+                Cell(visible(segment.name)),
+                Cell(meter(segment.used, segment.limit or whole), style),
+                Cell(f"{segment.used:,}", style),
+                Cell(visible("  ".join(filter(None, (limit, how)))), Style.QUIET),
+            ]
+        )
     yield from table_lines(SEGMENT_COLUMNS, rows, console)
 
 
@@ -176,87 +265,36 @@ def _fill(budget: Budget, console: Console) -> str:
     return text
 
 
-def _segment_row(segment: Segment, whole: int) -> list[Cell]:
-    over = segment.limit is not None and segment.used > segment.limit
-    limit = "" if segment.limit is None else f"of {segment.limit:,}"
-    how = "" if segment.exact else f"≈ {segment.estimator or 'estimate'}"
-    return [
-        Cell(visible(segment.name)),
-        Cell(meter(segment.used, whole), Style.BAD if over else None),
-        Cell(f"{segment.used:,}", Style.BAD if over else None),
-        Cell(visible("  ".join(filter(None, (limit, how)))), Style.QUIET),
-    ]
-
-
-def meter(used: int, whole: int) -> str:
-    """A bar for the share of the whole; never empty when something is used."""
-    share = used / whole if whole > 0 else 0
-    cells = min(METER, max(1 if used > 0 else 0, round(share * METER)))
-    return "█" * cells + "░" * (METER - cells)
-
-
-# -- references and gaps -------------------------------------------------------------------------------------
-
-REF_STYLES = {
-    RefStatus.RESOLVED: Style.GOOD,
-    RefStatus.DANGLING: Style.BAD,
-    RefStatus.MISMATCH: Style.BAD,
-    RefStatus.ORPHAN: Style.WARNING,
-    RefStatus.EXTERNAL: Style.WARNING,
-    RefStatus.STALE: Style.WARNING,
-    RefStatus.REBUILDABLE: Style.WARNING,
-    RefStatus.PLACEHOLDER: Style.WARNING,
-}
-REF_COLUMNS = (
-    Column(most=10),
-    Column(most=12, spare=1),
-    Column(most=28),
-    Column(most=10, right=True),
-    Column(most=30),
-    Column(),
-)
-GAP_COLUMNS = (Column(most=10), Column(most=12), Column(most=24), Column())
-
-
 def _refs(refs: tuple[Ref, ...], console: Console) -> Iterator[str]:
     if refs:
         yield _heading("references", console)
-    yield from table_lines(REF_COLUMNS, [_ref_row(ref) for ref in refs], console)
-
-
-def _ref_row(ref: Ref) -> list[Cell]:
-    return [
-        Cell(ref.status.value, REF_STYLES.get(ref.status)),
-        Cell(visible(ref.kind)),
-        Cell(visible(ref.id), Style.STRONG),
-        Cell("" if ref.bytes is None else f"{ref.bytes:,} B"),
-        Cell(visible(f"used by {', '.join(ref.used_by)}" if ref.used_by else "used by nobody")),
-        Cell(visible(f"→ {ref.target.rpartition('/')[2]}")),
+    rows = [
+        [
+            Cell(ref.status.value, REF_STYLES.get(ref.status)),
+            Cell(visible(ref.kind)),
+            Cell(visible(ref.id), Style.STRONG),
+            Cell("" if ref.bytes is None else f"{ref.bytes:,} B"),
+            Cell(visible(f"used by {', '.join(ref.used_by)}" if ref.used_by else "not used")),
+            Cell(visible(f"→ {ref.target.rpartition('/')[2]}")),
+        ]
+        for ref in refs
     ]
+    yield from table_lines(REF_COLUMNS, rows, console)
 
 
 def _missing(state: ContextState, console: Console) -> Iterator[str]:
-    """What the tiers have not told already by saying why a block is not shown."""
-    told = {block.origin for block in state.blocks() if block.visible is False}
-    gaps = [gap for gap in state.missing if gap.origin not in told]
+    """The gaps, except those that the tiers already show as a hidden block."""
+    listed = {block.origin for block in state.blocks() if block.visible is False}
+    gaps = [gap for gap in state.missing if gap.origin not in listed]
     if gaps:
         yield _heading("missing", console)
-    yield from table_lines(GAP_COLUMNS, [_gap_row(gap) for gap in gaps], console)
-
-
-def _gap_row(gap: Gap) -> list[Cell]:
-    return [
-        Cell(
-            visible(gap.severity),
-            Style.BAD if gap.severity in ("error", "blocking", "high") else Style.WARNING,
-        ),
-        Cell(visible(gap.status)),
-        Cell(visible(gap.id), Style.STRONG),
-        Cell(_one_line(f"{gap.question}: {gap.why}" if gap.why else gap.question)),
-    ]
-
-
-# -- findings ------------------------------------------------------------------------------------------------
+    rows = []
+    for gap in gaps:
+        style = Style.BAD if gap.severity in ("error", "blocking", "high") else Style.WARNING
+        text = _one_line(f"{gap.question}: {gap.why}" if gap.why else gap.question)
+        name = Cell(visible(gap.id), Style.STRONG)
+        rows.append([Cell(visible(gap.severity), style), Cell(visible(gap.status)), name, Cell(text)])
+    yield from table_lines(GAP_COLUMNS, rows, console)
 
 
 def _findings(state: ContextState, findings: tuple[Finding, ...], console: Console) -> Iterator[str]:
@@ -264,7 +302,7 @@ def _findings(state: ContextState, findings: tuple[Finding, ...], console: Conso
         yield _heading("findings", console) + "  none"
         return
     hint = f"details: ctxview check {visible(state.source)}"
-    yield f"{_heading('findings', console)}  {tally(findings)}; {hint}"
+    yield f"{_heading('findings', console)}  {severity_counts_text(findings)}; {hint}"
 
 
 def _heading(text: str, console: Console) -> str:

@@ -1,40 +1,41 @@
-"""The application: themes, the back-stop against control characters, leaving."""
+"""The application: builds the screens, applies themes and line filters, and asks before quitting."""
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Thread
 from traceback import format_exc
 
+from msgspec.structs import replace
 from rich.text import Text
 from textual import events
 from textual.app import App
 from textual.filter import LineFilter
 from textual.screen import Screen
 
-from ctxview import theme_files
-from ctxview.analysis.tokens import count_apart
-from ctxview.config import Config
-from ctxview.files.visible import visible
-from ctxview.recents import note
+from ctxview.analysis.tokens import use_counting_processes
+from ctxview.config import DEFAULT_THEME, Config
+from ctxview.files.visible_text import visible
+from ctxview.samples import sample_paths
 from ctxview.tui import themes
-from ctxview.tui.filters import filters_for
-from ctxview.tui.keys import use
-from ctxview.tui.layouts import Layouts
-from ctxview.tui.loading import Manner, Opener
-from ctxview.tui.opening import Opening
-from ctxview.tui.player import Show
-from ctxview.tui.precedence import Precedence
-from ctxview.tui.screens.command_screen import CommandScreen
-from ctxview.tui.screens.inspector import Inspector
-from ctxview.tui.terminal import ABLE, Terminal, appearance
-from ctxview.tui.text import content
-from ctxview.tui.text import show as line
+from ctxview.tui.configured_keys import use_keymap
+from ctxview.tui.drawing import text
+from ctxview.tui.jobs.load import Opener, PathOpener
+from ctxview.tui.jobs.runner import UserPriority
+from ctxview.tui.model.replay import ReplayOptions
+from ctxview.tui.model.saved_layouts import SavedLayouts
+from ctxview.tui.model.start_entries import StartEntry, remember_path, story_entries
+from ctxview.tui.model.view_state import ReadOptions
+from ctxview.tui.screens.action_screen import ActionScreen
+from ctxview.tui.screens.inspector import InspectorScreen
+from ctxview.tui.screens.start import DemoScreen
+from ctxview.tui.terminal import ABLE, Terminal, appearance, filters_for
+from ctxview.tui.widgets.strips import content
 
-SETTLED = 3.0
-"""Seconds after which most of what is in memory is there for good."""
+COLLECT_AFTER = 3.0
+"""Seconds after which most objects in memory stay until the end."""
 
 
 def run(
@@ -44,31 +45,30 @@ def run(
     as_format: str | None = None,
     mode: str | None = None,
     profile: str | None = None,
-    show: Show | None = None,
+    show: ReplayOptions | None = None,
 ) -> int:
-    """Opens the inspector on `paths`, or the start screen without any; returns the exit code.
+    """Open the inspector on `paths`, or the start screen without any; return the exit code.
 
-    With a `show` the revisions of the first of them are played.
-    Raises `BadTheme` and `ConfigError`.
+    With `show` the revisions of the first source are replayed. Raises `ThemeError` and `ConfigError`.
     """
     theme, terminal = appearance(config)
-    keys = use(config.keys)
+    keys = use_keymap(config.keys)
     if paths:
-        _note(paths)
-    start = Opening(paths, as_format) if paths else None
-    manner = Manner(config.tokens, mode)
+        _remember(paths)
+    start = PathOpener(paths, as_format) if paths else None
+    options = ReadOptions(config.tokens, mode)
     app = CtxviewApp(
         start,
-        manner,
+        options,
         profile,
         theme,
         show=show,
         watching=config.follow,
         terminal=terminal,
-        layouts=Layouts.load(),
+        layouts=SavedLayouts.load(),
     )
     app.set_keymap(keys)
-    count_apart()
+    use_counting_processes()
     app.run()
     return app.return_code or 0
 
@@ -82,30 +82,29 @@ class CtxviewApp(App[None]):
     def __init__(
         self,
         opener: Opener | None,
-        manner: Manner | None = None,
+        options: ReadOptions | None = None,
         profile: str | None = None,
-        theme: str = theme_files.DEFAULT,
+        theme: str = DEFAULT_THEME,
         *,
-        show: Show | None = None,
+        show: ReplayOptions | None = None,
         watching: bool = True,
         terminal: Terminal = ABLE,
-        layouts: Layouts | None = None,
+        layouts: SavedLayouts | None = None,
     ) -> None:
-        """Without an opener a person chooses first what to open.
+        """Without `opener` a person first chooses what to open.
 
-        Without `watching` nothing is looked at again unless somebody asks for it; without `layouts` the sizes
-        of panes are forgotten.
+        Without `watching` sources are reread only on request; without `layouts` pane sizes are not saved.
         """
         super().__init__()
         self._watching = watching
         self._opener = opener
-        self._manner = manner or Manner()
+        self._options = options or ReadOptions()
         self._profile = profile
         self._terminal = terminal
         self._layouts = layouts
-        self._precedence = Precedence()
+        self._priority = UserPriority()
         self._show = show
-        themes.turn_to(self, theme)
+        themes.apply_theme(self, theme)
 
     def get_default_screen(self) -> Screen[None]:
         if self._opener is not None:
@@ -114,23 +113,22 @@ class CtxviewApp(App[None]):
 
         return StartScreen(self.open_paths)
 
-    def start_over(self) -> None:
-        """From an inspector to the start screen."""
+    def on_start_over(self) -> None:
         from ctxview.tui.screens.start import StartScreen
 
         self.push_screen(StartScreen(self.open_paths))
 
     def open_paths(self, paths: Sequence[Path]) -> None:
-        """From the start screen to the inspector."""
-        _note(paths)
-        self.push_screen(self._inspector(Opening(paths)))
+        """Open the inspector from the start screen."""
+        _remember(paths)
+        self.push_screen(self._inspector(PathOpener(paths)))
 
-    def _inspector(self, opener: Opener) -> Inspector:
-        return Inspector(
+    def _inspector(self, opener: Opener) -> InspectorScreen:
+        return InspectorScreen(
             opener,
-            self._manner,
+            self._options,
             self._profile,
-            self._precedence,
+            self._priority,
             self._show,
             watching=self._watching,
             layouts=self._layouts,
@@ -138,55 +136,95 @@ class CtxviewApp(App[None]):
 
     def on_mount(self) -> None:
         if not gc.isenabled():
-            self.call_after_refresh(_look_for_garbage_again)
-            self.set_timer(SETTLED, _look_for_garbage_again)
+            self.call_after_refresh(_collect_garbage_again)
+            self.set_timer(COLLECT_AFTER, _collect_garbage_again)
         if self._layouts is not None and self._layouts.problem:
             self.notify(
-                content(line(self._layouts.problem)).plain, title="layout", severity="warning", markup=False
+                content(text.show(self._layouts.problem)).plain,
+                title="layout",
+                severity="warning",
+                markup=False,
             )
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return filters_for(self._terminal, super().get_line_filters())
 
     def _fatal_error(self) -> None:
-        """Something nobody foresaw. The toolkit would print all variables, contents of files among them."""
+        """Print the traceback only: the toolkit would print all variables, with contents of files."""
         self.panic(Text(visible(format_exc(), keep_layout=True)))
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.InputEvent):
-            self._precedence.touched()
-        if not (isinstance(event, events.MouseDown) and self._hits_what_is_gone(event)):
-            await super().on_event(event)
-
-    def _hits_what_is_gone(self, event: events.MouseDown) -> bool:
-        """Whether what is still painted there was taken away; the toolkit would look for its parent."""
-        found, _ = self.screen.get_widget_and_offset_at(event.x, event.y)
-        return found is not None and found.parent is None
+            self._priority.touched()
+        if isinstance(event, events.MouseDown):
+            # Ignore a click on a widget that is painted but removed; the toolkit would need its parent.
+            found, _ = self.screen.get_widget_and_offset_at(event.x, event.y)
+            if found is not None and found.parent is None:
+                return
+        await super().on_event(event)
 
     def on_key(self, event: events.Key) -> None:
-        if isinstance(self.screen, CommandScreen):
-            self.screen.pass_on(event)
+        if isinstance(self.screen, ActionScreen):
+            self.screen.forward_key(event)
 
     async def action_quit(self) -> None:
-        """Asks first when something would be lost."""
-        inspectors = (screen for screen in self.screen_stack if isinstance(screen, Inspector))
+        """Quit; ask first when there are unsaved changes."""
+        inspectors = (screen for screen in self.screen_stack if isinstance(screen, InspectorScreen))
         unsaved = [name for inspector in inspectors for name in inspector.drafts.unsaved]
         if not unsaved:
             self.exit()
             return
-        from ctxview.tui.screens.question import Question
+        from ctxview.tui.screens.dialogs import ConfirmDialog
 
         names = ", ".join(unsaved)
-        question = Question("Leave without saving?", yes="leave", no="stay", more=f"Unsaved changes: {names}")
-        self.push_screen(question, lambda leave: self.exit() if leave else None)
+        question = ConfirmDialog(
+            "Quit without saving?", yes="quit", no="stay", more=f"Unsaved changes: {names}"
+        )
+        self.push_screen(question, lambda confirmed: self.exit() if confirmed else None)
 
 
-def _look_for_garbage_again() -> None:
-    """Only among what comes from now on: a look through all the rest makes a key wait longer than it may."""
+def _collect_garbage_again() -> None:
+    """Collect only new objects from now on: a pass over all older ones would delay a key too long."""
     gc.freeze()
     gc.enable()
 
 
-def _note(paths: Sequence[Path]) -> None:
-    """Nobody waits until the disk has it."""
-    Thread(target=note, args=(paths,), name="noting what was opened").start()
+def _remember(paths: Sequence[Path]) -> None:
+    """Write the recent paths in a thread, so that the start does not wait for the disk."""
+    Thread(target=remember_path, args=(paths,), name="recent paths").start()
+
+
+def run_demo(
+    config: Config, show: ReplayOptions, *, mode: str | None = None, profile: str | None = None
+) -> int:
+    """Open the list of stories; a `show` that loops begins at once. Raises `ThemeError` and `ConfigError`."""
+    theme, terminal = appearance(config)
+    keys = use_keymap(config.keys)
+    app = DemoApp(show, ReadOptions(config.tokens, mode), profile, theme, terminal)
+    app.set_keymap(keys)
+    app.run()
+    return app.return_code or 0
+
+
+class DemoApp(CtxviewApp):
+    def __init__(
+        self,
+        show: ReplayOptions,
+        options: ReadOptions | None = None,
+        profile: str | None = None,
+        theme: str = DEFAULT_THEME,
+        terminal: Terminal = ABLE,
+    ) -> None:
+        super().__init__(None, options, profile, theme, show=show, terminal=terminal)
+
+    def get_default_screen(self) -> Screen[None]:
+        at_once = self._show is not None and self._show.loop
+        return DemoScreen(story_entries(sample_paths()), self._on_stage, at_once=at_once)
+
+    def _on_stage(self, story: StartEntry, ended: Callable[[], None]) -> InspectorScreen:
+        show = replace(
+            self._show or ReplayOptions(), stage=True, loop=False, opening=f"{story.name}: {story.about}."
+        )
+        opening = PathOpener(story.paths)
+        options, profile = self._options, self._profile
+        return InspectorScreen(opening, options, profile, self._priority, show, ended, watching=False)

@@ -1,27 +1,27 @@
+"""The semantic difference of two states."""
+
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from ctxview.analysis.diff import Change, Group, Kind, StateDiff, diff
-from ctxview.state import (
+from ctxview.analysis.diff import diff
+from ctxview.analysis.diff.model import Change, ChangeGroup, ChangeKind, StateDiff
+from ctxview.core.fields import Field, Form, Owner
+from ctxview.core.origin import JsonValue, Origin
+from ctxview.core.state import (
     Block,
     Budget,
-    Compaction,
+    CompactionRecord,
     ContextState,
     Counts,
     Cursor,
-    Field,
-    Form,
     Gap,
-    JsonValue,
     Limit,
-    Origin,
-    Owner,
     Ref,
     RefStatus,
     Segment,
@@ -87,38 +87,38 @@ def names(change: Change) -> list[str]:
 # -- blocks ------------------------------------------------------------------------------------------------
 
 
-def test_a_block_that_came_and_one_that_went_are_told() -> None:
+def test_an_added_and_a_removed_block_are_changes() -> None:
     found = diff(state(block("old")), state(block("new")))
     assert [(each.kind, each.name) for each in found.changes] == [
-        (Kind.ADDED, "working/new"),
-        (Kind.REMOVED, "working/old"),
+        (ChangeKind.ADDED, "working/new"),
+        (ChangeKind.REMOVED, "working/old"),
     ]
 
 
-def test_a_block_found_in_another_tier_has_moved_and_its_changes_are_told_with_it() -> None:
+def test_a_block_in_another_tier_has_moved_and_keeps_its_deltas() -> None:
     change = only(diff(state(block("w1")), state(block("w1", "longterm", confidence=0.9))))
     assert (change.kind, change.came_from, change.place, names(change)) == (
-        Kind.MOVED,
+        ChangeKind.MOVED,
         "working",
         "longterm",
         ["confidence"],
     )
 
 
-def test_a_move_up_is_a_promotion_and_the_way_back_a_demotion() -> None:
+def test_a_move_up_is_a_promotion_and_a_move_down_a_demotion() -> None:
     here, there = state(block("w1", "working")), state(block("w1", "longterm"))
 
     assert only(diff(here, there)).course == "promoted"
     assert only(diff(there, here)).course == "demoted"
 
 
-def test_tiers_of_different_ladders_are_neither_above_nor_below_each_other() -> None:
+def test_a_move_between_tiers_of_different_ladders_has_no_course() -> None:
     there = replace(state(), tiers=(Tier("pinned", (block("w1", "pinned"),)),))
 
     assert only(diff(state(block("w1")), there)).course is None
 
 
-def test_what_a_compaction_took_and_no_summary_speaks_of_is_lost() -> None:
+def test_a_removed_block_without_a_summary_counts_as_lost() -> None:
     kept = block("f1", text="the parser rejects a BOM")
     lost = block("f2", text="file 17 holds 168 rows")
     summary = block(
@@ -130,21 +130,21 @@ def test_what_a_compaction_took_and_no_summary_speaks_of_is_lost() -> None:
     assert found == {"f1": None, "f2": "inferred", "s1": None}
 
 
-def test_a_compaction_that_names_what_it_took_leaves_nothing_to_infer() -> None:
+def test_a_block_that_a_compaction_names_is_a_recorded_loss() -> None:
     lost = block("f2", text="file 17 holds 168 rows")
-    record = Compaction("c1", "s1", ("f2",), ("all figures",), HERE)
+    record = CompactionRecord("c1", "s1", ("f2",), ("all figures",), HERE)
 
     found = diff(state(lost), state(compactions=(record,)))
 
     assert {each.subject: (each.group, each.kind, each.loss) for each in found.changes} == {
-        "f2": (Group.BLOCKS, Kind.REMOVED, "recorded"),
-        "c1": (Group.COMPACTIONS, Kind.ADDED, None),
+        "f2": (ChangeGroup.BLOCKS, ChangeKind.REMOVED, "recorded"),
+        "c1": (ChangeGroup.COMPACTIONS, ChangeKind.ADDED, None),
     }
     assert "all figures" in "".join(found.as_lines())
 
 
-def test_what_a_compaction_names_and_nothing_is_left_of_is_lost_though_its_name_stays() -> None:
-    record = Compaction("c1", "s1", ("f2",), (), HERE)
+def test_an_emptied_block_that_a_compaction_names_is_lost() -> None:
+    record = CompactionRecord("c1", "s1", ("f2",), (), HERE)
     here, there = block("f2", text="file 17 holds 168 rows"), block("f2", text="")
 
     assert (
@@ -152,22 +152,22 @@ def test_what_a_compaction_names_and_nothing_is_left_of_is_lost_though_its_name_
     )
 
 
-def test_across_formats_what_says_the_same_is_the_same_and_nothing_is_called_lost() -> None:
+def test_across_formats_blocks_with_equal_texts_are_paired_and_none_is_lost() -> None:
     here = state(block("w1", text="the parser  rejects a BOM"), block("w2", text="file 17 holds 168 rows"))
     summary = block("s1", "longterm", type="summary", text="another thing altogether")
     there = state(block("item-9", "core", text="the parser rejects a BOM"), summary, format="envelope")
 
-    found = {each.subject: each for each in diff(here, there).of(Group.BLOCKS)}
+    found = {each.subject: each for each in diff(here, there).of(ChangeGroup.BLOCKS)}
 
     assert {name: each.kind for name, each in found.items()} == {
-        "item-9": Kind.MOVED,
-        "s1": Kind.ADDED,
-        "w2": Kind.REMOVED,
+        "item-9": ChangeKind.MOVED,
+        "s1": ChangeKind.ADDED,
+        "w2": ChangeKind.REMOVED,
     }
     assert (found["item-9"].deltas[0].before, found["w2"].loss) == ("w1", None)
 
 
-def test_a_figure_says_which_limit_it_crossed_even_where_something_else_hides_the_block() -> None:
+def test_a_delta_says_which_limit_it_crossed_even_if_the_block_is_hidden_anyway() -> None:
     def at(confidence: float) -> ContextState:
         hidden = block("w1", confidence=confidence, visible=False, reason="decay 0.70 > 0.65")
         tier = Tier("working", (hidden,), limits=(Limit("confidence", least=0.55),))
@@ -180,12 +180,14 @@ def test_a_figure_says_which_limit_it_crossed_even_where_something_else_hides_th
     assert only(diff(at(0.9), at(0.8))).deltas[0].crossed == ""
 
 
-def test_a_message_that_left_the_window_is_not_lost_whatever_the_summary_says() -> None:
+def test_a_message_that_left_the_window_is_not_lost() -> None:
     form = Form("m.jsonl", "/1", (Field("message", "so it was", Owner.APPEND_ONLY, ""),))
     message = block("message 1", text="so it was", form=form)
     summary = block("s1", "longterm", type="summary", text="another thing")
 
-    change = next(each for each in diff(state(message), state(summary)).changes if each.kind is Kind.REMOVED)
+    change = next(
+        each for each in diff(state(message), state(summary)).changes if each.kind is ChangeKind.REMOVED
+    )
 
     assert (change.loss, change.in_history) == (None, True)
 
@@ -195,7 +197,7 @@ def _owned(owner: Owner, value: str) -> Block:
     return block("w1", form=Form("a.json", "/w1", fields))
 
 
-def test_a_reply_that_changes_a_systems_field_of_a_block_tampers_with_it() -> None:
+def test_a_reply_that_changes_a_system_field_of_a_block_tampers_with_it() -> None:
     before, after = _owned(Owner.SYSTEM, "tag:1"), _owned(Owner.SYSTEM, "tag:2")
 
     in_reply = only(diff(state(before), state(after, written_by=Owner.MODEL)))
@@ -207,37 +209,37 @@ def test_a_reply_that_changes_a_systems_field_of_a_block_tampers_with_it() -> No
     assert not elsewhere.tampered
 
 
-def test_history_is_nobodys_to_rewrite() -> None:
-    def said(text: str) -> Block:
+def test_a_rewritten_history_counts_as_tampered() -> None:
+    def message(text: str) -> Block:
         return block("m1", text=text, form=Form("m", "/1", (Field("message", text, Owner.APPEND_ONLY, ""),)))
 
-    change = only(diff(state(said("so it was")), state(said("so it was not"))))
+    change = only(diff(state(message("so it was")), state(message("so it was not"))))
 
     assert [each.name for each in change.tampered] == ["text"]
 
 
-def test_without_a_new_summary_what_went_simply_went() -> None:
+def test_a_removed_block_is_not_lost_without_a_new_summary() -> None:
     summary = block("s1", "longterm", type="summary", text="nothing of it")
 
     assert only(diff(state(block("f1"), summary), state(summary))).loss is None
 
 
-def test_a_block_that_crossed_a_threshold_is_newly_hidden_with_the_reason_and_the_direction() -> None:
+def test_a_newly_hidden_block_has_the_reason_and_the_direction() -> None:
     after = block("w1", decay=0.7, visible=False, reason="decay 0.70 > 0.65")
     change = only(diff(state(block("w1")), state(after)))
-    assert (change.kind, change.sight, change.why) == (Kind.HIDDEN, "hidden", "decay 0.70 > 0.65")
+    assert (change.kind, change.visibility, change.why) == (ChangeKind.HIDDEN, "hidden", "decay 0.70 > 0.65")
     assert [(each.name, each.word) for each in change.deltas] == [("decay", "raised")]
 
 
-def test_a_block_shown_again_says_what_had_hidden_it() -> None:
+def test_a_block_shown_again_has_the_former_reason() -> None:
     before = block("w1", visible=False, reason="age 13 > 12")
     change = only(diff(state(before), state(block("w1"))))
-    assert (change.kind, change.why) == (Kind.SHOWN, "was age 13 > 12")
+    assert (change.kind, change.why) == (ChangeKind.SHOWN, "was age 13 > 12")
 
 
 def test_a_move_that_also_hides_says_both() -> None:
     change = only(diff(state(block("w1")), state(block("w1", "core", visible=False, reason="too decayed"))))
-    assert (change.kind, change.sight) == (Kind.MOVED, "hidden")
+    assert (change.kind, change.visibility) == (ChangeKind.MOVED, "hidden")
 
 
 def test_a_hidden_block_whose_age_merely_grew_has_not_changed() -> None:
@@ -251,7 +253,7 @@ def test_a_hidden_block_with_another_reason_has_changed() -> None:
     assert names(change) == ["reason"]
 
 
-def test_changed_content_is_told_word_by_word() -> None:
+def test_changed_text_is_compared_word_by_word() -> None:
     change = only(
         diff(
             state(block("w1", text="keep the old parser alive")),
@@ -269,38 +271,42 @@ def test_type_tags_and_state_are_compared_and_tag_order_is_not() -> None:
     assert not diff(state(before), state(block("w1", tags=("b", "a"))))
 
 
-def test_a_field_of_the_format_is_told_by_its_own_name_and_owner() -> None:
+def test_a_field_of_the_format_has_its_own_name_and_owner() -> None:
     before = block("w1", state="open", form=fields(status="open", tag_id="t1"))
     after = block("w1", state="done", form=fields(status="done", tag_id="t2"))
     change = only(diff(state(before), state(after)))
     assert [(each.name, each.system) for each in change.deltas] == [("status", True), ("tag_id", True)]
 
 
-def test_copies_of_one_id_are_paired_by_what_they_hold() -> None:
+def test_copies_of_one_id_are_paired_by_content() -> None:
     first, second, third = (block("w1", text=text) for text in ("one", "two", "three"))
     change = only(diff(state(first, second, third), state(third, second)))
-    assert (change.kind, change.deltas[-1].before) == (Kind.REMOVED, "one")
+    assert (change.kind, change.deltas[-1].before) == (ChangeKind.REMOVED, "one")
 
 
 def test_blocks_without_an_id_never_move() -> None:
     found = diff(state(block(" ")), state(block(" ", "core")))
-    assert [each.kind for each in found.changes] == [Kind.ADDED, Kind.REMOVED]
+    assert [each.kind for each in found.changes] == [ChangeKind.ADDED, ChangeKind.REMOVED]
 
 
 def test_order_counts_only_where_the_model_sees_it() -> None:
     first, second = block("a", rank=0), block("b", rank=1)
     assert not diff(state(first, second), state(second, first))
     change = only(diff(state(first, second), state(replace(first, rank=1), replace(second, rank=0))))
-    assert (change.group, change.subject, change.deltas[0].after) == (Group.ORDER, "working", ["b", "a"])
+    assert (change.group, change.subject, change.deltas[0].after) == (
+        ChangeGroup.ORDER,
+        "working",
+        ["b", "a"],
+    )
 
 
 def test_a_new_block_in_front_does_not_reorder_the_others() -> None:
     before = state(block("a", rank=0), block("b", rank=1))
     after = state(block("new", rank=0), block("a", rank=1), block("b", rank=2))
-    assert only(diff(before, after)).kind is Kind.ADDED
+    assert only(diff(before, after)).kind is ChangeKind.ADDED
 
 
-# -- the rest ----------------------------------------------------------------------------------------------
+# -- other parts --------------------------------------------------------------------------------------------
 
 
 def cursor(**parts: object) -> Cursor:
@@ -320,24 +326,24 @@ def test_a_cursor_that_moved_says_where_from_and_to() -> None:
 
 def test_a_cleared_cursor_is_removed_and_an_absent_todo_equals_an_empty_one() -> None:
     change = only(diff(state(todo=Todo(None, None, None, cursor())), state()))
-    assert (change.group, change.kind) == (Group.CURSOR, Kind.REMOVED)
+    assert (change.group, change.kind) == (ChangeGroup.CURSOR, ChangeKind.REMOVED)
     assert not diff(state(todo=Todo(None, None, None, None)), state())
 
 
-def test_todo_progress_and_items_are_told() -> None:
+def test_todo_progress_and_items_are_compared() -> None:
     before = Todo("1/2", 2, 1, None, (TodoItem(1, "read", "open"), TodoItem(2, "write", "open")))
     after = Todo("2/2", 2, 2, None, (TodoItem(2, "write", "open"), TodoItem(1, "read", "done")))
     found = diff(state(todo=before), state(todo=after))
-    assert [(each.subject, names(each)) for each in found.of(Group.TODO)] == [
+    assert [(each.subject, names(each)) for each in found.of(ChangeGroup.TODO)] == [
         ("progress", ["step", "summary"]),
         ("#1", ["status"]),
     ]
 
 
-def test_progress_that_stands_in_the_form_of_the_whole_too_is_told_once_with_its_owner() -> None:
+def test_progress_that_is_also_a_field_is_one_change_with_its_owner() -> None:
     before = state(todo=Todo("1/2", 2, 1, None), form=fields(**{"todo.step": 1}))
     change = only(diff(before, state(todo=Todo("1/2", 2, 2, None), form=fields(**{"todo.step": 2}))))
-    assert (change.group, change.deltas[0].system) == (Group.TODO, True)
+    assert (change.group, change.deltas[0].system) == (ChangeGroup.TODO, True)
 
 
 def test_a_changed_system_field_is_marked_and_spelling_is_not_a_change() -> None:
@@ -347,7 +353,7 @@ def test_a_changed_system_field_is_marked_and_spelling_is_not_a_change() -> None
     assert only(diff(before, state(form=fields(version=3, round=12, flag=1)))).subject == "flag"
 
 
-def test_one_counter_inside_an_object_is_told_as_that_counter() -> None:
+def test_a_counter_inside_an_object_has_its_own_change() -> None:
     before = state(form=fields(meta={"calls": {"used": 1, "limit": 9}, "id": "t"}))
     change = only(diff(before, state(form=fields(meta={"id": "t", "calls": {"limit": 9, "used": 2}}))))
     assert change.subject == "meta.calls.used"
@@ -355,10 +361,10 @@ def test_one_counter_inside_an_object_is_told_as_that_counter() -> None:
 
 def test_a_field_that_appeared_is_added_even_when_it_is_null() -> None:
     change = only(diff(state(form=fields(a=1)), state(form=fields(a=1, b=None))))
-    assert (change.kind, change.subject) == (Kind.ADDED, "b")
+    assert (change.kind, change.subject) == (ChangeKind.ADDED, "b")
 
 
-def test_values_nested_deeper_than_python_recurses_are_compared_and_told() -> None:
+def test_values_nested_deeper_than_python_recurses_are_compared() -> None:
     deep: JsonValue = 1
     deeper: JsonValue = 2
     for _ in range(20_000):
@@ -372,7 +378,7 @@ def budget(used: int, estimator: str = "bytes/4", limit: int = 100) -> Budget:
     return Budget("input", "tokens", limit, used, 10, (Segment("core", used, None, False, estimator),))
 
 
-def test_budget_changes_by_segment_and_says_when_it_no_longer_fits() -> None:
+def test_a_budget_is_compared_by_segment_and_says_when_it_no_longer_fits() -> None:
     change = only(diff(state(budgets=(budget(90),)), state(budgets=(budget(120),))))
     assert (names(change), change.why) == (["used", "core"], "over by 20 tokens")
 
@@ -381,14 +387,19 @@ def test_another_estimator_is_not_another_budget() -> None:
     assert not diff(state(budgets=(budget(90),)), state(budgets=(budget(120, "o200k"),)))
 
 
-def test_references_break_heal_come_and_go() -> None:
+def test_references_are_added_removed_broken_and_healed() -> None:
     before = (ref("a", RefStatus.RESOLVED), ref("b", RefStatus.DANGLING), ref("c", RefStatus.RESOLVED))
     after = (ref("b", RefStatus.RESOLVED), ref("a", RefStatus.MISMATCH), ref("d", RefStatus.RESOLVED))
     kinds = {each.subject: each.kind for each in diff(state(refs=before), state(refs=after)).changes}
-    assert kinds == {"a": Kind.BROKEN, "b": Kind.HEALED, "c": Kind.REMOVED, "d": Kind.ADDED}
+    assert kinds == {
+        "a": ChangeKind.BROKEN,
+        "b": ChangeKind.HEALED,
+        "c": ChangeKind.REMOVED,
+        "d": ChangeKind.ADDED,
+    }
 
 
-def test_a_new_name_of_the_whole_is_told_once_and_not_with_each_reference() -> None:
+def test_a_renamed_state_is_one_change_and_not_one_for_each_reference() -> None:
     before = (ref("a", RefStatus.RESOLVED, used_by=("c", "w1")), ref("b", RefStatus.RESOLVED, used_by=("c",)))
     after = (ref("a", RefStatus.RESOLVED, used_by=("c.r2", "w1")), ref("b", RefStatus.RESOLVED, used_by=()))
     found = diff(
@@ -401,7 +412,12 @@ def test_gaps_open_and_close() -> None:
     before = (gap("a"), gap("b"), gap("c", "resolved"), gap("e", why="age 3 > 2"))
     after = (gap("b", "resolved"), gap("c"), gap("d"), gap("e", why="age 4 > 2"))
     kinds = {each.subject: each.kind for each in diff(state(missing=before), state(missing=after)).changes}
-    assert kinds == {"a": Kind.CLOSED, "b": Kind.CLOSED, "c": Kind.OPENED, "d": Kind.OPENED}
+    assert kinds == {
+        "a": ChangeKind.CLOSED,
+        "b": ChangeKind.CLOSED,
+        "c": ChangeKind.OPENED,
+        "d": ChangeKind.OPENED,
+    }
 
 
 def test_names_of_files_titles_revisions_and_tokens_do_not_count() -> None:
@@ -432,15 +448,15 @@ states = st.builds(
     st.lists(st.builds(gap, st.sampled_from("ab"), st.sampled_from(["open", "closed"])), max_size=4),
 )
 MIRROR = {
-    Kind.ADDED: Kind.REMOVED,
-    Kind.OPENED: Kind.CLOSED,
-    Kind.HIDDEN: Kind.SHOWN,
-    Kind.BROKEN: Kind.HEALED,
+    ChangeKind.ADDED: ChangeKind.REMOVED,
+    ChangeKind.OPENED: ChangeKind.CLOSED,
+    ChangeKind.HIDDEN: ChangeKind.SHOWN,
+    ChangeKind.BROKEN: ChangeKind.HEALED,
 }
 MIRROR |= {there: here for here, there in MIRROR.items()}
 
 
-def kinds_of(found: StateDiff) -> Counter[tuple[Group, Kind]]:
+def kinds_of(found: StateDiff) -> Counter[tuple[ChangeGroup, ChangeKind]]:
     return Counter((each.group, each.kind) for each in found.changes)
 
 
@@ -449,13 +465,13 @@ def meaning_of(changes: Iterable[Change]) -> list[str]:
 
 
 @given(states)
-def test_nothing_differs_from_itself(one: ContextState) -> None:
+def test_a_state_does_not_differ_from_itself(one: ContextState) -> None:
     assert not diff(one, one)
 
 
 @given(states, states)
 @settings(max_examples=15)
-def test_the_way_back_mirrors_the_way_there(one: ContextState, two: ContextState) -> None:
+def test_the_reverse_difference_mirrors_the_difference(one: ContextState, two: ContextState) -> None:
     there, back = kinds_of(diff(one, two)), kinds_of(diff(two, one))
     assert there == Counter({(group, MIRROR.get(kind, kind)): n for (group, kind), n in back.items()})
 
@@ -470,4 +486,4 @@ def test_the_order_of_blocks_in_the_file_changes_nothing(
         missing=two.missing,
     )
     assert kinds_of(diff(one, two)) == kinds_of(diff(one, shuffled))
-    assert not [each for each in diff(two, shuffled).changes if each.group is not Group.ORDER]
+    assert not [each for each in diff(two, shuffled).changes if each.group is not ChangeGroup.ORDER]

@@ -1,26 +1,38 @@
+"""A difference as lines and as JSON."""
+
 from __future__ import annotations
 
 import json
 
-from ctxview.analysis.diff import Change, Delta, Group, Kind, Side, StateDiff, pieces
-from ctxview.state import Owner
+from ctxview.analysis.diff.model import (
+    Change,
+    ChangeGroup,
+    ChangeKind,
+    Delta,
+    DiffSide,
+    StateDiff,
+    word_pieces,
+)
+from ctxview.core.fields import Owner
 
 OLD, NEW = "keep the old parser alive for now", "keep the new parser alive for now"
 BLOCK = Change(
-    Group.BLOCKS,
-    Kind.MOVED,
+    ChangeGroup.BLOCKS,
+    ChangeKind.MOVED,
     "work-7",
     "longterm",
     "working",
-    (Delta("decay", 0.4, 0.7, "raised"), Delta("text", OLD, NEW, "changed", pieces=pieces(OLD, NEW))),
+    (Delta("decay", 0.4, 0.7, "raised"), Delta("text", OLD, NEW, "changed", pieces=word_pieces(OLD, NEW))),
     "hidden",
     "decay 0.70 > 0.45",
 )
-CLOCK = Change(Group.FIELDS, Kind.CHANGED, "round", deltas=(Delta("round", 3.0, 4, "raised", Owner.SYSTEM),))
+CLOCK = Change(
+    ChangeGroup.FIELDS, ChangeKind.CHANGED, "round", deltas=(Delta("round", 3.0, 4, "raised", Owner.SYSTEM),)
+)
 
 
 def difference(*changes: Change) -> StateDiff:
-    return StateDiff(Side("a", "a.json", "1"), Side("b", "b.json", "2"), changes)
+    return StateDiff(DiffSide("a", "a.json", "1"), DiffSide("b", "b.json", "2"), changes)
 
 
 def test_lines_are_grouped_and_counted() -> None:
@@ -34,9 +46,9 @@ def test_lines_are_grouped_and_counted() -> None:
     ]
 
 
-def test_what_came_whole_is_told_on_two_lines() -> None:
+def test_an_added_block_has_a_line_of_facts_and_a_line_of_text() -> None:
     deltas = (Delta("type", None, "task", "added"), Delta("text", None, "read it", "added"))
-    new = Change(Group.BLOCKS, Kind.ADDED, "work-8", "working", deltas=deltas, why="too old")
+    new = Change(ChangeGroup.BLOCKS, ChangeKind.ADDED, "work-8", "working", deltas=deltas, why="too old")
     assert difference(new).as_lines()[1:] == [
         "  + working/work-8  added, hidden: too old",
         "      type task",
@@ -50,14 +62,14 @@ def test_no_difference_is_one_line() -> None:
 
 def test_lines_are_safe_to_print() -> None:
     hostile = "\x1b[31m\u202e\n" * 3
-    delta = Delta(hostile, hostile, hostile * 9, "changed", pieces=pieces(hostile, hostile * 9))
-    change = Change(Group.BLOCKS, Kind.CHANGED, hostile, hostile, deltas=(delta,), why=hostile)
+    delta = Delta(hostile, hostile, hostile * 9, "changed", pieces=word_pieces(hostile, hostile * 9))
+    change = Change(ChangeGroup.BLOCKS, ChangeKind.CHANGED, hostile, hostile, deltas=(delta,), why=hostile)
     assert all(line.isprintable() for line in difference(change).as_lines())
 
 
 def test_json_has_stable_keys_for_every_group() -> None:
     found = difference(BLOCK).as_json()
-    assert list(found) == ["equal", "before", "after", "counts", *(group.value for group in Group)]
+    assert list(found) == ["equal", "before", "after", "counts", *(group.value for group in ChangeGroup)]
     assert found["equal"] is False
     assert found["before"] == {"title": "a", "source": "a.json", "revision": "1"}
     assert found["counts"] == {"moved": 1}
@@ -90,5 +102,10 @@ def test_json_has_stable_keys_for_every_group() -> None:
 
 
 def test_json_can_always_be_written() -> None:
-    odd = Change(Group.FIELDS, Kind.CHANGED, "x", deltas=(Delta("x", float("inf"), {"a": [3.0]}, "changed"),))
+    odd = Change(
+        ChangeGroup.FIELDS,
+        ChangeKind.CHANGED,
+        "x",
+        deltas=(Delta("x", float("inf"), {"a": [3.0]}, "changed"),),
+    )
     assert json.loads(json.dumps(difference(odd).as_json(), allow_nan=False))["equal"] is False

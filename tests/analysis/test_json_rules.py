@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxview.analysis.json_rules import check_document, check_json
-from ctxview.files.json_document import parse
-from ctxview.files.visible import is_safe
-from ctxview.findings import Effect, Finding, Severity
+from ctxview.core.findings import Effect, Finding, Severity
+from ctxview.files.strict_json.document import parse
+from ctxview.files.visible_text import is_safe
 
 
 def check(text: str | bytes) -> list[Finding]:
@@ -23,14 +23,14 @@ def rules(text: str | bytes) -> list[str]:
 @pytest.mark.parametrize(
     "text", ["{}", "[]", "1", '"x"', " null\n", '{"a": [1, 2.5, "\\u00e9", "\\ud83d\\ude00"]}']
 )
-def test_ordinary_json_is_quiet(text: str):
+def test_ordinary_json_has_no_findings(text: str):
     assert check(text) == []
 
 
 @pytest.mark.parametrize(
     "text", ["", "{,}", '{"a": 1,}', "NaN", "{'a': 1}", "// c\n1", "1 2", '{"a"', "\u00a01"]
 )
-def test_what_is_not_json_is_one_error_with_its_place(text: str):
+def test_text_that_is_not_json_is_one_error_with_its_place(text: str):
     (finding,) = check(text)
     assert (finding.rule, finding.severity, finding.effect) == ("JSN001", Severity.ERROR, Effect.REJECTED)
     assert finding.origin.line == text.count("\n") + 1 or finding.origin.line == 1
@@ -74,7 +74,7 @@ def test_an_overflow_becomes_null():
         b'{"a": "\xe9"}',
     ],
 )
-def test_another_encoding_is_told_once_as_what_it_is(data: bytes):
+def test_another_encoding_is_one_finding_that_names_it(data: bytes):
     assert rules(data) == ["JSN004"]
 
 
@@ -100,13 +100,13 @@ def test_half_a_character_is_a_warning_in_values_and_keys():
         (20_000, "orjson"),
     ],
 )
-def test_depth_is_told_with_the_parsers_that_give_up(depth: int, names: str | None):
+def test_deep_nesting_names_the_parsers_that_give_up(depth: int, names: str | None):
     findings = check("[" * depth + "]" * depth)
     assert [finding.rule for finding in findings] == (["JSN006"] if names else [])
     assert all(names in finding.message for finding in findings if names)
 
 
-def test_deep_objects_with_odd_leaves_are_answered():
+def test_deep_objects_with_odd_leaves_are_checked():
     depth = 20_000
     text = '{"a":' * depth + "[1e400, 9007199254740993]" + "}" * depth
     assert sorted(set(rules(text))) == ["JSN003", "JSN006"]
@@ -121,7 +121,7 @@ def test_a_parsed_document_can_be_checked_without_reading_it_again():
     assert [finding.rule for finding in check_document("f.json", document)] == ["JSN002"]
 
 
-def test_only_the_window_of_a_document_is_judged():
+def test_only_the_window_of_a_document_is_checked():
     data = b'9007199254740993 {"a": 1} \\ud800'
     assert list(check_document("f.txt", parse(data, 17, 25))) == []
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ctxview.analysis.path_rules import check_path
-from ctxview.state import Origin
+from ctxview.core.origin import Origin
 
 
 def check(path: str) -> list[str]:
@@ -28,16 +28,16 @@ def check(path: str) -> list[str]:
         "a/b/../../..",
     ],
 )
-def test_a_path_that_leaves_the_session_is_told(path: str):
+def test_a_path_that_leaves_the_session_is_a_finding(path: str):
     assert len(check(path)) == 1
 
 
 @pytest.mark.parametrize("path", ["x", "a/b", "a/../b", "./x", "a//b", "..a/b", "a/...", "", "a/b/../.."])
-def test_a_path_that_stays_is_quiet(path: str):
+def test_a_path_inside_the_session_is_fine(path: str):
     assert check(path) == []
 
 
-def test_a_nul_in_a_path_is_told_and_shown():
+def test_a_nul_in_a_path_is_a_finding_that_shows_it():
     (message,) = check("a\x00b")
     assert "^@" in message
 

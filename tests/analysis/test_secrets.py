@@ -1,7 +1,4 @@
-"""Secrets: SEC001 to 008, spans and masks.
-
-The tokens are put together here, so that no scanner takes them for real.
-"""
+"""Secrets: SEC001 to 008, spans and masks."""
 
 from __future__ import annotations
 
@@ -13,57 +10,9 @@ from hypothesis import strategies as st
 
 from ctxview.analysis.secrets import find_secrets, mask_secrets
 from ctxview.analysis.text_rules import check_text
-from ctxview.findings import Effect, Severity
-from ctxview.state import Origin
-
-RANDOM = "q3X7vB9mK2tR5wY8nL4cD6fG1hJ0pS9aZxVuTiOePbMnQwErTyUiOpAsDfGhJkLzXcVbNm1234567890"
-
-
-def letters(count: int) -> str:
-    return (RANDOM * 4)[:count]
-
-
-TOKENS = {
-    "SEC001": [
-        "AKIA" + "Q4ZTB7RNMC2VLDWX",
-        "ASIA" + "Q4ZTB7RNMC2VLDWX",
-        "AIza" + letters(35),
-        "ya29." + letters(40),
-        "GOCSPX-" + letters(28),
-        "dop_v1_" + "0a1b2c3d4e5f6789" * 4,
-    ],
-    "SEC002": [
-        "ghp_" + letters(36),
-        "ghs_" + letters(36),
-        "github_pat_" + letters(60),
-        "glpat-" + letters(20),
-        "npm_" + letters(36),
-        "pypi-AgEIcHlwaS5vcmc" + letters(60),
-        "dckr_pat_" + letters(27),
-    ],
-    "SEC003": [
-        "sk-ant-api03-" + letters(80),
-        "sk-proj-" + letters(60),
-        "sk-or-v1-" + "0a1b2c3d" * 8,
-        "sk-" + letters(48),
-        "hf_" + letters(34),
-        "gsk_" + letters(52),
-        "xai-" + letters(80),
-        "r8_" + letters(37),
-        "pplx-" + letters(48),
-    ],
-    "SEC004": [
-        "xoxb-" + "123456789012-" + letters(24),
-        "xapp-1-A0123456789-" + letters(40),
-        "123456789:AA" + letters(33),
-        "sk_live_" + letters(24),
-        "rk_live_" + letters(24),
-        "whsec_" + letters(32),
-        "SG." + letters(22) + "." + letters(43),
-    ],
-    "SEC008": ["eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0." + letters(43)],
-}
-CASES = [(rule, token) for rule, tokens in TOKENS.items() for token in tokens]
+from ctxview.core.findings import Effect, Severity
+from ctxview.core.origin import Origin
+from tests.analysis.made_up_secrets import CASES, TOKENS, letters
 
 
 def rules(text: str) -> list[str]:
@@ -138,7 +87,7 @@ def test_a_private_key_is_one_secret_from_begin_to_end():
         "the authorization: pending",
     ],
 )
-def test_placeholders_and_look_alikes_are_quiet(text: str):
+def test_placeholders_and_look_alikes_are_not_secrets(text: str):
     assert find_secrets(text) == []
 
 
@@ -153,7 +102,7 @@ def test_invisible_characters_do_not_hide_a_secret(gap: str):
     assert "SEC002" in rules(text)
 
 
-def test_a_token_in_a_header_is_told_once_by_the_rule_that_knows_it():
+def test_a_token_in_a_header_is_one_finding_of_the_more_specific_rule():
     assert rules(f"Authorization: Bearer {TOKENS['SEC008'][0]}") == ["SEC008"]
 
 
@@ -170,12 +119,12 @@ def test_masking_keeps_everything_else():
     assert find_secrets(masked) == []
 
 
-def test_clean_text_comes_back_as_the_very_same_object():
+def test_clean_text_is_returned_as_the_same_object():
     text = "nothing to hide"
     assert mask_secrets(text) is text
 
 
-def test_hostile_text_is_answered_at_once():
+def test_hostile_text_is_searched_fast():
     for text in (
         "eyJ" * 100_000,
         "://" * 100_000,
@@ -187,7 +136,7 @@ def test_hostile_text_is_answered_at_once():
 
 @settings(deadline=None, max_examples=15)
 @given(st.lists(st.sampled_from([token for _, token in CASES]) | st.text(max_size=8), max_size=6))
-def test_spans_are_in_order_and_apart_in_any_text(parts: list[str]):
+def test_spans_are_in_order_without_overlaps_in_any_text(parts: list[str]):
     text = " ".join(parts)
     spans = [(secret.start, secret.end) for secret in find_secrets(text)]
     assert spans == sorted(spans)

@@ -1,4 +1,4 @@
-"""Characters that deceive or act: TXT001 to 006."""
+"""Characters that deceive or act on a terminal: TXT001 to 006."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from ctxview.analysis.characters import SUSPECT
 from ctxview.analysis.text_rules import check_text
-from ctxview.files.visible import is_safe
-from ctxview.findings import Finding, Severity, rules_in, run
-from ctxview.state import Origin
+from ctxview.core.findings import Finding, Severity, rules_in, run
+from ctxview.core.origin import Origin
+from ctxview.files.visible_text import is_safe
 
 TEXT_RULES = rules_in("ctxview.analysis.text_rules")
 
@@ -40,7 +40,7 @@ def rules(text: str) -> list[str]:
         "",
     ],
 )
-def test_honest_text_is_quiet(text: str):
+def test_honest_text_has_no_findings(text: str):
     assert check(text) == []
 
 
@@ -86,7 +86,7 @@ def test_direction_controls_are_a_warning(char: str):
 
 
 @pytest.mark.parametrize("char", "\u200e\u200f\u061c")
-def test_direction_marks_are_only_mentioned(char: str):
+def test_direction_marks_are_only_info(char: str):
     (finding,) = check(f"שלום{char}!")
     assert (finding.rule, finding.severity) == ("TXT002", Severity.INFO)
 
@@ -115,7 +115,7 @@ def test_a_run_of_invisible_characters_is_one_finding():
     assert (finding.origin.start, finding.origin.end) == (1, 4)
 
 
-def test_a_soft_hyphen_is_only_mentioned():
+def test_a_soft_hyphen_is_only_info():
     (finding,) = check("hyphen\u00adation")
     assert (finding.rule, finding.severity) == ("TXT003", Severity.INFO)
 
@@ -137,7 +137,7 @@ def test_variation_selectors_that_spell_bytes_are_decoded():
     assert '"rm -rf"' in finding.message
 
 
-def test_tags_behind_a_flag_that_spell_no_region_are_told():
+def test_tags_after_a_flag_that_are_not_a_region_are_a_finding():
     assert "TXT004" in rules("🏴" + "".join(chr(0xE0000 + ord(char)) for char in "do bad things"))
 
 
@@ -149,16 +149,16 @@ def test_a_latin_word_with_a_foreign_twin_is_a_warning(word: str):
 
 
 @pytest.mark.parametrize("char", "\u0085\u2028\u2029")
-def test_odd_line_breaks_are_mentioned(char: str):
+def test_odd_line_breaks_are_info(char: str):
     (finding,) = check(f"one{char}two")
     assert (finding.rule, finding.severity) == ("TXT006", Severity.INFO)
 
 
-def test_a_flood_is_capped():
+def test_the_number_of_findings_is_bounded():
     assert len(check("x\x00" * 1000)) == 20
 
 
-def test_a_hostile_unterminated_sequence_is_answered_at_once():
+def test_a_hostile_unterminated_sequence_is_checked_fast():
     assert len(check("\x1b]" * 50_000)) == 20
     assert rules("\x1b]0;" + "a" * 1_000_000) == ["TXT001"]
 
@@ -175,7 +175,7 @@ def test_any_text_can_be_checked_and_messages_are_safe(text: str):
         assert 0 <= finding.origin.start < (finding.origin.end or 0) <= len(text)
 
 
-def test_the_fast_look_misses_no_character_that_a_rule_would_name():
+def test_the_fast_search_misses_no_character_that_a_rule_reports():
     codes = [*range(0x3200), *range(0xF900, 0x10000), *range(0xE0000, 0xE1000)]
     place = Origin("file")
     for code in codes:

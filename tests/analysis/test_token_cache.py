@@ -1,4 +1,4 @@
-"""Counting many contents: the same counts as one by one, each content once, and again for nothing."""
+"""Cached token counts equal those of the counter, and each content is counted once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from ctxview.analysis import token_cache, tokens
 from ctxview.analysis.token_cache import TokenCounts
-from ctxview.analysis.tokens import Count, Estimate, exact_counter
+from ctxview.analysis.tokens import Estimate, TokenCount, exact_counter
 from ctxview.files.cache import NumberCache
 
 CONTENTS = [
@@ -35,8 +35,8 @@ def batches(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(token_cache, "_BATCH_BYTES", request.param)
 
 
-class Looked:
-    """Makes text of contents and keeps a record of those that were looked into."""
+class RecordingDecoder:
+    """Decodes contents and records them."""
 
     def __init__(self) -> None:
         self.contents: list[bytes] = []
@@ -48,15 +48,15 @@ class Looked:
 
 @pytest.mark.usefixtures("batches")
 @pytest.mark.parametrize("encoding", ["o200k_base", "cl100k_base"])
-def test_counts_are_those_of_the_counter_in_the_same_order(cache: NumberCache, encoding: str) -> None:
+def test_counts_equal_those_of_the_counter_in_the_same_order(cache: NumberCache, encoding: str) -> None:
     one_by_one = [exact_counter(encoding).measure(content.decode(errors="replace")) for content in CONTENTS]
 
     assert list(TokenCounts(encoding, cache=cache).each(CONTENTS)) == one_by_one
     assert list(TokenCounts(encoding, cache=cache).each(CONTENTS)) == one_by_one
 
 
-def test_what_was_counted_is_not_looked_into_again(cache: NumberCache, tmp_path: Path) -> None:
-    first, again = Looked(), Looked()
+def test_a_counted_content_is_not_decoded_again(cache: NumberCache, tmp_path: Path) -> None:
+    first, again = RecordingDecoder(), RecordingDecoder()
     counts = list(TokenCounts(text=first, cache=cache).each(CONTENTS))
 
     assert sorted(first.contents) == sorted(set(CONTENTS))
@@ -64,7 +64,7 @@ def test_what_was_counted_is_not_looked_into_again(cache: NumberCache, tmp_path:
     assert again.contents == []
 
 
-def test_known_counts_need_no_table(cache: NumberCache, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cached_counts_need_no_table(cache: NumberCache, monkeypatch: pytest.MonkeyPatch) -> None:
     counts = list(TokenCounts(cache=cache).each(CONTENTS))
     monkeypatch.setattr(token_cache, "exact_counter", None)
 
@@ -82,18 +82,18 @@ def test_recipes_and_encodings_do_not_mix(cache: NumberCache) -> None:
     assert len({plain[0].value, tripled[0].value, other[0].value}) == 3
 
 
-def test_estimates_are_given_but_not_kept(cache: NumberCache, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_estimates_are_not_cached(cache: NumberCache, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(token_cache, "exact_counter", lambda encoding: Estimate("length", len))
-    assert list(TokenCounts(cache=cache).each([b"abc" * 100_000])) == [Count(300_000, exact=False)]
+    assert list(TokenCounts(cache=cache).each([b"abc" * 100_000])) == [TokenCount(300_000, exact=False)]
     monkeypatch.undo()
 
     (count,) = TokenCounts(cache=cache).each([b"abc abc"])
-    assert count == Count(2, exact=True)
+    assert count == TokenCount(2, exact=True)
     assert tokens.exact_counter().exact
 
 
 @pytest.mark.usefixtures("batches")
-def test_a_cancelled_count_ends_and_keeps_what_it_has(cache: NumberCache) -> None:
+def test_a_cancelled_count_ends_early(cache: NumberCache) -> None:
     stop = Event()
     contents = [b"content %d " % number * 20 for number in range(200)]
     seen = []
@@ -107,7 +107,7 @@ def test_a_cancelled_count_ends_and_keeps_what_it_has(cache: NumberCache) -> Non
     assert len(list(TokenCounts(cache=cache).each(contents))) == len(contents)
 
 
-def test_contents_are_taken_as_they_are_counted(cache: NumberCache, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_contents_are_read_as_they_are_counted(cache: NumberCache, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(token_cache, "_BATCH_BYTES", 10)
     taken = 0
 
@@ -123,9 +123,9 @@ def test_contents_are_taken_as_they_are_counted(cache: NumberCache, monkeypatch:
     assert taken < 15
 
 
-def test_a_text_the_engine_cannot_take_ends_nothing(cache: NumberCache) -> None:
+def test_a_text_that_the_engine_rejects_does_not_stop_the_count(cache: NumberCache) -> None:
     contents = [b" " * 1_000_000, b"a" * 120_000, "\ud800".encode("utf-8", "surrogatepass"), b"fine"]
     counts = list(TokenCounts(cache=cache).each(contents))
 
     assert len(counts) == 4
-    assert counts[3] == Count(1, exact=True)
+    assert counts[3] == TokenCount(1, exact=True)

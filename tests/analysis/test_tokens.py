@@ -1,4 +1,4 @@
-"""Token counts are true, or say that they are estimates; and no text or machine can make counting fail."""
+"""Token counts are exact or marked as estimates, and no text or machine makes counting fail."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ctxview.analysis.token_tables import CL100K_BASE, ENCODINGS, O200K_BASE, Pu
 from ctxview.analysis.tokens import (
     COUNTERS,
     ESTIMATES,
-    Count,
     ExactCounter,
+    TokenCount,
     counter_named,
     exact_counter,
-    pieces,
-    words,
+    token_pieces,
+    word_count,
 )
 
 ENCODING_NAMES = sorted(ENCODINGS)
@@ -31,7 +31,7 @@ ENCODING_NAMES = sorted(ENCODINGS)
 
 @pytest.fixture
 def fresh() -> Iterator[None]:
-    """Forget loaded tables before and after, so that where they come from matters."""
+    """Clear loaded tables before and after the test, so that tables are searched for again."""
     tokens._counter.cache_clear()
     yield
     tokens._counter.cache_clear()
@@ -66,11 +66,11 @@ def cache_name(published: PublishedEncoding) -> str:
 def test_published_counts_are_reproduced_without_a_network(
     encoding: str, text: str, expected: int, fresh: None, no_network: None
 ) -> None:
-    assert exact_counter(encoding).measure(text) == Count(expected, exact=True)
+    assert exact_counter(encoding).measure(text) == TokenCount(expected, exact=True)
 
 
 @pytest.mark.parametrize("published", [O200K_BASE, CL100K_BASE], ids=lambda each: each.name)
-def test_patterns_and_special_tokens_are_those_of_tiktoken(
+def test_patterns_and_special_tokens_equal_those_of_tiktoken(
     published: PublishedEncoding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from tiktoken_ext import openai_public
@@ -84,7 +84,7 @@ def test_patterns_and_special_tokens_are_those_of_tiktoken(
 
 
 def test_a_special_token_in_a_text_is_counted_as_text() -> None:
-    assert exact_counter().measure("<|endoftext|>") == Count(7, exact=True)
+    assert exact_counter().measure("<|endoftext|>") == TokenCount(7, exact=True)
 
 
 def test_the_default_is_o200k_base_and_says_so() -> None:
@@ -103,11 +103,11 @@ def test_the_users_own_table_comes_first(
     monkeypatch.setattr(token_tables, "_from_package", lambda published: None)
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
 
-    assert exact_counter("cl100k_base").measure("hello world") == Count(2, exact=True)
+    assert exact_counter("cl100k_base").measure("hello world") == TokenCount(2, exact=True)
 
 
 @pytest.mark.parametrize("content", [b"", b"not a table", b"\x00" * 100])
-def test_a_damaged_cache_is_passed_over_for_the_packaged_table(
+def test_a_damaged_cache_is_ignored_for_the_packaged_table(
     content: bytes, fresh: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / cache_name(CL100K_BASE)).write_bytes(content)
@@ -116,7 +116,7 @@ def test_a_damaged_cache_is_passed_over_for_the_packaged_table(
     assert exact_counter("cl100k_base").exact
 
 
-def test_a_cache_directory_that_is_not_there_does_no_harm(
+def test_a_missing_cache_directory_is_ignored(
     fresh: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "nowhere"))
@@ -142,7 +142,7 @@ def test_without_an_intact_table_the_estimate_says_so(
     counter = exact_counter()
 
     assert (counter.name, counter.exact) == ("bytes/4 (no o200k_base table)", False)
-    assert counter.measure("abcdefgh") == Count(2, exact=False)
+    assert counter.measure("abcdefgh") == TokenCount(2, exact=False)
 
 
 def test_an_unknown_encoding_is_an_estimate_and_not_an_error() -> None:
@@ -169,7 +169,7 @@ def test_a_panic_of_the_engine_becomes_an_estimate() -> None:
         def encode_ordinary(self, text: str) -> list[int]:
             raise PanicException("called `Result::unwrap()` on an `Err` value")
 
-    assert ExactCounter("o200k_base", Panicking()).measure("x" * 8) == Count(2, exact=False)
+    assert ExactCounter("o200k_base", Panicking()).measure("x" * 8) == TokenCount(2, exact=False)
 
 
 def test_a_real_interrupt_is_not_swallowed() -> None:
@@ -182,7 +182,7 @@ def test_a_real_interrupt_is_not_swallowed() -> None:
 
 
 @pytest.mark.parametrize("name", COUNTERS)
-def test_lone_surrogates_are_counted_by_everyone(name: str) -> None:
+def test_every_counter_counts_lone_surrogates(name: str) -> None:
     counted = counter_named(name).measure("a \ud800 b \udfff")
 
     assert counted.value > 0
@@ -194,7 +194,7 @@ def test_a_long_text_with_words_is_counted_exactly() -> None:
     counter = exact_counter()
     assert isinstance(counter, ExactCounter)
 
-    assert counter.measure(words) == Count(len(counter.encoding.encode_ordinary(words)), exact=True)
+    assert counter.measure(words) == TokenCount(len(counter.encoding.encode_ordinary(words)), exact=True)
 
 
 TEXTS = st.text(
@@ -206,10 +206,10 @@ TEXTS = st.text(
 @pytest.mark.parametrize("encoding", ENCODING_NAMES)
 @given(text=TEXTS, limit=st.integers(1, 40))
 @example(text="x \n\n  y 1\n.\n\nz", limit=3)
-def test_counting_piece_by_piece_is_counting_the_whole(encoding: str, text: str, limit: int) -> None:
+def test_counts_of_the_pieces_add_up_to_the_whole(encoding: str, text: str, limit: int) -> None:
     counter = exact_counter(encoding)
     assert isinstance(counter, ExactCounter)
-    cut = list(pieces(text, limit))
+    cut = list(token_pieces(text, limit))
 
     assert "".join(piece for piece, _ in cut) == text
     assert all(len(piece) <= limit for piece, _ in cut)
@@ -228,15 +228,15 @@ def test_counting_piece_by_piece_is_counting_the_whole(encoding: str, text: str,
     ],
 )
 def test_estimates_follow_their_names(name: str, text: str, expected: int) -> None:
-    assert ESTIMATES[name].measure(text) == Count(expected, exact=False)
+    assert ESTIMATES[name].measure(text) == TokenCount(expected, exact=False)
     assert ESTIMATES[name].count(text) == expected
 
 
 @given(st.text(alphabet="ab é\n\u2003", max_size=40), st.integers(1, 7))
 def test_words_are_counted_the_same_in_pieces_of_any_length(text: str, piece: int) -> None:
-    assert words(text, piece) == len(text.split())
+    assert word_count(text, piece) == len(text.split())
 
 
-def test_a_name_nobody_knows_is_a_key_error() -> None:
+def test_an_unknown_name_is_a_key_error() -> None:
     with pytest.raises(KeyError):
         counter_named("tokens")

@@ -1,4 +1,4 @@
-"""Saves a file in a new child for each line of input: the crash tests attach strace to that and break it.
+"""Save a file in a new child process for each line of input; the crash tests attach strace to it.
 
 A line holds the file and the state directory. The answer is the child's id, then (once a further byte has let
 it go ahead) how it ended. What came of the save is left in a file beside the folder.
@@ -13,14 +13,14 @@ from pathlib import Path
 
 import platformdirs
 
-from ctxview.files.save import Conflict, SaveRefused, save
+from ctxview.files.save import SaveConflict, SaveRefused, save
 
 OLD = b"old " * 2000
 NEW = b"new " * 3000
 ENDS = "/ctxview-save-ends"
 
 _PR_SET_PTRACER = 0x59616D61
-_ANYBODY = -1
+_ANY_PROCESS = -1
 
 
 def main() -> None:
@@ -29,22 +29,22 @@ def main() -> None:
         file, state = line.rstrip("\n").split("\t")
         child = os.fork()
         if child == 0:
-            save_when_told(Path(file), state)
+            save_on_request(Path(file), state)
             os._exit(0)
         print(child, flush=True)
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 
 
-def save_when_told(file: Path, state: str) -> None:
+def save_on_request(file: Path, state: str) -> None:
     os.environ["XDG_STATE_HOME"] = state
-    # Some systems let only a parent trace, and that is not what strace will be.
-    ctypes.CDLL(None).prctl(_PR_SET_PTRACER, ctypes.c_ulong(_ANYBODY), 0, 0, 0)
+    # Some systems let only a parent trace a process, and strace is not the parent.
+    ctypes.CDLL(None).prctl(_PR_SET_PTRACER, ctypes.c_ulong(_ANY_PROCESS), 0, 0, 0)
     os.read(0, 1)
     try:
         outcome = f"saved {save(file, NEW, OLD).warning}"
     except SaveRefused as error:
         outcome = f"refused {error}"
-    except Conflict:
+    except SaveConflict:
         outcome = "conflict"
     os.access(ENDS, os.F_OK)
     file.parent.with_suffix(".outcome").write_text(outcome)

@@ -1,4 +1,4 @@
-"""The cache of numbers: it helps when it can, and never harms."""
+"""The cache of numbers, which may lose numbers but never returns wrong ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def cache(tmp_path: Path) -> NumberCache:
 
 
 @pytest.fixture
-def kept(cache: NumberCache, tmp_path: Path) -> Path:
+def cache_file(cache: NumberCache, tmp_path: Path) -> Path:
     """The file of a cache that holds the numbers and is closed."""
     cache.put(NUMBERS)
     cache.close()
@@ -38,7 +38,7 @@ def test_a_number_is_known_the_next_time(cache: NumberCache, tmp_path: Path) -> 
     assert NumberCache(tmp_path / "cache").get([*NUMBERS, b"unknown"]) == NUMBERS
 
 
-def test_the_cache_lies_in_the_users_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_is_in_the_users_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
     NumberCache().put(NUMBERS)
 
@@ -64,52 +64,52 @@ def test_a_key_may_have_any_numbers(cache: NumberCache) -> None:
 @pytest.mark.parametrize(
     "content", [b"", b"no database at all" * 1000, b"SQLite format 3\0" + b"\xff" * 9000]
 )
-def test_a_file_that_is_no_cache_is_thrown_away(kept: Path, content: bytes) -> None:
-    kept.write_bytes(content)
-    cache = NumberCache(kept.parent)
+def test_a_file_that_is_not_a_cache_is_deleted(cache_file: Path, content: bytes) -> None:
+    cache_file.write_bytes(content)
+    cache = NumberCache(cache_file.parent)
 
     assert cache.get(NUMBERS) == {}
     cache.put(NUMBERS)
     assert cache.get(NUMBERS) == NUMBERS
 
 
-def test_bytes_that_went_bad_never_make_a_wrong_number(kept: Path) -> None:
-    sound = kept.read_bytes()
+def test_damaged_bytes_never_make_a_wrong_number(cache_file: Path) -> None:
+    sound = cache_file.read_bytes()
     chance = random.Random(7)
     for _ in range(60):
         damaged = bytearray(sound)
         for _ in range(20):
             damaged[chance.randrange(len(damaged))] = chance.randrange(256)
-        kept.write_bytes(damaged)
-        found = NumberCache(kept.parent).get(NUMBERS)
+        cache_file.write_bytes(damaged)
+        found = NumberCache(cache_file.parent).get(NUMBERS)
         assert all(NUMBERS[key] == numbers for key, numbers in found.items())
 
 
-def test_another_layout_is_thrown_away(kept: Path) -> None:
-    with sqlite3.connect(kept) as other:
+def test_another_layout_is_deleted(cache_file: Path) -> None:
+    with sqlite3.connect(cache_file) as other:
         other.execute("DROP TABLE numbers")
         other.execute("CREATE TABLE numbers (something TEXT)")
     other.close()
-    cache = NumberCache(kept.parent)
+    cache = NumberCache(cache_file.parent)
     cache.put(NUMBERS)
 
     assert cache.get(NUMBERS) == NUMBERS
 
 
-def test_a_cache_has_a_greatest_size(tmp_path: Path) -> None:
+def test_a_cache_has_a_largest_size(tmp_path: Path) -> None:
     cache = NumberCache(tmp_path, limit=256 * 1024)
-    for start in range(0, 60_000, 2000):
+    for start in range(0, 200_000, 2000):
         newest = {
             content_key("test", b"%d" % (start + number)): array("I", [number]) for number in range(2000)
         }
         cache.put(newest)
+
+        assert cache.get(newest) == newest
     (file,) = tmp_path.iterdir()
-
     assert file.stat().st_size <= 256 * 1024
-    assert cache.get(newest) == newest
 
 
-def test_without_a_place_on_disk_the_numbers_last_as_long_as_the_program(tmp_path: Path) -> None:
+def test_without_a_folder_the_numbers_are_kept_in_memory(tmp_path: Path) -> None:
     (tmp_path / "cache").write_bytes(b"a file where the folder should be")
     cache = NumberCache(tmp_path / "cache")
     cache.put(NUMBERS)
@@ -118,17 +118,17 @@ def test_without_a_place_on_disk_the_numbers_last_as_long_as_the_program(tmp_pat
     assert (tmp_path / "cache").read_bytes() == b"a file where the folder should be"
 
 
-def test_a_busy_cache_is_left_alone(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_busy_cache_is_left_alone(cache_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ctxview.files.cache._WAIT_SECONDS", 0.01)
-    other = sqlite3.connect(kept)
+    other = sqlite3.connect(cache_file)
     other.execute("BEGIN EXCLUSIVE")
-    cache = NumberCache(kept.parent)
+    cache = NumberCache(cache_file.parent)
 
     assert cache.get(NUMBERS) == {}
     cache.put({b"new": [1]})
     other.rollback()
     other.close()
-    assert NumberCache(kept.parent).get(NUMBERS) == NUMBERS
+    assert NumberCache(cache_file.parent).get(NUMBERS) == NUMBERS
 
 
 def test_several_processes_share_a_cache(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Creating a file: all or nothing, over nobody's work, below its folder and through no link."""
+"""Creating a file: all or nothing, without replacing a file, leaving the folder or following a link."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_new_file_and_its_folders_belong_to_the_owner_alone(tmp_path: Path) -> None:
+def test_a_new_file_and_its_folders_are_for_the_owner_only(tmp_path: Path) -> None:
     assert create(tmp_path, "context/swap/chunk", b"content")
 
     made = tmp_path / "context/swap/chunk"
@@ -32,7 +32,7 @@ def test_mode_and_time_can_be_those_of_another_file(tmp_path: Path) -> None:
     assert (status.st_mode & 0o777, status.st_mtime_ns) == (0o640, 1_700_000_000_123_456_789)
 
 
-def test_creating_the_same_again_is_no_news(tmp_path: Path) -> None:
+def test_creating_the_same_file_again_returns_false(tmp_path: Path) -> None:
     create(tmp_path, "a", b"content")
     before = (tmp_path / "a").stat()
 
@@ -104,7 +104,7 @@ def test_without_hard_links_the_file_is_renamed_into_place(
     }
 
 
-def test_somebody_who_is_quicker_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_faster_writer_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     link = os.link
 
     def late(*arguments: object, **options: object) -> None:
@@ -120,7 +120,7 @@ def test_somebody_who_is_quicker_wins(tmp_path: Path, monkeypatch: pytest.Monkey
     assert names(tmp_path) == ["a"]
 
 
-def test_a_leftover_of_a_crash_is_no_obstacle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_leftover_of_a_crash_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "getpid", lambda: 4711)
     create(tmp_path, "a", b"x")
     hidden = next(iter(_hidden_names("a")))
@@ -137,6 +137,6 @@ def _hidden_names(name: str) -> list[str]:
     return [f".ctxview-{sha256(name.encode()).hexdigest()[:16]}-4711.tmp"]
 
 
-def test_a_folder_is_reached_only_if_it_is_there(tmp_path: Path) -> None:
+def test_only_an_existing_folder_is_opened(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="No such file"), folder_beneath(tmp_path, "nowhere"):
         pass

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ctxview.files.reading import Unreadable
+from ctxview.files.reading import ReadError
 from ctxview.files.readonly_sqlite import open_readonly, rows
 
 
@@ -24,7 +24,7 @@ def live(tmp_path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def traces(folder: Path) -> dict[str, tuple[int, int, int, int]]:
-    """All that reading could have changed in a folder."""
+    """Return everything that reading could have changed in a folder."""
     statuses = {path.name: path.stat() for path in folder.iterdir()}
     return {
         name: (status.st_atime_ns, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
@@ -72,42 +72,42 @@ def test_an_empty_file_is_a_database_without_tables(tmp_path: Path) -> None:
         assert database.tables() == frozenset()
 
 
-def test_text_that_is_no_text_does_not_stop_the_reading(live: sqlite3.Connection, tmp_path: Path) -> None:
+def test_invalid_text_does_not_stop_the_reading(live: sqlite3.Connection, tmp_path: Path) -> None:
     live.execute("INSERT INTO blocks VALUES (CAST(x'41FF' AS TEXT), 9)")
 
     assert rows(tmp_path / "memory.db", "SELECT id FROM blocks WHERE decay = 9") == [("A\ufffd",)]
 
 
-def why_not(path: Path, query: str = "SELECT * FROM blocks", limit: int = 10**6) -> str:
-    with pytest.raises(Unreadable) as caught:
+def reason_for(path: Path, query: str = "SELECT * FROM blocks", limit: int = 10**6) -> str:
+    with pytest.raises(ReadError) as caught:
         rows(path, query, limit=limit)
     assert caught.value.path == path
     return caught.value.reason
 
 
-def test_what_is_no_database_is_said_to_be_none(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text.db").write_text("hello")
 
-    assert why_not(tmp_path / "text.db") == "this is not a SQLite database"
-    assert why_not(tmp_path / "missing.db") == "there is no such file"
-    assert why_not(tmp_path) == "this is a folder, not a file"
+    assert reason_for(tmp_path / "text.db") == "this is not a SQLite database"
+    assert reason_for(tmp_path / "missing.db") == "there is no such file"
+    assert reason_for(tmp_path) == "this is a folder, not a file"
 
 
-def test_a_damaged_database_is_said_to_be_damaged(live: sqlite3.Connection, tmp_path: Path) -> None:
+def test_a_damaged_database_is_reported(live: sqlite3.Connection, tmp_path: Path) -> None:
     live.close()
     whole = (tmp_path / "memory.db").read_bytes()
     (tmp_path / "cut.db").write_bytes(whole[:3000])
     (tmp_path / "bad.db").write_bytes(whole[:100] + b"\xff" * (len(whole) - 100))
 
-    assert why_not(tmp_path / "cut.db") == "the database is damaged"
-    assert why_not(tmp_path / "bad.db") == "the database is damaged"
+    assert reason_for(tmp_path / "cut.db") == "the database is damaged"
+    assert reason_for(tmp_path / "bad.db") == "the database is damaged"
 
 
 def test_a_database_over_the_limit_is_refused_with_its_size(live: sqlite3.Connection, tmp_path: Path) -> None:
-    assert "more than the limit of 10 bytes" in why_not(tmp_path / "memory.db", limit=10)
+    assert "more than the limit of 10 bytes" in reason_for(tmp_path / "memory.db", limit=10)
 
 
-def test_an_unfinished_write_is_waited_for_and_then_named(tmp_path: Path) -> None:
+def test_an_unfinished_write_is_reported_after_some_attempts(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "todo.db")) as agent:
         agent.execute("CREATE TABLE blocks (text)")
         agent.commit()
@@ -115,7 +115,7 @@ def test_an_unfinished_write_is_waited_for_and_then_named(tmp_path: Path) -> Non
         agent.executemany("INSERT INTO blocks VALUES (?)", [("x" * 3000,)] * 50)
 
         assert (tmp_path / "todo.db-journal").exists()
-        assert "a write to the database is going on" in why_not(tmp_path / "todo.db")
+        assert "a write to the database is in progress" in reason_for(tmp_path / "todo.db")
 
         agent.commit()
         assert rows(tmp_path / "todo.db", "SELECT count(*) FROM blocks") == [(50,)]
@@ -140,4 +140,4 @@ def test_an_unfinished_write_is_waited_for_and_then_named(tmp_path: Path) -> Non
 def test_queries_that_fail_write_or_never_end_are_stopped(
     live: sqlite3.Connection, tmp_path: Path, query: str, reason: str
 ) -> None:
-    assert reason in why_not(tmp_path / "memory.db", query)
+    assert reason in reason_for(tmp_path / "memory.db", query)

@@ -1,4 +1,4 @@
-"""Removing with undo: a file moves away only if it is the one that was seen, and comes back as it was."""
+"""Removal with undo: a file moves only if its identity is the expected one, and is restored unchanged."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from ctxview.files.removal import KEPT, NotRemoved, begin, latest, seen
+from ctxview.files.removal import KEPT, RemovalRefused, begin_batch, identify, latest_batch
 
 
 @pytest.fixture(params=["same file system", "other file system"])
@@ -34,18 +34,18 @@ def root(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def take(root: Path, *names: str) -> None:
-    batch = begin(root)
+    batch = begin_batch(root)
     for name in names:
-        before = seen(root, name)
+        before = identify(root, name)
         assert before is not None
         batch.take(name, before)
 
 
-def test_what_was_taken_comes_back_with_its_content_mode_and_time(root: Path) -> None:
+def test_a_removed_file_is_restored_with_its_content_mode_and_time(root: Path) -> None:
     take(root, "context/blob/a", "context/blob/b")
     assert list((root / "context/blob").iterdir()) == []
 
-    batch = latest(root)
+    batch = latest_batch(root)
     assert batch is not None
     assert [(each.name, each.problem) for each in batch.restore()] == [
         ("context/blob/a", None),
@@ -55,24 +55,24 @@ def test_what_was_taken_comes_back_with_its_content_mode_and_time(root: Path) ->
     status = (root / "context/blob/a").stat()
     assert (root / "context/blob/a").read_bytes() == b"a" * 100
     assert (status.st_mode & 0o777, status.st_mtime_ns) == (0o640, 1_700_000_000_000_000_001)
-    assert latest(root) is None
+    assert latest_batch(root) is None
 
 
-def test_batches_come_back_one_by_one_the_last_one_first(root: Path) -> None:
+def test_batches_are_restored_one_by_one_the_last_one_first(root: Path) -> None:
     take(root, "context/blob/a")
     take(root, "context/blob/b")
 
     for name in ("context/blob/b", "context/blob/a"):
-        batch = latest(root)
+        batch = latest_batch(root)
         assert batch is not None
         assert [each.name for each in batch.restore()] == [name]
 
 
-def test_a_folder_that_went_with_its_files_is_made_again(root: Path) -> None:
+def test_a_deleted_folder_is_created_again_for_its_files(root: Path) -> None:
     take(root, "context/blob/a", "context/blob/b")
     (root / "context/blob").rmdir()
 
-    batch = latest(root)
+    batch = latest_batch(root)
     assert batch is not None
     assert not any(each.problem for each in batch.restore())
     assert (root / "context/blob/b").read_bytes() == b"b" * 100
@@ -82,54 +82,54 @@ def test_a_new_file_of_the_same_name_is_not_overwritten_and_the_old_one_is_kept(
     take(root, "context/blob/a")
     (root / "context/blob/a").write_bytes(b"new")
 
-    batch = latest(root)
+    batch = latest_batch(root)
     assert batch is not None
     (restored,) = batch.restore()
 
     assert restored.problem is not None
     assert (root / "context/blob/a").read_bytes() == b"new"
-    kept = latest(root)
+    kept = latest_batch(root)
     assert kept is not None
     assert next(kept.folder.glob("0*")).read_bytes() == b"a" * 100
 
 
-def test_a_file_that_changed_since_it_was_seen_stays(root: Path) -> None:
-    before = seen(root, "context/blob/a")
+def test_a_file_that_changed_since_it_was_chosen_stays(root: Path) -> None:
+    before = identify(root, "context/blob/a")
     assert before is not None
     (root / "context/blob/a").write_bytes(b"changed")
 
-    with pytest.raises(NotRemoved):
-        begin(root).take("context/blob/a", before)
+    with pytest.raises(RemovalRefused):
+        begin_batch(root).take("context/blob/a", before)
 
     assert (root / "context/blob/a").read_bytes() == b"changed"
 
 
 def test_a_file_that_was_replaced_by_a_link_stays(root: Path, tmp_path: Path) -> None:
-    before = seen(root, "context/blob/a")
+    before = identify(root, "context/blob/a")
     assert before is not None
     (tmp_path / "precious").write_bytes(b"x")
     (root / "context/blob/a").unlink()
     (root / "context/blob/a").symlink_to(tmp_path / "precious")
 
-    with pytest.raises(NotRemoved):
-        begin(root).take("context/blob/a", before)
+    with pytest.raises(RemovalRefused):
+        begin_batch(root).take("context/blob/a", before)
 
     assert (tmp_path / "precious").exists()
 
 
 def test_nothing_is_taken_through_a_linked_folder(root: Path, tmp_path: Path) -> None:
     (root / "linked").symlink_to(root / "context/blob")
-    before = seen(root, "context/blob/a")
+    before = identify(root, "context/blob/a")
     assert before is not None
 
-    assert seen(root, "linked/a") is None
-    with pytest.raises(NotRemoved):
-        begin(root).take("linked/a", before)
+    assert identify(root, "linked/a") is None
+    with pytest.raises(RemovalRefused):
+        begin_batch(root).take("linked/a", before)
 
 
 def test_a_broken_journal_line_hides_no_other(root: Path) -> None:
     take(root, "context/blob/a")
-    batch = latest(root)
+    batch = latest_batch(root)
     assert batch is not None
     journal = batch.folder / "journal.jsonl"
     journal.write_text('{"name":\n' + journal.read_text())
@@ -137,11 +137,11 @@ def test_a_broken_journal_line_hides_no_other(root: Path) -> None:
     assert [each.name for each in batch.restore()] == ["context/blob/a"]
 
 
-def test_only_so_many_batches_are_kept(root: Path) -> None:
+def test_only_the_newest_batches_are_kept(root: Path) -> None:
     for number in range(KEPT + 3):
         (root / "context/blob/a").write_bytes(b"%d" % number)
         take(root, "context/blob/a")
 
-    batch = latest(root)
+    batch = latest_batch(root)
     assert batch is not None
     assert len(list(batch.folder.parent.iterdir())) == KEPT

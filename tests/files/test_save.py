@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from ctxview.files import linux_calls, undo_copies
-from ctxview.files.save import Conflict, Saved, SaveRefused, save
+from ctxview.files.save import SaveConflict, SavedFile, SaveRefused, save
 
 OLD, NEW = b'{"a": 1}\n', b'{"a": 2}\n'
 
@@ -37,8 +37,8 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(params=["exchange", "no exchange", "other file system"])
-def anyhow(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Each way a save can go."""
+def save_method(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Each way in which a save can be made."""
     if request.param == "no exchange":
         monkeypatch.setattr(linux_calls, "exchange", _no_such_call)
     if request.param != "other file system":
@@ -57,7 +57,7 @@ def _no_such_call(*_: object) -> None:
 
 
 def just_before_exchange(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
-    """Let somebody act at the worst moment: after the last look at the file, before the first exchange."""
+    """Run `act` at the worst moment: after the last comparison of the file, before the first exchange."""
     exchange = linux_calls.exchange
     acts = [act]
 
@@ -82,7 +82,7 @@ def contents(folder: Path) -> list[str]:
 # -- a save that works ---------------------------------------------------------------------------------------
 
 
-def test_the_file_is_new_the_undo_copy_is_old_and_nothing_else_is_left(file: Path, anyhow: str) -> None:
+def test_the_file_is_new_the_undo_copy_is_old_and_nothing_else_is_left(file: Path, save_method: str) -> None:
     saved = save(file, NEW, OLD)
 
     assert file.read_bytes() == NEW
@@ -91,11 +91,11 @@ def test_the_file_is_new_the_undo_copy_is_old_and_nothing_else_is_left(file: Pat
     assert contents(file.parent) == ["snapshot.json"]
 
 
-def undo(saved: Saved) -> Saved:
+def undo(saved: SavedFile) -> SavedFile:
     return save(saved.path, saved.backup.read_bytes(), expected=saved.written)
 
 
-def test_undo_puts_the_old_bytes_back(file: Path, anyhow: str) -> None:
+def test_undo_puts_the_old_bytes_back(file: Path, save_method: str) -> None:
     undone = undo(save(file, NEW, OLD))
 
     assert file.read_bytes() == OLD
@@ -103,7 +103,7 @@ def test_undo_puts_the_old_bytes_back(file: Path, anyhow: str) -> None:
     assert contents(file.parent) == ["snapshot.json"]
 
 
-def test_mode_and_attributes_survive(file: Path, anyhow: str) -> None:
+def test_mode_and_attributes_survive(file: Path, save_method: str) -> None:
     file.chmod(0o604)
     attributes = hasattr(os, "setxattr")
     if attributes:
@@ -134,7 +134,7 @@ def test_a_relative_path_and_a_hostile_name_work(file: Path, monkeypatch: pytest
     assert hostile.read_bytes() == NEW
 
 
-def test_a_symbolic_link_in_the_folders_above_is_no_obstacle(file: Path, tmp_path: Path) -> None:
+def test_a_symbolic_link_in_the_folders_above_is_allowed(file: Path, tmp_path: Path) -> None:
     (tmp_path / "alias").symlink_to(file.parent)
 
     save(tmp_path / "alias" / file.name, NEW, OLD)
@@ -142,7 +142,7 @@ def test_a_symbolic_link_in_the_folders_above_is_no_obstacle(file: Path, tmp_pat
     assert file.read_bytes() == NEW
 
 
-def test_old_undo_copies_are_let_go_of(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_old_undo_copies_are_deleted(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(undo_copies, "KEPT", 3)
     content = OLD
     for number in range(6):
@@ -152,7 +152,7 @@ def test_old_undo_copies_are_let_go_of(file: Path, monkeypatch: pytest.MonkeyPat
     assert [path.read_bytes() for path in sorted(saved.backup.parent.iterdir())] == [b"2", b"3", b"4"]
 
 
-def test_the_leftover_of_a_crash_joins_the_undo_copies(file: Path, anyhow: str) -> None:
+def test_the_leftover_of_a_crash_becomes_an_undo_copy(file: Path, save_method: str) -> None:
     save(file, NEW, OLD)
     name = leftover_name(file)
     (file.parent / name).write_bytes(b"perhaps the only copy")
@@ -164,7 +164,7 @@ def test_the_leftover_of_a_crash_joins_the_undo_copies(file: Path, anyhow: str) 
 
 
 def leftover_name(file: Path) -> str:
-    """The hidden name a save works with, as an onlooker sees it."""
+    """Return the hidden name that a save uses, as another process sees it."""
     seen: list[str] = []
     content = file.read_bytes()
     with pytest.MonkeyPatch.context() as patch:
@@ -179,13 +179,13 @@ def leftover_name(file: Path) -> str:
     return seen[0]
 
 
-# -- a save that must not happen -----------------------------------------------------------------------------
+# -- a save that must be refused -----------------------------------------------------------------------------
 
 
-def test_a_file_that_changed_since_it_was_loaded_is_a_conflict(file: Path, anyhow: str) -> None:
+def test_a_file_that_changed_since_it_was_loaded_is_a_conflict(file: Path, save_method: str) -> None:
     file.write_bytes(b"agent")
 
-    with pytest.raises(Conflict) as caught:
+    with pytest.raises(SaveConflict) as caught:
         save(file, NEW, OLD)
 
     assert (caught.value.current, caught.value.wanted) == (b"agent", NEW)
@@ -198,7 +198,7 @@ def test_a_rename_at_the_last_moment_is_a_conflict_and_survives(
 ) -> None:
     just_before_exchange(monkeypatch, lambda: renamed_over(file, b"agent"))
 
-    with pytest.raises(Conflict) as caught:
+    with pytest.raises(SaveConflict) as caught:
         save(file, NEW, OLD)
 
     assert caught.value.current == file.read_bytes() == b"agent"
@@ -210,13 +210,13 @@ def test_a_write_in_place_at_the_last_moment_is_a_conflict_and_survives(
 ) -> None:
     just_before_exchange(monkeypatch, lambda: file.write_bytes(b"agent"))
 
-    with pytest.raises(Conflict):
+    with pytest.raises(SaveConflict):
         save(file, NEW, OLD)
 
     assert file.read_bytes() == b"agent"
 
 
-def test_writes_that_keep_coming_while_a_save_is_taken_back_all_survive(
+def test_writes_that_keep_coming_while_a_save_is_undone_all_survive(
     file: Path, state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     exchange = linux_calls.exchange
@@ -229,7 +229,7 @@ def test_writes_that_keep_coming_while_a_save_is_taken_back_all_survive(
 
     monkeypatch.setattr(linux_calls, "exchange", write_then_exchange)
 
-    with pytest.raises(Conflict) as caught:
+    with pytest.raises(SaveConflict) as caught:
         save(file, NEW, OLD)
 
     assert caught.value.current == file.read_bytes() == b"agent 3"
@@ -238,7 +238,7 @@ def test_writes_that_keep_coming_while_a_save_is_taken_back_all_survive(
     assert contents(file.parent) == ["snapshot.json"]
 
 
-def test_a_write_that_gets_the_inode_number_of_our_own_file_is_not_mistaken_for_it(
+def test_a_write_that_gets_the_inode_number_of_the_saved_file_is_not_mistaken_for_it(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     exchange = linux_calls.exchange
@@ -251,7 +251,7 @@ def test_a_write_that_gets_the_inode_number_of_our_own_file_is_not_mistaken_for_
 
     monkeypatch.setattr(linux_calls, "exchange", write_anew_then_exchange)
 
-    with pytest.raises(Conflict) as caught:
+    with pytest.raises(SaveConflict) as caught:
         save(file, NEW, OLD)
 
     assert caught.value.current == file.read_bytes() == b"agent 2"
@@ -299,36 +299,36 @@ def test_without_exchange_a_rename_seen_in_time_is_a_conflict(
 
     monkeypatch.setattr(linux_calls, "exchange", rename_and_fail)
 
-    with pytest.raises(Conflict):
+    with pytest.raises(SaveConflict):
         save(file, NEW, OLD)
 
     assert file.read_bytes() == b"agent"
     assert contents(file.parent) == ["snapshot.json"]
 
 
-def test_undo_after_somebody_wrote_is_a_conflict(file: Path) -> None:
+def test_undo_after_a_foreign_write_is_a_conflict(file: Path) -> None:
     saved = save(file, NEW, OLD)
     file.write_bytes(b"agent")
 
-    with pytest.raises(Conflict):
+    with pytest.raises(SaveConflict):
         undo(saved)
 
     assert file.read_bytes() == b"agent"
 
 
 def test_a_writer_that_still_has_the_old_file_open_is_noticed(
-    file: Path, anyhow: str, monkeypatch: pytest.MonkeyPatch
+    file: Path, save_method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read_all = undo_copies.read_all
     written = []
     with file.open("r+b", buffering=0) as agent:
 
-        def write_just_before_the_last_look(descriptor: int) -> bytes:
+        def write_just_before_the_last_comparison(descriptor: int) -> bytes:
             if file.read_bytes() == NEW and not leftovers(file):
                 written.append(agent.write(b"agent, late"))
             return read_all(descriptor)
 
-        monkeypatch.setattr("ctxview.files.save.read_all", write_just_before_the_last_look)
+        monkeypatch.setattr("ctxview.files.save.read_all", write_just_before_the_last_comparison)
         saved = save(file, NEW, OLD)
 
     assert written
@@ -364,7 +364,7 @@ def test_links_are_refused_with_a_reason(file: Path) -> None:
     assert file.read_bytes() == OLD
 
 
-def test_what_is_no_ordinary_file_is_refused(file: Path) -> None:
+def test_only_an_ordinary_file_is_saved(file: Path) -> None:
     assert "no longer there" in refusal(file.with_name("missing"))
     assert "not an ordinary file" in refusal(file.parent)
     os.mkfifo(file.with_name("pipe"))
@@ -375,7 +375,7 @@ def test_what_is_no_ordinary_file_is_refused(file: Path) -> None:
 def test_a_write_protected_file_is_refused(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file.chmod(0o444)
     if os.geteuid() == 0:
-        # Root may write everything: let the system answer as it would to anybody else.
+        # Root may write every file: let the system answer as for any other user.
         monkeypatch.setattr(os, "access", lambda *_, **__: False)
 
     assert "write-protected" in refusal(file)
@@ -388,7 +388,7 @@ def test_a_file_whose_owner_cannot_be_kept_is_refused(file: Path, monkeypatch: p
     monkeypatch.setattr(os, "fchown", forbidden)
     monkeypatch.setattr("ctxview.files.save._same_owner", lambda *_: False)
 
-    assert "an owner or a group" in refusal(file)
+    assert "the owner and group of the old one" in refusal(file)
     assert contents(file.parent) == ["snapshot.json"]
 
 
@@ -442,7 +442,7 @@ print(json.dumps(replaced))
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux can exchange names")
 def test_no_write_of_a_renaming_agent_is_ever_lost(file: Path) -> None:
-    """The agent exchanges too, so it can tell what each of its writes replaced.
+    """The agent exchanges too, so it knows which bytes each of its writes replaced.
 
     A save that succeeded on top of write N must be what write N + 1 replaces: had it destroyed a later write
     unseen, that one would have come in between.
@@ -457,7 +457,7 @@ def test_no_write_of_a_renaming_agent_is_ever_lost(file: Path) -> None:
             try:
                 save(file, found + b"+", found)
                 succeeded.add(found.decode() + "+")
-            except Conflict:
+            except SaveConflict:
                 conflicts += 1
         file.with_name("stop").touch()
         replaced = json.loads(agent.communicate()[0])

@@ -1,4 +1,4 @@
-"""The save is killed at each of its system calls, and each is made to fail: the file is always old or new."""
+"""Kill a save at each of its system calls, and let each call fail: the file is always old or new."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ctxview.files.save import save
 from tests.files.save_server import ENDS, NEW, OLD
 
 CALL = re.compile(r"(\w+)\(")
-# These touch memory or ask for names, never a file; `read` is the wait for the start.
+# These concern memory or names, never a file; `read` waits for the start.
 HARMLESS = {
     *("read", "mmap", "munmap", "mremap", "madvise", "mprotect", "brk", "prctl", "futex", "getrandom"),
     *("uname", "getcwd", "sched_yield", "rt_sigprocmask", "rt_sigaction", "rt_sigreturn"),
@@ -48,7 +48,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Run:
-    """What one broken save left behind."""
+    """The files that one interrupted save left."""
 
     call: Call
     status: int
@@ -60,13 +60,13 @@ class Run:
 
 
 class Workshop:
-    """A place where a save can be broken again and again."""
+    """A folder in which a save can be interrupted repeatedly."""
 
     def __init__(self, server: subprocess.Popen[str], root: Path, state: Path) -> None:
         self._server, self._root, self._state = server, root, state
 
     def calls(self, *injections: str) -> list[Call]:
-        """The calls that a save makes, in order."""
+        """Return the system calls of a save, in order."""
         self._strace("reference", *injections)
         found: list[Call] = []
         counts: Counter[str] = Counter()
@@ -80,7 +80,7 @@ class Workshop:
         return [call for call in found if call.name not in HARMLESS]
 
     def broken(self, calls: list[Call], damage: str, *injections: str) -> Iterator[Run]:
-        """A run for each of `calls`, broken there by `damage`."""
+        """Yield a run for each of `calls`, interrupted there by `damage`."""
         for call in calls:
             name = _name(call)
             status = self._strace(name, f"{call.name}:{damage}:when={call.number}", *injections)
@@ -98,7 +98,7 @@ class Workshop:
             )
 
     def recover(self, run: Run) -> None:
-        """The next save must work as if nothing had happened, and tidy up."""
+        """Check that the next save works and removes the leftovers."""
         folder = self._root / _name(run.call)
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("XDG_STATE_HOME", str(self._state / folder.name))
@@ -107,7 +107,7 @@ class Workshop:
         assert [entry.name for entry in folder.iterdir()] == ["file"]
 
     def _strace(self, name: str, *injections: str) -> int:
-        """One save under strace; returns how its process ended."""
+        """Run one save under strace; return the exit status of its process."""
         folder = self._root / name
         folder.mkdir()
         (folder / "file").write_bytes(OLD)
@@ -165,7 +165,7 @@ def assert_nothing_is_lost(run: Run) -> None:
     assert OLD in (run.content, *run.kept), f"the old text is nowhere after {run.call}"
 
 
-def assert_the_outcome_was_told_truly(run: Run) -> None:
+def assert_the_outcome_was_reported_correctly(run: Run) -> None:
     assert run.status == 0
     if run.outcome.startswith("saved"):
         assert run.content == NEW, run
@@ -181,19 +181,19 @@ def test_a_kill_at_any_system_call_leaves_the_old_or_the_new_file(workshop: Work
         workshop.recover(run)
 
 
-def test_an_input_output_error_at_any_system_call_is_told_truly(workshop: Workshop) -> None:
+def test_an_input_output_error_at_any_system_call_is_reported_correctly(workshop: Workshop) -> None:
     for run in workshop.broken(workshop.calls(), "error=EIO"):
         assert_nothing_is_lost(run)
-        assert_the_outcome_was_told_truly(run)
+        assert_the_outcome_was_reported_correctly(run)
 
 
-def test_a_full_disk_leaves_the_old_file_and_no_litter(workshop: Workshop) -> None:
+def test_a_full_disk_leaves_the_old_file_and_no_leftover(workshop: Workshop) -> None:
     calls = [
         call for call in workshop.calls() if call.name in {"openat", "write", "fsync", "mkdir", "renameat"}
     ]
     for run in workshop.broken(calls, "error=ENOSPC"):
         assert_nothing_is_lost(run)
-        assert_the_outcome_was_told_truly(run)
+        assert_the_outcome_was_reported_correctly(run)
         assert not run.beside, run
 
 

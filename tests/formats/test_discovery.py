@@ -1,4 +1,4 @@
-"""Everything in a tree that can be recognised is listed, within bounds that are said."""
+"""Every source of a tree is listed, within bounds that are reported."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ctxview.formats import CannotOpen, discover, discovery
+from ctxview.formats import OpenError, discover, discovery
 from tests.formats.snapshot.builders import block, reply_bytes, snapshot_value, to_bytes
 
 SNAPSHOT = to_bytes(snapshot_value(core=[block("a")]))
@@ -30,19 +30,19 @@ def test_sessions_and_single_files_of_a_tree_are_listed(tmp_path: Path) -> None:
     assert found(tmp_path) == ["a", "b/deep/one.json", "w"]
 
 
-def test_what_belongs_to_tools_is_skipped(tmp_path: Path) -> None:
+def test_folders_of_tools_are_skipped(tmp_path: Path) -> None:
     tree(tmp_path, ".git/a.json", "node_modules/b.json", ".venv/c.json", "mine/d.json")
     assert found(tmp_path) == ["mine"]
 
 
-def test_a_file_is_found_as_itself(tmp_path: Path) -> None:
+def test_a_single_file_is_one_source(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(reply_bytes(snapshot_value()))
     (tmp_path / "b.txt").write_bytes(b"hello")
     assert [each.format for each in discover(tmp_path / "a.txt").found] == ["snapshot"]
     assert [each.format for each in discover(tmp_path / "b.txt").found] == ["raw"]
 
 
-def test_nothing_recognised_is_an_empty_list(tmp_path: Path) -> None:
+def test_a_tree_without_sources_gives_an_empty_list(tmp_path: Path) -> None:
     tree(tmp_path, "x/notes.md")
     assert discover(tmp_path).found == ()
 
@@ -55,14 +55,14 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     assert found(tmp_path / "root") == []
 
 
-def test_depth_has_an_end_that_is_said(tmp_path: Path) -> None:
+def test_the_depth_is_bounded_and_reported(tmp_path: Path) -> None:
     tree(tmp_path, "/".join("abcdefghijklmnop") + "/x.json")
     result = discover(tmp_path)
     assert result.found == ()
     assert any(f"deeper than {discovery.DEEPEST} folders" in note for note in result.notes)
 
 
-def test_the_number_of_entries_has_an_end_that_is_said(
+def test_the_number_of_entries_is_bounded_and_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(discovery, "MOST_ENTRIES", 5)
@@ -70,8 +70,8 @@ def test_the_number_of_entries_has_an_end_that_is_said(
     assert discover(tmp_path).capped == "stopped after looking at 5 files and folders"
 
 
-def test_a_missing_path_cannot_be_looked_through(tmp_path: Path) -> None:
-    with pytest.raises(CannotOpen):
+def test_a_missing_path_cannot_be_searched(tmp_path: Path) -> None:
+    with pytest.raises(OpenError):
         discover(tmp_path / "none")
 
 

@@ -1,4 +1,4 @@
-"""Formats are recognised by content; what cannot be opened is answered with something helpful."""
+"""Formats are recognised by content, and a path that cannot be opened gets a helpful message."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ctxview.analysis.tokens import ESTIMATES
-from ctxview.formats import FORMATS, CannotOpen, Lens, Match, Peek, Source, detect, open_source
+from ctxview.formats import FORMATS, FormatMatch, Lens, OpenError, Peek, Source, detect, open_source
 from ctxview.formats.raw.source import RawSource
 from ctxview.formats.registry import format_named, plugins
 from tests.formats.snapshot.builders import block, full_log_value, reply_bytes, snapshot_value, to_bytes
@@ -24,7 +24,7 @@ VALUE = snapshot_value(core=[block("a")])
     ("data", "why"),
     [
         (to_bytes(VALUE), "memory and version"),
-        (to_bytes({"ok": True, "data": VALUE}), "memory and version in an API answer"),
+        (to_bytes({"ok": True, "data": VALUE}), "memory and version in an API response"),
         (to_bytes(full_log_value(VALUE)), "a log envelope"),
         (to_bytes({"modelContext": VALUE, "meta": {}}), "a log envelope"),
         (to_bytes({"memory": {"core": []}}), "a snapshot's keys"),
@@ -32,12 +32,12 @@ VALUE = snapshot_value(core=[block("a")])
         (reply_bytes(VALUE), "a text with the separator and a payload"),
         (b"Done.\n<<<CONTEXT>>>\n```json\n{}", "a text with the separator and a payload"),
         (b"The marker <<<CONTEXT>>> cuts a reply.", "a text with the separator"),
-        (b"Done.\n<<CONTEXT>>\n{}", "a text with something like the separator"),
+        (b"Done.\n<<CONTEXT>>\n{}", "a text with a misspelled separator"),
         (b'<context>{"version": "1.2", "round": 1}</context>', "a text with a context tag"),
         (b"<context>\nversion: 3\n</context>", "a text with a context tag"),
         (
             b'{"version": 3, "memory": {"core": [',
-            "memory and version or runtime in what is broken or very long JSON",
+            "broken or very long JSON with memory and version or runtime",
         ),
     ],
 )
@@ -62,7 +62,7 @@ def test_a_very_long_snapshot_is_recognised_by_its_beginning(tmp_path: Path) -> 
     assert detect(file)[0].format == "snapshot"
 
 
-def test_a_snapshot_too_big_to_read_whole_is_still_looked_at(tmp_path: Path) -> None:
+def test_a_snapshot_too_large_to_read_whole_opens_raw(tmp_path: Path) -> None:
     file = tmp_path / "huge.json"
     with file.open("wb") as out:
         out.write(b'{"version": 3, "runtime": {}, "memory": {"core": [')
@@ -70,7 +70,7 @@ def test_a_snapshot_too_big_to_read_whole_is_still_looked_at(tmp_path: Path) -> 
     assert open_source(file).format == "raw"
 
 
-def test_a_format_can_be_insisted_on(tmp_path: Path) -> None:
+def test_a_format_can_be_forced(tmp_path: Path) -> None:
     file = tmp_path / "reply.txt"
     file.write_bytes(b"No separator here.")
     assert open_source(file).format == "raw"
@@ -79,21 +79,21 @@ def test_a_format_can_be_insisted_on(tmp_path: Path) -> None:
 
 def test_a_missing_path_is_answered_with_the_nearest_name(tmp_path: Path) -> None:
     (tmp_path / "snapshot.json").write_bytes(b"{}")
-    with pytest.raises(CannotOpen, match=r"no such file or folder \(did you mean .*/snapshot\.json\?\)"):
+    with pytest.raises(OpenError, match=r"no such file or folder \(did you mean .*/snapshot\.json\?\)"):
         open_source(tmp_path / "snapshott.json")
 
 
-def test_an_unknown_format_is_answered_with_those_there_are(tmp_path: Path) -> None:
+def test_an_unknown_format_is_answered_with_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(
-        CannotOpen, match=r"no format is called snapshto \(did you mean snapshot\?\); there are"
+        OpenError, match=r"unknown format snapshto \(did you mean snapshot\?\); known formats: session"
     ):
         open_source(tmp_path, "snapshto")
 
 
-def test_a_folder_of_strangers_says_what_it_holds(tmp_path: Path) -> None:
+def test_the_message_about_an_unrecognised_folder_lists_its_entries(tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("hello")
     with pytest.raises(
-        CannotOpen, match=r"nothing in this folder was recognised \(1 entry, such as notes.*any one file"
+        OpenError, match=r"nothing in this folder was recognised \(1 entry, such as notes.*any one file"
     ):
         open_source(tmp_path)
 
@@ -102,7 +102,7 @@ def test_a_pipe_is_refused_and_does_not_hang(tmp_path: Path) -> None:
     import os
 
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(CannotOpen, match="this is a pipe, not a file"):
+    with pytest.raises(OpenError, match="this is a pipe, not a file"):
         open_source(tmp_path / "pipe")
 
 
@@ -115,8 +115,8 @@ class Diary:
     name = "diary"
     score = 80
 
-    def recognise(self, peek: Peek) -> Match | None:
-        return Match("diary", self.score, "dear diary") if b"Dear diary" in peek.head else None
+    def recognise(self, peek: Peek) -> FormatMatch | None:
+        return FormatMatch("diary", self.score, "dear diary") if b"Dear diary" in peek.head else None
 
     def open(self, path: Path) -> Source:
         return RawSource(path, b"")
@@ -142,7 +142,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Entry]]:
     plugins.cache_clear()
 
 
-def test_another_packages_format_is_asked_when_nobody_else_knows(
+def test_a_format_of_another_package_is_tried_when_no_built_in_format_fits(
     tmp_path: Path, installed: list[Entry]
 ) -> None:
     installed.append(Entry("diary", Diary()))
@@ -153,25 +153,27 @@ def test_another_packages_format_is_asked_when_nobody_else_knows(
     assert format_named("diary").name == "diary"
 
 
-def test_a_format_that_fails_to_load_harms_nobody_until_it_is_named(
+def test_a_format_that_fails_to_load_is_an_error_only_when_it_is_named(
     tmp_path: Path, installed: list[Entry]
 ) -> None:
     installed.append(Entry("broken", ImportError("no module named x")))
     (tmp_path / "a.txt").write_text("hello")
     source = open_source(tmp_path / "a.txt")
     (note,) = source.findings(Lens(ESTIMATES["bytes/4"]))
-    assert "the format broken could not be asked: ImportError" in note.message
+    assert "the format broken failed: ImportError" in note.message
     with pytest.raises(
-        CannotOpen, match="the format broken cannot be used: ImportError: no module named x; there"
+        OpenError, match="the format broken cannot be used: ImportError: no module named x; known formats"
     ):
         open_source(tmp_path / "a.txt", "broken")
 
 
-def test_a_format_that_fails_at_recognising_harms_nobody(tmp_path: Path, installed: list[Entry]) -> None:
+def test_a_format_that_fails_while_recognising_does_not_stop_the_others(
+    tmp_path: Path, installed: list[Entry]
+) -> None:
     class Careless(Diary):
         name = "careless"
 
-        def recognise(self, peek: Peek) -> Match | None:
+        def recognise(self, peek: Peek) -> FormatMatch | None:
             raise KeyError("oops")
 
     installed += [Entry("careless", Careless()), Entry("diary", Diary())]
@@ -180,20 +182,20 @@ def test_a_format_that_fails_at_recognising_harms_nobody(tmp_path: Path, install
     assert "careless" in plugins().problems
 
 
-def test_two_formats_that_fit_equally_well_are_put_to_the_person(
+def test_two_formats_that_fit_equally_well_are_left_to_the_user(
     tmp_path: Path, installed: list[Entry]
 ) -> None:
     class Journal(Diary):
         name = "journal"
         score = 78
 
-        def recognise(self, peek: Peek) -> Match | None:
-            return Match("journal", self.score, "a journal")
+        def recognise(self, peek: Peek) -> FormatMatch | None:
+            return FormatMatch("journal", self.score, "a journal")
 
     installed += [Entry("diary", Diary()), Entry("journal", Journal())]
     (tmp_path / "d.txt").write_text("Dear diary")
     with pytest.raises(
-        CannotOpen, match=r"this could be diary \(dear diary\) or journal \(a journal\); say which"
+        OpenError, match=r"this could be diary \(dear diary\) or journal \(a journal\); choose one"
     ):
         open_source(tmp_path / "d.txt")
 

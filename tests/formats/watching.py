@@ -1,4 +1,4 @@
-"""For tests of things that change on disk: time as the test wants it, never the clock."""
+"""Helpers for tests of files that change on disk: a controlled clock, and ways to write a file."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from pathlib import Path
 
 import pytest
 
-from ctxview.files import stamps
+from ctxview.files import change_detector
 
 
 class Time:
-    """Whether files count as just written; nothing waits for that."""
+    """Controls whether files count as just written, without waiting."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self._patch = patch
         self.passes()
 
     def passes(self) -> None:
-        """Everything was written long ago: stamps can be believed, and what is broken is broken."""
-        self._patch.setattr(stamps, "GRAIN", 0.0)
-        self._patch.setattr(stamps, "SETTLES_AFTER", 0.0)
+        """Let all files count as written long ago: their stamps are reliable, and none is half written."""
+        self._patch.setattr(change_detector, "GRAIN", 0.0)
+        self._patch.setattr(change_detector, "SETTLES_AFTER", 0.0)
 
     def stands_still(self) -> None:
-        """Everything was written just now."""
-        self._patch.setattr(stamps, "SETTLES_AFTER", float("inf"))
+        """Let all files count as written just now."""
+        self._patch.setattr(change_detector, "SETTLES_AFTER", float("inf"))
 
 
 def write(path: Path, data: bytes) -> None:
-    """In place, with another time than before, however coarse the clock of the file system is."""
+    """Write in place, with a later time than before, however coarse the clock of the file system is."""
     before = path.stat().st_mtime_ns if path.exists() else 0
     path.write_bytes(data)
     now = path.stat().st_mtime_ns
@@ -37,7 +37,7 @@ def write(path: Path, data: bytes) -> None:
 
 
 def replace(path: Path, data: bytes) -> None:
-    """As careful programs do: another file takes the name."""
+    """Write a new file and rename it, as careful programs do."""
     beside = path.with_name(f".{path.name}.new")
     beside.write_bytes(data)
     beside.replace(path)

@@ -1,4 +1,4 @@
-"""Whatever happens to some files, every moment of it comes back byte for byte."""
+"""Every recorded moment is read back byte for byte."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ctxview.recording.frames import Damaged
+from ctxview.recording.frames import DamagedRecordingError
 from ctxview.recording.reader import open_recording
-from tests.recording.making import Recorded, held, put, record
+from tests.recording.builders import Recorded, files_at, put, record
 
 NAMES = st.sampled_from(["a", "b.json", "deep/c", "deep/er/d", "ünï", "e e"])
 CONTENTS = st.one_of(
@@ -24,7 +24,7 @@ CONTENTS = st.one_of(
 TREES = st.dictionaries(NAMES, CONTENTS, max_size=5)
 HISTORIES = st.lists(TREES, min_size=1, max_size=6)
 SHARES = st.integers(0, 10_000)
-"""Places in a file whose size is not known beforehand, in shares of its length."""
+"""Offsets in a file of unknown size, as shares of its length."""
 QUICK = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 
 
@@ -36,51 +36,53 @@ def places(tmp_path: Path):
 
 @QUICK
 @given(HISTORIES)
-def test_any_history_of_trees_comes_back_at_every_moment(places, history) -> None:
+def test_any_history_of_trees_is_read_back_at_every_moment(places, history) -> None:
     made = Recorded(places())
     moments = [tree for tree in history if made.keep(tree) is not None]
     recording = made.close()
 
-    assert [held(recording, number) for number in range(len(recording))] == moments
+    assert [files_at(recording, number) for number in range(len(recording))] == moments
     assert recording.torn is None
     assert recording.verify() == ()
 
 
 @QUICK
 @given(HISTORIES, SHARES)
-def test_a_cut_anywhere_loses_no_more_than_what_was_behind_it(places, history, share) -> None:
+def test_truncation_loses_only_the_bytes_behind_it(places, history, share) -> None:
     base = places()
     recording = record(base, history)
-    whole = [held(recording, number) for number in range(len(recording))]
+    whole = [files_at(recording, number) for number in range(len(recording))]
     content = recording.path.read_bytes()
     cut = 16 + (len(content) - 16) * share // 10_000
     recording.path.write_bytes(content[:cut])
 
     left = open_recording(recording.path)
 
-    assert [held(left, number) for number in range(len(left))] == whole[: len(left)]
-    ends = [place for place in recording._found.places if place < left.end]
+    assert [files_at(left, number) for number in range(len(left))] == whole[: len(left)]
+    ends = [place for place in recording._contents.places if place < left.end]
     assert len(left) == len(ends)
     assert (left.torn is not None) == (left.end < cut)
 
 
 @QUICK
 @given(HISTORIES, SHARES)
-def test_a_cut_recording_can_be_gone_on_with(places, history, share) -> None:
+def test_a_truncated_recording_can_be_continued(places, history, share) -> None:
     base = places()
     recording = record(base, history)
     content = recording.path.read_bytes()
     recording.path.write_bytes(content[: len(content) * share // 10_000])
     try:
-        before = [held(old, number) for old in [open_recording(recording.path)] for number in range(len(old))]
-    except Damaged:
+        before = [
+            files_at(old, number) for old in [open_recording(recording.path)] for number in range(len(old))
+        ]
+    except DamagedRecordingError:
         before = []
 
     made = Recorded(base)
     made.keep({"a": b"and so it went on"})
     after = made.close()
 
-    assert [held(after, number) for number in range(len(after))] == [*before, {"a": b"and so it went on"}]
+    assert [files_at(after, number) for number in range(len(after))] == [*before, {"a": b"and so it went on"}]
     assert after.torn is None
     assert after.verify() == ()
 
@@ -90,27 +92,27 @@ def test_a_cut_recording_can_be_gone_on_with(places, history, share) -> None:
 def test_a_flipped_bit_anywhere_is_noticed(places, share, bit) -> None:
     base = places()
     recording = record(base, [{"a": b"one" * 40}, {"a": b"two", "b": os.urandom(50)}, {"b": b""}])
-    whole = [held(recording, number) for number in range(3)]
+    whole = [files_at(recording, number) for number in range(3)]
     content = bytearray(recording.path.read_bytes())
     content[(len(content) - 1) * share // 10_000] ^= 1 << bit
     recording.path.write_bytes(content)
 
     try:
         found = open_recording(recording.path)
-    except Damaged:
+    except DamagedRecordingError:
         return
 
     assert found.verify() or found.torn
-    # What is still shown is true.
+    # The remaining moments are correct.
     for number in range(len(found)):
-        with suppress(Damaged):
-            assert held(found, number) in whole
+        with suppress(DamagedRecordingError):
+            assert files_at(found, number) in whole
 
 
 @pytest.mark.parametrize("cut", [0, 1, 5, 12, 200])
 def test_damage_in_the_middle_leaves_the_moments_around_it(tmp_path: Path, cut: int) -> None:
     recording = record(tmp_path, [{"a": bytes([number]) * 3000} for number in range(5)])
-    place = recording._found.places[2] + cut
+    place = recording._contents.places[2] + cut
     content = bytearray(recording.path.read_bytes())
     content[place : place + 4] = b"\xff\xff\xff\xff"
     recording.path.write_bytes(content)
@@ -118,7 +120,7 @@ def test_damage_in_the_middle_leaves_the_moments_around_it(tmp_path: Path, cut: 
     found = open_recording(recording.path)
 
     assert len(found) in (4, 5)
-    assert held(found, 0) == {"a": b"\0" * 3000}
+    assert files_at(found, 0) == {"a": b"\0" * 3000}
     assert found.verify()
 
 
@@ -145,7 +147,7 @@ def test_a_small_edit_in_a_large_file_stores_little(tmp_path: Path) -> None:
     made.keep({"messages.jsonl": b"".join(lines)})
     recording = made.close()
 
-    assert held(recording, 1)["messages.jsonl"] == b"".join(lines)
+    assert files_at(recording, 1)["messages.jsonl"] == b"".join(lines)
     assert recording.end - before < 60_000
 
 
@@ -153,13 +155,13 @@ def test_the_same_content_under_two_names_is_stored_once(tmp_path: Path) -> None
     noise = random.Random(1).randbytes(200_000)
     recording = record(tmp_path, [{"a": noise}, {"a": noise, "b": noise}, {"c": noise}])
 
-    assert [sorted(held(recording, number)) for number in range(3)] == [["a"], ["a", "b"], ["c"]]
+    assert [sorted(files_at(recording, number)) for number in range(3)] == [["a"], ["a", "b"], ["c"]]
     assert recording.end < 205_000
 
 
 @pytest.mark.parametrize("size", [20, 200, 3000])
-def test_the_size_for_many_appends_grows_with_what_was_appended(tmp_path: Path, size: int) -> None:
-    """Twice the appends, twice the bytes: never more for a longer file."""
+def test_the_size_for_many_appends_grows_with_the_appended_bytes(tmp_path: Path, size: int) -> None:
+    """Twice the appends need twice the bytes, and not more for a longer file."""
     noise = random.Random(2)
     made = Recorded(tmp_path)
     made.keep({"messages.jsonl": b""})
@@ -178,22 +180,22 @@ def test_the_size_for_many_appends_grows_with_what_was_appended(tmp_path: Path, 
     grown = [after - before for before, after in pairwise(ends)]
     assert max(grown) < 1.5 * min(grown)
     assert recording.end < 4 * len(content) + 1600 * 250
-    assert held(recording, len(recording) - 1)["messages.jsonl"] == content
+    assert files_at(recording, len(recording) - 1)["messages.jsonl"] == content
     last = recording.at(len(recording) - 1).manifest["messages.jsonl"]
     assert len(last.refs) < 80 + len(content) // 2000  # type: ignore[union-attr]
 
 
-def test_names_that_are_no_text_come_back(tmp_path: Path) -> None:
+def test_names_that_are_not_text_are_read_back(tmp_path: Path) -> None:
     made = Recorded(tmp_path)
     name = os.fsdecode(b"caf\xe9.json")
     recording_tree = {name: b"1"}
     put(made.root, recording_tree)
     made.keep()
 
-    assert held(made.close(), 0) == recording_tree
+    assert files_at(made.close(), 0) == recording_tree
 
 
-def test_opening_again_goes_on_from_where_it_was(tmp_path: Path) -> None:
+def test_reading_again_adds_only_new_moments(tmp_path: Path) -> None:
     made = Recorded(tmp_path)
     made.keep({"a": b"1"})
     first = open_recording(made.file)
@@ -201,5 +203,5 @@ def test_opening_again_goes_on_from_where_it_was(tmp_path: Path) -> None:
     second = first.again()
 
     assert (len(first), len(second)) == (1, 2)
-    assert held(second, 1) == {"a": b"2"}
-    assert held(first, 0) == held(second, 0) == {"a": b"1"}
+    assert files_at(second, 1) == {"a": b"2"}
+    assert files_at(first, 0) == files_at(second, 0) == {"a": b"1"}

@@ -1,11 +1,13 @@
-"""States to print, built from as little as a test cares about."""
+"""Builders of states to print; a test passes only the parts that it checks."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-from ctxview.state import (
+from msgspec.structs import replace
+
+from ctxview.core.origin import Origin
+from ctxview.core.state import (
     Block,
     Budget,
     ContextState,
@@ -13,7 +15,6 @@ from ctxview.state import (
     Cursor,
     Event,
     Gap,
-    Origin,
     Ref,
     RefStatus,
     Segment,

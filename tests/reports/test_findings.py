@@ -1,16 +1,14 @@
-"""Findings reach people, GitHub and code scanning in the shape each expects, and can do no harm there."""
+"""Findings as text, GitHub commands and SARIF, each safe for its reader."""
 
 from __future__ import annotations
 
 import json
 
-from ctxview.findings import REGISTRY, Effect, Finding, Severity
+from ctxview.core.findings import REGISTRY, Effect, Finding, Severity
+from ctxview.core.origin import Origin
 from ctxview.reports.console import Console
-from ctxview.reports.findings_github import github_lines
-from ctxview.reports.findings_sarif import sarif
-from ctxview.reports.findings_text import finding_lines, summary
-from ctxview.reports.json_text import dumps
-from ctxview.state import Origin
+from ctxview.reports.findings import finding_lines, github_lines, sarif, summary
+from ctxview.reports.json_output import dumps
 
 PLAIN = Console(width=80, colour=False)
 COLOUR = Console(width=80, colour=True)
@@ -26,31 +24,31 @@ def finding(
     return Finding("SNP016", severity, effect, message, Origin(file, "/memory", 10, 14, line, line and 7))
 
 
-# -- for people ------------------------------------------------------------------------------------------
+# -- text ------------------------------------------------------------------------------------------------
 
 
 def test_a_finding_is_one_line_that_begins_with_its_place() -> None:
     assert list(finding_lines([finding()], PLAIN)) == ["a.json:3:7: error   SNP016 decay is 1.7"]
 
 
-def test_what_the_runtime_does_follows_an_arrow() -> None:
+def test_the_effect_follows_an_arrow() -> None:
     (line,) = finding_lines([finding(effect=Effect.DROPPED)], PLAIN)
 
     assert line.endswith("decay is 1.7 → dropped")
 
 
-def test_a_blank_line_parts_the_files() -> None:
+def test_a_blank_line_separates_files() -> None:
     lines = list(finding_lines([finding(), finding(), finding(file="b.json")], PLAIN))
 
     assert [bool(line) for line in lines] == [True, True, False, True]
 
 
-def test_colour_is_only_for_those_who_see_it() -> None:
+def test_colours_are_printed_only_on_a_terminal_with_colours() -> None:
     assert "\x1b" not in "".join(finding_lines([finding()], PLAIN))
     assert "\x1b[31m" in "".join(finding_lines([finding()], COLOUR))
 
 
-def test_nothing_in_a_message_or_a_file_name_reaches_the_terminal_as_a_command() -> None:
+def test_messages_and_file_names_are_safe_to_print() -> None:
     hostile = finding(message="x\x1b]0;owned\x07\u202e\ny", file="evil\x1b[2J\n.json")
 
     (line,) = finding_lines([hostile], PLAIN)
@@ -67,7 +65,7 @@ def test_the_summary_counts_findings_and_files() -> None:
     assert summary([], 1) == "1 file checked, nothing found"
 
 
-# -- for GitHub ------------------------------------------------------------------------------------------
+# -- GitHub --------------------------------------------------------------------------------------------
 
 
 def test_a_workflow_command_carries_file_line_column_and_title() -> None:
@@ -87,7 +85,7 @@ def test_a_message_cannot_end_its_command_or_begin_another() -> None:
     assert "100%25" in line
 
 
-# -- for code scanning -----------------------------------------------------------------------------------
+# -- SARIF ---------------------------------------------------------------------------------------------
 
 
 def run_of(*findings: Finding) -> dict:
@@ -137,7 +135,7 @@ def test_uris_are_escaped_and_absolute_paths_say_so() -> None:
     assert uris == ["my%20logs/%C3%BC%FF.json", "file:///tmp/a.json"]
 
 
-def test_nothing_found_is_still_a_valid_report() -> None:
+def test_a_report_without_findings_is_valid() -> None:
     run = run_of()
 
     assert run["results"] == []

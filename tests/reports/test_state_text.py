@@ -1,23 +1,23 @@
-"""The printed state tells the same as the inspector, fits the terminal, and cannot act."""
+"""The printed state is complete, fits the terminal and is safe to print."""
 
 from __future__ import annotations
 
 import pytest
 
-from ctxview.findings import Effect, Finding, Severity
-from ctxview.flow import Flow, Link, Node, Stage
-from ctxview.reports.cells import width
+from ctxview.core.findings import Effect, Finding, Severity
+from ctxview.core.flow import Flow, FlowLink, FlowNode, FlowStage
+from ctxview.core.state import ContextState, Counts, Reach, Tier
 from ctxview.reports.console import Console
 from ctxview.reports.state_text import state_lines
-from ctxview.state import ContextState, Counts, Sight, Tier
+from ctxview.reports.table import cell_width
 from tests.reports.states import PLACE, block, state
 
 
-def printed(shown: ContextState, columns: int = 80, findings: tuple[Finding, ...] = ()) -> str:
-    return "\n".join(state_lines(shown, findings, Console(columns, colour=False)))
+def printed(printed_state: ContextState, columns: int = 80, findings: tuple[Finding, ...] = ()) -> str:
+    return "\n".join(state_lines(printed_state, findings, Console(columns, colour=False)))
 
 
-def test_every_part_of_the_state_is_there() -> None:
+def test_every_part_of_the_state_is_printed() -> None:
     text = printed(state())
 
     for word in (
@@ -40,7 +40,7 @@ def test_every_part_of_the_state_is_there() -> None:
         assert word in text, word
 
 
-def test_a_hidden_block_says_why() -> None:
+def test_a_hidden_block_has_its_reason() -> None:
     hidden = block("work-7", visible=False, reason="decay 0.70 is over 0.65")
 
     text = printed(state(tiers=(Tier("working", (hidden,)),)))
@@ -49,16 +49,16 @@ def test_a_hidden_block_says_why() -> None:
     assert "└ not shown: decay 0.70 is over 0.65" in text
 
 
-def test_findings_are_counted_and_the_way_to_them_is_named() -> None:
+def test_findings_are_counted_with_the_command_that_lists_them() -> None:
     finding = Finding("SNP016", Severity.ERROR, Effect.DROPPED, "decay is 1.7", PLACE)
 
     assert "1 error; details: ctxview check round.json" in printed(state(), findings=(finding,))
 
 
-def test_an_estimate_is_marked_as_one() -> None:
-    guessed = state(counts=Counts(1, 1, 0, 7, False, "bytes/4"))
+def test_an_estimate_is_marked() -> None:
+    estimated = state(counts=Counts(1, 1, 0, 7, False, "bytes/4"))
 
-    assert "≈ 7 tokens (bytes/4)" in printed(guessed)
+    assert "≈ 7 tokens (bytes/4)" in printed(estimated)
 
 
 @pytest.mark.parametrize("columns", [40, 60, 80, 120, 200])
@@ -69,7 +69,7 @@ def test_no_line_of_a_table_is_wider_than_the_terminal(columns: int, text: str) 
     lines = printed(state(tiers=(Tier("core", (wide,)),)), columns).splitlines()
 
     table = [line for line in lines if line.startswith("  ")]
-    assert max(width(line) for line in table) <= columns
+    assert max(cell_width(line) for line in table) <= columns
 
 
 def test_nothing_in_a_block_can_act_on_the_terminal() -> None:
@@ -83,50 +83,50 @@ def test_nothing_in_a_block_can_act_on_the_terminal() -> None:
     assert "<U+202E>" in text
 
 
-def way() -> Flow:
-    def stage(name: str, *names: str, branch_of: str | None = None) -> Stage:
-        return Stage(name, tuple(Node(each, each, "", PLACE) for each in names), branch_of)
+def flow() -> Flow:
+    def stage(name: str, *names: str, branch_of: str | None = None) -> FlowStage:
+        return FlowStage(name, tuple(FlowNode(each, each, "", PLACE) for each in names), branch_of)
 
-    item = Node("item", "item", "", PLACE, block="item")
+    item = FlowNode("item", "item", "", PLACE, block="item")
     return Flow(
         (
             stage("sources", "source"),
-            Stage("surface", (*stage("surface", "surf-1").nodes, item)),
+            FlowStage("surface", (*stage("surface", "surf-1").nodes, item)),
             stage("selection", "sel-1"),
             stage("missing", "gap-1", branch_of="selection"),
             stage("budget"),
         ),
-        (Link("source", "item", 1), Link("surf-1", "sel-1", 11), Link("sel-1", "gap-1", 1)),
+        (FlowLink("source", "item", 1), FlowLink("surf-1", "sel-1", 11), FlowLink("sel-1", "gap-1", 1)),
     )
 
 
 def test_the_lifecycle_is_a_line_with_counts_and_its_branches_below() -> None:
-    lines = printed(state(flow=way())).splitlines()
+    lines = printed(state(flow=flow())).splitlines()
 
     assert "  sources 1 ─1→ surface 1 (1 block) ─11→ selection 1 → budget 0" in lines
     assert "  └ selection ─1→ missing 1" in lines
 
 
 def test_a_lifecycle_that_is_too_long_is_wrapped() -> None:
-    lines = printed(state(flow=way()), columns=40).splitlines()
+    lines = printed(state(flow=flow()), columns=40).splitlines()
 
     assert "  sources 1 ─1→ surface 1 (1 block)" in lines
     assert "    ─11→ selection 1 → budget 0" in lines
 
 
-def test_who_sees_what_is_a_table_of_the_targets_that_occur() -> None:
-    seen = block("a", sights={"model": Sight.INJECTED, "tool": Sight.ASSEMBLED, "ui": Sight.DENIED})
-    other = block("b", sights={"model": Sight.ALLOWED, "tool": Sight.UNKNOWN, "ui": Sight.DENIED})
-    shown = state(tiers=(Tier("injected", (seen, other)),))
+def test_visibility_is_a_table_of_blocks_and_targets() -> None:
+    seen = block("a", reach={"model": Reach.INJECTED, "tool": Reach.ASSEMBLED, "ui": Reach.DENIED})
+    other = block("b", reach={"model": Reach.ALLOWED, "tool": Reach.UNKNOWN, "ui": Reach.DENIED})
+    two_blocks = state(tiers=(Tier("injected", (seen, other)),))
 
-    lines = printed(shown).splitlines()
+    lines = printed(two_blocks).splitlines()
     assert "  id  model  tool" in lines
     assert "  a   ✓      ◐" in lines
     assert "  b   ○      ?" in lines
-    assert "  id  model  tool  ui" in printed(shown, columns=120).splitlines()
+    assert "  id  model  tool  ui" in printed(two_blocks, columns=120).splitlines()
 
 
-def test_facts_that_need_more_than_a_line_get_more() -> None:
+def test_facts_that_do_not_fit_on_a_line_are_wrapped() -> None:
     facts = {f"fact {number}": "x" * 20 for number in range(5)}
 
     assert printed(state(extra=facts), columns=80).count("fact ") == 5

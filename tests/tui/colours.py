@@ -1,4 +1,4 @@
-"""What a screen really shows in which colours, and how far colours stay apart for the colour-blind."""
+"""The colours drawn on a screen, and how different colours look to the colour-blind."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from math import dist
 from rich.style import Style
 from textual.app import App
 
-from ctxview.tui.seeing import RGB, contrast, lab, light
+from ctxview.tui.terminal import RGB, contrast, lab, linear_light
 
 # G. M. Machado et al., 2009, for eyes that lack one kind of cone; on linear light.
 EYES = {
@@ -22,7 +22,7 @@ EYES = {
 
 
 def nearest(colours: Iterable[RGB]) -> float:
-    """The distance in Lab of the two that are most alike, to whichever eyes see them so."""
+    """The smallest distance in CIELAB of two of the colours, to any kind of eyes."""
     found = list(colours)
     seen = (
         dist(_seen(one, eyes), _seen(other, eyes))
@@ -32,46 +32,46 @@ def nearest(colours: Iterable[RGB]) -> float:
     return min(seen)
 
 
-def ink(style: Style) -> RGB | None:
+def foreground(style: Style) -> RGB | None:
     return None if style.color is None else tuple(style.color.get_truecolor())
 
 
-def ground(style: Style) -> RGB | None:
+def background(style: Style) -> RGB | None:
     return None if style.bgcolor is None else tuple(style.bgcolor.get_truecolor())
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A run of text on the screen in the colours a terminal shows it in."""
+    """A run of text on the screen with its colours."""
 
     text: str
-    ink: RGB
-    ground: RGB
+    foreground: RGB
+    background: RGB
 
     @property
     def is_text(self) -> bool:
-        """And no picture: those are read by their shape."""
+        """Whether it has letters or digits; other signs are recognised by their shape."""
         return any(character.isalnum() for character in self.text)
 
     @property
     def contrast(self) -> float:
-        return contrast(self.ink, self.ground)
+        return contrast(self.foreground, self.background)
 
 
 def drawn(app: App[None]) -> Iterator[Drawn]:
-    """Everything on the screen, but for what lies veiled below a dialog."""
+    """All text on the screen, except below a dialog."""
     for y, strip in enumerate(app.screen._compositor.render_strips()):
         x = 0
         for text, style, _ in strip:
             below = app.screen.is_modal and app.screen.get_widget_at(x, y)[0] is app.screen
             x += len(text)
             if text.strip() and style is not None and not below:
-                colours = ink(style), ground(style)
+                colours = foreground(style), background(style)
                 assert colours[0] is not None, text
                 assert colours[1] is not None, text
                 yield Drawn(text.strip(), *(reversed(colours) if style.reverse else colours))
 
 
 def _seen(colour: RGB, eyes: tuple[tuple[float, ...], ...]) -> tuple[float, float, float]:
-    rays = light(colour)
-    return lab([min(1, max(0, sum(a * b for a, b in zip(row, rays, strict=True)))) for row in eyes])
+    light = linear_light(colour)
+    return lab([min(1, max(0, sum(a * b for a, b in zip(row, light, strict=True)))) for row in eyes])

@@ -1,4 +1,4 @@
-"""Sources that need no file, and a tiny write policy to edit them with."""
+"""Sources without files, and a small write policy."""
 
 from __future__ import annotations
 
@@ -9,39 +9,21 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ctxview.edits import DeleteValue, Edit, InsertItem, MoveItem, Refused, SetValue, WritePolicy
-from ctxview.files.json_document import JsonDocument, parse
-from ctxview.findings import Effect, Finding, Severity
+from ctxview.core.edits import DeleteValue, Edit, EditRefused, InsertItem, MoveItem, SetValue, WritePolicy
+from ctxview.core.fields import ChoiceShape, Field, Form, NumberShape, Owner, TagsShape, TextShape
+from ctxview.core.findings import Effect, Finding, Severity
+from ctxview.core.origin import JsonValue, Origin
+from ctxview.core.state import Block, Budget, ContextState, Counts, Event, Gap, Ref, Segment, Tier, Todo
+from ctxview.files.strict_json.document import JsonDocument, parse
 from ctxview.formats import Lens, Reading, Revision
 from ctxview.formats.interface import AS_ON_DISK
-from ctxview.state import (
-    Block,
-    Budget,
-    ChoiceShape,
-    ContextState,
-    Counts,
-    Event,
-    Field,
-    Form,
-    Gap,
-    JsonValue,
-    NumberShape,
-    Origin,
-    Owner,
-    Ref,
-    Segment,
-    TagsShape,
-    TextShape,
-    Tier,
-    Todo,
-)
 
 TIERS = ("core", "working", "ephemeral", "longterm")
 LIMITS = {"core": 0.35, "working": 0.65, "ephemeral": 0.80, "longterm": 0.45}
 
 
 def memory(**tiers: list[dict[str, JsonValue]]) -> dict[str, JsonValue]:
-    """The document behind a fake source."""
+    """The document of a fake source."""
     return {"round": 14, "memory": {name: list(tiers.get(name, [])) for name in TIERS}}
 
 
@@ -61,7 +43,7 @@ def parsed(data: bytes) -> JsonDocument:
 
 @dataclass
 class FakeSource:
-    """A source made from JSON documents, one a revision."""
+    """A source made from JSON documents, one for each revision."""
 
     documents: Sequence[dict[str, Any]]
     title: str = "kestrel/night"
@@ -173,14 +155,14 @@ class FakeSource:
 
 
 class FakePolicy:
-    """Lets everything below /memory be written but rounds."""
+    """Allows writes below /memory, except to rounds."""
 
     def apply(self, data: bytes, edit: Edit) -> bytes:
         document = json.loads(data)
         if not edit.pointer.startswith("/memory/"):
-            raise Refused("only memory may be written")
+            raise EditRefused("only memory may be written")
         if edit.pointer.endswith("/round"):
-            raise Refused("the system counts the rounds")
+            raise EditRefused("the system counts the rounds")
         parent, last = _parent(document, edit.pointer)
         match edit:
             case SetValue():

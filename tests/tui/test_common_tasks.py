@@ -1,4 +1,4 @@
-"""The ten commonest tasks of `docs/keys.md`, each driven by exactly the keys that stand there."""
+"""The ten commonest tasks of `docs/keys.md`, each driven by exactly the keys listed there."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from pathlib import Path
 import pytest
 
 from ctxview.formats import open_source
-from ctxview.samples import folder
-from ctxview.tui.layout import Pane
+from ctxview.samples import samples_folder
+from ctxview.tui.model.layout import Pane
+from ctxview.tui.model.reading_index import ItemKind
 from ctxview.tui.screens.diff import DiffScreen
 from ctxview.tui.screens.help import HelpScreen
 from ctxview.tui.screens.raw import RawScreen
-from ctxview.tui.things import Kind
 from docs.make_keys import TASKS, Task
-from tests.tui.driving import Driver, driving
+from tests.tui.driver import Driver, driving
 
 SESSION = "home/1000/agent/coder/session/default"
 
 
 def a_finding_is_explained(drive: Driver, _: Path) -> None:
     assert drive.selected is not None
-    assert drive.selected.kind is Kind.FINDING
+    assert drive.selected.kind is ItemKind.FINDING
     assert "Why" in drive.text(Pane.DETAIL)
 
 
 def only_hidden_blocks_are_left_with_their_reasons(drive: Driver, _: Path) -> None:
-    shown = drive.inspector.shown
-    assert shown is not None
-    assert {shown.index.block(thing).visible for thing in shown.blocks} == {False}
-    assert drive.text(Pane.MEMORY).count("hidden:") == len(shown.blocks) > 0
+    view = drive.inspector.view
+    assert view is not None
+    assert {view.index.block(item).visible for item in view.blocks} == {False}
+    assert drive.text(Pane.MEMORY).count("hidden:") == len(view.blocks) > 0
 
 
 def the_bytes_of_the_block_are_shown(drive: Driver, _: Path) -> None:
@@ -41,34 +41,34 @@ def the_bytes_of_the_block_are_shown(drive: Driver, _: Path) -> None:
 
 def the_difference_is_shown(drive: Driver, _: Path) -> None:
     assert isinstance(drive.app.screen, DiffScreen)
-    assert "What changed since the revision before" in drive.screen_text()
+    assert "Changes since the previous revision" in drive.screen_text()
 
 
-def the_word_is_in_what_is_selected(drive: Driver, _: Path) -> None:
-    assert drive.inspector.view.hit is not None
+def the_word_is_in_the_selected_item(drive: Driver, _: Path) -> None:
+    assert drive.inspector.model.hit is not None
     assert "replica" in drive.text(Pane.DETAIL).lower()
 
 
 def the_confidence_is_on_disk(drive: Driver, path: Path) -> None:
-    before = next(folder().rglob(path.name)).read_text("utf-8")
+    before = next(samples_folder().rglob(path.name)).read_text("utf-8")
     assert before.count('"confidence": 0.9,') > 0
     assert path.read_text("utf-8") == before.replace('"confidence": 0.9,', '"confidence": 0.8,', 1)
 
 
-def the_blocking_gap_is_selected_and_says_what_it_blocks(drive: Driver, _: Path) -> None:
+def the_blocking_gap_is_selected_with_its_blocked_items(drive: Driver, _: Path) -> None:
     assert drive.front is Pane.MISSING
     assert drive.selected is not None
-    assert drive.selected.kind is Kind.GAP
+    assert drive.selected.kind is ItemKind.GAP
     assert "blocking" in drive.text(Pane.MISSING).splitlines()[1]
     assert "It blocks" in drive.text(Pane.DETAIL)
 
 
-def the_budget_is_another(drive: Driver, _: Path) -> None:
-    assert drive.inspector.view.look.budget == 1000
+def the_budget_is_changed(drive: Driver, _: Path) -> None:
+    assert drive.inspector.model.key.budget == 1000
     assert "1,000" in drive.text(Pane.BUDGET)
 
 
-def one_pane_has_the_screen(drive: Driver, _: Path) -> None:
+def only_one_pane_is_shown(drive: Driver, _: Path) -> None:
     assert [pane for pane, widget in drive.inspector.panes.items() if widget.display] == [Pane.MEMORY]
 
 
@@ -82,11 +82,11 @@ DONE: dict[str, Callable[[Driver, Path], None]] = {
     "why_hidden": only_hidden_blocks_are_left_with_their_reasons,
     "origin": the_bytes_of_the_block_are_shown,
     "what_changed": the_difference_is_shown,
-    "search": the_word_is_in_what_is_selected,
+    "search": the_word_is_in_the_selected_item,
     "edit": the_confidence_is_on_disk,
-    "worst_gap": the_blocking_gap_is_selected_and_says_what_it_blocks,
-    "budget": the_budget_is_another,
-    "zoom": one_pane_has_the_screen,
+    "worst_gap": the_blocking_gap_is_selected_with_its_blocked_items,
+    "budget": the_budget_is_changed,
+    "zoom": only_one_pane_is_shown,
     "help": all_keys_are_listed,
 }
 
@@ -101,13 +101,13 @@ async def test_a_common_task_takes_exactly_these_keys(task: Task, tmp_path: Path
     path = _copy(task.sample, tmp_path)
     async with driving(open_source(path)) as drive:
         for key in task.presses:
-            await drive.press(_as_the_toolkit_calls_it(key))
-            await _until_a_person_is_asked(drive)
+            await drive.press(_toolkit_key(key))
+            await _until_done_or_asked(drive)
         DONE[task.id](drive, path)
 
 
-async def _until_a_person_is_asked(drive: Driver) -> None:
-    """An edit goes through threads; one that lives on while a dialog is open waits for the next key."""
+async def _until_done_or_asked(drive: Driver) -> None:
+    """Wait for an edit or a comparison, unless it waits for a key in a dialog."""
     while any(worker.group in {"editing", "comparing"} for worker in drive.app.workers):
         if len(drive.app.screen_stack) > 1:
             return
@@ -116,8 +116,8 @@ async def _until_a_person_is_asked(drive: Driver) -> None:
 
 
 def _copy(sample: str, to: Path) -> Path:
-    """The sample, where it may be changed; of a home with many sessions the first that would be shown."""
-    original = folder() / sample
+    """Copy the sample; for a home with many sessions, return the first one."""
+    original = samples_folder() / sample
     path = to / original.name
     if original.is_file():
         shutil.copy(original, path)
@@ -126,5 +126,5 @@ def _copy(sample: str, to: Path) -> Path:
     return path / SESSION if (path / SESSION).exists() else path
 
 
-def _as_the_toolkit_calls_it(key: str) -> str:
+def _toolkit_key(key: str) -> str:
     return key if len(key) == 1 else key.lower().replace("-", "+")

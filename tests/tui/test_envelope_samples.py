@@ -1,16 +1,16 @@
-"""The bundled envelopes in the inspector: what blocks is on top, what was masked is nowhere."""
+"""The bundled envelopes in the inspector: blocking gaps come first, masked content is not shown."""
 
 from __future__ import annotations
 
 from ctxview.formats import open_source
-from ctxview.samples import folder
-from ctxview.tui.layout import Pane
+from ctxview.samples import samples_folder
+from ctxview.tui.model.layout import Pane
+from ctxview.tui.model.reading_index import ItemId, ItemKind
 from ctxview.tui.screens.raw import RawScreen
-from ctxview.tui.things import Kind, Thing
-from tests.tui.driving import Driver, driving
+from tests.tui.driver import Driver, driving
 
-HANDOFF = folder() / "envelope" / "handoff"
-PLANTED = folder() / "envelope" / "planted"
+HANDOFF = samples_folder() / "envelope" / "handoff"
+PLANTED = samples_folder() / "envelope" / "planted"
 HIDDEN = ("Hedwig", "Solvang", "2026-0417", "0555 0141 882")
 
 
@@ -19,38 +19,40 @@ def leaked(text: str) -> list[str]:
 
 
 async def to_report(drive: Driver) -> None:
-    drive.inspector.go_to(Thing(Kind.BLOCK, "item-report", "injected"))
+    drive.inspector.go_to(ItemId(ItemKind.BLOCK, "item-report", "injected"))
     await drive.settle()
 
 
-async def test_the_blocking_gap_is_on_top_with_whom_to_ask_and_what_waits() -> None:
+async def test_the_blocking_gap_comes_first_with_its_contact_and_blocked_items() -> None:
     async with driving(open_source(HANDOFF)) as drive:
         await drive.press("6")
         rows = drive.text(Pane.MISSING)
         assert rows.index("gap-senders") < rows.index("item-ci-runs")
-        told = " ".join(drive.text(Pane.DETAIL).split())
-        assert "✖ blocking · requested" in told
-        assert "asked of ines.duarte" in told
-        assert "file (deploy/scheduler.toml in the repository of operations, which neither agent can" in told
-        assert "⊘ say that the patch is good ⊘ merge it into main" in told
+        detail = " ".join(drive.text(Pane.DETAIL).split())
+        assert "✖ blocking · requested" in detail
+        assert "asked of ines.duarte" in detail
+        assert (
+            "file (deploy/scheduler.toml in the repository of operations, which neither agent can" in detail
+        )
+        assert "⊘ say that the patch is good ⊘ merge it into main" in detail
 
 
-async def test_the_way_of_the_handoff_tells_how_many_passed_each_step() -> None:
+async def test_the_lifecycle_shows_how_many_items_passed_each_stage() -> None:
     async with driving(open_source(HANDOFF), size=(200, 60)) as drive:
         await drive.press("L")
         assert "5 of 8" in drive.screen_text()
         assert "3 of 5" in drive.screen_text()
 
 
-async def test_what_was_masked_is_in_no_pane() -> None:
+async def test_masked_content_is_not_in_any_pane() -> None:
     async with driving(open_source(PLANTED), size=(200, 60)) as drive:
         await to_report(drive)
-        told = {pane: drive.text(pane) for pane in drive.inspector.panes}
-        assert "[withheld" in told[Pane.DETAIL]
-        assert {pane: found for pane, text in told.items() if (found := leaked(text))} == {}
+        texts = {pane: drive.text(pane) for pane in drive.inspector.panes}
+        assert "[withheld" in texts[Pane.DETAIL]
+        assert {pane: found for pane, text in texts.items() if (found := leaked(text))} == {}
 
 
-async def test_what_was_masked_is_neither_read_found_nor_copied_in_the_file() -> None:
+async def test_masked_content_is_not_shown_found_or_copied_in_the_raw_view() -> None:
     async with driving(open_source(PLANTED)) as drive:
         await to_report(drive)
         await drive.press("y")
@@ -64,4 +66,4 @@ async def test_what_was_masked_is_neither_read_found_nor_copied_in_the_file() ->
         assert not leaked(drive.app.clipboard)
         await drive.press("slash")
         await drive.type("Hedwig")
-        assert "nowhere in this file" in drive.screen_text()
+        assert "not found in this file" in drive.screen_text()

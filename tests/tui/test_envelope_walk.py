@@ -1,4 +1,4 @@
-"""A real envelope in the inspector: what the neutral state tells of it can be walked and edited."""
+"""A real envelope in the inspector: going along its lifecycle, and editing."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from ctxview.formats import Source, open_source
-from ctxview.tui.layout import Pane
+from ctxview.tui.model.layout import Pane
+from ctxview.tui.model.reading_index import ItemKind
 from ctxview.tui.screens.form import FormScreen
-from ctxview.tui.things import Kind
 from tests.formats.envelope.bundles import good
-from tests.tui.driving import driving
+from tests.tui.driver import driving
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def turn(tmp_path: Path) -> Source:
     return open_source(file)
 
 
-async def test_from_an_injection_two_presses_reach_the_item_and_its_source(turn: Source) -> None:
+async def test_two_keys_go_from_an_injection_to_the_item_and_its_source(turn: Source) -> None:
     async with driving(turn) as drive:
         await drive.press("L", *["l"] * 7)
         assert drive.selected is not None
@@ -35,17 +35,17 @@ async def test_from_an_injection_two_presses_reach_the_item_and_its_source(turn:
         assert drive.selected.within == "sources"
 
 
-async def test_an_item_the_tool_alone_sees_is_told_so(turn: Source) -> None:
+async def test_the_visibility_pane_shows_an_item_only_the_tool_sees(turn: Source) -> None:
     async with driving(turn, size=(80, 24)) as drive:
         await drive.press("V")
         row = next(line for line in drive.screen_text().splitlines() if "item-log" in line)
         assert row.split()[1:3] == ["✗", "●"]
 
 
-async def test_a_gap_on_the_way_is_edited_in_a_form(turn: Source) -> None:
+async def test_a_gap_of_the_lifecycle_is_edited_in_a_form(turn: Source) -> None:
     async with driving(turn) as drive:
         await drive.press("L", "l", "l", "l")
         assert drive.selected is not None
-        assert (drive.selected.kind, drive.selected.within) == (Kind.NODE, "missing")
+        assert (drive.selected.kind, drive.selected.within) == (ItemKind.NODE, "missing")
         await drive.press("e")
         assert isinstance(drive.app.screen, FormScreen)

@@ -1,20 +1,20 @@
-"""A handoff, its way and who may see what of it, as pictures. A change is looked at before it is accepted."""
+"""Pictures of a handoff, its lifecycle and visibility. Look at a changed picture before accepting it."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.tui.handoff import Handoff
-from tests.tui.test_pictures import SIZES, Compare, app, keys
+from tests.tui.handoff_story import Handoff
+from tests.tui.pictures import SIZES, Compare, app, keys
 
-WAYS = {"lifecycle": ("L", "l", "l"), "visibility": ("V", "j", "j")}
+VIEWS = {"lifecycle": ("L", "l", "l"), "visibility": ("V", "j", "j")}
 
 
 @pytest.mark.parametrize("theme", ["ctxview-dark", "ctxview-light"])
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-@pytest.mark.parametrize("way", WAYS)
-def test_the_handoff(snap_compare: Compare, way: str, size: tuple[int, int], theme: str) -> None:
-    assert snap_compare(app(Handoff()), terminal_size=size, run_before=keys(*WAYS[way], theme=theme))
+@pytest.mark.parametrize("view", VIEWS)
+def test_the_handoff(snap_compare: Compare, view: str, size: tuple[int, int], theme: str) -> None:
+    assert snap_compare(app(Handoff()), terminal_size=size, run_before=keys(*VIEWS[view], theme=theme))
 
 
 def test_what_is_missing_in_the_handoff(snap_compare: Compare) -> None:

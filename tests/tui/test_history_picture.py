@@ -1,17 +1,13 @@
-"""The history of the bundled session as people see it. A change is looked at before it is accepted."""
+"""A picture of the history of the bundled session. Look at a changed picture before accepting it."""
 
 from __future__ import annotations
 
 from ctxview.formats import open_source
-from ctxview.samples import folder
-from ctxview.tui.app import CtxviewApp
-from ctxview.tui.loading import Manner
-from tests.tui.test_pictures import Compare, keys
+from ctxview.samples import samples_folder
+from tests.tui.pictures import Compare, app, keys
 
-STORY = folder() / "session/coder/home/1000/agent/coder/session/default"
+STORY = samples_folder() / "session/coder/home/1000/agent/coder/session/default"
 
 
 def test_the_history_of_the_coder(snap_compare: Compare) -> None:
-    source = open_source(STORY)
-    app = CtxviewApp(lambda: [source], Manner("bytes/3"), watching=False)
-    assert snap_compare(app, terminal_size=(120, 36), run_before=keys("0", *["j"] * 8))
+    assert snap_compare(app(open_source(STORY)), terminal_size=(120, 36), run_before=keys("0", *["j"] * 8))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from ctxview.formats import open_source
-from ctxview.samples import folder
+from ctxview.samples import samples_folder
+from ctxview.tui.drawing.text import paragraphs, plain, preview
 from ctxview.tui.screens.raw import RawScreen
-from ctxview.tui.text import paragraphs, plain, preview
-from tests.tui.driving import Driver, driving
+from tests.tui.driver import Driver, driving
 
-FILE = folder() / "snapshot" / "broken" / "secret.json"
+FILE = samples_folder() / "snapshot" / "broken" / "secret.json"
 SECRETS = ("a-real-password", "NOTAREALKEY23456", "ThisIsNotARealToken")
 
 
@@ -18,7 +18,7 @@ def shows_none(text: str) -> bool:
     return not any(secret in text for secret in SECRETS)
 
 
-async def test_no_pane_and_no_copy_tells_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_pane_and_no_copy_contains_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not shows_none(FILE.read_text("utf-8"))
     copied: list[str] = []
     async with driving(open_source(FILE), size=(160, 48)) as drive:
@@ -41,7 +41,7 @@ def _assert_masked(drive: Driver) -> None:
     assert "Replica login" in shown
 
 
-def test_a_secret_behind_the_cut_is_known_for_one() -> None:
+def test_a_secret_that_is_cut_is_still_masked() -> None:
     text = "key " + "ghp_" + "Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv1Wx2"
     assert "Cd2" not in plain(preview(text, limit=16))
     assert "Cd2" not in plain(paragraphs(text)[0])

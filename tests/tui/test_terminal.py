@@ -1,4 +1,4 @@
-"""Terminals that can do less: fewer colours, none, no signs but ASCII. What is said stays said."""
+"""Terminals with fewer colours, without colours, or with ASCII only; the content stays readable."""
 
 from __future__ import annotations
 
@@ -13,16 +13,25 @@ from rich.style import Style
 from textual.color import Color
 from textual.filter import Monochrome
 
-from ctxview import ascii_signs, tui
-from ctxview.config import load as load_config
-from ctxview.reports.json_text import dumps
-from ctxview.tui import glyphs, revision_kinds, sights, themes
-from ctxview.tui.filters import filters_for
-from ctxview.tui.seeing import contrast
-from ctxview.tui.terminal import Colours, Terminal, appearance, colours_of, knows_signs, terminal_of
-from ctxview.tui.text import Line, Span
-from ctxview.tui.widgets.drawing import draw
-from tests.tui.colours import ground, ink
+from ctxview import tui
+from ctxview.config import load_config
+from ctxview.reports import console
+from ctxview.reports.json_output import dumps
+from ctxview.tui import themes
+from ctxview.tui.drawing import glyphs
+from ctxview.tui.drawing.text import Line, Span
+from ctxview.tui.terminal import (
+    ColourDepth,
+    Terminal,
+    appearance,
+    colours_of,
+    contrast,
+    filters_for,
+    knows_signs,
+    terminal_of,
+)
+from ctxview.tui.widgets.strips import draw_strip
+from tests.tui.colours import background, foreground
 
 BLACK = Color.parse("black")
 
@@ -30,17 +39,17 @@ BLACK = Color.parse("black")
 @pytest.mark.parametrize(
     ("environment", "colours"),
     [
-        ({"TERM": "xterm-256color", "COLORTERM": "truecolor"}, Colours.ALL),
-        ({"TERM": "tmux-256color"}, Colours.SOME),
-        ({"TERM": "xterm"}, Colours.SIXTEEN),
-        ({"TERM": "linux"}, Colours.SIXTEEN),
-        ({"TERM": "vt100"}, Colours.NONE),
-        ({"TERM": "dumb"}, Colours.NONE),
-        ({"TERM": "xterm-256color", "COLORTERM": "truecolor", "NO_COLOR": "1"}, Colours.NONE),
-        ({"TERM": "xterm-256color", "COLORTERM": "truecolor", "NO_COLOR": ""}, Colours.ALL),
+        ({"TERM": "xterm-256color", "COLORTERM": "truecolor"}, ColourDepth.ALL),
+        ({"TERM": "tmux-256color"}, ColourDepth.SOME),
+        ({"TERM": "xterm"}, ColourDepth.SIXTEEN),
+        ({"TERM": "linux"}, ColourDepth.SIXTEEN),
+        ({"TERM": "vt100"}, ColourDepth.NONE),
+        ({"TERM": "dumb"}, ColourDepth.NONE),
+        ({"TERM": "xterm-256color", "COLORTERM": "truecolor", "NO_COLOR": "1"}, ColourDepth.NONE),
+        ({"TERM": "xterm-256color", "COLORTERM": "truecolor", "NO_COLOR": ""}, ColourDepth.ALL),
     ],
 )
-def test_how_many_colours_a_terminal_has(environment: dict[str, str], colours: Colours) -> None:
+def test_the_colour_depth_of_a_terminal(environment: dict[str, str], colours: ColourDepth) -> None:
     assert colours_of(environment) is colours
 
 
@@ -59,18 +68,18 @@ def test_how_many_colours_a_terminal_has(environment: dict[str, str], colours: C
         ({"LANG": "C.UTF-8", "TERM": "vt220"}, "utf-8", False),
     ],
 )
-def test_whether_a_terminal_knows_more_than_ascii(
+def test_a_terminal_without_utf8_has_ascii_only(
     environment: dict[str, str], encoding: str, knows: bool
 ) -> None:
     assert knows_signs(environment, encoding) is knows
 
 
-def test_a_person_may_say_which_signs_are_known() -> None:
+def test_the_glyphs_setting_overrides_the_environment() -> None:
     assert terminal_of({"LANG": "C"}, "utf-8", "unicode").ascii is False
     assert terminal_of({"LANG": "C.UTF-8"}, "utf-8", "ascii").ascii is True
 
 
-def test_few_colours_have_a_theme_of_their_own_unless_one_is_asked_for(
+def test_sixteen_colours_have_their_theme_unless_an_option_names_another(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("TERM", "xterm")
@@ -81,20 +90,20 @@ def test_few_colours_have_a_theme_of_their_own_unless_one_is_asked_for(
     assert appearance(load_config())[0] == "ctxview-reef"
 
 
-def test_every_sign_we_draw_has_one_in_ascii() -> None:
+def test_every_sign_has_an_ascii_replacement() -> None:
     used = {character for file in Path(tui.__file__).parent.rglob("*.py") for character in _signs_in(file)}
-    assert used - set(ascii_signs.SIGNS) == set()
-    assert all(len(sign) == 1 and sign.isascii() for sign in ascii_signs.SIGNS.values())
+    assert used - set(console.ASCII_SIGNS) == set()
+    assert all(len(sign) == 1 and sign.isascii() for sign in console.ASCII_SIGNS.values())
 
 
-def test_signs_that_differ_in_meaning_differ_in_ascii() -> None:
-    beads = [sign for bead in revision_kinds.LEGEND[:5] for sign in (bead.hollow, bead.filled)]
+def test_signs_with_different_meanings_differ_in_ascii() -> None:
+    beads = [sign for bead in glyphs.REVISION_LEGEND[:5] for sign in (bead.hollow, bead.filled)]
     for signs in (
-        *(glyphs.SEVERITY.values(), glyphs.OWNER.values(), glyphs.REF.values(), sights.GLYPHS.values()),
+        *(glyphs.SEVERITY.values(), glyphs.OWNER.values(), glyphs.REF.values(), glyphs.REACH_GLYPHS.values()),
         *((glyphs.YES, glyphs.NO, glyphs.UNSAID), (glyphs.DONE, glyphs.CURRENT, glyphs.OPEN)),
         *(glyphs.LEVELS, beads, "█▓▒░", "━─", "▐▕"),
     ):
-        assert len(set(map(ascii_signs.sign, signs))) == len(set(signs)), signs
+        assert len(set(map(console.ascii_sign, signs))) == len(set(signs)), signs
 
 
 def test_a_line_in_ascii_is_as_wide_as_it_was() -> None:
@@ -103,7 +112,7 @@ def test_a_line_in_ascii_is_as_wide_as_it_was() -> None:
 
 
 def test_without_colours_the_cursor_is_reversed_and_a_click_still_works() -> None:
-    terminal = Terminal(Colours.NONE)
+    terminal = Terminal(ColourDepth.NONE)
     row = (Span("a", "severity.error", "screen.x"), Span(" b", "strong"))
     plain, blurred, chosen = (_through(terminal, row, each) for each in ("", "cursor.blur", "cursor"))
     for each in (*plain, *blurred, *chosen):
@@ -116,34 +125,34 @@ def test_without_colours_the_cursor_is_reversed_and_a_click_still_works() -> Non
 
 
 @pytest.mark.parametrize("name", ["ctxview-dark", "ctxview-light", "ctxview-reef", "ctxview-amber"])
-def test_256_colours_keep_rows_apart_and_text_readable(name: str) -> None:
+def test_in_256_colours_rows_differ_and_text_is_readable(name: str) -> None:
     row = (Span("a", "hidden"), Span("b", "visible.no"), Span("c", "dim"), Span("d", "tier.longterm"))
-    grounds = []
+    backgrounds = []
     for under in ("", "cursor.blur", "cursor"):
-        for each in _through(Terminal(Colours.SOME), row, under, name):
-            colours = ink(each.style or Style()), ground(each.style or Style())
+        for each in _through(Terminal(ColourDepth.SOME), row, under, name):
+            colours = foreground(each.style or Style()), background(each.style or Style())
             assert colours[0] is not None
             assert colours[1] is not None
             assert contrast(colours[0], colours[1]) >= 4.5 or not each.text.strip(), each
-        grounds.append(colours[1])
-    assert len(set(grounds)) == 3
+        backgrounds.append(colours[1])
+    assert len(set(backgrounds)) == 3
 
 
-def test_a_stream_that_does_not_know_our_signs_gets_ascii_and_json_stays_whole(
+def test_an_ascii_stream_gets_ascii_signs_and_valid_json(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert "✓ … ü".encode("ascii", ascii_signs.ERRORS) == b"+ ~ \\xfc"
+    assert "✓ … ü".encode("ascii", console.ASCII_ERRORS) == b"+ ~ \\xfc"
     monkeypatch.setattr("sys.stdout", TextIOWrapper(BytesIO(), "ascii"))
     assert dumps("é → 😀").isascii()
     assert json.loads(dumps("é → 😀")) == "é → 😀"
 
 
 def _through(terminal: Terminal, line: Line, under: str, theme: str = themes.SIXTEEN) -> list[Segment]:
-    palette = themes.load(theme)
+    palette = themes.load_palette(theme)
     base = Style(color=palette.base["foreground"], bgcolor=palette.base["surface"])
-    segments = list(draw(line, 24, palette, base, under))
-    # What the toolkit does by itself where it finds NO_COLOR.
-    greys = [Monochrome()] if terminal.colours is Colours.NONE else []
+    segments = list(draw_strip(line, 24, palette, base, under))
+    # The toolkit adds this filter when NO_COLOR is set.
+    greys = [Monochrome()] if terminal.colours is ColourDepth.NONE else []
     for each in filters_for(terminal, greys):
         segments = each.apply(segments, BLACK)
     return segments
@@ -154,10 +163,12 @@ def _style(segments: list[Segment]) -> Style:
 
 
 def _signs_in(file: Path) -> set[str]:
-    """What is no letter in the strings of a module; what is only said of it does not count."""
+    """The signs in the strings of a module, without docstrings."""
     tree = ast.parse(file.read_text("utf-8"))
-    said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    strings = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in said)
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    strings = (
+        node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in docstrings
+    )
     return {
         character
         for node in strings

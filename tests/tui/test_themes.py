@@ -8,57 +8,59 @@ import pytest
 from rich.style import Style
 from textual.color import Color
 
-from ctxview.tui import glyphs, sights, themes
-from ctxview.tui.seeing import RGB, contrast
-from ctxview.tui.themes import BadTheme, Palette, load, names, parse
-from tests.tui.colours import drawn, ground, ink, nearest
-from tests.tui.driving import Driver, driving
-from tests.tui.stories import night
+from ctxview.config import DEFAULT_THEME, theme_folder, theme_names
+from ctxview.tui import themes
+from ctxview.tui.drawing import glyphs
+from ctxview.tui.terminal import RGB, contrast
+from ctxview.tui.themes import Palette, ThemeError, load_palette, parse_theme
+from tests.tui.colours import background, drawn, foreground, nearest
+from tests.tui.driver import Driver, driving
+from tests.tui.snapshot_stories import night
 
-GOOD = (themes.folder() / f"{themes.DEFAULT}.toml").read_text("utf-8")
+GOOD = (theme_folder() / f"{DEFAULT_THEME}.toml").read_text("utf-8")
 GRAPHIC = 3.0
 PICTURES = {"faint", "rail", "budget.free", "budget.reserved"}
-"""Never letters: lines, and the parts of a bar."""
+"""Styles for lines and parts of a bar, never for letters."""
 NO_TEXT = {"track"}
-"""What the scroll rail runs in; it says nothing."""
+"""Styles without text: the track of a scroll bar."""
 APART = 18.0
-"""In Lab; about two is the least that eyes can tell."""
+"""A distance in CIELAB; about two is the smallest visible difference."""
 
 
 def test_the_default_comes_first() -> None:
-    assert themes.names()[0] == themes.DEFAULT
-    assert len(themes.names()) >= 3
+    assert theme_names()[0] == DEFAULT_THEME
+    assert len(theme_names()) >= 3
 
 
-@pytest.mark.parametrize("name", themes.names())
-def test_every_theme_says_the_same_styles(name: str) -> None:
-    assert set(load(name).styles) == set(load(themes.DEFAULT).styles)
-    assert load(name).name == name
+@pytest.mark.parametrize("name", theme_names())
+def test_every_theme_has_the_same_styles(name: str) -> None:
+    assert set(load_palette(name).styles) == set(load_palette(DEFAULT_THEME).styles)
+    assert load_palette(name).name == name
 
 
-@pytest.mark.parametrize("name", themes.names())
-def test_every_style_can_be_seen_on_every_ground(name: str) -> None:
-    palette = load(name)
+@pytest.mark.parametrize("name", theme_names())
+def test_every_style_is_visible_on_every_background(name: str) -> None:
+    palette = load_palette(name)
     styles = {
         **palette.styles,
         **{f"{ramp} {at}": each for ramp, steps in palette.ramps.items() for at, each in enumerate(steps)},
     }
     plain = _colour(palette, "foreground")
-    grounds = {each: _colour(palette, each) for each in ("background", "surface", "panel")}
-    for style, look in {"plain text": Style.parse(palette.base["foreground"]), **styles}.items():
-        if style in NO_TEXT or (ink(look) is None and ground(look) is None):
+    backgrounds = {each: _colour(palette, each) for each in ("background", "surface", "panel")}
+    for style, key in {"plain text": Style.parse(palette.base["foreground"]), **styles}.items():
+        if style in NO_TEXT or (foreground(key) is None and background(key) is None):
             continue
-        if look.reverse:
-            look = Style(color=palette.base["surface"], bgcolor=look.color)
-        own = ground(look)
-        under = {"its own": own} if own is not None else grounds | _rows(palette)
+        if key.reverse:
+            key = Style(color=palette.base["surface"], bgcolor=key.color)
+        own = background(key)
+        under = {"its own": own} if own is not None else backgrounds | _rows(palette)
         for where, colour in under.items():
-            assert contrast(ink(look) or plain, colour) >= _least(name, style), f"{style} on {where}"
+            assert contrast(foreground(key) or plain, colour) >= _least(name, style), f"{style} on {where}"
 
 
-@pytest.mark.parametrize("name", themes.names())
-def test_frames_can_be_seen(name: str) -> None:
-    palette = load(name)
+@pytest.mark.parametrize("name", theme_names())
+def test_frames_are_visible(name: str) -> None:
+    palette = load_palette(name)
     for frame in ("primary", "secondary", "accent", "warning", "error"):
         for under in ("background", "surface"):
             assert contrast(_colour(palette, frame), _colour(palette, under)) >= GRAPHIC, frame
@@ -79,27 +81,27 @@ def test_frames_can_be_seen(name: str) -> None:
     ],
     ids=lambda names: names[0],
 )
-def test_the_safe_theme_keeps_colours_apart_for_every_kind_of_eyes(names: tuple[str, ...]) -> None:
-    colours = [ink(load("ctxview-safe").style(each)) for each in names]
+def test_colours_of_the_safe_theme_differ_for_the_colour_blind(names: tuple[str, ...]) -> None:
+    colours = [foreground(load_palette("ctxview-safe").style(each)) for each in names]
     assert nearest(each for each in colours if each is not None) >= APART
 
 
-def test_nothing_is_told_by_colour_alone() -> None:
-    """What differs in meaning and stands in the same place differs in shape, too."""
-    for signs in (glyphs.SEVERITY, glyphs.OWNER, glyphs.REF, sights.GLYPHS):
+def test_no_meaning_depends_on_colour_alone() -> None:
+    """Signs with different meanings in the same place also differ in shape."""
+    for signs in (glyphs.SEVERITY, glyphs.OWNER, glyphs.REF, glyphs.REACH_GLYPHS):
         assert len(set(signs.values())) == len(signs)
     assert len({glyphs.YES, glyphs.NO, glyphs.UNSAID}) == 3
 
 
-async def test_what_is_really_drawn_can_be_read() -> None:
-    """The prompt, its marks, a notice; then a form with its inputs and buttons, where colours are mixed."""
+async def test_drawn_text_is_readable() -> None:
+    """Checks the prompt, its marks and a notice, then a form, whose inputs and buttons mix colours."""
     async with driving(night(), size=(100, 24)) as drive:
         await drive.pilot.press("j", "slash")
         drive.inspector.say("A notice", severity="warning", title="title")
         await drive.type("lamp")
         _assert_readable(drive)
         await drive.pilot.press("escape", "e")
-        themes.turn_to(drive.app, "ctxview-light")
+        themes.apply_theme(drive.app, "ctxview-light")
         await drive.pilot.pause()
         _assert_readable(drive)
 
@@ -118,8 +120,8 @@ def test_no_colour_is_named_outside_the_themes() -> None:
         assert found <= {"transparent"}, file
 
 
-def test_what_is_faint_is_no_text() -> None:
-    """Only lines are drawn so faintly; words go through `show`."""
+def test_text_is_never_faint() -> None:
+    """Only lines are drawn faint; text goes through `show`."""
     for file in Path(themes.__file__).parent.rglob("*.py"):
         assert not re.search(r'show\([^()]*"faint"', file.read_text("utf-8")), file
 
@@ -128,16 +130,16 @@ def test_a_persons_own_theme_may_leave_out_styles(own_theme: Callable[[str], str
     name = own_theme(
         re.sub(r'^(dim|"owner.*") = .*\n', "", GOOD.replace("#a9d6ff", "#123456"), flags=re.MULTILINE)
     )
-    palette = load(name)
-    assert palette.style("dim") == load(themes.DEFAULT).style("dim")
-    assert ink(palette.style("code")) == (0x12, 0x34, 0x56)
+    palette = load_palette(name)
+    assert palette.style("dim") == load_palette(DEFAULT_THEME).style("dim")
+    assert foreground(palette.style("code")) == (0x12, 0x34, 0x56)
 
 
-def test_a_style_nobody_knows_is_told_with_the_nearest(own_theme: Callable[[str], str]) -> None:
+def test_an_unknown_style_is_an_error_with_the_nearest_name(own_theme: Callable[[str], str]) -> None:
     with pytest.raises(
-        BadTheme, match=r"mine\.toml: styles\.severity\.eror: .* \(did you mean severity\.error\?\)"
+        ThemeError, match=r"mine\.toml: styles\.severity\.eror: .* \(did you mean severity\.error\?\)"
     ):
-        load(own_theme(GOOD.replace("severity.error", "severity.eror")))
+        load_palette(own_theme(GOOD.replace("severity.error", "severity.eror")))
 
 
 @pytest.fixture
@@ -145,36 +147,39 @@ def own_theme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Calla
     def write(text: str) -> str:
         file = tmp_path / "ctxview" / "themes" / "mine.toml"
         file.parent.mkdir(parents=True)
-        file.write_text(text.replace(themes.DEFAULT, "mine"), "utf-8")
+        file.write_text(text.replace(DEFAULT_THEME, "mine"), "utf-8")
         return "mine"
 
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     yield write
-    load.cache_clear()
+    load_palette.cache_clear()
 
 
-def test_a_style_name_lays_over_the_one_before() -> None:
-    palette = load(themes.DEFAULT)
+def test_a_later_style_name_overrides_an_earlier_one() -> None:
+    palette = load_palette(DEFAULT_THEME)
     assert palette.style("strong bad").color == palette.style("bad").color
     assert palette.style("strong bad").bold
 
 
-def test_a_tier_nobody_named_always_has_the_same_colour() -> None:
-    palette = load(themes.DEFAULT)
+def test_an_unnamed_tier_always_has_the_same_colour() -> None:
+    palette = load_palette(DEFAULT_THEME)
     assert palette.style("tier.pinned").color is not None
     assert palette.style("tier.pinned") == palette.style("tier.pinned")
 
 
 def test_ramps_have_eight_steps() -> None:
-    palette = load(themes.DEFAULT)
+    palette = load_palette(DEFAULT_THEME)
     assert len({palette.style(f"decay.{step}").color for step in range(8)}) == 8
 
 
 @pytest.mark.parametrize(
-    ("broken", "told"),
+    ("broken", "message"),
     [
-        (GOOD.replace('primary = "#6cb6ff"', 'primary = "#6cb6fg"'), "base.primary: '#6cb6fg' is no colour"),
-        (GOOD.replace('ok = "#5fd0a5"', 'ok = "mauvish"'), "styles.ok: 'mauvish' is no style"),
+        (
+            GOOD.replace('primary = "#6cb6ff"', 'primary = "#6cb6fg"'),
+            "base.primary: '#6cb6fg' is not a colour",
+        ),
+        (GOOD.replace('ok = "#5fd0a5"', 'ok = "mauvish"'), "styles.ok: 'mauvish' is not a style"),
         (GOOD.replace("[ramps]", "[rumps]"), "[ramps] is missing"),
         (GOOD.replace('title = "Dark"', ""), "title is missing"),
         (
@@ -185,9 +190,9 @@ def test_ramps_have_eight_steps() -> None:
     ],
     ids=lambda value: "" if len(value) > 80 else value,
 )
-def test_a_bad_theme_is_refused_with_the_entry_named(broken: str, told: str) -> None:
-    with pytest.raises(BadTheme, match=told.replace("[", r"\[")):
-        parse(broken)
+def test_an_error_in_a_theme_names_the_entry(broken: str, message: str) -> None:
+    with pytest.raises(ThemeError, match=message.replace("[", r"\[")):
+        parse_theme(broken)
 
 
 def _colour(palette: Palette, name: str) -> RGB:
@@ -195,20 +200,22 @@ def _colour(palette: Palette, name: str) -> RGB:
 
 
 def _rows(palette: Palette) -> dict[str, RGB]:
-    """The grounds of rows that are chosen or pointed at, where text keeps its own colour."""
+    """The backgrounds of selected and hovered rows on which text keeps its colour."""
     rows = {each: palette.style(each) for each in ("cursor", "cursor.blur", "hover")}
-    return {name: under for name, row in rows.items() if ink(row) is None and (under := ground(row))}
+    return {
+        name: under for name, row in rows.items() if foreground(row) is None and (under := background(row))
+    }
 
 
 def _least(theme: str, style: str) -> float:
     return GRAPHIC if style in PICTURES else 7 if theme == "ctxview-contrast" else 4.5
 
 
-async def test_a_broken_theme_of_ones_own_is_told_and_passed_over(own_theme: Callable[[str], str]) -> None:
+async def test_a_broken_own_theme_is_skipped(own_theme: Callable[[str], str]) -> None:
     broken = own_theme("this is = no theme [")
     async with driving(night()) as drive:
         seen = {drive.app.theme}
-        for _ in names()[1:]:
+        for _ in theme_names()[1:]:
             await drive.press("t")
             seen.add(drive.app.theme)
-        assert seen == set(names()) - {broken}
+        assert seen == set(theme_names()) - {broken}

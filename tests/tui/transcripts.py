@@ -1,18 +1,21 @@
-"""Sources with a transcript and with long work, made up on the spot: rows cost what is seen of them."""
+"""Sources with a transcript and with long work; rows are made when they are read."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
 
-from ctxview.files.reading import Unreadable
+from msgspec.structs import replace
+
+from ctxview.core.origin import Origin
+from ctxview.core.transcript import Row
+from ctxview.files.reading import ReadError
 from ctxview.formats import Lens, Progress, Reading, Revision
 from ctxview.formats.interface import AS_ON_DISK
-from ctxview.state import Origin, Row
 from tests.tui.fakes import FakeSource
-from tests.tui.stories import RICH
+from tests.tui.snapshot_stories import RICH
 
 FILE = "night/messages.jsonl"
 ROLES = ("user", "assistant", "tool", "system")
@@ -20,7 +23,7 @@ ROLES = ("user", "assistant", "tool", "system")
 
 @dataclass
 class FakeTranscript:
-    """Rows that say their number; `marks` say something else."""
+    """Rows that contain their number, except those in `marks`."""
 
     rows: int
     marks: Mapping[int, str] = field(default_factory=dict)
@@ -28,7 +31,7 @@ class FakeTranscript:
     asked: set[int] = field(default_factory=set)
     searches: list[tuple[int, bool]] = field(default_factory=list)
     last: int = 0
-    """While not complete: so many more rows at the end, which say that."""
+    """The number of rows at the end while the transcript is not complete."""
 
     @property
     def ending(self) -> int:
@@ -65,13 +68,13 @@ class FakeTranscript:
 
 @dataclass
 class TalkingSource(FakeSource):
-    """A source whose messages are too large to be read whole."""
+    """A source whose file of messages is too large to be read."""
 
     transcript: FakeTranscript = field(default_factory=lambda: FakeTranscript(83))
 
     def bytes_of(self, file: str) -> bytes:
         if file == FILE:
-            raise Unreadable(Path(file), "the file has 900 MiB")
+            raise ReadError(Path(file), "the file has 900 MiB")
         return super().bytes_of(file)
 
     def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:
@@ -84,7 +87,7 @@ class TalkingSource(FakeSource):
 
 @dataclass
 class WorkingSource(TalkingSource):
-    """A source that knows its earlier revisions only after its work, which waits until it is let go."""
+    """A source that has earlier revisions only after its work, which waits for `go`."""
 
     go: Event = field(default_factory=Event)
     started: Event = field(default_factory=Event)
@@ -113,9 +116,9 @@ class WorkingSource(TalkingSource):
 
 
 def talking(rows: int = 83, **marks: str) -> TalkingSource:
-    """`m4="…"` is what message 4 says."""
-    said = {int(name[1:]) - 1: text for name, text in marks.items()}
-    return TalkingSource([RICH], transcript=FakeTranscript(rows, said))
+    """`m4="…"` is the text of message 4."""
+    texts = {int(name[1:]) - 1: text for name, text in marks.items()}
+    return TalkingSource([RICH], transcript=FakeTranscript(rows, texts))
 
 
 def working() -> WorkingSource:

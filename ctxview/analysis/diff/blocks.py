@@ -1,8 +1,6 @@
-"""Blocks of two states, matched: added, removed, moved, changed, hidden, shown, reordered.
+"""Changes of blocks between two states: added, removed, moved, hidden, shown, changed, reordered.
 
-A block is known by its id within its tier; an id found in another tier has moved. Copies of one id are paired
-by what they hold first, so neither their order nor that of their neighbours matters. Tokens, quality and age
-follow from other things and are not compared. Order is told only where the model sees another one.
+Each change also says which limits its figures crossed, and whether a value was tampered with.
 """
 
 from __future__ import annotations
@@ -12,20 +10,19 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
+from msgspec.structs import replace
+
 from ctxview.analysis.diff.compaction import with_losses
-from ctxview.analysis.diff.limits import with_limits
-from ctxview.analysis.diff.matching import paired
-from ctxview.analysis.diff.model import Change, Delta, Group, Kind, Sight
-from ctxview.analysis.diff.tampering import owner_in
-from ctxview.analysis.diff.values import canonical, delta, field_deltas
-from ctxview.state import Block, ContextState, Field, JsonValue, Owner
+from ctxview.analysis.diff.model import Change, ChangeGroup, ChangeKind, Delta, VisibilityWord
+from ctxview.analysis.diff.values import canonical, delta, field_deltas, paired
+from ctxview.core.fields import Field, Owner
+from ctxview.core.origin import JsonValue
+from ctxview.core.state import Block, ContextState, Limit
 
 Pair: TypeAlias = tuple[Block | None, Block | None]
-
-_TELLING = 16
-"""Letters a text must have to be known by it."""
-
-# Fields of a block's form that the neutral block holds under a name of its own.
+_SHORTEST_MATCH = 16
+"""Characters a text needs so that blocks of two formats are matched by it."""
+# Fields of a block's form that the neutral block already has, perhaps under another name.
 _NEUTRAL = frozenset(
     {"id", "tier", "type", "content", "text", "decay", "confidence", "round", "tags", "state"}
 )
@@ -36,14 +33,33 @@ def block_changes(before: ContextState, after: ContextState) -> Iterator[Change]
     pairs = _pairs(list(before.blocks()), list(after.blocks()), by_text=other_format)
     tiers = [tier.name for tier in (*after.tiers, *before.tiers)]
     plain = [change for pair in pairs if (change := _change(*pair))]
-    plain = [*with_limits(plain, before, after)]
+    plain = [*_with_limits(plain, before, after)]
     found = with_losses(plain, before, after)
     yield from sorted(found, key=lambda each: (tiers.index(each.place), each.subject, each.kind))
     yield from _reordered(pairs)
 
 
+def with_tampering(changes: Iterable[Change], after: ContextState) -> Iterator[Change]:
+    """Mark the deltas of values that the writer of `after` was not allowed to change."""
+    by_model = after.written_by is Owner.MODEL
+    for change in changes:
+        stayed = change.kind not in (ChangeKind.ADDED, ChangeKind.REMOVED) or change.is_field
+        deltas = tuple(_with_verdict(found, by_model) for found in change.deltas) if stayed else change.deltas
+        yield replace(change, deltas=deltas) if deltas != change.deltas else change
+
+
+def _with_verdict(found: Delta, by_model: bool) -> Delta:
+    rewritten = found.owner is Owner.APPEND_ONLY and found.word != "added"
+    # Values that a reply leaves out keep what the system has.
+    forged = by_model and found.owner not in (None, Owner.MODEL) and found.word != "removed"
+    return replace(found, tampered=True) if rewritten or forged else found
+
+
 def _pairs(before: list[Block], after: list[Block], *, by_text: bool) -> list[Pair]:
-    """Across formats ids are others; there, what says the same is taken for the same."""
+    """Pair the blocks of both sides by tier and id, then by id; with `by_text` also by equal text.
+
+    Different formats use different ids, so there the text decides.
+    """
     pairs = paired(before, after, lambda block: (block.tier, block.id), _meaning)
     gone = [old for old, new in pairs if old and not new and old.id.strip()]
     come = [new for old, new in pairs if new and not old and new.id.strip()]
@@ -51,60 +67,64 @@ def _pairs(before: list[Block], after: list[Block], *, by_text: bool) -> list[Pa
     taken = {id(block) for pair in moved for block in pair}
     if by_text:
         left, right = ([block for block in side if id(block) not in taken] for side in (gone, come))
-        alike = paired(filter(_says, left), filter(_says, right), _says, _meaning)
+        alike = paired(filter(_match_text, left), filter(_match_text, right), _match_text, _meaning)
         moved += [(old, new) for old, new in alike if old and new]
         taken = {id(block) for pair in moved for block in pair}
     stayed = [(old, new) for old, new in pairs if id(old) not in taken and id(new) not in taken]
     return stayed + moved
 
 
-def _says(block: Block) -> str:
-    """A text long enough to know a block by; white space apart."""
+def _match_text(block: Block) -> str:
+    """The text with single spaces; empty when it is too short to match blocks by."""
     words = " ".join(block.text.split())
-    return words if len(words) >= _TELLING else ""
+    return words if len(words) >= _SHORTEST_MATCH else ""
 
 
 def _meaning(block: Block) -> str:
-    """Sorts and compares copies of one id; whatever the model or a person would call the block's content."""
+    """All content of a block as one text, to sort and compare copies of one id by."""
     others: dict[str, JsonValue] = {each.name: each.value for each in _others(block) if each.present}
     return canonical([*(value for _, value in _values(block)), block.visible, block.tier, others])
 
 
 def _change(old: Block | None, new: Block | None) -> Change | None:
     if old is None:
-        return _one_sided(new, Kind.ADDED) if new else None
+        return _one_sided(new, ChangeKind.ADDED) if new else None
     if new is None:
-        return _one_sided(old, Kind.REMOVED)
+        return _one_sided(old, ChangeKind.REMOVED)
     deltas = tuple(_deltas(old, new))
-    sight: Sight | None = None
+    visibility: VisibilityWord | None = None
     if old.visible != new.visible and None not in (old.visible, new.visible):
-        sight = "shown" if new.visible else "hidden"
+        visibility = "shown" if new.visible else "hidden"
     moved = old.tier != new.tier
     if old.id != new.id:
         deltas = (Delta("id", old.id, new.id, "changed"), *deltas)
-    if not (deltas or sight or moved):
+    if not (deltas or visibility or moved):
         return None
-    kind = Kind.MOVED if moved else Kind(sight) if sight else Kind.CHANGED
-    why = (new.reason or "") if sight == "hidden" else f"was {old.reason}" if sight and old.reason else ""
-    return Change(Group.BLOCKS, kind, new.id, new.tier, old.tier if moved else None, deltas, sight, why)
+    kind = ChangeKind.MOVED if moved else ChangeKind(visibility) if visibility else ChangeKind.CHANGED
+    why = (new.reason or "") if visibility == "hidden" else ""
+    if visibility == "shown" and old.reason:
+        why = f"was {old.reason}"
+    left = old.tier if moved else None
+    return Change(ChangeGroup.BLOCKS, kind, new.id, new.tier, left, deltas, visibility, why)
 
 
-def _one_sided(block: Block, kind: Kind) -> Change:
+def _one_sided(block: Block, kind: ChangeKind) -> Change:
     pairs = (
-        (name, None, value) if kind is Kind.ADDED else (name, value, None) for name, value in _values(block)
+        (name, None, value) if kind is ChangeKind.ADDED else (name, value, None)
+        for name, value in _values(block)
     )
     deltas = tuple(found for name, left, right in pairs if (found := delta(name, left, right)))
     why = block.reason or "" if block.visible is False else ""
-    kept = kind is Kind.REMOVED and owner_in(block, "text") is Owner.APPEND_ONLY
-    return Change(Group.BLOCKS, kind, block.id, block.tier, deltas=deltas, why=why, in_history=kept)
+    left = kind is ChangeKind.REMOVED and _owner_in(block, "text") is Owner.APPEND_ONLY
+    return Change(ChangeGroup.BLOCKS, kind, block.id, block.tier, deltas=deltas, why=why, in_history=left)
 
 
 def _deltas(old: Block, new: Block) -> Iterator[Delta]:
     others = tuple(field_deltas(_others(old), _others(new))) if old.form and new.form else ()
-    told = any((each.before, each.after) == (old.state, new.state) for each in others)
+    in_form = any((each.before, each.after) == (old.state, new.state) for each in others)
     for (name, before), (_, after) in zip(_values(old), _values(new), strict=True):
-        # A form may hold the state under the format's own word, which says more.
-        if not (told and name == "state") and (found := delta(name, before, after, owner_in(new, name))):
+        # A form may have the state under the format's own name, which says more.
+        if not (in_form and name == "state") and (found := delta(name, before, after, _owner_in(new, name))):
             yield found
     yield from others
     if old.visible is False and new.visible is False and _words(old.reason) != _words(new.reason):
@@ -116,32 +136,72 @@ def _values(block: Block) -> Iterator[tuple[str, JsonValue]]:
     yield "decay", block.decay
     yield "confidence", block.confidence
     yield "round", block.round
-    # Tags are a set to every reader of them: their order means nothing.
+    # Tags are a set: their order has no meaning.
     yield "tags", [*sorted(block.tags)] or None
     yield "state", block.state
     yield "text", block.text
 
 
 def _others(block: Block) -> list[Field]:
-    """What the form tells beyond the block; formats have names of their own for its text."""
+    """The fields of the form that the neutral block does not have; its text is known by its value."""
     fields = block.form.fields if block.form else ()
     return [each for each in fields if each.name not in _NEUTRAL and each.value != block.text]
 
 
+def _owner_in(block: Block, name: str) -> Owner | None:
+    """The owner of the value `name`: of that field in the form, or of all fields when they have one owner."""
+    fields = [each for each in block.form.fields if each.present] if block.form is not None else []
+    owners = {each.owner for each in fields}
+    if len(owners) == 1:
+        return owners.pop()
+    names = (name, "content") if name == "text" else (name,)
+    return next((each.owner for each in fields if each.name in names), None)
+
+
 def _words(reason: str | None) -> str:
-    """A reason without its figures: an age that grew by one is not another reason."""
+    """A reason without its figures: an age that grew by one is the same reason."""
     return re.sub(r"[\d.,]+", "#", reason or "")
 
 
+def _with_limits(changes: Iterable[Change], before: ContextState, after: ContextState) -> Iterator[Change]:
+    """Add to each delta the limit of the tier that its figure crossed, in either direction."""
+    old, new = _limits(before), _limits(after)
+    for change in changes:
+        left, right = old.get(change.came_from or change.place, {}), new.get(change.place, {})
+        deltas = tuple(
+            _crossing(each, left.get(each.name), right.get(each.name), change.place) for each in change.deltas
+        )
+        yield replace(change, deltas=deltas) if deltas != change.deltas else change
+
+
+def _limits(state: ContextState) -> dict[str, dict[str, Limit]]:
+    return {tier.name: {each.figure: each for each in tier.limits} for tier in state.tiers}
+
+
+def _crossing(found: Delta, before: Limit | None, after: Limit | None, tier: str) -> Delta:
+    if before is None or after is None:
+        return found
+    was, is_ = before.is_broken(_number(found.before)), after.is_broken(_number(found.after))
+    if was == is_:
+        return found
+    bound = after.most if after.most is not None else after.least
+    side = "over" if after.most is not None else "under"
+    return replace(found, crossed=f"{'now' if is_ else 'no longer'} {side} the limit {bound:g} of {tier}")
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
 def _reordered(pairs: Iterable[Pair]) -> Iterator[Change]:
-    """Tiers whose blocks, shown before and after, now reach the model in another order."""
-    shown: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
+    """Tiers whose blocks, shown on both sides, now reach the model in another order."""
+    ranked: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
     for old, new in pairs:
         if old and new and old.tier == new.tier and old.rank is not None and new.rank is not None:
-            shown[new.tier].append((old.rank, new.rank, new.id))
-    for tier, ranks in sorted(shown.items()):
+            ranked[new.tier].append((old.rank, new.rank, new.id))
+    for tier, ranks in sorted(ranked.items()):
         before = [name for _, _, name in sorted(ranks, key=lambda each: (each[0], each[2]))]
         after = [name for _, _, name in sorted(ranks, key=lambda each: (each[1], each[2]))]
         if before != after:
             order = Delta("shown order", [*before], [*after], "changed")
-            yield Change(Group.ORDER, Kind.REORDERED, tier, deltas=(order,))
+            yield Change(ChangeGroup.ORDER, ChangeKind.REORDERED, tier, deltas=(order,))

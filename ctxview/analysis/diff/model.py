@@ -1,25 +1,42 @@
-"""What a difference is made of: values that became others, on subjects, in groups. Compares nothing."""
+"""The values of a difference: changes, their deltas, and prose compared word by word."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
 from enum import StrEnum
 from typing import Literal
 
-from ctxview.analysis.diff.ladders import Course, course
-from ctxview.analysis.diff.words import Piece
-from ctxview.quick_dataclass import dataclass
-from ctxview.state import JsonValue, Owner
+from msgspec import Struct
 
+from ctxview.core.fields import Owner
+from ctxview.core.origin import JsonValue
+
+Course = Literal["promoted", "demoted"]
+WordSide = Literal["same", "removed", "added"]
 Word = Literal["added", "removed", "raised", "lowered", "changed"]
-Sight = Literal["hidden", "shown"]
+VisibilityWord = Literal["hidden", "shown"]
 Loss = Literal["recorded", "inferred"]
-"""Whether a compaction names what it took, or only the words and the moment speak for it."""
+"""Whether a compaction record names the lost block, or the loss is only inferred from words and time."""
+LADDERS = (
+    ("ephemeral", "working", "longterm", "core"),
+    ("redacted", "omitted", "compacted", "available", "selected", "assembled", "injected"),
+)
+"""Tiers from lowest to highest: from dropped first to kept longest, and from redacted to injected.
+
+Between tiers that share no ladder a move has no direction.
+"""
+# SequenceMatcher is quadratic at worst: compare lines beyond so many words, and nothing beyond so many lines.
+_MOST_COMPARED = 2000
+# A number, a word, a run of white space, or one character: East Asian text has no spaces between words.
+_WORD = re.compile(r"\d+\.\d+|[^\W\u2e80-\U0010ffff]+|\s+|.", re.DOTALL)
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
-class Kind(StrEnum):
-    """The chief thing that happened to a subject; its deltas tell the rest."""
+class ChangeKind(StrEnum):
+    """The main thing that happened to a subject; its deltas have the details."""
 
     ADDED = "added"
     REMOVED = "removed"
@@ -34,8 +51,8 @@ class Kind(StrEnum):
     CLOSED = "closed"
 
 
-class Group(StrEnum):
-    """In the order a reader wants them."""
+class ChangeGroup(StrEnum):
+    """The parts of a state, in reading order."""
 
     BLOCKS = "blocks"
     ORDER = "order"
@@ -48,56 +65,59 @@ class Group(StrEnum):
     MISSING = "missing"
 
 
-@dataclass(frozen=True, slots=True)
-class Delta:
-    """One value that became another; `word` "added" means there was none before, "removed" none after."""
+class WordPiece(Struct, frozen=True):
+    side: WordSide
+    text: str
+
+
+class Delta(Struct, frozen=True):
+    """One value that became another; `word` is "added" or "removed" when one side has no value."""
 
     name: str
     before: JsonValue
     after: JsonValue
     word: Word
     owner: Owner | None = None
-    pieces: tuple[Piece, ...] = ()
-    """For prose: the same change word by word."""
+    pieces: tuple[WordPiece, ...] = ()
+    """The change word by word, for prose."""
     crossed: str = ""
-    """Which limit a figure went beyond, or came back within."""
+    """The limit that a figure crossed, in either direction."""
     tampered: bool = False
-    """Set when whoever wrote it must not have."""
+    """Set when the writer was not allowed to change it."""
 
     @property
     def system(self) -> bool:
         return self.owner in (Owner.SYSTEM, Owner.APPEND_ONLY)
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What happened to one subject: a block, the cursor, a field, a budget, a reference, a gap."""
+class Change(Struct, frozen=True):
+    """Everything that happened to one subject: a block, the cursor, a field, a budget, a reference, a gap."""
 
-    group: Group
-    kind: Kind
+    group: ChangeGroup
+    kind: ChangeKind
     subject: str
     place: str = ""
-    """Where it stands now (or stood, when removed): a tier, a kind of reference, a budget's unit."""
+    """The tier of a block (the new one), the kind of a reference, or the unit of a budget."""
     came_from: str | None = None
     """The tier a moved block left."""
     deltas: tuple[Delta, ...] = ()
-    sight: Sight | None = None
-    """Set when the model stopped or started being shown a block, whatever else happened to it."""
+    visibility: VisibilityWord | None = None
+    """Set when the block became hidden from the model or visible to it, with any `kind`."""
     why: str = ""
     loss: Loss | None = None
-    """Set when a compaction took it, as far as can be told, and no summary speaks of it."""
+    """Set when a compaction took the block and no summary keeps its content."""
     in_history: bool = False
-    """Set when it only left the window: a history that never shrinks still has it."""
+    """Set when the block only left the window: the append-only history still has it."""
 
     @property
     def course(self) -> Course | None:
-        """Whether a moved block went up or down, where its tiers stand above one another."""
+        """Whether a moved block went up or down, if its tiers have an order."""
         return course(self.came_from, self.place) if self.came_from is not None else None
 
     @property
     def is_field(self) -> bool:
-        """Whether it is about one field of the whole, which may come and go by itself."""
-        return self.group is Group.FIELDS
+        """Whether the subject is a field of the whole state."""
+        return self.group is ChangeGroup.FIELDS
 
     @property
     def tampered(self) -> tuple[Delta, ...]:
@@ -105,63 +125,125 @@ class Change:
 
     @property
     def one_sided(self) -> bool:
-        """Whether it only came or only went, so that nothing of it can be compared."""
+        """Whether the subject exists on one side only, so that no values can be compared."""
         words = {found.word for found in self.deltas}
         return words in ({"added"}, {"removed"}) and self.kind in (
-            Kind.ADDED,
-            Kind.REMOVED,
-            Kind.OPENED,
-            Kind.CLOSED,
+            ChangeKind.ADDED,
+            ChangeKind.REMOVED,
+            ChangeKind.OPENED,
+            ChangeKind.CLOSED,
         )
 
     @property
     def name(self) -> str:
-        if self.group is Group.BUDGET:
+        if self.group is ChangeGroup.BUDGET:
             return f"{self.subject} ({self.place})"
         return f"{self.place}/{self.subject}" if self.place else self.subject
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
-    """Which state stood on one side; never part of the difference."""
+class DiffSide(Struct, frozen=True):
+    """The name of the state on one side; never part of the difference."""
 
     title: str
     source: str
     revision: str
 
 
-@dataclass(frozen=True, slots=True)
-class StateDiff:
-    """Every change from one state to another, by group; falsy when both mean the same."""
+class StateDiff(Struct, frozen=True):
+    """Every change from one state to another, by group; falsy when there is none."""
 
-    before: Side
-    after: Side
+    before: DiffSide
+    after: DiffSide
     changes: tuple[Change, ...]
 
     def __bool__(self) -> bool:
         return bool(self.changes)
 
-    def groups(self) -> Iterator[tuple[Group, tuple[Change, ...]]]:
+    def groups(self) -> Iterator[tuple[ChangeGroup, tuple[Change, ...]]]:
         """The groups that have changes, in reading order."""
-        for group in Group:
+        for group in ChangeGroup:
             if found := self.of(group):
                 yield group, found
 
-    def of(self, group: Group) -> tuple[Change, ...]:
+    def of(self, group: ChangeGroup) -> tuple[Change, ...]:
         return tuple(change for change in self.changes if change.group is group)
 
-    def counts(self) -> dict[Kind, int]:
+    def counts(self) -> dict[ChangeKind, int]:
         found = Counter(change.kind for change in self.changes)
-        return {kind: found[kind] for kind in Kind if found[kind]}
+        return {kind: found[kind] for kind in ChangeKind if found[kind]}
 
     def as_json(self) -> dict[str, JsonValue]:
-        """A contract: keys are stable, what does not apply is null."""
+        """Return JSON with stable keys; a key that does not apply is null."""
         from ctxview.analysis.diff.report import json_of
 
         return json_of(self)
 
     def as_lines(self) -> list[str]:
-        """For a terminal or a file: plain text, safe to print."""
+        """Return lines of plain text, safe to print."""
         from ctxview.analysis.diff.report import lines_of
 
         return lines_of(self)
+
+
+def course(before: str, after: str) -> Course | None:
+    """Whether a move between two tiers goes up or down; None when no ladder has both."""
+    for ladder in LADDERS:
+        if before in ladder and after in ladder and before != after:
+            return "promoted" if ladder.index(after) > ladder.index(before) else "demoted"
+    return None
+
+
+def word_pieces(before: str, after: str) -> tuple[WordPiece, ...]:
+    """Cut two texts into pieces that are the same, removed or added.
+
+    Without the added pieces the text is `before`, without the removed ones it is `after`.
+    """
+    for cut in (_WORD, _LINE):
+        left, right = cut.findall(before), cut.findall(after)
+        start, end = _shared_ends(left, right)
+        middle_left, middle_right = left[start : len(left) - end], right[start : len(right) - end]
+        if max(len(middle_left), len(middle_right)) <= _MOST_COMPARED:
+            found = [("same", "".join(left[:start])), *_compare(middle_left, middle_right)]
+            return _tidy([*found, ("same", "".join(left[len(left) - end :]))])
+    return _tidy([("removed", before), ("added", after)])
+
+
+def _shared_ends(left: Sequence[str], right: Sequence[str]) -> tuple[int, int]:
+    """How many words the two lists have in common at the start and at the end, without overlap."""
+    most = min(len(left), len(right))
+    start = next((n for n in range(most) if left[n] != right[n]), most)
+    most -= start
+    end = next((n for n in range(most) if left[-1 - n] != right[-1 - n]), most)
+    return start, end
+
+
+def _compare(left: Sequence[str], right: Sequence[str]) -> Iterator[tuple[WordSide, str]]:
+    for tag, a, b, c, d in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+        if tag == "equal":
+            yield "same", "".join(left[a:b])
+        else:
+            yield "removed", "".join(left[a:b])
+            yield "added", "".join(right[c:d])
+
+
+def _tidy(found: Sequence[tuple[WordSide, str]]) -> tuple[WordPiece, ...]:
+    """Join neighbours; a space between two changes counts as changed, so that phrases read better."""
+    result: list[WordPiece] = []
+    removed = added = ""
+    texts = [(side, text) for side, text in found if text]
+    for index, (side, text) in enumerate(texts):
+        if side == "same" and text.isspace() and (removed or added) and index + 1 < len(texts):
+            removed, added = removed + text, added + text
+        elif side == "same":
+            result += _changed(removed, added)
+            result.append(WordPiece("same", text))
+            removed = added = ""
+        elif side == "removed":
+            removed += text
+        else:
+            added += text
+    return (*result, *_changed(removed, added))
+
+
+def _changed(removed: str, added: str) -> list[WordPiece]:
+    return [piece for piece in (WordPiece("removed", removed), WordPiece("added", added)) if piece.text]

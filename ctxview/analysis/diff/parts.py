@@ -1,34 +1,31 @@
-"""Everything of a state that is not a block, compared: cursor, todo, fields, budgets, references, gaps.
+"""Changes of the cursor, todo, fields, budgets, references and gaps of two states.
 
 Not compared: names of files, titles and revisions (they name the sides), the timeline (it only grows), and
-figures found by different estimators (they differ without anything having changed).
+figures of different estimators (they differ although nothing changed).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
-from ctxview.analysis.diff.matching import paired
-from ctxview.analysis.diff.model import Change, Delta, Group, Kind
-from ctxview.analysis.diff.values import canonical, delta, field_deltas, same, same_text, value_deltas
-from ctxview.state import (
-    Budget,
-    ContextState,
-    Cursor,
-    Field,
-    Gap,
-    JsonValue,
-    Ref,
-    RefStatus,
-    Segment,
-    Todo,
-    TodoItem,
+from ctxview.analysis.diff.model import Change, ChangeGroup, ChangeKind, Delta
+from ctxview.analysis.diff.values import (
+    canonical,
+    delta,
+    field_deltas,
+    paired,
+    same_text,
+    value_deltas,
 )
+from ctxview.core.origin import JsonValue
+from ctxview.core.state import Budget, ContextState, Cursor, Gap, Ref, RefStatus, Segment, Todo, TodoItem
+from ctxview.files.strict_json.values import same_value
 
-_LEADS_NOWHERE = (RefStatus.DANGLING, RefStatus.MISMATCH)
+_BROKEN = (RefStatus.DANGLING, RefStatus.MISMATCH)
 _PROGRESS = ("step", "total", "summary")
-"""Told with the todo, even where a form lists them among the fields of the whole."""
+"""Compared with the todo, although a form may list them among the fields of the state."""
+_NO_TODO = Todo(None, None, None, None)
 _CLOSED = frozenset({"closed", "resolved", "answered", "done", "satisfied", "fixed", "cancelled"})
 
 
@@ -37,11 +34,11 @@ def cursor_changes(before: ContextState, after: ContextState) -> Iterator[Change
     names = ("phase", "next", "target", "note")
     deltas = _deltas(*((name, getattr(old, name, None), getattr(new, name, None)) for name in names))
     if old is None and new is not None:
-        yield Change(Group.CURSOR, Kind.ADDED, "cursor", deltas=deltas)
+        yield Change(ChangeGroup.CURSOR, ChangeKind.ADDED, "cursor", deltas=deltas)
     elif new is None and old is not None:
-        yield Change(Group.CURSOR, Kind.REMOVED, "cursor", deltas=deltas)
+        yield Change(ChangeGroup.CURSOR, ChangeKind.REMOVED, "cursor", deltas=deltas)
     elif deltas:
-        yield Change(Group.CURSOR, Kind.CHANGED, "cursor", deltas=deltas)
+        yield Change(ChangeGroup.CURSOR, ChangeKind.CHANGED, "cursor", deltas=deltas)
 
 
 def todo_changes(before: ContextState, after: ContextState) -> Iterator[Change]:
@@ -52,56 +49,67 @@ def todo_changes(before: ContextState, after: ContextState) -> Iterator[Change]:
     owners = {each.name.removeprefix("todo."): each.owner for form in forms for each in form.fields}
     found = (delta(name, getattr(old, name), getattr(new, name), owners.get(name)) for name in _PROGRESS)
     if progress := tuple(each for each in found if each):
-        yield Change(Group.TODO, Kind.CHANGED, "progress", deltas=progress)
+        yield Change(ChangeGroup.TODO, ChangeKind.CHANGED, "progress", deltas=progress)
     for left, right in paired(old.items, new.items, _item_key, lambda item: repr((item.title, item.status))):
         if change := _item_change(left, right):
             yield change
 
 
 def field_changes(before: ContextState, after: ContextState) -> Iterator[Change]:
-    """The fields of the whole, one change each, and the prose beside the state."""
+    """Compare the fields of the whole state, one change each, and the prose beside it."""
     if before.format != after.format:
         yield _field_change(Delta("format", before.format, after.format, "changed"))
     if before.form and after.form:
         progress = {f"todo.{name}" for name in _PROGRESS}
-        told = field_deltas(before.form.fields, after.form.fields)
-        yield from (_field_change(found) for found in told if found.name not in progress)
+        deltas = field_deltas(before.form.fields, after.form.fields)
+        yield from (_field_change(found) for found in deltas if found.name not in progress)
     if prose := delta("text", before.text, after.text):
         yield _field_change(prose)
 
 
 def budget_changes(before: ContextState, after: ContextState) -> Iterator[Change]:
-    for old, new in paired(before.budgets, after.budgets, _budget_key, repr):
+    # The target without remarks, so that `rebuilt, 1 left out` is paired with `rebuilt`.
+    both = paired(
+        before.budgets, after.budgets, lambda each: (each.target.partition(",")[0], each.unit), repr
+    )
+    for old, new in both:
         budget = new or old
         if budget is None:
             continue
-        kind = Kind.ADDED if old is None else Kind.REMOVED if new is None else Kind.CHANGED
+        kind = ChangeKind.ADDED if old is None else ChangeKind.REMOVED if new is None else ChangeKind.CHANGED
         deltas = tuple(_budget_deltas(old or _none_of(budget), new or _none_of(budget)))
-        if deltas or kind is not Kind.CHANGED:
-            yield Change(Group.BUDGET, kind, budget.target, budget.unit, deltas=deltas, why=_fit(old, new))
+        if deltas or kind is not ChangeKind.CHANGED:
+            yield Change(
+                ChangeGroup.BUDGET, kind, budget.target, budget.unit, deltas=deltas, why=_fit(old, new)
+            )
 
 
 def ref_changes(before: ContextState, after: ContextState) -> Iterator[Change]:
     renamed = _renamed(before, after)
-    for old, new in paired(before.refs, after.refs, lambda ref: (ref.kind, ref.id), _ref_meaning):
+    both = paired(
+        before.refs, after.refs, lambda ref: (ref.kind, ref.id), lambda ref: canonical(_ref_values(ref))
+    )
+    for old, new in both:
         ref = new or old
         if ref is None:
             continue
         left, right = _ref_values(old), _ref_values(new)
-        if old is not None and new is not None and _renamed_users(old, renamed) == sorted(new.used_by):
-            left["used by"] = right["used by"]
         names = tuple(right or left)
-        if old is not None and new is not None and _needs_no_text(old, new):
-            names = ("status", "target", "used by")
+        if old is not None and new is not None:
+            if sorted(renamed.get(user, user) for user in old.used_by) == sorted(new.used_by):
+                left["used by"] = right["used by"]
+            if _needs_no_text(old, new):
+                names = ("status", "target", "used by")
         deltas = _deltas(*((name, left.get(name), right.get(name)) for name in names))
         if old is not None and new is not None and _leads_to_objects(old, new):
             deltas = (*deltas, *value_deltas(old.meaning, new.meaning))
         if deltas:
-            yield Change(Group.REFS, _ref_kind(old, new), ref.id, ref.kind, deltas=deltas)
+            yield Change(ChangeGroup.REFS, _ref_kind(old, new), ref.id, ref.kind, deltas=deltas)
 
 
 def gap_changes(before: ContextState, after: ContextState) -> Iterator[Change]:
-    for old, new in paired(before.missing, after.missing, lambda gap: gap.id, _gap_meaning):
+    both = paired(before.missing, after.missing, lambda gap: gap.id, lambda gap: canonical(_gap_values(gap)))
+    for old, new in both:
         gap = new or old
         if gap is None:
             continue
@@ -112,10 +120,7 @@ def gap_changes(before: ContextState, after: ContextState) -> Iterator[Change]:
         if old and new and re.sub(r"[\d.,]+", "#", old.why) != re.sub(r"[\d.,]+", "#", new.why):
             deltas = (*deltas, Delta("why", old.why, new.why, "changed"))
         if deltas:
-            yield Change(Group.MISSING, _gap_kind(old, new), gap.id, deltas=deltas, why=gap.why)
-
-
-_NO_TODO = Todo(None, None, None, None)
+            yield Change(ChangeGroup.MISSING, _gap_kind(old, new), gap.id, deltas=deltas, why=gap.why)
 
 
 def _deltas(*values: tuple[str, JsonValue, JsonValue]) -> tuple[Delta, ...]:
@@ -134,34 +139,35 @@ def _item_change(old: TodoItem | None, new: TodoItem | None) -> Change | None:
     item = new or old
     if item is None:
         return None
-    kind = Kind.ADDED if old is None else Kind.REMOVED if new is None else Kind.CHANGED
+    kind = ChangeKind.ADDED if old is None else ChangeKind.REMOVED if new is None else ChangeKind.CHANGED
     names = ("title", "status")
     deltas = _deltas(*((name, getattr(old, name, None), getattr(new, name, None)) for name in names))
-    return Change(Group.TODO, kind, _item_key(item), deltas=deltas) if deltas else None
+    return Change(ChangeGroup.TODO, kind, _item_key(item), deltas=deltas) if deltas else None
 
 
 def _field_change(found: Delta) -> Change:
-    kind = Kind.ADDED if found.word == "added" else Kind.REMOVED if found.word == "removed" else Kind.CHANGED
-    return Change(Group.FIELDS, kind, found.name, deltas=(found,))
+    kind = (
+        ChangeKind.ADDED
+        if found.word == "added"
+        else ChangeKind.REMOVED
+        if found.word == "removed"
+        else ChangeKind.CHANGED
+    )
+    return Change(ChangeGroup.FIELDS, kind, found.name, deltas=(found,))
 
 
 def _none_of(budget: Budget) -> Budget:
     return Budget(budget.target, budget.unit, None, None, None, ())
 
 
-def _budget_key(budget: Budget) -> tuple[str, str]:
-    """Its name without remarks: `rebuilt, 1 left out` goes on from `rebuilt`."""
-    return budget.target.partition(",")[0], budget.unit
-
-
 def _budget_deltas(old: Budget, new: Budget) -> Iterator[Delta]:
     yield from _deltas(("limit", old.limit, new.limit), ("reserved", old.reserved, new.reserved))
     parts = paired(old.segments, new.segments, _segment_key, repr)
-    told = [found for left, right in parts for found in _segment_deltas(left, right)]
+    deltas = [found for left, right in parts for found in _segment_deltas(left, right)]
     comparable = _estimators(old) == _estimators(new) or not (old.segments and new.segments)
-    if comparable and (told or not any(left and _same_but_spelled(left, right) for left, right in parts)):
+    if comparable and (deltas or not any(left and _same_but_spelled(left, right) for left, right in parts)):
         yield from _deltas(("used", old.used, new.used))
-    yield from told
+    yield from deltas
 
 
 def _segment_deltas(old: Segment | None, new: Segment | None) -> Iterator[Delta]:
@@ -175,7 +181,7 @@ def _segment_deltas(old: Segment | None, new: Segment | None) -> Iterator[Delta]
 
 
 def _segment_key(segment: Segment) -> str:
-    """Its name without counts and remarks: `30 messages` go on in `40 messages`."""
+    """The name without counts and remarks, so that `30 messages` is paired with `40 messages`."""
     return re.sub(r"\s*\([^()]*\)$|\d[\d,.]*", "", segment.name)
 
 
@@ -195,21 +201,16 @@ def _fit(old: Budget | None, new: Budget | None) -> str:
 
 
 def _renamed(before: ContextState, after: ContextState) -> dict[str, str]:
-    """What the whole was called, and is called now: the fields tell it, so its references need not."""
-    old, new = ({each.name: each.value for each in _fields(state)} for state in (before, after))
+    """Old to new values of renamed fields: the fields report the new name, so references need not."""
+    old, new = (
+        {each.name: each.value for each in state.form.fields} if state.form is not None else {}
+        for state in (before, after)
+    )
     return {
         name: now
         for field, name in old.items()
         if isinstance(name, str) and isinstance(now := new.get(field), str) and now != name
     }
-
-
-def _renamed_users(ref: Ref, renamed: Mapping[str, str]) -> list[str]:
-    return sorted(renamed.get(user, user) for user in ref.used_by)
-
-
-def _fields(state: ContextState) -> Sequence[Field]:
-    return state.form.fields if state.form is not None else ()
 
 
 def _ref_values(ref: Ref | None) -> dict[str, JsonValue]:
@@ -225,16 +226,12 @@ def _ref_values(ref: Ref | None) -> dict[str, JsonValue]:
 
 
 def _needs_no_text(old: Ref, new: Ref) -> bool:
-    """Whether size and text follow from something else: the spelling, the members, or that it is broken."""
-    nowhere = new.status in _LEADS_NOWHERE
-    return nowhere or _leads_to_same(old, new) or _leads_to_objects(old, new)
-
-
-def _leads_to_same(old: Ref, new: Ref) -> bool:
+    """Whether changed size and text follow from another fact: spelling, members, or a broken target."""
+    if new.status in _BROKEN or _leads_to_objects(old, new):
+        return True
     if old.meaning is not None and new.meaning is not None:
-        return same(old.meaning, new.meaning)
-    whole = _is_whole(old) and _is_whole(new)
-    return whole and same_text(old.text or "", new.text or "")
+        return same_value(old.meaning, new.meaning)
+    return _is_whole(old) and _is_whole(new) and same_text(old.text or "", new.text or "")
 
 
 def _leads_to_objects(old: Ref, new: Ref) -> bool:
@@ -242,19 +239,21 @@ def _leads_to_objects(old: Ref, new: Ref) -> bool:
 
 
 def _is_whole(ref: Ref) -> bool:
-    """Whether its text is all that it leads to."""
+    """Whether `text` is the whole target and not a part of it."""
     return ref.text is not None and len(ref.text.encode("utf-8", "surrogatepass")) == ref.bytes
 
 
-def _ref_meaning(ref: Ref) -> str:
-    return canonical(_ref_values(ref))
-
-
-def _ref_kind(old: Ref | None, new: Ref | None) -> Kind:
+def _ref_kind(old: Ref | None, new: Ref | None) -> ChangeKind:
     if old is None or new is None:
-        return Kind.ADDED if new else Kind.REMOVED
-    was, became = old.status in _LEADS_NOWHERE, new.status in _LEADS_NOWHERE
-    return Kind.BROKEN if became and not was else Kind.HEALED if was and not became else Kind.CHANGED
+        return ChangeKind.ADDED if new else ChangeKind.REMOVED
+    was, became = old.status in _BROKEN, new.status in _BROKEN
+    return (
+        ChangeKind.BROKEN
+        if became and not was
+        else ChangeKind.HEALED
+        if was and not became
+        else ChangeKind.CHANGED
+    )
 
 
 def _gap_values(gap: Gap | None) -> dict[str, JsonValue]:
@@ -268,15 +267,11 @@ def _gap_values(gap: Gap | None) -> dict[str, JsonValue]:
     }
 
 
-def _gap_meaning(gap: Gap) -> str:
-    return canonical(_gap_values(gap))
-
-
-def _gap_kind(old: Gap | None, new: Gap | None) -> Kind:
+def _gap_kind(old: Gap | None, new: Gap | None) -> ChangeKind:
     was, became = _is_open(old), _is_open(new)
     if was == became:
-        return Kind.CHANGED if old and new else Kind.ADDED if new else Kind.REMOVED
-    return Kind.OPENED if became else Kind.CLOSED
+        return ChangeKind.CHANGED if old and new else ChangeKind.ADDED if new else ChangeKind.REMOVED
+    return ChangeKind.OPENED if became else ChangeKind.CLOSED
 
 
 def _is_open(gap: Gap | None) -> bool:

@@ -1,4 +1,4 @@
-"""JSON values compared by meaning and told in a few words. Iterative: no depth of nesting can break it."""
+"""Comparison of values, texts and fields, and pairing of equal items of two sides."""
 
 from __future__ import annotations
 
@@ -6,57 +6,56 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from itertools import zip_longest
+from typing import TypeVar
 
-from ctxview.analysis.diff.model import Delta, Word
-from ctxview.analysis.diff.words import pieces
+from ctxview.analysis.diff.model import Delta, Word, word_pieces
 from ctxview.analysis.secrets import mask_secrets
-from ctxview.state import Field, JsonValue, Owner
+from ctxview.core.fields import Field, Owner
+from ctxview.core.origin import JsonValue
+from ctxview.files.strict_json.values import same_value
 
+Item = TypeVar("Item")
 _DEEPEST = 6
 _PROSE = 24
 _LONGEST_JSON = 256 * 1024
 _PLAIN = re.compile(r"(?!(?:null|true|false)$)[^\W\d][^\s\"]*")
 
 
-def same(left: JsonValue, right: JsonValue) -> bool:
-    """Equal as JSON means it: `3.0` is `3`, but `true` is not `1`; members in any order."""
-    waiting = [(left, right)]
-    while waiting:
-        a, b = waiting.pop()
-        if isinstance(a, dict) and isinstance(b, dict):
-            if a.keys() != b.keys():
-                return False
-            waiting += [(a[key], b[key]) for key in a]
-        elif isinstance(a, list) and isinstance(b, list):
-            if len(a) != len(b):
-                return False
-            waiting += zip(a, b, strict=True)
-        elif isinstance(a, bool) is not isinstance(b, bool) or a != b:
-            return False
-    return True
+def paired(
+    before: Iterable[Item],
+    after: Iterable[Item],
+    key: Callable[[Item], Hashable],
+    meaning: Callable[[Item], str],
+) -> list[tuple[Item | None, Item | None]]:
+    """Pair the items of both sides by `key`; of several with one key, equal ones first, the rest in order."""
+    groups: dict[Hashable, tuple[list[Item], list[Item]]] = defaultdict(lambda: ([], []))
+    for side, items in enumerate((before, after)):
+        for item in items:
+            groups[key(item)][side].append(item)
+    return [pair for left, right in groups.values() for pair in _matched(left, right, meaning)]
 
 
 def same_text(left: str, right: str) -> bool:
-    """Equal as prose, or as the JSON both of them are: line ends, key order and spelling do not count."""
-    if left == right:
-        return True
-    if _prose(left) == _prose(right):
+    """Whether two texts are equal as prose or as JSON: line ends, key order and spelling do not count."""
+    if left == right or _prose(left) == _prose(right):
         return True
     values = _json_lines(left)
-    return values is not None and (others := _json_lines(right)) is not None and same(values, others)
+    return values is not None and (others := _json_lines(right)) is not None and same_value(values, others)
 
 
 def meaning_of(text: str) -> str:
-    """One digest for all texts of which `same_text` is true."""
+    """A digest that is equal for all texts that `same_text` calls equal."""
     values = _json_lines(text)
-    told = canonical(values) if values is not None else _prose(text)
-    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
+    normal = canonical(values) if values is not None else _prose(text)
+    return hashlib.sha256(normal.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def delta(name: str, before: JsonValue, after: JsonValue, owner: Owner | None = None) -> Delta | None:
-    """How `before` became `after`; None when they mean the same. Absent and null are one here."""
-    if same(before, after):
+    """Return the change from `before` to `after`, or None when they are equal. Absent equals null here."""
+    if same_value(before, after):
         return None
     if isinstance(before, str) and isinstance(after, str) and same_text(before, after):
         return None
@@ -65,8 +64,8 @@ def delta(name: str, before: JsonValue, after: JsonValue, owner: Owner | None = 
 
 
 def field_deltas(before: Sequence[Field], after: Sequence[Field]) -> Iterator[Delta]:
-    """The fields that differ in value or presence, objects taken apart; new ones come last."""
-    # By name: the same field of the same thing has another pointer once its neighbours have moved.
+    """Yield the fields that differ in value or presence, objects member by member; new ones come last."""
+    # By name: the pointer of a field changes when its neighbours move.
     left = {each.name: each for each in before if each.present}
     right = {each.name: each for each in after if each.present}
     for name in [*left, *(name for name in right if name not in left)]:
@@ -82,7 +81,7 @@ def field_deltas(before: Sequence[Field], after: Sequence[Field]) -> Iterator[De
 
 
 def value_deltas(before: JsonValue, after: JsonValue) -> Iterator[Delta]:
-    """How one value became another, an object member by member."""
+    """Yield the changes from one value to another, an object member by member."""
     if not isinstance(before, dict) or not isinstance(after, dict):
         if found := delta("value", before, after):
             yield found
@@ -94,24 +93,44 @@ def value_deltas(before: JsonValue, after: JsonValue) -> Iterator[Delta]:
             yield found
 
 
-def shown(value: JsonValue) -> str:
-    """`value` on one line: single words bare, other texts quoted, numbers without spelling, no secrets."""
+def value_text(value: JsonValue) -> str:
+    """`value` on one line: single words bare, other texts quoted, secrets masked."""
     if isinstance(value, str):
         value = mask_secrets(value)
         return value if _PLAIN.fullmatch(value) else json.dumps(value, ensure_ascii=False)
     if isinstance(value, float):
-        return _number(value)
+        # People set at most six decimals; further digits are rounding errors.
+        return f"{round(value, 6):.12g}"
     return mask_secrets(json.dumps(printable(value), ensure_ascii=False))
 
 
 def canonical(value: JsonValue) -> str:
-    """One text for all values that mean the same, to sort and match by."""
+    """A text that is the same for all equal values, to sort and match by."""
     return json.dumps(_printable(value, 50), sort_keys=True)
 
 
 def printable(value: JsonValue) -> JsonValue:
-    """`value` as every JSON writer can write it: nothing deeper than writers bear, nothing infinite."""
+    """`value` without infinite numbers and nesting too deep for JSON writers."""
     return _printable(value, 50)
+
+
+def _matched(
+    left: list[Item], right: list[Item], meaning: Callable[[Item], str]
+) -> Iterator[tuple[Item | None, Item | None]]:
+    if len(left) <= 1 and len(right) <= 1:
+        yield next(iter(left), None), next(iter(right), None)
+        return
+    by_meaning: dict[str, list[Item]] = defaultdict(list)
+    for item in right:
+        by_meaning[meaning(item)].append(item)
+    alone = []
+    for item in sorted(left, key=meaning):
+        twins = by_meaning[meaning(item)]
+        if twins:
+            yield item, twins.pop()
+        else:
+            alone.append(item)
+    yield from zip_longest(alone, (item for key in sorted(by_meaning) for item in by_meaning[key]))
 
 
 def _prose(text: str) -> str:
@@ -140,11 +159,6 @@ def _printable(value: JsonValue, depth: int) -> JsonValue:
     return value
 
 
-def _number(value: float) -> str:
-    """Six decimals are beyond anything a person set; what they hide is arithmetic noise."""
-    return f"{round(value, 6):.12g}"
-
-
 def _direction(before: JsonValue, after: JsonValue) -> Word:
     if isinstance(before, bool) or isinstance(after, bool):
         return "changed"
@@ -154,18 +168,18 @@ def _direction(before: JsonValue, after: JsonValue) -> Word:
 
 
 def _delta(name: str, before: JsonValue, after: JsonValue, word: Word, owner: Owner | None) -> Delta:
-    """The pieces are made to be shown, so they hold no secrets."""
+    """A delta with word pieces for prose. Secrets are masked in the pieces, which are only shown."""
     if isinstance(before, str) and isinstance(after, str) and max(len(before), len(after)) > _PROSE:
-        return Delta(name, before, after, word, owner, pieces(mask_secrets(before), mask_secrets(after)))
+        return Delta(name, before, after, word, owner, word_pieces(mask_secrets(before), mask_secrets(after)))
     return Delta(name, before, after, word, owner, ())
 
 
 def _inside(
     name: str, before: JsonValue, after: JsonValue, owner: Owner | None, depth: int
 ) -> Iterator[Delta]:
-    """Objects member by member, so that one counter among twenty is told as that counter."""
+    """Compare objects member by member, so that one changed counter among twenty has its own name."""
     if not depth or not isinstance(before, dict) or not isinstance(after, dict):
-        if not same(before, after):
+        if not same_value(before, after):
             yield _delta(name, before, after, _direction(before, after), owner)
         return
     for key in [*before, *(key for key in after if key not in before)]:

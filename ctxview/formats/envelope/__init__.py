@@ -1,1 +1,3 @@
-"""Agent Context envelopes: what was available to an agent, chosen, put together, and shown to whom."""
+"""The envelope format: records of the Agent Context draft about the context of an agent."""
+
+from __future__ import annotations

@@ -1,23 +1,32 @@
-"""All records of a source, and which of them belong to which envelope.
+"""All records of a source, grouped by envelope.
 
-The draft names no bundle: one envelope owns whatever lies beside it; several share by what each refers to.
+The draft defines no bundle: a single envelope owns all records; several envelopes divide them by references.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
+from typing import TypeAlias
 
-from ctxview.analysis.rfc3339 import in_time
-from ctxview.formats.envelope.model import Dossier, Record, Reference, text
-from ctxview.formats.envelope.read import RecordFile
-from ctxview.formats.envelope.vocabulary import Kind
-from ctxview.quick_dataclass import dataclass
+from msgspec import Struct
+
+from ctxview.analysis.rfc3339 import time_sort_key
+from ctxview.formats.envelope.format import belongs_to_source, files_of, revisions_beside
+from ctxview.formats.envelope.model import EnvelopeRecords, Record, text
+from ctxview.formats.envelope.parser import RecordFile, parse_record_file
+from ctxview.formats.envelope.vocabulary import RecordKind
+from ctxview.formats.interface import OpenError
+from ctxview.formats.kit import file_source
+
+MOST_BESIDE = 100
+LARGEST_BESIDE = 4 * 1024 * 1024
+"""How many files beside a single file are searched for records it refers to, and up to which size."""
 
 
-@dataclass(frozen=True, eq=False)
-class Bundle:
-    """The files of a source, taken together."""
+class Bundle(Struct, frozen=True, eq=False, dict=True):
+    """All files of a source."""
 
     files: tuple[RecordFile, ...]
 
@@ -27,26 +36,34 @@ class Bundle:
 
     @cached_property
     def envelopes(self) -> tuple[Record, ...]:
-        """In the order of their revisions."""
-        return _in_order(self.of(Kind.ENVELOPE))
+        """The envelopes in the order of their revisions."""
+        return _in_order(self.of(RecordKind.ENVELOPE))
 
     @cached_property
-    def dossiers(self) -> tuple[Dossier, ...]:
-        """One for each envelope in that order; one without an envelope when there is none."""
+    def groups(self) -> tuple[EnvelopeRecords, ...]:
+        """One group for each envelope in that order; one without an envelope when there is none."""
         envelopes = self.envelopes
         if not envelopes:
-            return (Dossier(None, self.records),)
+            return (EnvelopeRecords(None, self.records),)
         if len(envelopes) == 1:
             own = envelopes[0].file
-            return (Dossier(envelopes[0], tuple(sorted(self.records, key=lambda each: each.file != own))),)
-        reaches = [_Reach(self, envelope) for envelope in envelopes]
-        taken = {id(record) for reach in reaches for record in reach.found}
+            return (
+                EnvelopeRecords(envelopes[0], tuple(sorted(self.records, key=lambda each: each.file != own))),
+            )
+        groups = [_Group(self, envelope) for envelope in envelopes]
+        taken = {id(record) for group in groups for record in group.found}
         for record in self.records:
-            if id(record) not in taken:
-                _adopt(record, reaches)
-        return tuple(reach.dossier() for reach in reaches)
+            if id(record) in taken:
+                continue
+            # An unreferenced record goes to the groups of its file, else of all, that it refers to most.
+            near = [each for each in groups if each.envelope.file == record.file] or groups
+            shares = [each.share(record) for each in near]
+            for group, share in zip(near, shares, strict=True):
+                if share == max(shares):
+                    group.assigned.append(record)
+        return tuple(group.records() for group in groups)
 
-    def of(self, kind: Kind) -> Sequence[Record]:
+    def of(self, kind: RecordKind) -> Sequence[Record]:
         return self._by_kind.get(kind, ())
 
     @cached_property
@@ -55,15 +72,15 @@ class Bundle:
         return {id(record): place for place, record in enumerate(self.records)}
 
     @cached_property
-    def _by_kind(self) -> Mapping[Kind, Sequence[Record]]:
-        found: dict[Kind, list[Record]] = {}
+    def _by_kind(self) -> Mapping[RecordKind, Sequence[Record]]:
+        found: dict[RecordKind, list[Record]] = {}
         for record in self.records:
             found.setdefault(record.kind, []).append(record)
         return found
 
     @cached_property
-    def by_id(self) -> Mapping[tuple[Kind, str], Sequence[Record]]:
-        found: dict[tuple[Kind, str], list[Record]] = {}
+    def by_id(self) -> Mapping[tuple[RecordKind, str], Sequence[Record]]:
+        found: dict[tuple[RecordKind, str], list[Record]] = {}
         for record in self.records:
             if record.id is not None:
                 found.setdefault((record.kind, record.id), []).append(record)
@@ -71,25 +88,25 @@ class Bundle:
 
     @cached_property
     def owners(self) -> Mapping[tuple[str, str | None], Sequence[Record]]:
-        """By the file of an event and the context it names: the envelopes that it tells of.
+        """The envelopes that an event is about, by the file of the event and the context it names.
 
-        A revision is saved with all that was told of the envelopes before it: there those events are its own.
+        A revision is saved with the events of the envelopes before it: in its file those events are its own.
         """
-        heirs: dict[tuple[str, str | None], list[Record]] = {}
-        for envelope in self.of(Kind.ENVELOPE):
-            for before in _line(self, envelope):
-                heirs.setdefault((envelope.file, before.id), []).append(envelope)
+        successors: dict[tuple[str, str | None], list[Record]] = {}
+        for envelope in self.of(RecordKind.ENVELOPE):
+            for before in _lineage(self, envelope):
+                successors.setdefault((envelope.file, before.id), []).append(envelope)
         found: dict[tuple[str, str | None], Sequence[Record]] = {}
-        for event in self.of(Kind.EVENT):
+        for event in self.of(RecordKind.EVENT):
             place = event.file, event.text("context_id")
-            named = self.by_id.get((Kind.ENVELOPE, place[1] or ""), ())
+            named = self.by_id.get((RecordKind.ENVELOPE, place[1] or ""), ())
             here = [each for each in named if each.file == event.file]
-            found[place] = here or heirs.get(place) or named
+            found[place] = here or successors.get(place) or named
         return found
 
     @cached_property
     def ids(self) -> Mapping[str, Sequence[Record]]:
-        """Records of any kind by id."""
+        """The records of any kind by id."""
         found: dict[str, list[Record]] = {}
         for (_, name), records in self.by_id.items():
             found.setdefault(name, []).extend(records)
@@ -97,14 +114,14 @@ class Bundle:
 
 
 def revision_of(envelope: Record) -> str | None:
-    """The envelope that this one came after, by the note that saving a revision leaves."""
+    """The id of the envelope before this one, from the note that publishing a revision writes."""
     note = envelope.object("metadata").get("ctxview")
     return text(note.get("revision_of")) if isinstance(note, dict) else None
 
 
 def _in_order(envelopes: Sequence[Record]) -> tuple[Record, ...]:
-    """By time and place, but never before the envelope they are a revision of."""
-    waiting = sorted(envelopes, key=lambda each: in_time(each.text("created_at")))
+    """Sort by time and position, but never before the envelope that one is a revision of."""
+    waiting = sorted(envelopes, key=lambda each: time_sort_key(each.text("created_at")))
     children: dict[str | None, list[Record]] = {}
     names = {each.id for each in waiting}
     for envelope in waiting:
@@ -118,43 +135,43 @@ def _in_order(envelopes: Sequence[Record]) -> tuple[Record, ...]:
         if id(envelope) not in found:
             found[id(envelope)] = envelope
             ready.extend(reversed(children.pop(envelope.id, [])))
-    # Revisions that name each other in a circle have no first one.
+    # Revisions that name each other in a cycle have no first one.
     return (*found.values(), *(each for each in waiting if id(each) not in found))
 
 
-class _Reach:
-    """What one of several envelopes leads to."""
+class _Group:
+    """The records that one of several envelopes leads to."""
 
     def __init__(self, bundle: Bundle, envelope: Record) -> None:
         self._bundle = bundle
         self.envelope = envelope
-        self._files = _line_of_files(bundle, envelope)
+        self._files = tuple(dict.fromkeys(each.file for each in _lineage(bundle, envelope)))
         self.found: list[Record] = []
-        self.adopted: list[Record] = []
+        self.assigned: list[Record] = []
         self._known: set[int] = set()
         self._follow([envelope])
-        self._follow(self._injections())
-        self._follow(self._events())
+        self._follow([each for each in bundle.of(RecordKind.INJECTION) if self._holds_assembly_of(each)])
+        self._follow([each for each in bundle.of(RecordKind.EVENT) if self._is_own(each)])
 
     def share(self, record: Record) -> int:
-        """How much of what a record refers to is here."""
+        """The number of references of a record that lead into this group."""
         return sum(
             1 for each in record.references for kind in each.leads_to if (kind, each.id) in self._names
         )
 
     @cached_property
-    def _names(self) -> frozenset[tuple[Kind, str | None]]:
+    def _names(self) -> frozenset[tuple[RecordKind, str | None]]:
         return frozenset((each.kind, each.id) for each in self.found)
 
-    def dossier(self) -> Dossier:
+    def records(self) -> EnvelopeRecords:
         ranks = {file: rank for rank, file in enumerate(self._files)}
         places = self._bundle.places
         records = sorted(
-            [*self.found, *self.adopted],
+            [*self.found, *self.assigned],
             key=lambda each: (ranks.get(each.file, len(ranks)), places[id(each)]),
         )
         others = tuple(each for each in self._bundle.envelopes if each is not self.envelope)
-        return Dossier(self.envelope, tuple(records), others)
+        return EnvelopeRecords(self.envelope, tuple(records), others)
 
     def _follow(self, records: Sequence[Record]) -> None:
         waiting = [*reversed(records)]
@@ -165,63 +182,105 @@ class _Reach:
             self._known.add(id(record))
             self.found.append(record)
             for reference in reversed(record.references):
-                waiting.extend(self._named(reference))
-
-    def _named(self, reference: Reference) -> Iterator[Record]:
-        name = reference.id
-        for kind in reference.leads_to if name is not None else ():
-            yield from self._nearest(self._bundle.by_id.get((kind, name or ""), ()), reference.holder.file)
+                for kind in reference.leads_to if reference.id is not None else ():
+                    named = self._bundle.by_id.get((kind, reference.id or ""), ())
+                    waiting.extend(self._nearest(named, record.file))
 
     def _nearest(self, records: Sequence[Record], holder: str) -> Sequence[Record]:
-        """Of records that share an id, those of the file that has the first say here."""
+        """Of records with the same id, those of the first file in order of precedence."""
         for file in (*self._files, holder):
             if found := [each for each in records if each.file == file]:
                 return found
         return [each for each in records if each.file == records[0].file]
 
-    def _injections(self) -> list[Record]:
-        every = self._bundle.of(Kind.INJECTION)
-        return [each for each in every if self._holds(each, Kind.ASSEMBLY, each.text("assembly_id"))]
-
-    def _events(self) -> list[Record]:
-        return [each for each in self._bundle.of(Kind.EVENT) if self._is_ours(each)]
-
-    def _is_ours(self, event: Record) -> bool:
+    def _is_own(self, event: Record) -> bool:
         if owners := self._bundle.owners[event.file, event.text("context_id")]:
             return any(each is self.envelope for each in owners)
         subjects = self._bundle.ids.get(event.text("subject") or "", ())
         return any(id(each) in self._known for each in _of_one_file(subjects, event.file))
 
-    def _holds(self, holder: Record, kind: Kind, name: str | None) -> bool:
-        records = self._bundle.by_id.get((kind, name or ""), ())
-        return any(id(each) in self._known for each in _of_one_file(records, holder.file))
-
-
-def _adopt(record: Record, reaches: Sequence[_Reach]) -> None:
-    """What nobody leads to belongs to the envelopes of its file, or else to all; best to where it leads."""
-    near = [each for each in reaches if each.envelope.file == record.file] or reaches
-    shares = [each.share(record) for each in near]
-    for reach, share in zip(near, shares, strict=True):
-        if share == max(shares):
-            reach.adopted.append(record)
+    def _holds_assembly_of(self, injection: Record) -> bool:
+        named = self._bundle.by_id.get((RecordKind.ASSEMBLY, injection.text("assembly_id") or ""), ())
+        return any(id(each) in self._known for each in _of_one_file(named, injection.file))
 
 
 def _of_one_file(records: Sequence[Record], file: str) -> Sequence[Record]:
-    """Those of that file when it has any."""
+    """The records of `file` if it has any, else all."""
     return [each for each in records if each.file == file] or records
 
 
-def _line_of_files(bundle: Bundle, envelope: Record) -> tuple[str, ...]:
-    """The envelope's own file, then those of the envelopes it is a revision of."""
-    return tuple(dict.fromkeys(each.file for each in _line(bundle, envelope)))
-
-
-def _line(bundle: Bundle, envelope: Record) -> Iterator[Record]:
-    """The envelope, and those it is a revision of."""
+def _lineage(bundle: Bundle, envelope: Record) -> Iterator[Record]:
+    """Yield the envelope, then those it is a revision of."""
     current: Record | None = envelope
     seen: set[int] = set()
     while current is not None and id(current) not in seen:
         seen.add(id(current))
         yield current
-        before = bundle.by_id.get((Kind.ENVELOPE, revision_of(current) or ""), ())
+        before = bundle.by_id.get((RecordKind.ENVELOPE, revision_of(current) or ""), ())
         current = before[0] if before else None
+
+
+Loaded: TypeAlias = file_source.LoadedFiles[RecordFile]
+LoadedFile: TypeAlias = file_source.LoadedFile[RecordFile]
+READER = file_source.FileReader[RecordFile](
+    lambda file, data, whole: parse_record_file(file, data, whole=whole),
+    is_broken=lambda found: bool(found.problems),
+    belongs=belongs_to_source,
+    takes_part=True,
+)
+
+
+def load_files(path: Path, earlier: Loaded | None = None) -> Loaded:
+    """Load the files of the source at `path`; raises `OpenError`."""
+    files = file_source.FileLoader(READER, earlier)
+    if not path.is_dir():
+        files.add_named(path)
+        for each in revisions_beside(path):
+            files.add(each)
+        _add_wanted(files, files_of(path.parent))
+        return files.loaded()
+    for each in files_of(path):
+        files.add(each)
+    if not files.files and not files.held_back:
+        raise OpenError(f"{path}: no file in this folder holds records of the Agent Context draft")
+    return files.loaded()
+
+
+def _add_wanted(files: file_source.FileLoader[RecordFile], paths: Sequence[Path]) -> None:
+    """Add files beside a single file that hold records it refers to, until none is wanted.
+
+    A file with an envelope is another source and is not added.
+    """
+    taken = {file.path for file in files.files}
+    beside: list[LoadedFile] | None = None
+    while wanted := _wanted(files.files):
+        if beside is None:
+            others = [path for path in paths if path not in taken][:MOST_BESIDE]
+            peeked = (files.load(path, LARGEST_BESIDE) for path in others)
+            beside = [
+                file
+                for file in peeked
+                if file.problem is None
+                and file.whole
+                and all(each.kind is not RecordKind.ENVELOPE for each in file.found.records)
+            ]
+        found = [
+            file for file in beside if any((each.kind, each.id) in wanted for each in file.found.records)
+        ]
+        if not found:
+            return
+        for file in found:
+            beside.remove(file)
+            files.take(file)
+
+
+def _wanted(files: Sequence[LoadedFile]) -> set[tuple[RecordKind, str | None]]:
+    """The kind and id of records that the files refer to and do not hold."""
+    records = [record for file in files for record in file.found.records]
+    present = {(record.kind, record.id) for record in records}
+    wanted: set[tuple[RecordKind, str | None]] = set()
+    for reference in (each for record in records for each in record.references):
+        names = {(kind, reference.id) for kind in reference.leads_to}
+        if reference.id is not None and not names & present:
+            wanted |= names
+    return wanted

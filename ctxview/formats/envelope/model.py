@@ -1,23 +1,24 @@
-"""Records as they were written, the references between them, and one envelope with all that belongs to it.
+"""Records as they were written, the references between them, and an envelope with all its records.
 
-Nothing is repaired or judged. A value of the wrong type stays what it is: the accessors answer None or
-nothing, and the rules say why.
+Nothing is repaired or checked. For a value of the wrong type the accessors return None or an empty value; the
+rules report it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 from functools import cached_property
 
-from ctxview.files.json_document import JsonDocument, join
-from ctxview.formats.envelope.fields import BLOCK, FIELDS, SEGMENT, FieldSpec, Type
-from ctxview.formats.envelope.vocabulary import OWN_ID, Kind
-from ctxview.origin import JsonValue, Origin
-from ctxview.quick_dataclass import dataclass
+from msgspec import Struct
+
+from ctxview.core.origin import JsonValue, Origin
+from ctxview.files.strict_json.document import JsonDocument
+from ctxview.files.strict_json.tree import join
+from ctxview.formats.envelope.field_specs import BLOCK, FIELDS, SEGMENT, FieldSpec, FieldType
+from ctxview.formats.envelope.vocabulary import OWN_ID, RecordKind
 
 ID_KEYS = ("id", "ref", "ref_id", "item_ref")
-"""How an object that is a reference may name what it means, beside that thing's own id field and `uri`."""
+"""The keys by which a reference object may name its record, beside the record's own id field and `uri`."""
 
 
 def text(value: JsonValue) -> str | None:
@@ -25,7 +26,7 @@ def text(value: JsonValue) -> str | None:
 
 
 def count(value: JsonValue) -> int | None:
-    """A whole number from 0 by value (`2.0` is one); None for everything else, `true` included."""
+    """Return a whole number from 0 (`2.0` counts as one); None for everything else, also for `true`."""
     if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
         return None
     return int(value) if isinstance(value, int) or value.is_integer() else None
@@ -35,40 +36,38 @@ def texts(value: JsonValue) -> tuple[str, ...]:
     return tuple(each for each in value if isinstance(each, str)) if isinstance(value, list) else ()
 
 
-@dataclass(frozen=True)
-class Stray:
-    """A value that stands where a record should: it is no object, or no id field says what kind it is."""
+class StrayValue(Struct, frozen=True):
+    """A value in the place of a record that is not an object, or has no id field that gives its kind."""
 
     value: JsonValue
     origin: Origin
 
 
-@dataclass(frozen=True)
-class Reference:
-    """One entry of a reference field: who refers, where it stands, and what it names."""
+class RecordReference(Struct, frozen=True, dict=True):
+    """One entry of a reference field: the record that holds it, its path, and its value."""
 
     holder: Record
     path: tuple[str | int, ...]
     """From the holder to the entry: ("selected_item_refs", 2), ("ordered_blocks", 0, "item_refs", 1)."""
     value: JsonValue
-    leads_to: tuple[Kind, ...]
+    leads_to: tuple[RecordKind, ...]
 
     @property
     def name(self) -> str:
-        """The field that holds it."""
+        """The name of the field that holds the entry."""
         return next(part for part in reversed(self.path) if isinstance(part, str))
 
     @cached_property
     def id(self) -> str | None:
         if not isinstance(self.value, dict):
             return text(self.value)
-        own = [OWN_ID[kind] for kind in self.leads_to or Kind]
+        own = [OWN_ID[kind] for kind in self.leads_to or RecordKind]
         named = (text(self.value.get(key)) for key in (*own, *ID_KEYS, "uri"))
-        within = (text(self.within.get(key)) for key in own)
-        return next((found for found in (*named, *within) if found), None)
+        wrapped = (text(self.wrapped.get(key)) for key in own)
+        return next((found for found in (*named, *wrapped) if found), None)
 
     @property
-    def within(self) -> Mapping[str, JsonValue]:
+    def wrapped(self) -> Mapping[str, JsonValue]:
         """The object that an entry such as `{"item_ref": {…}, "reason": …}` wraps."""
         value = self.members.get("item_ref")
         return value if isinstance(value, dict) else {}
@@ -82,20 +81,19 @@ class Reference:
         return self.holder.origin(*self.path)
 
 
-@dataclass(frozen=True, eq=False)
-class Record:
-    """One object of the draft, wherever it stands: a file of its own, a list, a line, inside an envelope."""
+class Record(Struct, frozen=True, eq=False, dict=True):
+    """One object of the draft: a whole file, a list element, a line, or inside another record."""
 
-    kind: Kind
+    kind: RecordKind
     value: Mapping[str, JsonValue]
     file: str
-    document: JsonDocument = field(repr=False)
+    document: JsonDocument
     inner: str
-    """Where it stands in its document."""
+    """The pointer in its document."""
     prefix: str = ""
-    """What stands before pointers into the document: the line in a file of JSON lines, as in `/12`."""
+    """The prefix of pointers into the document: the line in a file of JSON lines, as in `/12`."""
     inside: Record | None = None
-    """The record whose reference it stands in the place of."""
+    """The record that embeds this one in place of a reference."""
 
     @property
     def id(self) -> str | None:
@@ -103,20 +101,20 @@ class Record:
 
     @property
     def pointer(self) -> str:
-        """Where it stands in its file."""
+        """The pointer in its file."""
         return self.prefix + self.inner
 
     def at(self, *path: str | int) -> str:
         return join(self.pointer, *path)
 
     def origin(self, *path: str | int) -> Origin:
-        return self._place(path) if path else self._own_place
+        return self._origin_at(path) if path else self._own_origin
 
     @cached_property
-    def _own_place(self) -> Origin:
-        return self._place(())
+    def _own_origin(self) -> Origin:
+        return self._origin_at(())
 
-    def _place(self, path: tuple[str | int, ...]) -> Origin:
+    def _origin_at(self, path: tuple[str | int, ...]) -> Origin:
         found = self.document.origin(self.file, join(self.inner, *path))
         pointer = self.prefix + (found.pointer or "")
         return Origin(found.file, pointer, found.start, found.end, found.line, found.column)
@@ -135,61 +133,58 @@ class Record:
         return value if isinstance(value, dict) else {}
 
     def objects(self, name: str) -> tuple[tuple[int, Mapping[str, JsonValue]], ...]:
-        """The objects of a list with their indexes; what is none is left out."""
+        """The objects of a list with their indexes; other elements are skipped."""
         value = self.value.get(name)
         entries = value if isinstance(value, list) else []
         return tuple((at, each) for at, each in enumerate(entries) if isinstance(each, dict))
 
-    def refs(self, name: str) -> tuple[Reference, ...]:
-        """The entries of one reference field, of whatever type they are."""
+    def refs(self, name: str) -> tuple[RecordReference, ...]:
+        """The entries of one reference field, of any type."""
         return tuple(_entries(self, self.value, FIELDS[self.kind].get(name), (name,)))
 
     @cached_property
-    def references(self) -> tuple[Reference, ...]:
-        """Every reference the record makes, also in its blocks and segments, and by bare ids."""
-        return tuple(_references(self))
+    def references(self) -> tuple[RecordReference, ...]:
+        """All references of the record, also those in its blocks and segments, and bare ids."""
+        found: list[RecordReference] = []
+        for name, spec in _REFERRING[self.kind].items():
+            if name in self.value:
+                found += _entries(self, self.value, spec, (name,))
+        for name, kind in (("surface_id", RecordKind.SURFACE), ("assembly_id", RecordKind.ASSEMBLY)):
+            if name != OWN_ID[self.kind] and name in FIELDS[self.kind] and name in self.value:
+                found.append(RecordReference(self, (name,), self.value[name], (kind,)))
+        for name, parts in (("ordered_blocks", BLOCK), ("window_segments", SEGMENT)):
+            for at, each in self.objects(name):
+                for inner, spec in parts.items():
+                    found += _entries(self, each, spec, (name, at, inner))
+        return tuple(found)
 
 
 _REFERRING = {
-    kind: {name: spec for name, spec in specs.items() if spec.type in (Type.REF, Type.REFS)}
+    kind: {name: spec for name, spec in specs.items() if spec.type in (FieldType.REF, FieldType.REFS)}
     for kind, specs in FIELDS.items()
 }
 """The fields that hold references, by kind of record."""
 
 
-def _references(record: Record) -> Iterator[Reference]:
-    for name, spec in _REFERRING[record.kind].items():
-        if name in record.value:
-            yield from _entries(record, record.value, spec, (name,))
-    for name, kind in (("surface_id", Kind.SURFACE), ("assembly_id", Kind.ASSEMBLY)):
-        if name != OWN_ID[record.kind] and name in FIELDS[record.kind] and name in record.value:
-            yield Reference(record, (name,), record.value[name], (kind,))
-    for name, parts in (("ordered_blocks", BLOCK), ("window_segments", SEGMENT)):
-        for at, each in record.objects(name):
-            for inner, spec in parts.items():
-                yield from _entries(record, each, spec, (name, at, inner))
-
-
 def _entries(
     record: Record, members: Mapping[str, JsonValue], spec: FieldSpec | None, path: tuple[str | int, ...]
-) -> Iterator[Reference]:
+) -> Iterator[RecordReference]:
     name = path[-1]
     if spec is None or name not in members:
         return
     value = members[str(name)]
-    if spec.type is Type.REF:
-        yield Reference(record, path, value, spec.leads_to)
-    elif spec.type is Type.REFS and isinstance(value, list):
+    if spec.type is FieldType.REF:
+        yield RecordReference(record, path, value, spec.leads_to)
+    elif spec.type is FieldType.REFS and isinstance(value, list):
         for at, each in enumerate(value):
-            yield Reference(record, (*path, at), each, spec.leads_to)
+            yield RecordReference(record, (*path, at), each, spec.leads_to)
 
 
-@dataclass(frozen=True, eq=False)
-class Dossier:
-    """One envelope with all records that belong to it: what the rules about a bundle look at.
+class EnvelopeRecords(Struct, frozen=True, eq=False, dict=True):
+    """One envelope with all its records: the input of the rules about a bundle.
 
-    `envelope` is None when there are only loose records. `others` are envelopes of the same source,
-    `later` are records of the envelope that there were not yet at the moment that is looked at.
+    `envelope` is None when there are only loose records. `others` are the other envelopes of the source,
+    `later` are records of the envelope that are newer than this revision.
     """
 
     envelope: Record | None
@@ -197,35 +192,35 @@ class Dossier:
     others: tuple[Record, ...] = ()
     later: tuple[Record, ...] = ()
 
-    def of(self, kind: Kind) -> tuple[Record, ...]:
+    def of(self, kind: RecordKind) -> tuple[Record, ...]:
         return self._by_kind.get(kind, ())
 
-    def named(self, kind: Kind, id_: str | None) -> Record | None:
-        """The record of that kind and id, the first when several claim it."""
+    def named(self, kind: RecordKind, id_: str | None) -> Record | None:
+        """The record with this kind and id; the first of duplicates."""
         return self._by_id.get((kind, id_)) if id_ is not None else None
 
-    def resolve(self, reference: Reference) -> Record | None:
-        """What a reference leads to, be it the record in its own place; None for what lies outside."""
+    def resolve(self, reference: RecordReference) -> Record | None:
+        """The record that a reference leads to, also an embedded one; None when it is not in this group."""
         for kind in reference.leads_to:
             if found := self.named(kind, reference.id):
                 return found
         return None
 
-    def targets_of(self, references: Sequence[Reference]) -> tuple[Record, ...]:
-        """What the references lead to, each once, in their order."""
+    def targets_of(self, references: Sequence[RecordReference]) -> tuple[Record, ...]:
+        """The records that `references` lead to, each once, in order."""
         found = (self.resolve(each) for each in references)
         return tuple({id(each): each for each in found if each is not None}.values())
 
     @cached_property
-    def _by_kind(self) -> Mapping[Kind, tuple[Record, ...]]:
-        kinds: dict[Kind, list[Record]] = {}
+    def _by_kind(self) -> Mapping[RecordKind, tuple[Record, ...]]:
+        kinds: dict[RecordKind, list[Record]] = {}
         for record in self.records:
             kinds.setdefault(record.kind, []).append(record)
         return {kind: tuple(found) for kind, found in kinds.items()}
 
     @cached_property
-    def _by_id(self) -> Mapping[tuple[Kind, str], Record]:
-        found: dict[tuple[Kind, str], Record] = {}
+    def _by_id(self) -> Mapping[tuple[RecordKind, str], Record]:
+        found: dict[tuple[RecordKind, str], Record] = {}
         for record in self.records:
             if record.id is not None:
                 found.setdefault((record.kind, record.id), record)

@@ -1,39 +1,45 @@
-"""Profiles of the draft: the figures it leaves open and the rules need, as data from `profiles/*.toml`.
+"""Profiles of the draft: figures that the rules need and the draft leaves open, from `profiles/*.toml`.
 
-Only the shape of the data stands here; `profiles/__init__.py` loads it. Words are in `our_words`.
+This module defines the shape of the data; `ProfileLoader` loads it. Words are in `word_lists`.
 """
 
 from __future__ import annotations
 
-from ctxview.quick_dataclass import dataclass
+from msgspec import Struct
+
+from ctxview.formats.kit.profiles import ProfileLoader
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """From where on something is too large, too small or too different; sizes in bytes."""
+class Limits(Struct, frozen=True):
+    """Limits of the rules; sizes in bytes."""
 
     foreign_bytes: int
-    """A reference to what another standard describes that takes more is that thing itself."""
+    """A larger reference to an object of another standard is a copy of that object."""
     body_length: int
-    """From how many characters on a text in such a reference is a body and not a label."""
+    """The number of characters from which a text in such a reference is a body, not a label."""
     surface_entries: int
-    """A surface that lists more items and sources is a catalogue."""
+    """A surface with more items and sources is a catalogue."""
     inline_bytes: int
-    """Content that takes more should be referred to."""
+    """Larger content should be a reference."""
     small_text: int
-    """Below this an estimate of tokens is not held against the text."""
+    """The token estimate of a shorter text is not checked."""
     fewest_bytes_per_token: float
     most_bytes_per_token: float
     token_tolerance: int
-    """Per cent by which a sum of tokens may be off: separators and wrappers cost some too."""
+    """Per cent by which a sum of tokens may differ: separators and wrappers cost tokens too."""
     cut_share: int
-    """A block that holds less of an item, in per cent of its tokens, was cut."""
+    """A block that holds a smaller share of an item, in per cent of its tokens, was cut."""
     copied_length: int
-    """From how many characters on the same text in two places is a copy and no coincidence."""
+    """The number of characters from which an equal text elsewhere is a copy, not a coincidence."""
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(Struct, frozen=True):
     name: str
     title: str
     limits: Limits
+
+
+PROFILES = ("draft-0.1.1",)
+"""The names of the packaged profiles, the default first."""
+
+load_profile = ProfileLoader(Profile, __package__, PROFILES).load

@@ -1,6 +1,6 @@
-"""The words of the Agent Context draft: the kinds of record, and the lists of known values.
+"""The vocabulary of the Agent Context draft: the kinds of record, and the lists of known values.
 
-Data only. Every list but an envelope's scope is open: other words survive, and a rule says that they are new.
+Data only. Every list except the scope of an envelope is open: other words are kept, and a rule mentions them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Final
 
 
-class Kind(StrEnum):
+class RecordKind(StrEnum):
     """The thirteen objects of the draft."""
 
     ENVELOPE = "context_envelope"
@@ -28,27 +28,27 @@ class Kind(StrEnum):
     EVENT = "context_event"
 
 
-KIND_OF_ID: Final[Mapping[str, Kind]] = {
-    "event_id": Kind.EVENT,
-    "injection_id": Kind.INJECTION,
-    "selection_id": Kind.SELECTION,
-    "compaction_id": Kind.COMPACTION,
-    "summary_id": Kind.SUMMARY,
-    "missing_id": Kind.MISSING,
-    "assembly_id": Kind.ASSEMBLY,
-    "budget_id": Kind.BUDGET,
-    "window_id": Kind.WINDOW,
-    "item_id": Kind.ITEM,
-    "source_id": Kind.SOURCE,
-    "surface_id": Kind.SURFACE,
-    "context_id": Kind.ENVELOPE,
+KIND_OF_ID: Final[Mapping[str, RecordKind]] = {
+    "event_id": RecordKind.EVENT,
+    "injection_id": RecordKind.INJECTION,
+    "selection_id": RecordKind.SELECTION,
+    "compaction_id": RecordKind.COMPACTION,
+    "summary_id": RecordKind.SUMMARY,
+    "missing_id": RecordKind.MISSING,
+    "assembly_id": RecordKind.ASSEMBLY,
+    "budget_id": RecordKind.BUDGET,
+    "window_id": RecordKind.WINDOW,
+    "item_id": RecordKind.ITEM,
+    "source_id": RecordKind.SOURCE,
+    "surface_id": RecordKind.SURFACE,
+    "context_id": RecordKind.ENVELOPE,
 }
-"""In the order in which they decide what a record is: some records carry the id of another."""
-OWN_ID: Final[Mapping[Kind, str]] = {kind: name for name, kind in KIND_OF_ID.items()}
+"""The kind by id field, in order of precedence: some records also carry the id of another."""
+OWN_ID: Final[Mapping[RecordKind, str]] = {kind: name for name, kind in KIND_OF_ID.items()}
 
 
-class Words(StrEnum):
-    """The lists of known values, by the name that a message gives them."""
+class WordList(StrEnum):
+    """The lists of known values; the value is the name in messages."""
 
     SCOPE = "scope"
     LIFECYCLE = "lifecycle"
@@ -69,9 +69,9 @@ class Words(StrEnum):
     EVENT_TYPE = "event_type"
 
 
-KNOWN: Final[Mapping[Words, tuple[str, ...]]] = {
-    Words.SCOPE: ("turn", "task", "session", "tool_invocation", "review", "handoff", "custom"),
-    Words.LIFECYCLE: (
+KNOWN: Final[Mapping[WordList, tuple[str, ...]]] = {
+    WordList.SCOPE: ("turn", "task", "session", "tool_invocation", "review", "handoff", "custom"),
+    WordList.LIFECYCLE: (
         "draft",
         "available",
         "selected",
@@ -82,7 +82,7 @@ KNOWN: Final[Mapping[Words, tuple[str, ...]]] = {
         "expired",
         "archived",
     ),
-    Words.CONTEXT_KIND: (
+    WordList.CONTEXT_KIND: (
         "user_message",
         "system_prompt",
         "developer_instruction",
@@ -106,7 +106,7 @@ KNOWN: Final[Mapping[Words, tuple[str, ...]]] = {
         "retrieval_result",
         "custom",
     ),
-    Words.CONTENT_MODE: (
+    WordList.CONTENT_MODE: (
         "inline",
         "ref",
         "summary",
@@ -116,8 +116,8 @@ KNOWN: Final[Mapping[Words, tuple[str, ...]]] = {
         "tool_result_ref",
         "opaque",
     ),
-    Words.TARGET: ("model", "tool", "runtime", "ui", "user", "reviewer", "peer_agent", "evidence_export"),
-    Words.SURFACE_KIND: (
+    WordList.TARGET: ("model", "tool", "runtime", "ui", "user", "reviewer", "peer_agent", "evidence_export"),
+    WordList.SURFACE_KIND: (
         "turn_surface",
         "task_surface",
         "session_surface",
@@ -126,7 +126,7 @@ KNOWN: Final[Mapping[Words, tuple[str, ...]]] = {
         "handoff_surface",
         "custom",
     ),
-    Words.SELECTOR: (
+    WordList.SELECTOR: (
         "text_quote",
         "text_position",
         "byte_range",
@@ -140,7 +140,7 @@ KNOWN: Final[Mapping[Words, tuple[str, ...]]] = {
         "message_part",
         "custom",
     ),
-    Words.SIGNAL: (
+    WordList.SIGNAL: (
         "relevance",
         "recency",
         "authority",
@@ -154,7 +154,7 @@ KNOWN: Final[Mapping[Words, tuple[str, ...]]] = {
         "tool_visibility",
         "runtime_need",
     ),
-    Words.OMISSION: (
+    WordList.OMISSION: (
         "budget_limit",
         "low_relevance",
         "duplicate",
@@ -168,7 +168,7 @@ KNOWN: Final[Mapping[Words, tuple[str, ...]]] = {
         "not_visible_to_target",
         "custom",
     ),
-    Words.OVERFLOW: (
+    WordList.OVERFLOW: (
         "reject",
         "truncate_tail",
         "truncate_middle",
@@ -179,7 +179,7 @@ KNOWN: Final[Mapping[Words, tuple[str, ...]]] = {
         "policy_block",
         "custom",
     ),
-    Words.INJECTION_POINT: (
+    WordList.INJECTION_POINT: (
         "system_prompt",
         "developer_prompt",
         "message_history",
@@ -193,7 +193,7 @@ KNOWN: Final[Mapping[Words, tuple[str, ...]]] = {
         "artifact_input",
         "custom",
     ),
-    Words.METHOD: (
+    WordList.METHOD: (
         "extractive_summary",
         "abstractive_summary",
         "structured_digest",
@@ -203,7 +203,7 @@ KNOWN: Final[Mapping[Words, tuple[str, ...]]] = {
         "provider_context_editing",
         "custom",
     ),
-    Words.TRIGGER: (
+    WordList.TRIGGER: (
         "manual",
         "token_pressure",
         "session_length",
@@ -214,9 +214,9 @@ KNOWN: Final[Mapping[Words, tuple[str, ...]]] = {
         "provider_context_editing",
         "custom",
     ),
-    Words.SEVERITY: ("info", "low", "medium", "high", "blocking"),
-    Words.MISSING_STATUS: ("open", "requested", "waiting", "resolved", "declined", "blocked", "expired"),
-    Words.REDACTION: (
+    WordList.SEVERITY: ("info", "low", "medium", "high", "blocking"),
+    WordList.MISSING_STATUS: ("open", "requested", "waiting", "resolved", "declined", "blocked", "expired"),
+    WordList.REDACTION: (
         "none",
         "masked",
         "removed",
@@ -225,7 +225,7 @@ KNOWN: Final[Mapping[Words, tuple[str, ...]]] = {
         "policy_blocked",
         "unknown",
     ),
-    Words.EVENT_TYPE: (
+    WordList.EVENT_TYPE: (
         "context.surface.created",
         "context.surface.updated",
         "context.item.added",
@@ -246,7 +246,7 @@ KNOWN: Final[Mapping[Words, tuple[str, ...]]] = {
         "context.exported",
     ),
 }
-TARGETS: Final = KNOWN[Words.TARGET]
-LIFECYCLE: Final = KNOWN[Words.LIFECYCLE]
+TARGETS: Final = KNOWN[WordList.TARGET]
+LIFECYCLE: Final = KNOWN[WordList.LIFECYCLE]
 OPEN_GAP: Final = ("open", "requested", "waiting", "blocked")
-"""The states in which a gap is not settled."""
+"""The states in which a gap is open."""

@@ -1,8 +1,7 @@
-"""What must not be shown to anybody: the content that a redaction took away, wherever it still stands.
+"""Withheld content: content that a redaction removed, in every place where a file still has it.
 
-A record may say that its content was removed and carry it all the same, and another may repeat it. Everything
-that leaves this format as text goes through here. A text that was masked or summarised *is* the replacement,
-and is shown.
+A record may say that its content was removed and still carry it, and another record may repeat it. All text
+that leaves this format goes through here. A masked or summarised text *is* the replacement, and is shown.
 """
 
 from __future__ import annotations
@@ -13,18 +12,20 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from ctxview.analysis.json_strings import pointer_of, strings
-from ctxview.files.json_document import JsonDocument, join
-from ctxview.files.visible import visible
-from ctxview.formats.envelope.fates import FATES, GONE, is_redacted
-from ctxview.formats.envelope.fields import FIELDS
+from ctxview.analysis.text_rules import json_strings
+from ctxview.core.origin import JsonValue
+from ctxview.files.strict_json.document import JsonDocument
+from ctxview.files.strict_json.tree import join
+from ctxview.files.strict_json.values import path_keys, path_pointer, walk
+from ctxview.files.visible_text import visible
+from ctxview.formats.envelope.field_specs import FIELDS
 from ctxview.formats.envelope.model import Record, text, texts
-from ctxview.formats.envelope.read import RecordFile
-from ctxview.formats.envelope.vocabulary import KIND_OF_ID, KNOWN, Kind
-from ctxview.origin import JsonValue
+from ctxview.formats.envelope.outcomes import GONE, OUTCOME_WORDS, is_redacted
+from ctxview.formats.envelope.parser import RecordFile
+from ctxview.formats.envelope.vocabulary import KIND_OF_ID, KNOWN, RecordKind
 
 SHORTEST = 8
-"""Shorter texts are withheld where they stand, but not looked for elsewhere: any sentence may hold them."""
+"""The shortest text that is also withheld elsewhere: shorter ones may occur in any sentence."""
 PLACEHOLDER = "[withheld]"
 DEEPEST = 60
 _RAW_KEY = re.compile(
@@ -32,58 +33,58 @@ _RAW_KEY = re.compile(
     re.IGNORECASE,
 )
 _LINK_KEY = re.compile(r"_(?:refs?|ids?|uri|digest|hash|size|tokens)$", re.IGNORECASE)
-_TOLD = {"policy_blocked": "blocked by policy", "encrypted_ref": "encrypted"}
+_STATE_LABELS = {"policy_blocked": "blocked by policy", "encrypted_ref": "encrypted"}
 _OWN_WORDS = frozenset(
     (
-        *FATES,
+        *OUTCOME_WORDS,
         *KIND_OF_ID,
-        *(kind.value for kind in Kind),
+        *(kind.value for kind in RecordKind),
         *(word for words in KNOWN.values() for word in words),
         *(name for names in FIELDS.values() for name in names),
         "withheld",
     )
 )
-"""What this program says itself; a removed content that is just such a word hides nothing by being hidden."""
+"""Words of ctxview and the draft; removed content that is only such a word is not withheld elsewhere."""
 
 Path = tuple[str | int, ...]
 
 
-class Withheld:
-    """What the records of one source must not show."""
+class WithheldContent:
+    """The withheld content of the records of one source."""
 
     def __init__(self, records: Iterable[Record]) -> None:
         self._places: dict[tuple[str, str], str] = {}
-        self._held: dict[Record, list[Path]] = {}
+        self._paths: dict[Record, list[Path]] = {}
         texts: dict[str, str] = {}
         everything = list(records)
         for hider, holder, path, value in _all_withheld(everything):
-            told = label(hider)
-            self._places[(holder.file, holder.at(*path))] = told
-            self._held.setdefault(holder, []).append(path)
-            for found in _strings(value):
-                texts.setdefault(found.strip(), told)
-        self._texts = {spelling: told for each, told in texts.items() for spelling in _spellings(each)}
-        # Who redacted something may be named by the very text that is withheld.
-        self._texts = {spelling: self._safe(told) for spelling, told in self._texts.items()}
-        self._told = {compared(spelling): told for spelling, told in self._texts.items()}
-        self._places = {place: self._safe(told) for place, told in self._places.items()}
+            label = withheld_label(hider)
+            self._places[(holder.file, holder.at(*path))] = label
+            self._paths.setdefault(holder, []).append(path)
+            for _, found in _placed_strings({"": value}):
+                texts.setdefault(found.strip(), label)
+        self._texts = {spelling: label for each, label in texts.items() for spelling in _spellings(each)}
+        # A label names the policy or the person, and that name may itself be withheld.
+        self._texts = {spelling: self._safe(label) for spelling, label in self._texts.items()}
+        self._labels = {normalise(spelling): label for spelling, label in self._texts.items()}
+        self._places = {place: self._safe(label) for place, label in self._places.items()}
 
     def __bool__(self) -> bool:
         return bool(self._places)
 
     def holds(self, record: Record, path: Path) -> bool:
-        """Whether the value at `path` of a record may not be shown."""
-        return any(path[: len(held)] == held for held in self._held.get(record, ()))
+        """Whether the value at `path` of a record is withheld."""
+        return any(path[: len(each)] == each for each in self._paths.get(record, ()))
 
     def mask(self, text: str) -> str:
-        """A text with everything withheld replaced, also where somebody cut it off with `…`."""
+        """Return `text` with withheld content replaced, also where it is cut off with `…`."""
         if not self._texts:
             return text
-        found = self._pattern.sub(lambda match: self._told.get(compared(match[0]), PLACEHOLDER), text)
+        found = self._pattern.sub(lambda match: self._labels.get(normalise(match[0]), PLACEHOLDER), text)
         return self._without_beginnings(found) if "…" in found else found
 
     def value(self, record: Record, path: Path = ()) -> JsonValue:
-        """The value at `path` of a record, fit to be shown."""
+        """The masked value at `path` of a record."""
         value: JsonValue = dict(record.value)
         for step in path:
             if isinstance(value, dict):
@@ -92,12 +93,12 @@ class Withheld:
                 value = value[step]
             else:
                 return None
-        return self.shown(record.file, record.at(*path), value) if self else value
+        return self.masked_value(record.file, record.at(*path), value) if self else value
 
-    def shown(self, file: str, pointer: str, value: JsonValue, depth: int = 0) -> JsonValue:
-        """A value that stands at a pointer of a file, fit to be shown; what is nested very deep is cut."""
-        if (told := self._places.get((file, pointer))) is not None:
-            return told
+    def masked_value(self, file: str, pointer: str, value: JsonValue, depth: int = 0) -> JsonValue:
+        """Return `value` from `pointer` of `file` with withheld content replaced; deep values are cut."""
+        if (label := self._places.get((file, pointer))) is not None:
+            return label
         if isinstance(value, str):
             return self.mask(value)
         if not isinstance(value, dict | list) or not value:
@@ -105,45 +106,48 @@ class Withheld:
         if depth >= DEEPEST:
             return "…"
         if isinstance(value, list):
-            return [self.shown(file, join(pointer, at), each, depth + 1) for at, each in enumerate(value)]
+            return [
+                self.masked_value(file, join(pointer, at), each, depth + 1) for at, each in enumerate(value)
+            ]
         return {
-            self.mask(key): self.shown(file, join(pointer, key), each, depth + 1)
+            self.mask(key): self.masked_value(file, join(pointer, key), each, depth + 1)
             for key, each in value.items()
         }
 
     def spans(self, file: RecordFile) -> tuple[tuple[int, int], ...]:
-        """The bytes of a file that nobody may see, in order and apart."""
-        found = [*self._spans_of_values(file), *self._spans_of_texts(file)]
-        return tuple(_merged(sorted(found)))
-
-    def _spans_of_values(self, file: RecordFile) -> Iterator[tuple[int, int]]:
-        for record in file.records:
-            for path in self._held.get(record, ()):
-                yield from _every_span(record.document, join(record.inner, *path))
-
-    def _spans_of_texts(self, file: RecordFile) -> Iterator[tuple[int, int]]:
+        """The withheld byte spans of a file, in order and not overlapping."""
+        found: list[tuple[int, int]] = []
         for needle in self._needles:
             start = file.data.find(needle)
             while start >= 0:
-                yield start, start + len(needle)
+                found.append((start, start + len(needle)))
                 start = file.data.find(needle, start + len(needle))
-        if self._texts:
-            for _, document in file.documents:
-                yield from self._otherwise_spelled(document)
+        for _, document in file.documents if self._texts else ():
+            found += self._spans_of_other_spellings(document)
+        for record in file.records:
+            for path in self._paths.get(record, ()):
+                found += _every_span(record.document, join(record.inner, *path))
+        merged: list[tuple[int, int]] = []
+        for start, end in sorted(found):
+            if merged and start <= merged[-1][1]:
+                merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+            else:
+                merged.append((start, end))
+        return tuple(merged)
 
-    def _otherwise_spelled(self, document: JsonDocument) -> Iterator[tuple[int, int]]:
-        """Strings that hold a withheld text in a spelling of their own are withheld whole."""
-        for way, value in strings(document.value):
-            if self._pattern.search(value) and (span := document.span(pointer_of(way))) is not None:
+    def _spans_of_other_spellings(self, document: JsonDocument) -> Iterator[tuple[int, int]]:
+        """Yield the spans of strings that hold a withheld text in another spelling, each as a whole."""
+        for path, value in json_strings(document.value):
+            if self._pattern.search(value) and (span := document.span(path_pointer(path))) is not None:
                 literal = document.data[slice(*span)]
                 if not any(needle in literal for needle in self._needles):
                     yield span
 
-    def _safe(self, told: str) -> str:
-        return PLACEHOLDER if self._texts and self._pattern.search(told) else told
+    def _safe(self, label: str) -> str:
+        return PLACEHOLDER if self._texts and self._pattern.search(label) else label
 
     def _without_beginnings(self, text: str) -> str:
-        """Without the first part of a withheld text before a `…`, as messages quote long values."""
+        """Replace the start of a withheld text before a `…`, as in messages that quote long values."""
         pieces = text.split("…")
         for place, piece in enumerate(pieces[:-1]):
             for start in (match.start() for match in self._beginnings.finditer(piece)):
@@ -155,8 +159,8 @@ class Withheld:
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        """In any case and with any spaces: a secret is none the less one in capitals."""
-        longest = sorted({compared(each): each for each in self._texts}.values(), key=len, reverse=True)
+        """Matches every withheld text in upper or lower case and with any white space."""
+        longest = sorted({normalise(each): each for each in self._texts}.values(), key=len, reverse=True)
         return re.compile(
             "|".join(r"\s+".join(map(re.escape, each.split())) for each in longest), re.IGNORECASE
         )
@@ -171,17 +175,17 @@ class Withheld:
         return [each.encode("utf-8", "surrogatepass") for each in self._texts]
 
 
-def compared(words: str) -> str:
-    """A text without regard to case and spaces."""
+def normalise(words: str) -> str:
+    """Return a text in one case and with single spaces, for comparison."""
     return " ".join(words.casefold().split())
 
 
 def _all_withheld(records: Sequence[Record]) -> Iterator[tuple[Record, Record, Path, JsonValue]]:
-    """Who hides something, who holds it, where, and what it is."""
+    """Yield the redacted record, the record that holds its content, the path, and the value."""
     for record in records:
         yield from ((record, record, path, value) for path, value in withheld_values(record))
     redacted = [each for each in records if is_redacted(_redaction(each))]
-    items = {each.id: each for each in records if each.kind is Kind.ITEM} if redacted else {}
+    items = {each.id: each for each in records if each.kind is RecordKind.ITEM} if redacted else {}
     for record in redacted:
         for reference in record.refs("original_ref"):
             original = items.get(reference.id)
@@ -197,7 +201,7 @@ def _all_withheld(records: Sequence[Record]) -> Iterator[tuple[Record, Record, P
 
 
 def _digest_of_original(record: Record) -> str | None:
-    """The SHA-256 of what a record hides; one of what it shows instead says nothing."""
+    """The SHA-256 of the removed content; None when the digest is that of the content shown instead."""
     for holder in (record.value, record.object("metadata"), _note(record)):
         digest = (text(holder.get("digest")) or "").lower()
         if digest.startswith("sha256:"):
@@ -212,7 +216,7 @@ def _sha256(words: str) -> str:
 
 
 def _every_span(document: JsonDocument, pointer: str) -> Iterator[tuple[int, int]]:
-    """Where a member stands, each time that its object has the key: readers see only the last."""
+    """Yield the span of a member and of its duplicates: a JSON reader returns only the last of them."""
     tree = document.tree
     path = tree.path(pointer)
     if path is None or len(path) < 2:
@@ -223,22 +227,19 @@ def _every_span(document: JsonDocument, pointer: str) -> Iterator[tuple[int, int
             yield tree.span(node)
 
 
-def label(record: Record) -> str:
-    """What stands in the place of what is withheld, in plain words."""
-    state, policies = _redaction(record), record.refs("policy_refs")
-    who = next((each.id for each in policies if each.id), None) or _name(record.value.get("redacted_by"))
-    told = _TOLD.get(state or "", state or "redacted")
+def withheld_label(record: Record) -> str:
+    """The text that replaces the withheld content of a record."""
+    state, redactor = _redaction(record), record.value.get("redacted_by")
+    name = text(redactor.get("id")) if isinstance(redactor, dict) else text(redactor)
+    who = next((each.id for each in record.refs("policy_refs") if each.id), name)
+    how = _STATE_LABELS.get(state or "", state or "redacted")
     by = f": {who}" if who and state == "policy_blocked" else f" by {who}" if who else ""
-    return f"[withheld: {told}{by}]"
+    return f"[withheld: {how}{by}]"
 
 
 def is_raw_key(key: str) -> bool:
-    """Whether a name promises what a redaction took away."""
+    """Whether a key such as `raw` or `original` names the unredacted content."""
     return _RAW_KEY.search(key) is not None and _LINK_KEY.search(key) is None
-
-
-def _name(value: JsonValue) -> str | None:
-    return text(value.get("id")) if isinstance(value, dict) else text(value)
 
 
 def _redaction(record: Record) -> str | None:
@@ -247,7 +248,7 @@ def _redaction(record: Record) -> str | None:
 
 
 def _note(record: Record) -> Mapping[str, JsonValue]:
-    """A redaction record for which the draft has no home: most put it here."""
+    """The redaction record under `redaction`, where most producers put it; the draft defines no place."""
     for holder in (record.value, record.object("metadata")):
         note = holder.get("redaction")
         if isinstance(note, dict):
@@ -256,10 +257,11 @@ def _note(record: Record) -> Mapping[str, JsonValue]:
 
 
 def withheld_values(record: Record) -> Iterator[tuple[Path, JsonValue]]:
-    """Where a record holds what it must not show."""
+    """Yield the path and value of content that a record holds in spite of its redaction."""
     state = _redaction(record)
     if is_redacted(state):
-        yield from _of_holder(record.value, (), state, _fields(record))
+        fields = (*record.texts("redacted_fields"), *texts(_note(record).get("redacted_fields")))
+        yield from _of_holder(record.value, (), state, fields)
     for name in ("ordered_blocks", "window_segments"):
         for at, part in record.objects(name):
             own = text(part.get("redaction_state"))
@@ -267,18 +269,15 @@ def withheld_values(record: Record) -> Iterator[tuple[Path, JsonValue]]:
                 yield from _of_holder(part, (name, at), own, texts(part.get("redacted_fields")))
 
 
-def _fields(record: Record) -> tuple[str, ...]:
-    return (*record.texts("redacted_fields"), *texts(_note(record).get("redacted_fields")))
-
-
 def _of_holder(
     members: Mapping[str, JsonValue], prefix: Path, state: str | None, fields: Sequence[str]
 ) -> Iterator[tuple[Path, JsonValue]]:
-    named = [_path_of(each) for each in fields]
+    # A field is written as `content`, `metadata.email`, `metadata/email` or `/metadata/email`.
+    named: list[Path] = [tuple(part for part in re.split(r"[./]", each) if part) for each in fields]
     if state in GONE:
         named.append(("content",))
     else:
-        # What a masked record holds as its content is the mask.
+        # The content of a masked record is the mask.
         named = [path for path in named if path != ("content",)]
     for path in dict.fromkeys(named):
         found, value = _lookup(members, path)
@@ -288,7 +287,7 @@ def _of_holder(
 
 
 def _raw_values(members: Mapping[str, JsonValue], prefix: Path) -> Iterator[tuple[Path, JsonValue]]:
-    """Values under keys that promise the unredacted."""
+    """Yield the values under keys such as `raw`, at any depth."""
     waiting: list[tuple[Path, JsonValue]] = [(prefix, dict(members))]
     while waiting:
         path, value = waiting.pop()
@@ -304,11 +303,6 @@ def _raw_values(members: Mapping[str, JsonValue], prefix: Path) -> Iterator[tupl
                     waiting.append(((*path, key), each))
 
 
-def _path_of(field: str) -> Path:
-    """`content`, `metadata.email`, `metadata/email` or `/metadata/email`."""
-    return tuple(part for part in re.split(r"[./]", field) if part)
-
-
 def _lookup(members: Mapping[str, JsonValue], path: Path) -> tuple[bool, JsonValue]:
     value: JsonValue = dict(members)
     for step in path:
@@ -319,7 +313,7 @@ def _lookup(members: Mapping[str, JsonValue], path: Path) -> tuple[bool, JsonVal
 
 
 def _spellings(found: str) -> Iterator[str]:
-    """A withheld text as it may stand in other strings."""
+    """Yield the spellings in which a withheld text may occur in other strings."""
     if len(found) < SHORTEST or found in _OWN_WORDS:
         return
     yield found
@@ -328,33 +322,8 @@ def _spellings(found: str) -> Iterator[str]:
     }
 
 
-def _strings(value: JsonValue) -> Iterator[str]:
-    return (found for _, found in _placed_strings({"": value}))
-
-
 def _placed_strings(members: Mapping[str, JsonValue]) -> Iterator[tuple[Path, str]]:
-    """Every text with the way to it, as deep as anything is shown."""
-    waiting: list[tuple[Path, JsonValue]] = [((), dict(members))]
-    while waiting:
-        path, current = waiting.pop()
-        if isinstance(current, str):
-            yield path, current
-        elif len(path) > DEEPEST:
-            continue
-        elif isinstance(current, dict):
-            waiting.extend(((*path, name), each) for name, each in current.items())
-        elif isinstance(current, list):
-            waiting.extend(((*path, at), each) for at, each in enumerate(current))
-
-
-def _merged(spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    current: tuple[int, int] | None = None
-    for start, end in spans:
-        if current is None or start > current[1]:
-            if current is not None:
-                yield current
-            current = (start, end)
-        else:
-            current = (current[0], max(current[1], end))
-    if current is not None:
-        yield current
+    """Yield every text with its path, as deep as anything is shown."""
+    for path, value in walk(dict(members), DEEPEST):
+        if isinstance(value, str):
+            yield path_keys(path), value

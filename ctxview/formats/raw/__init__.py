@@ -1,1 +1,3 @@
-"""Anything no format recognises, shown as it is: a JSON tree, JSON lines, plain text, or the first bytes."""
+"""The raw format: any file as a JSON tree, JSON lines, plain text, or its first bytes."""
+
+from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The `Source` of an unrecognised file: one revision, nothing to write, findings that need no format."""
+"""The `Source` of a raw file: one read-only revision, with the findings that need no format."""
 
 from __future__ import annotations
 
@@ -7,25 +7,32 @@ from functools import cached_property
 from pathlib import Path
 
 from ctxview.analysis.json_rules import check_document, check_json
-from ctxview.analysis.plain_text import check_bytes
+from ctxview.analysis.text_rules import check_bytes
 from ctxview.analysis.tokens import TokenCounter
-from ctxview.edits import WritePolicy
-from ctxview.files.stamps import is_settled
-from ctxview.findings import Finding, worst_first
-from ctxview.formats.discovery import home_of
-from ctxview.formats.file_rules import report_partly_read, report_unrecognised
+from ctxview.core.edits import WritePolicy
+from ctxview.core.findings import Finding, worst_first
+from ctxview.core.origin import Origin
+from ctxview.core.state import Block, ContextState, Counts, Gap, Tier
+from ctxview.files.change_detector import is_settled
+from ctxview.formats.discovery import enclosing_source
 from ctxview.formats.interface import AS_ON_DISK, Lens, Reading, Revision, Source
-from ctxview.formats.raw.read import BYTES, Kind, Piece, RawFile, looks_like_json, read_raw
+from ctxview.formats.kit.file_rules import report_partly_read, report_unrecognised
+from ctxview.formats.raw.parser import (
+    BYTES,
+    RawFile,
+    RawKind,
+    RawPiece,
+    looks_like_json,
+    read_raw,
+    read_raw_file,
+)
 from ctxview.formats.registry import detect, format_named, plugin_problems
-from ctxview.state import Block, ContextState, Counts, Gap, Origin, Tier
-
-FORMAT = "raw"
 
 
 class RawSource:
     """One file as it is."""
 
-    format = FORMAT
+    format = "raw"
     profiles: Sequence[str] = ()
 
     def __init__(
@@ -37,7 +44,7 @@ class RawSource:
         being_written: bool = False,
         unrecognised: bool = False,
     ) -> None:
-        """`unrecognised` when nobody asked for it to be shown as it is."""
+        """`unrecognised` is true when no format fitted, false when the user asked for raw."""
         self._path = path
         self._data = data
         self._left_out = left_out
@@ -59,7 +66,7 @@ class RawSource:
     def bytes_of(self, file: str) -> bytes:  # noqa: ARG002 - there is only one
         return self._data
 
-    def policy(self, file: str) -> WritePolicy | None:  # noqa: ARG002 - nobody knows whose fields these are
+    def policy(self, file: str) -> WritePolicy | None:  # noqa: ARG002 - the owners of the fields are unknown
         return None
 
     def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:
@@ -81,13 +88,11 @@ class RawSource:
         return (self._path,) if self._being_written else ()
 
     def again(self) -> Source:
-        """Raises `CannotOpen`. JSON that does not parse just after it was written is left for later.
+        """Read the file again; raises `OpenError`. JSON that is half written is left for later.
 
-        What was opened like this because no format knew it is of the format that knows it by now.
+        A file that no format recognised is opened by the format that recognises it now.
         """
-        from ctxview.formats.raw.opening import read_file
-
-        data, left_out = read_file(self._path)
+        data, left_out = read_raw_file(self._path)
         if (data, left_out) == (self._data, self._left_out):
             return self._with(self._data, left_out) if self._being_written else self
         if self._unrecognised and len(matches := detect(self._path)) == 1:
@@ -112,16 +117,18 @@ class RawSource:
 
 
 def _findings(raw: RawFile) -> Iterator[Finding]:
-    home = home_of(Path(raw.file))
-    told = f"{raw.told}; it lies in the {home.format} {home.path}" if home is not None else raw.told
-    yield from report_unrecognised(raw.file, told, plugin_problems())
+    home = enclosing_source(Path(raw.file))
+    shown_as = raw.description
+    if home is not None:
+        shown_as = f"{shown_as}; it is part of the {home.format} {home.path}"
+    yield from report_unrecognised(raw.file, shown_as, plugin_problems())
     if raw.left_out is not None:
         yield from report_partly_read(raw.file, raw.left_out)
-    if raw.kind is Kind.BINARY:
+    if raw.kind is RawKind.BINARY:
         return
     if raw.document is not None:
         yield from check_document(raw.file, raw.document)
-    elif raw.kind is Kind.TEXT and looks_like_json(raw.data):
+    elif raw.kind is RawKind.TEXT and looks_like_json(raw.data):
         yield from check_json(raw.file, raw.data)
     yield from check_bytes(raw.file, raw.data)
 
@@ -134,7 +141,7 @@ def _state(raw: RawFile, path: Path, revision: str, counter: TokenCounter) -> Co
     )
     blocks = [block for tier in tiers for block in tier.blocks]
     return ContextState(
-        format=FORMAT,
+        format="raw",
         title=path.name,
         source=str(path),
         revision=revision,
@@ -148,12 +155,12 @@ def _state(raw: RawFile, path: Path, revision: str, counter: TokenCounter) -> Co
             tokens_exact=counter.exact,
             estimator=counter.name,
         ),
-        text=raw.data.decode("utf-8", "replace") if raw.kind is not Kind.BINARY else None,
-        extra={"kind": raw.told},
+        text=raw.data.decode("utf-8", "replace") if raw.kind is not RawKind.BINARY else None,
+        extra={"kind": raw.description},
     )
 
 
-def _block(piece: Piece, counter: TokenCounter) -> Block:
+def _block(piece: RawPiece, counter: TokenCounter) -> Block:
     return Block(
         id=piece.name,
         tier=piece.group,

@@ -1,1 +1,3 @@
-"""Recordings (`.ctxrec`) as a format: their moments are revisions, read by the format they had then."""
+"""Recordings (`.ctxrec`) as a format: each moment is a revision, read by the format it had then."""
+
+from __future__ import annotations

@@ -1,43 +1,42 @@
-"""What can be wrong with a recording itself (REC); what is wrong with the recorded is said by its format."""
+"""The rules about recordings themselves (REC); the recorded files are checked by their own format."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field
 
-from ctxview.analysis.wording import counted, listed, shown
-from ctxview.findings import Finding, Hit, Severity, rule, rules_in, run
-from ctxview.origin import Origin
-from ctxview.quick_dataclass import dataclass
-from ctxview.recording.frames import Hole
-from ctxview.recording.manifest import Refused
-from ctxview.recording.reader import Fault
+from msgspec import Struct, field
+
+from ctxview.analysis.wording import counted, excerpt, listed
+from ctxview.core.findings import Finding, Hit, Severity, rule, rules_in, run
+from ctxview.core.origin import Origin
+from ctxview.recording.frames import DamagedRange
+from ctxview.recording.manifest import RefusedName
+from ctxview.recording.reader import RecordingFault
 
 
-@dataclass(frozen=True)
-class Condition:
-    """A recording as far as it was looked at: the whole file, and the moment `label` of it."""
+class RecordingCondition(Struct, frozen=True):
+    """The state of a recording: of the whole file, and of the moment `label`."""
 
     file: str
     moments: int
-    torn: Hole | None = None
-    faults: Sequence[Fault] = ()
+    torn: DamagedRange | None = None
+    faults: Sequence[RecordingFault] = ()
     label: str = ""
     problem: str | None = None
-    """Why nothing can be shown of the moment."""
+    """Why the moment cannot be shown."""
     lost: Sequence[tuple[str, str]] = field(default_factory=tuple)
-    """Files of the moment whose content is not there, and why."""
+    """Files of the moment without content, and why."""
     left_out: Sequence[tuple[str, str]] = field(default_factory=tuple)
-    refused: Sequence[Refused] = ()
+    refused: Sequence[RefusedName] = ()
 
 
-def check_recording(condition: Condition) -> Iterator[Finding]:
+def check_recording(condition: RecordingCondition) -> Iterator[Finding]:
     yield from run(rules_in(__name__), condition)
 
 
 @rule("REC001", name="torn-end", severity=Severity.WARNING)
-def torn_end(condition: Condition) -> Iterator[Hit]:
-    """The recording ends in the middle of something: it was cut, or is being written right now.
+def torn_end(condition: RecordingCondition) -> Iterator[Hit]:
+    """The recording ends in the middle of a frame: it was cut, or is being written now.
 
     ## Why
     A program that was killed, or a full disk, leaves half a frame at the end. All moments before it are
@@ -47,7 +46,7 @@ def torn_end(condition: Condition) -> Iterator[Hit]:
     ## Good
     A recording of 3 moments
     ## Fix
-    Nothing has to be done. `ctxview record` into the same file cuts the half frame off and goes on behind it.
+    Nothing has to be done. `ctxview record` into the same file cuts the half frame off and continues there.
     ## Source
     docs/recording.md, "The end of the file".
     """
@@ -58,18 +57,18 @@ def torn_end(condition: Condition) -> Iterator[Hit]:
 
 
 @rule("REC002", name="damaged-bytes", severity=Severity.ERROR)
-def damaged_bytes(condition: Condition) -> Iterator[Hit]:
+def damaged_bytes(condition: RecordingCondition) -> Iterator[Hit]:
     """Bytes of the recording are not those that were written.
 
     ## Why
-    Every frame has checksums. Where they do not match, a disk or a transfer has changed the file, or somebody
-    did. What stood there is not used; moments that need it cannot be shown whole.
+    Every frame has checksums. Where they do not match, a disk, a transfer or a person has changed the file.
+    The damaged frame is not used; moments that need it cannot be shown whole.
     ## Bad
     A recording with a flipped bit in a moment
     ## Good
     A recording of 3 moments
     ## Fix
-    Take the recording from a backup. What can be read of it can still be looked at.
+    Take the recording from a backup. The undamaged moments can still be opened.
     ## Source
     docs/recording.md, "Frames".
     """
@@ -78,12 +77,12 @@ def damaged_bytes(condition: Condition) -> Iterator[Hit]:
 
 
 @rule("REC003", name="unreadable-moment", severity=Severity.ERROR)
-def unreadable_moment(condition: Condition) -> Iterator[Hit]:
-    """A moment, or a file in it, cannot be brought back as it was.
+def unreadable_moment(condition: RecordingCondition) -> Iterator[Hit]:
+    """A moment, or a file in it, cannot be restored.
 
     ## Why
     Its content is damaged, is not in the recording, or claims to be larger than it may. Findings and figures
-    of the moment cover only what could be brought back.
+    of the moment cover only the files that could be restored.
     ## Bad
     A recording with a flipped bit in a chunk
     ## Good
@@ -97,18 +96,18 @@ def unreadable_moment(condition: Condition) -> Iterator[Hit]:
         yield Hit(Origin(condition.file), f"{condition.label}: {condition.problem}")
     for name, reason in condition.lost:
         yield Hit(
-            Origin(f"{condition.file}/{name}"), f"{condition.label}: {shown(name)} is not there: {reason}"
+            Origin(f"{condition.file}/{name}"), f"{condition.label}: {excerpt(name)} is missing: {reason}"
         )
 
 
 @rule("REC004", name="not-recorded", severity=Severity.INFO)
-def not_recorded(condition: Condition) -> Iterator[Hit]:
-    """Something in the recorded folder was seen but its content was not kept.
+def not_recorded(condition: RecordingCondition) -> Iterator[Hit]:
+    """The content of an entry in the recorded folder was not recorded.
 
     ## Why
     Only regular files are recorded: links are not followed, since they may lead anywhere, and pipes, sockets
-    and devices have no content to keep. A file may also be unreadable or too large. It is missing from what
-    is shown, so references to it may look broken.
+    and devices have no content to record. A file may also be unreadable or too large. It is missing from the
+    moment, so references to it may look broken.
     ## Bad
     A recording of a folder with a symbolic link
     ## Good
@@ -120,17 +119,18 @@ def not_recorded(condition: Condition) -> Iterator[Hit]:
     """
     for name, reason in condition.left_out:
         yield Hit(
-            Origin(f"{condition.file}/{name}"), f"{condition.label}: {shown(name)} was not kept: {reason}"
+            Origin(f"{condition.file}/{name}"),
+            f"{condition.label}: {excerpt(name)} was not recorded: {reason}",
         )
 
 
 @rule("REC005", name="refused-name", severity=Severity.ERROR)
-def refused_name(condition: Condition) -> Iterator[Hit]:
-    """A name in the recording leads out of the recorded folder, or is there twice.
+def refused_name(condition: RecordingCondition) -> Iterator[Hit]:
+    """A name in the recording leads out of the recorded folder, or occurs twice.
 
     ## Why
-    No recorder writes such a name: somebody made this file to have something written where it does not
-    belong. The name is not used.
+    No recorder writes such a name: the file was made to get something written where it does not belong. The
+    name is not used.
     ## Bad
     A recording with a file called ../../.bashrc
     ## Good

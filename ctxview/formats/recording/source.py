@@ -1,55 +1,61 @@
 """The `Source` of a recording: its moments are its revisions, each read by the format it had then.
 
-Nothing is written but the private copies that are looked at.
+It writes nothing but the private copies of the moments that are read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import overload
 
-from ctxview.edits import WritePolicy
-from ctxview.files.reading import Unreadable, read_bytes
-from ctxview.findings import Finding, worst_first
-from ctxview.formats.interface import AS_ON_DISK, CannotOpen, Lens, Progress, Reading, Revision
-from ctxview.formats.recording.rules import Condition, check_recording
-from ctxview.quick_dataclass import dataclass
-from ctxview.recording.changes import between
-from ctxview.recording.frames import Damaged
-from ctxview.recording.moment_names import when
-from ctxview.recording.past import AsOf, Past, has_work_on, nothing_there, work_on
-from ctxview.recording.reader import Fault, Recording, open_recording
-from ctxview.state import Event, Origin
+from msgspec.structs import replace
+
+from ctxview.core.edits import WritePolicy
+from ctxview.core.findings import Finding, worst_first
+from ctxview.core.origin import Origin
+from ctxview.core.state import Event
+from ctxview.files.reading import ReadError, read_bytes
+from ctxview.formats.interface import AS_ON_DISK, Lens, OpenError, Progress, Reading, Revision
+from ctxview.formats.recording.moment_reader import (
+    MomentReader,
+    MomentSource,
+    empty_moment_state,
+    moment_has_work,
+    work_on_moment,
+)
+from ctxview.formats.recording.rules import RecordingCondition, check_recording
+from ctxview.recording.frames import DamagedRecordingError
+from ctxview.recording.manifest import files_between, moment_time_text
+from ctxview.recording.reader import Recording, RecordingFault, open_recording
 
 FORMAT = "recording"
-WHY = "A recording shows what was; it cannot be changed."
+WHY = "This is a recording; it cannot be changed."
 KIND = "moment"
-MOST_TOLD = 20
-"""Files whose changes are told at one moment."""
+MOST_CHANGES = 20
+"""The changed files that are listed for one moment."""
 
 
-def open_recorded(path: Path) -> RecordingSource:
-    """Raises `CannotOpen`."""
+def open_recording_source(path: Path) -> RecordingSource:
+    """Open the recording at `path`; raises `OpenError`."""
     try:
-        return RecordingSource(path, open_recording(path), Past(str(path), WHY))
-    except Unreadable as error:
-        raise CannotOpen(f"{path}: {error.reason}") from None
-    except Damaged as error:
-        raise CannotOpen(f"{path}: this is no recording that can be read: {error}") from None
+        return RecordingSource(path, open_recording(path), MomentReader(str(path), WHY))
+    except ReadError as error:
+        raise OpenError(f"{path}: {error.reason}") from None
+    except DamagedRecordingError as error:
+        raise OpenError(f"{path}: this recording cannot be read: {error}") from None
 
 
 class RecordingSource:
-    """One recording, up to the end it had at this look."""
+    """One recording, up to the end it had when it was opened or reloaded."""
 
     format = FORMAT
 
-    def __init__(self, path: Path, recording: Recording, past: Past) -> None:
+    def __init__(self, path: Path, recording: Recording, moments: MomentReader) -> None:
         self._path = path
         self._recording = recording
-        self._past = past
-        self._looked_at: AsOf | None = None
+        self._moments = moments
+        self._current: MomentSource | None = None
 
     @property
     def path(self) -> Path:
@@ -57,16 +63,16 @@ class RecordingSource:
 
     @property
     def title(self) -> str:
-        return self._recording.about.name
+        return self._recording.info.name
 
     @property
     def revisions(self) -> Sequence[Revision]:
-        return Moments(self._path, self._recording)
+        return MomentRevisions(self._path, self._recording)
 
     @property
     def profiles(self) -> Sequence[str]:
-        """Those of the recorded format; none before a moment was looked at, since this must be quick."""
-        source = self._looked_at.source if self._looked_at is not None else None
+        """The profiles of the recorded format; empty before the first reading, since this must be quick."""
+        source = self._current.source if self._current is not None else None
         return source.profiles if source is not None else ()
 
     @property
@@ -74,29 +80,29 @@ class RecordingSource:
         return (self._path,)
 
     def again(self) -> RecordingSource:
-        """With the moments that were added since; raises `CannotOpen`."""
+        """Return the recording with the moments that were added since; raises `OpenError`."""
         try:
             status = self._path.stat()
             if (status.st_dev, status.st_ino) == self._recording.identity:
-                return RecordingSource(self._path, self._recording.again(), self._past)
-        except (OSError, Unreadable, Damaged):
-            pass  # Opening it anew says what is wrong.
-        return open_recorded(self._path)
+                return RecordingSource(self._path, self._recording.again(), self._moments)
+        except (OSError, ReadError, DamagedRecordingError):
+            pass  # Opening it again reports the error.
+        return open_recording_source(self._path)
 
     def bytes_of(self, file: str) -> bytes:
-        """A recorded file as of the last moment, or the recording itself; raises `Unreadable`."""
+        """Return a file as of the last moment, or the recording itself; raises `ReadError`."""
         return self.bytes_at(len(self.revisions) - 1, file)
 
-    def only_shown(self, revision: int) -> str | None:  # noqa: ARG002 - all of them are
+    def read_only_reason(self, revision: int) -> str | None:  # noqa: ARG002 - all revisions are read-only
         return WHY
 
     def bytes_at(self, revision: int, file: str) -> bytes:
-        """A recorded file as of a moment; raises `Unreadable`."""
+        """Return a file as of a moment; raises `ReadError`."""
         return read_bytes(self._path) if file == str(self._path) else self._at(revision).bytes_of(file)
 
     def withheld(self, file: str, data: bytes | None = None) -> Sequence[tuple[int, int]]:
-        """As the format of the moment that was looked at last has it."""
-        return (self._looked_at or self._at(-1)).withheld(file, data)
+        """Return the withheld spans of a file, by the format of the moment that was read last."""
+        return (self._current or self._at(-1)).withheld(file, data)
 
     def policy(self, file: str) -> WritePolicy | None:  # noqa: ARG002 - see `WHY`
         return None
@@ -105,53 +111,55 @@ class RecordingSource:
         self,
         revision: int,
         lens: Lens,
-        overlay: Mapping[str, bytes] = AS_ON_DISK,  # noqa: ARG002 - nothing here can be drafted
+        overlay: Mapping[str, bytes] = AS_ON_DISK,  # noqa: ARG002 - a recording has no drafts
     ) -> Reading:
         as_of, label = self._at(revision), self.revisions[revision].label
-        self._looked_at = as_of
+        self._current = as_of
         found = list(self._own_findings(as_of, label, self._recording.faults))
         reading = as_of.reading(lens)
         if reading is None:
-            state = nothing_there(as_of, self.title, str(self._path), label, lens)
+            state = empty_moment_state(as_of, self.title, str(self._path), label, lens)
         else:
             found += reading.findings
             state = replace(reading.state, source=str(self._path), revision=label)
         earlier = (replace(event, revision=None) for event in state.timeline)
-        state = replace(state, timeline=(*earlier, *self._happened(revision)))
+        state = replace(state, timeline=(*earlier, *self._file_events(revision)))
         return Reading(state, worst_first(found), reading is None or reading.judged)
 
     def findings(self, lens: Lens) -> Sequence[Finding]:
-        """What is wrong with the whole recording, and with what it holds as of the last moment."""
+        """Return the findings of the whole recording and of its last moment."""
         as_of, label = self._at(-1), self.revisions[-1].label
         own = self._own_findings(as_of, label, self._recording.verify())
         return worst_first((*own, *as_of.findings(lens)))
 
     def has_work(self, lens: Lens) -> bool:
-        return has_work_on(self._looked_at or self._at(-1), lens)
+        return moment_has_work(self._current or self._at(-1), lens)
 
     def work(self, lens: Lens, progress: Progress) -> None:
-        """The long work of the moment that was looked at last."""
-        work_on(self._looked_at or self._at(-1), lens, progress)
+        """Do the long work of the moment that was read last."""
+        work_on_moment(self._current or self._at(-1), lens, progress)
 
-    def _at(self, revision: int) -> AsOf:
-        return self._past.at(self._recording, range(len(self.revisions))[revision])
+    def _at(self, revision: int) -> MomentSource:
+        return self._moments.at(self._recording, range(len(self.revisions))[revision])
 
-    def _happened(self, revision: int) -> Iterator[Event]:
-        """What became of the files since the moment before."""
+    def _file_events(self, revision: int) -> Iterator[Event]:
+        """Yield the changes of files since the moment before."""
         number, recording = range(len(self.revisions))[revision], self._recording
         try:
             after = recording.at(number).manifest
             before = recording.at(number - 1).manifest if number else None
-        except Damaged:
+        except DamagedRecordingError:
             return
-        origin, time = Origin(str(self._path)), when(recording.time(number))
-        for change in [*between(before, after)][:MOST_TOLD] if before is not None else ():
-            unread = f", not kept: {change.why}" if change.why is not None else ""
-            yield Event(f"{change.name} {change.what}{unread}", f"file {change.what}", time, number, origin)
+        origin, time = Origin(str(self._path)), moment_time_text(recording.time(number))
+        for change in [*files_between(before, after)][:MOST_CHANGES] if before is not None else ():
+            unread = f", not recorded: {change.why}" if change.why is not None else ""
+            yield Event(f"{change.name} {change.kind}{unread}", f"file {change.kind}", time, number, origin)
 
-    def _own_findings(self, as_of: AsOf, label: str, faults: Sequence[Fault]) -> Sequence[Finding]:
-        done = as_of.laid_out
-        condition = Condition(
+    def _own_findings(
+        self, as_of: MomentSource, label: str, faults: Sequence[RecordingFault]
+    ) -> Sequence[Finding]:
+        done = as_of.checkout
+        condition = RecordingCondition(
             str(self._path),
             len(self._recording),
             self._recording.torn,
@@ -165,12 +173,12 @@ class RecordingSource:
         return tuple(check_recording(condition))
 
 
-@dataclass(frozen=True, slots=True)
-class Moments(Sequence[Revision]):
-    """The moments of a recording as revisions, made when asked for: there may be very many."""
+class MomentRevisions(Sequence[Revision]):
+    """The moments of a recording as revisions, built on access because there may be very many."""
 
-    path: Path
-    recording: Recording
+    def __init__(self, path: Path, recording: Recording) -> None:
+        self.path = path
+        self.recording = recording
 
     def __len__(self) -> int:
         return max(1, len(self.recording))
@@ -185,4 +193,6 @@ class Moments(Sequence[Revision]):
         place = range(len(self))[number]
         if not len(self.recording):
             return Revision("no moment", KIND, self.path)
-        return Revision(f"moment {place + 1}", KIND, self.path, place + 1, when(self.recording.time(place)))
+        return Revision(
+            f"moment {place + 1}", KIND, self.path, place + 1, moment_time_text(self.recording.time(place))
+        )

@@ -1,302 +1,328 @@
-"""The two histories of a session as rows that are read when seen, however long they are. Never writes.
+"""The two histories of a session: files of JSON lines, or a columnar store in `.store/` behind empty files.
 
-A history is a file of lines, or (see `columnar`) a store behind an empty file. Numbers count lines from 0.
+A store holds Parquet shards and then a write-ahead log. Shards need the optional package pyarrow; without it
+their rows are counted, but cannot be read. The content of a shard is read from the shard itself, because the
+manifest and the index may be wrong.
 """
 
 from __future__ import annotations
 
+import hashlib
 from bisect import bisect_right
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Protocol
+from functools import cached_property
+from threading import Lock
 
-from ctxview.files.lines import Growth, LineFile, never, open_lines
-from ctxview.files.needles import needle_variants
-from ctxview.files.prefix_digest import PrefixDigest
-from ctxview.files.reading import Unreadable
-from ctxview.formats.session.columnar import ColumnarStore, ColumnarStream
-from ctxview.formats.session.folder import EntryKind, SessionFolder
-from ctxview.formats.session.history_line import LONGEST_DECODED, HistoryLine
-from ctxview.formats.session.model import Session
-from ctxview.formats.session.names import EVENTS, MESSAGES
-from ctxview.quick_dataclass import dataclass
-from ctxview.state import END
+from msgspec import Struct
 
-Cancelled = Callable[[], bool]
-Report = Callable[[int, int], None]
-"""Is told how many bytes are done and how many there are."""
+from ctxview.files.line_file import open_lines
+from ctxview.files.reading import ReadError, read_beneath
+from ctxview.formats.kit.folder import EntryKind, FolderEntry, SourceFolder
+from ctxview.formats.kit.history import EmptyHistoryStream, FileHistoryStream, HistoryStream
+from ctxview.formats.kit.history_line import HistoryLine
+from ctxview.formats.kit.json_records import JsonRecord, JsonRecordFile, read_records
+from ctxview.formats.session.grammar import EVENTS, MESSAGES
+from ctxview.formats.session.model import JsonPart, Session, whole_number
 
-MOST_LAST = 1000
-REACH_OF_LAST = 4 * 1024 * 1024
-"""So many lines in so many bytes at the end can be had before all lines are counted."""
-
-
-class Stream(Protocol):
-    """One history. All but `scan` and `index` answer at once, whatever its length."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def size(self) -> int:
-        """In bytes."""
-
-    @property
-    def complete(self) -> bool:
-        """Whether every line has its number; before that only `tail` and `scan` see all."""
-
-    def __len__(self) -> int:
-        """The lines known so far."""
-
-    @property
-    def ending(self) -> int:
-        """How many of the last lines can be had by negative numbers, beside those known from the start."""
-
-    def line(self, number: int, /) -> HistoryLine:
-        """A line that is known, or one of the last, counted back from -1; raises `IndexError`."""
-
-    def tail(self, count: int, /) -> list[HistoryLine]: ...
-    def scan(self, first: int = 0, /) -> Iterator[HistoryLine]:
-        """Every line from `first` on, which must be known unless it is 0, in bounded memory."""
-
-    def index(self, cancelled: Cancelled, report: Report | None = None, /) -> None:
-        """Find the numbers of all lines; goes on where it was left."""
-
-    def find(self, text: str, start: int, backwards: bool, cancelled: Cancelled, /) -> Iterator[int]:
-        """Numbers of the lines that may hold `text` at or after `start`, or before it, the nearest first.
-
-        A negative `start` counts from the end; `END` is behind the last line.
-        """
-
-    def digests(self, lengths: list[int], cancelled: Cancelled, /) -> tuple[str, ...] | None:
-        """The SHA-256 of the first bytes for each length, in rising order; None when that cannot be had."""
+WAL = ".store/wal.jsonl"
+DATA = ".store/data"
+MOST_SHARDS = 100_000
+LARGEST_SHARD = 64 * 1024 * 1024
+MOST_CACHED_SHARDS = 8
+STREAM_WORDS = {MESSAGES: "messages", EVENTS: "events"}
+NO_PYARROW = "this row is in a Parquet shard; install ctxview[columnar] to read it"
 
 
-@dataclass(frozen=True)
-class History:
-    messages: Stream
-    events: Stream
+class SessionHistory(Struct, frozen=True):
+    """Both histories of a session, and the store when they are in one."""
+
+    messages: HistoryStream
+    events: HistoryStream
     store: ColumnarStore | None = None
 
-    def again(self, session: Session) -> tuple[History, bool]:
-        """A new look at both, and whether they only grew: then all that was known of them is still true."""
+    def again(self, session: Session) -> tuple[SessionHistory, bool]:
+        """Open both again, and return whether they only grew: then earlier results are still true."""
         if self.store is not None or session.manifest is not None:
             return open_history(session), False
-        messages, events = (_again(stream, session.folder) for stream in (self.messages, self.events))
+        messages, events = (_stream_again(stream, session.folder) for stream in (self.messages, self.events))
         if (messages[0], events[0]) == (self.messages, self.events):
             return self, True
-        return History(messages[0], events[0]), messages[1] and events[1]
+        return SessionHistory(messages[0], events[0]), messages[1] and events[1]
 
     @property
     def held_back(self) -> tuple[str, ...]:
-        """The names of those with a last line that is being written."""
+        """The names of the histories whose last line is still being written."""
         return tuple(
             stream.name
             for stream in (self.messages, self.events)
-            if isinstance(stream, FileStream) and stream.held_back
+            if isinstance(stream, FileHistoryStream) and stream.held_back
         )
+
+    @property
+    def streams(self) -> tuple[HistoryStream, HistoryStream]:
+        return self.messages, self.events
 
     @property
     def size(self) -> int:
         return self.messages.size + self.events.size
 
-    def stream(self, name: str) -> Stream:
+    def stream(self, name: str) -> HistoryStream:
         return self.events if name == EVENTS else self.messages
 
 
-def open_history(session: Session) -> History:
-    """Both histories, opened; a missing or unreadable one is empty."""
+def open_history(session: Session) -> SessionHistory:
+    """Open both histories; a missing or unreadable one is empty."""
     if session.manifest is not None:
         store = ColumnarStore(session.folder, session.manifest)
-        return History(ColumnarStream(store, MESSAGES), ColumnarStream(store, EVENTS), store)
-    return History(_open(session.folder, MESSAGES), _open(session.folder, EVENTS))
+        return SessionHistory(ColumnarStream(store, MESSAGES), ColumnarStream(store, EVENTS), store)
+    return SessionHistory(_open_stream(session.folder, MESSAGES), _open_stream(session.folder, EVENTS))
 
 
-def _open(folder: SessionFolder, name: str) -> Stream:
+def _open_stream(folder: SourceFolder, name: str) -> HistoryStream:
     if folder.entry(name).kind is not EntryKind.FILE:
-        return EmptyStream(name)
+        return EmptyHistoryStream(name)
     try:
-        return FileStream(open_lines(folder.root, name), name, folder.file(name))
-    except Unreadable as error:
-        return EmptyStream(name, error.reason)
+        return FileHistoryStream(open_lines(folder.root, name), name, folder.file(name))
+    except ReadError as error:
+        return EmptyHistoryStream(name, error.reason)
 
 
-def _again(stream: Stream, folder: SessionFolder) -> tuple[Stream, bool]:
-    if not isinstance(stream, FileStream):
-        opened = _open(folder, stream.name)
-        return (stream, True) if isinstance(opened, EmptyStream) else (opened, True)
+def _stream_again(stream: HistoryStream, folder: SourceFolder) -> tuple[HistoryStream, bool]:
+    if not isinstance(stream, FileHistoryStream):
+        opened = _open_stream(folder, stream.name)
+        return (stream, True) if isinstance(opened, EmptyHistoryStream) else (opened, True)
     if folder.entry(stream.name).kind is not EntryKind.FILE:
-        return EmptyStream(stream.name), False
+        return EmptyHistoryStream(stream.name), False
     return stream.again()
 
 
-class EmptyStream:
-    """A history that is not there, or cannot be read for the reason in `problem`."""
+class WalRow(Struct, frozen=True):
+    """A row in the write-ahead log; `payload` is the line of the history."""
 
-    size = 0
+    stream: str
+    ordinal: int
+    payload: str
+    record: JsonRecord
+
+
+class ColumnarStore:
+    def __init__(self, folder: SourceFolder, manifest: JsonPart) -> None:
+        self.folder = folder
+        self.manifest = manifest
+        self._shards: OrderedDict[tuple[int, str], list[tuple[int, bytes]] | str] = OrderedDict()
+        self._lock = Lock()
+
+    def head(self, stream: str, name: str) -> int:
+        """Return the `lines`, `bytes` or `index_records` that the manifest gives for a history."""
+        found = self.manifest.members.get(STREAM_WORDS[stream])
+        counted = whole_number(found.get(name)) if isinstance(found, dict) else None
+        return max(0, counted or 0)
+
+    @property
+    def shards(self) -> int:
+        return min(max(0, whole_number(self.manifest.members.get("next_shard")) or 0), MOST_SHARDS)
+
+    @cached_property
+    def present(self) -> dict[str, FolderEntry]:
+        return {entry.name: entry for entry in self.folder.entries(DATA)}
+
+    @cached_property
+    def wal(self) -> JsonRecordFile:
+        return read_records(self.folder.read(WAL))
+
+    @cached_property
+    def wal_rows(self) -> tuple[WalRow, ...]:
+        return tuple(row for record in self.wal.records if (row := wal_row(record)) is not None)
+
+    @cached_property
+    def readable(self) -> bool:
+        """Whether pyarrow is installed."""
+        try:
+            import pyarrow.parquet  # noqa: F401 - only checks that it is installed
+        except ImportError:
+            return False
+        return True
+
+    def shard(self, number: int, stream: str) -> list[tuple[int, bytes]] | str:
+        """Return ordinal and payload of a shard's rows of one history, in order, or why it cannot be read."""
+        key = (number, stream)
+        with self._lock:
+            if key in self._shards:
+                self._shards.move_to_end(key)
+                return self._shards[key]
+        rows = self._load(number, stream)
+        with self._lock:
+            self._shards[key] = rows
+            while len(self._shards) > MOST_CACHED_SHARDS:
+                self._shards.popitem(last=False)
+        return rows
+
+    def _load(self, number: int, stream: str) -> list[tuple[int, bytes]] | str:
+        if not self.readable:
+            return NO_PYARROW
+        name = f"{DATA}/{shard_name(number)}"
+        try:
+            data = read_beneath(self.folder.root, name, LARGEST_SHARD)
+        except ReadError as error:
+            return f"the shard {shard_name(number)} cannot be read: {error.reason}"
+        return _rows_in(data, STREAM_WORDS[stream])
+
+
+class ColumnarStream:
+    """One history of a store, as long as manifest and log say; a missing row is a line with a problem."""
+
     complete = True
     ending = 0
 
-    def __init__(self, name: str, problem: str | None = None) -> None:
+    def __init__(self, store: ColumnarStore, name: str) -> None:
         self.name = name
-        self.problem = problem
-
-    def __len__(self) -> int:
-        return 0
-
-    def line(self, number: int, /) -> HistoryLine:
-        raise IndexError(f"line {number} is not known")
-
-    def tail(self, _count: int, /) -> list[HistoryLine]:
-        return []
-
-    def scan(self, _first: int = 0, /) -> Iterator[HistoryLine]:
-        return iter(())
-
-    def index(self, _cancelled: Cancelled, _report: Report | None = None, /) -> None:
-        """There is nothing to count."""
-
-    def find(self, _text: str, _start: int, _backwards: bool, _cancelled: Cancelled, /) -> Iterator[int]:
-        return iter(())
-
-    def digests(self, _lengths: list[int], _cancelled: Cancelled, /) -> tuple[str, ...] | None:
-        return None
-
-
-class FileStream:
-    """A history in a file of lines."""
-
-    def __init__(self, lines: LineFile, name: str, file: str) -> None:
-        self.name = name
-        self._lines = lines
-        self._file = file
-        self._prefix = PrefixDigest()
-        self._last: tuple[int, list[tuple[int, int]]] | None = None
-
-    def again(self) -> tuple[FileStream, bool]:
-        """A new look, and whether the file only grew."""
-        lines, growth = self._lines.again()
-        if lines is self._lines:
-            return self, True
-        grown = growth in (Growth.SAME, Growth.GROWN)
-        made = FileStream(lines, self.name, self._file)
-        if grown:
-            made._prefix = self._prefix.copy()
-        return made, grown
-
-    @property
-    def path(self) -> Path:
-        return self._lines.path
-
-    @property
-    def held_back(self) -> bool:
-        return self._lines.held_back
+        self.store = store
+        self._committed = store.head(name, "lines")
 
     @property
     def size(self) -> int:
-        return self._lines.size
-
-    @property
-    def complete(self) -> bool:
-        return self._lines.complete
+        return self.store.head(self.name, "bytes") + sum(len(row.payload) + 1 for row in self._fresh)
 
     def __len__(self) -> int:
-        return len(self._lines)
-
-    @property
-    def ending(self) -> int:
-        if self._lines.complete:
-            return 0
-        known = self._lines.span(len(self._lines) - 1)[1] if len(self._lines) else -1
-        spans = self._last_spans()
-        return len(spans) - bisect_right(spans, known, key=lambda span: span[0])
+        return self._committed + len(self._fresh)
 
     def line(self, number: int, /) -> HistoryLine:
-        if number < 0 and not self._lines.complete:
-            return self._line_at(self._last_spans(), number, None)
         if number < 0:
-            number += len(self._lines)
-        start, end = self._lines.span(number)
-        content = self._lines.read(start, min(end, start + LONGEST_DECODED))
-        ending = len(self._lines.ending(number))
-        return HistoryLine(self.name, self._file, number, start, end, content, ending)
+            number += len(self)
+        if not 0 <= number < len(self):
+            raise IndexError(f"there is no line {number}")
+        if number >= self._committed:
+            return self._from_wal(self._fresh[number - self._committed], number)
+        return self._from_shard(number)
 
     def tail(self, count: int, /) -> list[HistoryLine]:
-        spans = self._lines.tail(count)
-        first = len(self._lines) - len(spans) if self._lines.complete else None
-        return [
-            self._line_at(spans, place, None if first is None else first + place)
-            for place in range(len(spans))
-        ]
+        return [self.line(number) for number in range(max(0, len(self) - count), len(self))]
 
     def scan(self, first: int = 0, /) -> Iterator[HistoryLine]:
-        held: HistoryLine | None = None
-        for line in self._lines.lines(first, limit=LONGEST_DECODED):
-            if held is not None:
-                held.ending = line.start - held.end
-                yield held
-            held = HistoryLine(self.name, self._file, line.number, line.start, line.end, line.content)
-        if held is not None:
-            held.ending = max(0, self._lines.size - held.end)
-            yield held
+        for shard in range(self.store.shards) if self._committed > first else ():
+            rows = self.store.shard(shard, self.name)
+            for ordinal, payload in rows if not isinstance(rows, str) else ():
+                if ordinal >= first:
+                    yield self._line(self._shard_file(shard), ordinal, payload)
+        for number, row in enumerate(self._fresh, self._committed):
+            if number >= first:
+                yield self._from_wal(row, number)
 
-    def index(self, cancelled: Cancelled = never, report: Report | None = None, /) -> None:
-        self._lines.index(cancelled, report)
+    def index(
+        self, _cancelled: Callable[[], bool], _report: Callable[[int, int], None] | None = None, /
+    ) -> None:
+        """Do nothing: rows have their numbers in the store."""
 
-    def find(self, text: str, start: int, backwards: bool, cancelled: Cancelled, /) -> Iterator[int]:
-        ignore_case = text == text.lower()
-        needles = needle_variants(text, ignore_case)
-        offset = self._offset_of(start)
-        while not cancelled():
-            found = self._lines.find(
-                needles, offset, backwards=backwards, ignore_case=ignore_case, cancelled=cancelled
-            )
-            if found is None:
-                return
-            self._index_beyond(found, cancelled)
+    def find(self, text: str, start: int, backwards: bool, cancelled: Callable[[], bool], /) -> Iterator[int]:
+        if start < 0:
+            start = max(0, start + len(self))
+        numbers = range(min(start, len(self)) - 1, -1, -1) if backwards else range(start, len(self))
+        wanted = text.lower() if text == text.lower() else text
+        for number in numbers:
             if cancelled():
                 return
-            number = self._lines.number_at(found)
-            following = self._offset_of(number + 1)  # whoever gets the number can read the line
-            yield number
-            # One hit a line is enough: go on at its start or behind its end.
-            offset = self._offset_of(number) if backwards else following
+            content = self.line(number).content.decode("utf-8", "replace")
+            # Escapes hide letters, so a row with any is offered too: the caller searches the decoded text.
+            if wanted in (content.lower() if wanted == text.lower() else content) or "\\" in content:
+                yield number
 
-    def digests(self, lengths: list[int], cancelled: Cancelled = never, /) -> tuple[str, ...] | None:
-        try:
-            return self._prefix.digests(self._lines.read, lengths, cancelled)
-        except Unreadable:
+    def digests(self, lengths: list[int], cancelled: Callable[[], bool], /) -> tuple[str, ...] | None:
+        """Return hashes of the lines as the runtime shows them, or None when a shard cannot be read."""
+        if self._committed and not self.store.readable:
             return None
+        running, reached, found = hashlib.sha256(), 0, []
+        wanted = iter(lengths)
+        length = next(wanted, None)
+        for line in self.scan():
+            if cancelled():
+                return None
+            while length is not None and reached == length:
+                found.append(running.hexdigest())
+                length = next(wanted, None)
+            running.update(line.content + b"\n")
+            reached += len(line.content) + 1
+        while length is not None and reached == length:
+            found.append(running.hexdigest())
+            length = next(wanted, None)
+        return tuple(found) if length is None else None
 
-    def _last_spans(self) -> list[tuple[int, int]]:
-        """Where the last lines are, looked for once for every size of the file."""
-        size = self._lines.size
-        if self._last is None or self._last[0] != size:
-            self._last = size, self._lines.tail(MOST_LAST, REACH_OF_LAST)
-        return self._last[1]
+    @cached_property
+    def _fresh(self) -> tuple[WalRow, ...]:
+        """The rows of the log that are not in a shard yet."""
+        rows = (row for row in self.store.wal_rows if row.stream == self.name)
+        return tuple(row for row in rows if row.ordinal >= self._committed)
 
-    def _line_at(self, spans: list[tuple[int, int]], place: int, number: int | None) -> HistoryLine:
-        """One of the last lines of the file, given where they are."""
-        start, end = spans[place]
-        place %= len(spans)
-        following = spans[place + 1][0] if place + 1 < len(spans) else self._lines.size
-        content = self._lines.read(start, min(end, start + LONGEST_DECODED))
-        return HistoryLine(self.name, self._file, number, start, end, content, following - end)
+    def _from_wal(self, row: WalRow, number: int) -> HistoryLine:
+        content = row.payload.encode("utf-8", "surrogatepass")
+        line = HistoryLine(self.name, row.record.file, number, row.record.start, 0, content)
+        line.end = line.start + len(content)
+        return line
 
-    def _index_beyond(self, offset: int, cancelled: Cancelled) -> None:
-        self._lines.index(lambda: cancelled() or self._lines.indexed > offset)
+    def _from_shard(self, number: int) -> HistoryLine:
+        for shard in self._likely_shards(number):
+            rows = self.store.shard(shard, self.name)
+            if isinstance(rows, str):
+                return self._line(self._shard_file(shard), number, b"", rows)
+            at = bisect_right(rows, number, key=lambda row: row[0]) - 1
+            if at >= 0 and rows[at][0] == number:
+                return self._line(self._shard_file(shard), number, rows[at][1])
+        return self._line(self.store.folder.file(DATA), number, b"", "no shard holds this row")
 
-    def _offset_of(self, number: int) -> int:
-        """Where a line begins; the end of the file for one behind the last."""
-        if number == END:
-            return self._lines.size
-        if number < 0:
-            return self.line(number).start
-        while number >= len(self._lines) and not self._lines.complete:
-            self._lines.index(_after_one_look())
-        return self._lines.span(number)[0] if 0 <= number < len(self._lines) else self._lines.size
+    def _likely_shards(self, number: int) -> Iterator[int]:
+        """Yield the shard that the index names, then all others, because the index may be wrong."""
+        named = (shard for first, count, shard in self._index_records if first <= number < first + count)
+        indexed = next((shard for shard in named if shard < self.store.shards), None)
+        if indexed is not None:
+            yield indexed
+        yield from (shard for shard in range(self.store.shards) if shard != indexed)
+
+    @cached_property
+    def _index_records(self) -> list[tuple[int, int, int]]:
+        """First line, number of lines and shard of each record of the index file."""
+        data = self.store.folder.read(f".store/index/{STREAM_WORDS[self.name]}.idx").data or b""
+        records = (data[at : at + 48] for at in range(0, len(data) - 47, 48))
+        fields = ([int.from_bytes(each[k : k + 8], "little") for k in (16, 24, 32)] for each in records)
+        return [(first, count, shard) for first, count, shard in fields]
+
+    def _shard_file(self, shard: int) -> str:
+        return self.store.folder.file(f"{DATA}/{shard_name(shard)}")
+
+    def _line(self, file: str, number: int, content: bytes, problem: str | None = None) -> HistoryLine:
+        return HistoryLine(self.name, file, number, 0, len(content), content, 1, problem)
 
 
-def _after_one_look() -> Cancelled:
-    """Lets one step of the index through."""
-    looks = iter((False,))
-    return lambda: next(looks, True)
+def shard_name(number: int) -> str:
+    return f"part-{number:06}.parquet"
+
+
+def wal_row(record: JsonRecord) -> WalRow | None:
+    """Return a record of the log as a row, or None when it is not a row."""
+    names = {word: stream for stream, word in STREAM_WORDS.items()}
+    stream, ordinal, payload = record.text("stream"), record.number("ordinal"), record.text("payload")
+    if stream not in names or ordinal is None or payload is None:
+        return None
+    return WalRow(names[stream], ordinal, payload, record)
+
+
+def missing_shards(store: ColumnarStore) -> Iterator[str]:
+    """Yield the names of the shards that the manifest counts and the folder does not hold."""
+    for number in range(store.shards):
+        entry = store.present.get(shard_name(number))
+        if entry is None or entry.kind is not EntryKind.FILE:
+            yield shard_name(number)
+
+
+def _rows_in(data: bytes, word: str) -> list[tuple[int, bytes]] | str:
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        table = pyarrow.parquet.read_table(
+            pyarrow.BufferReader(data), columns=["stream", "ordinal", "payload_json"]
+        )
+        columns = table.to_pydict()
+        rows = zip(columns["stream"], columns["ordinal"], columns["payload_json"], strict=True)
+        return sorted((int(n), str(payload).encode()) for stream, n, payload in rows if stream == word)
+    except (pyarrow.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
+        return f"the shard is damaged: {str(error).splitlines()[0] if str(error) else type(error).__name__}"

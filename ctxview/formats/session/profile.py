@@ -1,52 +1,51 @@
 """Runtime profiles: every limit, formula and vocabulary of a session runtime, as data from `profiles/*.toml`.
 
-Only the shape of the data stands here; `profiles/__init__.py` loads it. None always means "no such limit".
+Only the shape of the data is defined here; `ProfileLoader` loads it. None always means "no such limit".
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ctxview.quick_dataclass import dataclass
+from msgspec import Struct
+
+from ctxview.formats.kit.profiles import ProfileLoader
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Sizes in bytes beyond which the runtime does something else than one would expect."""
+class Limits(Struct, frozen=True):
+    """Sizes and counts beyond which the runtime drops or refuses something."""
 
     prompt_line: int | None = None
     """A longer message never reaches the prompt."""
     stored_line: int | None = None
     """A longer line is refused by the store."""
     prompt_window: int | None = None
-    """How much of the end of the messages is read for the prompt."""
+    """How many bytes at the end of the messages are read for the prompt."""
     prompt_history: int | None = None
-    """How much of that the prompt holds, rendered one message a line."""
+    """How many of these bytes the prompt holds, with one message a line."""
     pack_source: int | None = None
     name: int | None = None
-    """The longest name the validator takes; a true hash id is longer."""
+    """The longest name the validator accepts; a full hash id is longer."""
     plan_nodes: int | None = None
     react_steps: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PackPolicy:
+class PackPolicy(Struct, frozen=True):
     """How the pack is built: the estimator, how many messages, and the order of the candidates."""
 
     estimator: str | None = None
-    """The name of the runtime's own token estimate; None when it has none."""
+    """The name of the runtime's token estimate; None when it has none."""
     minimum: int = 0
-    """What even an empty text costs."""
+    """The tokens that even an empty text costs."""
     recent_messages: int = 40
     order: tuple[str, ...] = ()
-    """Kinds in the order in which the builder offers them; empty when the profile knows no order."""
+    """Kinds in the order of the builder; empty when the order is unknown."""
     title: str | None = None
-    """The first line of pack.md; None when its layout is not known."""
+    """The first line of pack.md; None when its layout is unknown."""
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
-    """The vocabularies; an empty one means that any word will do."""
+class ProfileWords(Struct, frozen=True):
+    """The vocabularies; an empty one allows any word."""
 
     states: tuple[str, ...] = ()
     scopes: tuple[str, ...] = ()
@@ -60,26 +59,24 @@ class Words:
     swap_kinds: tuple[str, ...] = ()
     gc_keys: tuple[str, ...] = ()
     event_times: tuple[str, ...] = ()
-    """Where an event may say when it was; none has to."""
+    """The optional members of an event that give its time."""
 
 
-@dataclass(frozen=True, slots=True)
-class CompactionWords:
-    """By what a tool call is known to compact the context; sessions have no word of their own for it."""
+class CompactionWords(Struct, frozen=True):
+    """How to recognise tool calls that compact the context; sessions do not record compactions."""
 
     tools: tuple[str, ...] = ()
-    """Tools that do nothing else."""
+    """Tools that only compact."""
     swaps: tuple[str, ...] = ()
-    """Those of them that take the messages they name out of the window."""
+    """Those of them that take the messages in their arguments out of the window."""
     writers: tuple[str, ...] = ()
     """Parts of the names of tools that write files."""
     files: tuple[str, ...] = ()
-    """Files that are written to compact."""
+    """Files whose writing is a compaction."""
 
 
-@dataclass(frozen=True, slots=True)
-class Required:
-    """What the inspector of the runtime demands to be there."""
+class RequiredParts(Struct, frozen=True):
+    """The files and folders that the runtime requires."""
 
     session: tuple[str, ...] = ()
     context: tuple[str, ...] = ()
@@ -88,16 +85,21 @@ class Required:
     child_folders: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(Struct, frozen=True):
     name: str
     title: str
     limits: Limits
     pack: PackPolicy
-    words: Words
-    required: Required
+    words: ProfileWords
+    required: RequiredParts
     compaction: CompactionWords = CompactionWords()
     large_content: int = 4096
-    """From how many bytes on repeated content should be kept once and referred to."""
+    """From this size in bytes on, repeated content should be stored once."""
     gc_defaults: Mapping[str, str] | None = None
-    """What `gc.policy` means where it says nothing."""
+    """The values of settings that `gc.policy` does not have."""
+
+
+PROFILES = ("cortexfs", "document")
+"""The names of the packaged profiles, the default first."""
+
+load_profile = ProfileLoader(Profile, __package__, PROFILES).load

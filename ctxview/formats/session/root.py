@@ -1,103 +1,104 @@
-"""A folder of sessions and its index: which sessions there are, and what the index says of them."""
+"""A folder of sessions and its index: the sessions that exist, and those that the index lists."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
 
-from ctxview.formats.session.folder import Entry, EntryKind, Part, SessionFolder
-from ctxview.formats.session.names import MESSAGES
-from ctxview.formats.session.records import line_spans
-from ctxview.quick_dataclass import dataclass
-from ctxview.state import Origin
+from msgspec import Struct
+
+from ctxview.core.origin import Origin
+from ctxview.formats.kit.folder import EntryKind, FolderFile, SourceFolder
+from ctxview.formats.kit.json_records import line_spans
+from ctxview.formats.session.grammar import MESSAGES
 
 MOST_SESSIONS = 5000
 SINGLE_NAMES = ("by-cwd", "by-hash", "by-uuid")
 OUTSIDE = ("history", "memory", "context", "swap", "task")
-"""Folders of context that belong into a session and nowhere else."""
+"""Folders of context that belong inside a session only."""
 LARGEST_PART = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class IndexEntry(Struct, frozen=True):
     """A name on a line of `index/list`."""
 
     name: str
     origin: Origin
 
 
-@dataclass(frozen=True, slots=True)
-class KnownSession:
-    """A session of the root, as far as its one-word files tell."""
+class KnownSession(Struct, frozen=True):
+    """A session of the root, as described by its one-word files."""
 
     name: str
     state: str | None
     cwd: str | None
     updated_at: int | None
     complete: bool
-    """Whether it has messages at all."""
+    """Whether it has a messages.jsonl."""
 
 
-@dataclass(frozen=True)
-class SessionRoot:
-    folder: SessionFolder
-    list: Part
-    current: Part
-    listed: tuple[Listed, ...]
-    pointers: tuple[Part, ...]
+class SessionRoot(Struct, frozen=True):
+    """A folder of sessions with its index."""
+
+    folder: SourceFolder
+    list: FolderFile
+    current: FolderFile
+    listed: tuple[IndexEntry, ...]
+    pointers: tuple[FolderFile, ...]
     """The files under by-cwd, by-hash and by-uuid, each with one session's name."""
-    channels: tuple[Part, ...]
+    channels: tuple[FolderFile, ...]
     sessions: tuple[KnownSession, ...]
     links: tuple[str, ...]
     """Entries of the index that are symbolic links."""
     outside: tuple[str, ...]
-    """Folders of context beside or above the sessions, relative to where these are."""
+    """Folders of context beside or above the sessions, relative to the root."""
     left_out: int = 0
 
     def session(self, name: str) -> KnownSession | None:
         return next((each for each in self.sessions if each.name == name), None)
 
-    def origin(self, part: Part) -> Origin:
+    def origin(self, part: FolderFile) -> Origin:
         return Origin(part.file, None, 0, len(part.data or b""), 1, 1)
 
 
 def root_of(path: Path) -> Path | None:
-    """The folder of sessions that `path` is, or whose `index` it is; None when it is neither."""
-    if path.name == "index" and _is_index(SessionFolder(path)):
+    """Return the folder of sessions for `path`, which is that folder or its `index`, or None."""
+    if path.name == "index" and _is_index(SourceFolder(path)):
         return path.parent
-    return path if _is_index(SessionFolder(path / "index")) else None
+    return path if _is_index(SourceFolder(path / "index")) else None
 
 
 def read_root(path: Path) -> SessionRoot:
-    folder = SessionFolder(path)
+    folder = SourceFolder(path)
     listing = folder.read("index/list", LARGEST_PART)
-    names = [entry.name for entry in folder.entries() if _may_be_session(entry)]
+    data = listing.data or b""
+    listed = []
+    for index, start, end in line_spans(data):
+        if name := data[start:end].decode("utf-8", "replace").strip():
+            listed.append(IndexEntry(name, Origin(listing.file, None, start, end, index + 1, 1)))
+    folders = (entry.name for entry in folder.entries() if entry.kind is EntryKind.FOLDER)
+    names = [name for name in folders if not name.startswith(".") and name not in ("index", *OUTSIDE)]
+    places = ("index", *(f"index/{name}" for name in (*SINGLE_NAMES, "channel")))
+    found = ((place, entry) for place in places for entry in folder.entries(place))
     return SessionRoot(
         folder=folder,
         list=listing,
         current=folder.read("index/current", LARGEST_PART),
-        listed=tuple(_listed(listing)),
+        listed=tuple(listed),
         pointers=tuple(_parts(folder, *SINGLE_NAMES)),
         channels=tuple(_parts(folder, "channel")),
         sessions=tuple(_known(folder, name) for name in names[:MOST_SESSIONS]),
-        links=tuple(_links(folder)),
+        links=tuple(f"{place}/{entry.name}" for place, entry in found if entry.kind is EntryKind.LINK),
         outside=tuple(_outside(path)),
         left_out=max(0, len(names) - MOST_SESSIONS),
     )
 
 
-def _is_index(folder: SessionFolder) -> bool:
+def _is_index(folder: SourceFolder) -> bool:
     return any(folder.entry(name).kind is not EntryKind.ABSENT for name in ("current", "list"))
 
 
-def _may_be_session(entry: Entry) -> bool:
-    hidden = entry.name.startswith(".")
-    return (
-        entry.kind is EntryKind.FOLDER and entry.name != "index" and not hidden and entry.name not in OUTSIDE
-    )
-
-
-def _known(folder: SessionFolder, name: str) -> KnownSession:
+def _known(folder: SourceFolder, name: str) -> KnownSession:
     words = {
         word: folder.read(f"{name}/{word}", LARGEST_PART).value for word in ("state", "cwd", "updated_at")
     }
@@ -107,36 +108,21 @@ def _known(folder: SessionFolder, name: str) -> KnownSession:
     return KnownSession(name, words["state"], words["cwd"], number, complete)
 
 
-def _listed(part: Part) -> Iterator[Listed]:
-    data = part.data or b""
-    for index, start, end in line_spans(data):
-        name = data[start:end].decode("utf-8", "replace").strip()
-        if name:
-            yield Listed(name, Origin(part.file, None, start, end, index + 1, 1))
-
-
-def _parts(folder: SessionFolder, *places: str) -> Iterator[Part]:
+def _parts(folder: SourceFolder, *places: str) -> Iterator[FolderFile]:
     for place in places:
         for entry in folder.entries(f"index/{place}"):
             yield folder.read(f"index/{place}/{entry.name}", LARGEST_PART)
 
 
-def _links(folder: SessionFolder) -> Iterator[str]:
-    for place in ("index", *(f"index/{name}" for name in (*SINGLE_NAMES, "channel"))):
-        for entry in folder.entries(place):
-            if entry.kind is EntryKind.LINK:
-                yield f"{place}/{entry.name}"
-
-
 def _outside(path: Path) -> Iterator[str]:
-    """Context folders beside the sessions and, where the place is a known one, above them."""
+    """Yield context folders beside the sessions and, in a known layout, above them."""
     whole = path.absolute()
     places = [(whole, "")]
     if whole.name == "session":
         places.append((whole.parent, "../"))
         if whole.parent.parent.name == "agent":
             places.append((whole.parent.parent.parent, "../../../"))
-    for place, way in places:
-        for entry in SessionFolder(place).entries():
+    for place, prefix in places:
+        for entry in SourceFolder(place).entries():
             if entry.kind is EntryKind.FOLDER and entry.name in OUTSIDE:
-                yield f"{way}{entry.name}"
+                yield f"{prefix}{entry.name}"

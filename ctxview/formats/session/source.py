@@ -1,7 +1,4 @@
-"""The `Source` of a session: small files read at once, histories opened, the rest found out by `work`.
-
-Every call may come from another thread. Nothing is written into what is inspected.
-"""
+"""The sources of this format: one session folder, and a folder of sessions with its index."""
 
 from __future__ import annotations
 
@@ -11,52 +8,180 @@ from functools import cached_property
 from pathlib import Path
 from threading import Lock
 
+from msgspec import Struct
+
 from ctxview.analysis.tokens import TokenCounter
-from ctxview.edits import WritePolicy
-from ctxview.files import observations
-from ctxview.files.reading import Unreadable, read_beneath
-from ctxview.findings import Finding, worst_first
-from ctxview.formats.answers import Answers
-from ctxview.formats.interface import AS_ON_DISK, CannotOpen, Lens, Progress, Reading, Revision
-from ctxview.formats.session.checks import check_look
-from ctxview.formats.session.columnar import WAL
-from ctxview.formats.session.finding_tally import tallied
-from ctxview.formats.session.folder import FolderLook, SessionFolder
-from ctxview.formats.session.history import History, open_history
-from ctxview.formats.session.history_tokens import HistoryTokens, count_history
-from ctxview.formats.session.knowledge import Knowledge
+from ctxview.core.edits import WritePolicy
+from ctxview.core.findings import Finding, worst_first
+from ctxview.core.origin import Origin
+from ctxview.core.state import Block, ContextState, Gap, Ref, RefStatus, Tier
+from ctxview.files.reading import ReadError, read_beneath
+from ctxview.formats.interface import AS_ON_DISK, Lens, OpenError, Progress, Reading, Revision
+from ctxview.formats.kit.file_rules import report_partly_read
+from ctxview.formats.kit.file_source import Memo
+from ctxview.formats.kit.folder import FolderReading, SourceFolder
+from ctxview.formats.kit.history_passes import HistoryTokens, count_history, tallied
+from ctxview.formats.kit.state_parts import count_blocks
+from ctxview.formats.session.grammar import EVENTS, MESSAGES
+from ctxview.formats.session.history import WAL, SessionHistory, open_history
 from ctxview.formats.session.model import Session
-from ctxview.formats.session.names import EVENTS, MESSAGES
-from ctxview.formats.session.observing import key_of
-from ctxview.formats.session.profiles import PROFILES, load_profile
-from ctxview.formats.session.read import read_again, read_session
+from ctxview.formats.session.parser import read_again, read_session
+from ctxview.formats.session.policy import policy_for
+from ctxview.formats.session.profile import PROFILES, load_profile
+from ctxview.formats.session.root import SINGLE_NAMES, KnownSession, SessionRoot, read_root
+from ctxview.formats.session.rules import check_all
 from ctxview.formats.session.state import FORMAT, build_state
-from ctxview.formats.session.state_timeline import build_revisions, build_timeline, moments_of
-from ctxview.formats.session.survey import Survey
-from ctxview.formats.session.view import AsOf, View
-from ctxview.formats.session.write import policy_for
-from ctxview.quick_dataclass import dataclass
+from ctxview.formats.session.state.inputs import HistoryPoint, SessionStateInputs
+from ctxview.formats.session.state.timeline import build_revisions, build_timeline, history_points
+from ctxview.formats.session.survey import last_look
+from ctxview.formats.session.survey.analysis import SessionAnalysis
+from ctxview.formats.session.survey.facts import Survey
+from ctxview.formats.session.transcript import MESSAGE_RECIPE
 
 MOST_READINGS = 32
 
 
-class SessionSource:
-    """One session folder."""
+class RootSource:
+    """A folder of sessions, or its `index`."""
 
     format = FORMAT
     profiles: Sequence[str] = PROFILES
 
-    def __init__(self, path: Path, look: tuple[Session, History] | None = None) -> None:
+    def __init__(self, path: Path, root: Path) -> None:
         self._path = path
-        self._session: Session = read_session(SessionFolder(path)) if look is None else look[0]
+        self._root: SessionRoot = read_root(root)
+
+    @property
+    def path(self) -> Path:
+        return self._path
+
+    @property
+    def title(self) -> str:
+        folder = self._root.folder.root.absolute()
+        return (
+            f"sessions of {folder.parent.name}" if folder.name == "session" else f"sessions in {folder.name}"
+        )
+
+    @property
+    def revisions(self) -> Sequence[Revision]:
+        return (Revision("now", "index", self._root.folder.root / "index" / "list"),)
+
+    def bytes_of(self, file: str) -> bytes:
+        name = self._root.folder.name_of(file)
+        if name is None:
+            raise ReadError(Path(file), "this file is not part of the folder")
+        return read_beneath(self._root.folder.root, name)
+
+    def policy(self, file: str) -> WritePolicy | None:  # noqa: ARG002 - only the runtime writes an index
+        return None
+
+    @property
+    def watched(self) -> Sequence[Path]:
+        root, index = self._root.folder.root, self._root.folder.root / "index"
+        pointers = (Path(part.file) for part in (*self._root.pointers, *self._root.channels))
+        states = (root / each.name / word for each in self._root.sessions for word in ("state", "updated_at"))
+        folders = (root, index, *(index / name for name in (*SINGLE_NAMES, "channel")))
+        return (index / "list", index / "current", *folders, *states, *pointers)
+
+    def again(self) -> RootSource:
+        root = self._root.folder.root
+        if not root.is_dir():
+            raise OpenError(f"{root}: there is no such folder any more")
+        made = RootSource(self._path, root)
+        return self if made._root == self._root else made
+
+    def reading(
+        self,
+        revision: int,  # noqa: ARG002 - there is only one revision
+        lens: Lens,
+        overlay: Mapping[str, bytes] = AS_ON_DISK,  # noqa: ARG002 - nothing here can be drafted
+    ) -> Reading:
+        return Reading(self._state(lens), tuple(self.findings(lens)))
+
+    def findings(self, lens: Lens) -> Sequence[Finding]:
+        from ctxview.formats.session import rules
+
+        found = [*rules.check_root(self._root, load_profile(lens.profile))]
+        if self._root.left_out:
+            folder = str(self._root.folder.root)
+            found += report_partly_read(folder, f"{self._root.left_out:,} more sessions were not read")
+        return worst_first(tallied(found))
+
+    def _state(self, lens: Lens) -> ContextState:
+        tiers = (Tier("sessions", tuple(self._block(each) for each in self._root.sessions)),)
+        refs = tuple(self._refs())
+        return ContextState(
+            format=FORMAT,
+            title=self.title,
+            source=str(self._path),
+            revision="now",
+            tiers=tiers,
+            refs=refs,
+            missing=tuple(_gaps(refs)),
+            counts=count_blocks(tiers, lens.counter),
+            extra={"kind": "session index", "current": self._root.current.value or "none"},
+        )
+
+    def _block(self, session: KnownSession) -> Block:
+        listed = {each.name for each in self._root.listed}
+        current = session.name == self._root.current.value
+        words = (session.cwd, f"updated {session.updated_at}" if session.updated_at is not None else None)
+        return Block(
+            id=session.name,
+            tier="sessions",
+            type="session" if session.complete else "no messages",
+            text="\n".join(filter(None, words)),
+            tags=("current",) if current else (),
+            visible=session.name in listed if self._root.list.exists else None,
+            reason=None
+            if session.name in listed or not self._root.list.exists
+            else "it is not in index/list",
+            state=session.state,
+            origin=Origin(self._root.folder.file(session.name)),
+        )
+
+    def _refs(self) -> Iterator[Ref]:
+        for each in self._root.listed:
+            yield self._ref("list", f"line {each.origin.line}", each.name, each.origin)
+        for part in (self._root.current, *self._root.pointers):
+            if part.value is not None:
+                kind, _, key = part.name.removeprefix("index/").rpartition("/")
+                yield self._ref(kind or key, key, part.value, self._root.origin(part))
+        for part in self._root.channels:
+            if part.readable:
+                name = part.name.rpartition("/")[2]
+                origin = self._root.origin(part)
+                text = part.text[:4000]
+                yield Ref(name, "channel", part.name, RefStatus.RESOLVED, None, len(text), (), origin, text)
+
+    def _ref(self, kind: str, name: str, target: str, origin: Origin) -> Ref:
+        known = self._root.session(target) is not None
+        status = RefStatus.RESOLVED if known else RefStatus.DANGLING
+        return Ref(name, kind, target, status, None, None, (f"index/{kind}",), origin)
+
+
+def _gaps(refs: Sequence[Ref]) -> Iterator[Gap]:
+    for ref in refs:
+        if ref.status is RefStatus.DANGLING:
+            why = f"there is no session {ref.target}"
+            yield Gap(ref.target, "a session", "error", "dangling", ref.used_by, why, ref.origin)
+
+
+class SessionSource:
+    format = FORMAT
+    profiles: Sequence[str] = PROFILES
+
+    def __init__(self, path: Path, facts: tuple[Session, SessionHistory] | None = None) -> None:
+        self._path = path
+        self._session: Session = read_session(SourceFolder(path)) if facts is None else facts[0]
         self._folder = self._session.folder
-        self._history: History = open_history(self._session) if look is None else look[1]
-        self._known: dict[str, Knowledge] = {}
-        self._readings: Answers[Reading] = Answers(MOST_READINGS)
-        self._moments: _Past | None = None
+        self._history: SessionHistory = open_history(self._session) if facts is None else facts[1]
+        self._analyses: dict[str, SessionAnalysis] = {}
+        self._readings: Memo[Reading] = Memo(MOST_READINGS)
+        self._past_points: _Past | None = None
         self._tokens: dict[str, HistoryTokens] = {}
         self._counted: dict[str, HistoryTokens] = {}
-        """What was counted when the history was shorter."""
+        """Tokens that were counted when the history was shorter."""
         self._lock = Lock()
 
     @property
@@ -72,19 +197,19 @@ class SessionSource:
         return self._session
 
     @property
-    def history(self) -> History:
+    def history(self) -> SessionHistory:
         return self._history
 
     @property
     def revisions(self) -> Sequence[Revision]:
-        """The last runs and compactions, and now. While the histories are not read there is only now."""
+        """The last runs and compactions, and now; only now until the histories are read."""
         return self._past().revisions
 
     def bytes_of(self, file: str) -> bytes:
-        """Any file of the session; raises `Unreadable`, also for a history too large to be held whole."""
+        """Return the bytes of any file of the session; raises `ReadError`, also for a too large history."""
         name = self._folder.name_of(file)
         if name is None:
-            raise Unreadable(Path(file), "this file is no part of the session")
+            raise ReadError(Path(file), "this file is not part of the session")
         part = self._session.parts.get(name)
         if part is not None and part.data is not None:
             return part.data
@@ -95,36 +220,36 @@ class SessionSource:
         return policy_for(name) if name is not None else None
 
     def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:
-        known = self._knowledge(lens.profile)
+        analysis = self._analysis(lens.profile)
         if overlay:
-            folder = SessionFolder(self._path, overlay, FolderLook(before=self._folder.seen.parts))
-            return self._read(revision, lens, known, read_session(folder))
+            folder = SourceFolder(self._path, overlay, FolderReading(before=self._folder.seen.parts))
+            return self._read(revision, lens, analysis, read_session(folder))
         counted = lens.counter.name in self._tokens
-        key = (revision, lens.profile, lens.counter.name, lens.budget, known.version, counted)
-        return self._readings.once(key, lambda: self._read(revision, lens, known, self._session))
+        key = (revision, lens.profile, lens.counter.name, lens.budget, analysis.version, counted)
+        return self._readings.once(key, lambda: self._read(revision, lens, analysis, self._session))
 
     def findings(self, lens: Lens) -> Sequence[Finding]:
-        known = self._knowledge(lens.profile)
-        known.finish()
-        return self._findings(known, self._session)
+        analysis = self._analysis(lens.profile)
+        analysis.finish()
+        return self._findings(analysis, self._session)
 
     def has_work(self, lens: Lens) -> bool:
-        known = self._knowledge(lens.profile)
-        return not known.small and not known.complete
+        analysis = self._analysis(lens.profile)
+        return not analysis.small and not analysis.complete
 
     def work(self, lens: Lens, progress: Progress) -> None:
-        """Read the histories, verify blobs, compare with the last look, remember this one, count tokens."""
-        known = self._knowledge(lens.profile)
-        done = known.advance(lambda: progress.cancelled, progress.report)
-        # Not being able to remember must not keep anybody from looking.
+        """Read the histories, verify blobs, compare with the last look, store this one, count tokens."""
+        analysis = self._analysis(lens.profile)
+        done = analysis.advance(lambda: progress.cancelled, progress.report)
+        # A state folder that cannot be written must not prevent reading.
         with suppress(OSError):
-            known.remember()
+            analysis.remember()
         if done:
             self._count_tokens(lens.counter, progress)
 
     @cached_property
     def watched(self) -> Sequence[Path]:
-        """The histories, the state, everything small, and the folders in which something may appear."""
+        """The histories, the state, all small files, and the folders in which files may appear."""
         hot = (self._path / name for name in (MESSAGES, EVENTS, "state", "updated_at", WAL))
         return tuple(dict.fromkeys((*hot, self._path, *self._folder.seen.stamps)))
 
@@ -134,38 +259,38 @@ class SessionSource:
         return tuple(self._path / name for name in names)
 
     def again(self) -> SessionSource:
-        """Raises `CannotOpen`. Histories that only grew are read and counted from where they ended."""
+        """Open the session again; raises `OpenError`. Grown histories are read from their old end."""
         if not self._path.is_dir():
-            raise CannotOpen(f"{self._path}: there is no such folder any more")
+            raise OpenError(f"{self._path}: there is no such folder any more")
         session = read_again(self._session)
         history, grown = self._history.again(session)
         if session is self._session and history is self._history:
             return self
         made = SessionSource(self._path, (session, history))
         with self._lock:
-            known, tokens = dict(self._known), {**self._counted, **self._tokens}
-        made._known = {name: each.again(session, history, grown=grown) for name, each in known.items()}
+            analyses, tokens = dict(self._analyses), {**self._counted, **self._tokens}
+        made._analyses = {name: each.again(session, history, grown=grown) for name, each in analyses.items()}
         if grown:
             made._counted = tokens
         return made
 
     def remember(self, lens: Lens) -> None:
-        self._knowledge(lens.profile).remember()
+        self._analysis(lens.profile).remember()
 
     def forget(self) -> None:
-        observations.forget(key_of(self._session))
+        last_look.forget(last_look.observation_key(self._session))
 
-    def _knowledge(self, profile: str | None) -> Knowledge:
+    def _analysis(self, profile: str | None) -> SessionAnalysis:
         name = profile or PROFILES[0]
         with self._lock:
-            known = self._known.get(name)
-        if known is None:
-            made = Knowledge(self._session, self._history, load_profile(name))
+            analysis = self._analyses.get(name)
+        if analysis is None:
+            made = SessionAnalysis(self._session, self._history, load_profile(name))
             with self._lock:
-                known = self._known.setdefault(name, made)
-        if known.small:
-            known.finish()
-        return known
+                analysis = self._analyses.setdefault(name, made)
+        if analysis.small:
+            analysis.finish()
+        return analysis
 
     def _count_tokens(self, counter: TokenCounter, progress: Progress) -> None:
         if counter.name not in self._tokens:
@@ -176,6 +301,7 @@ class SessionSource:
             counted = count_history(
                 self._history.messages,
                 counter,
+                MESSAGE_RECIPE,
                 lambda: progress.cancelled,
                 report,
                 self._counted.get(counter.name),
@@ -184,33 +310,35 @@ class SessionSource:
                 self._tokens[counter.name] = counted
 
     def _past(self) -> _Past:
-        """The moments of the session, known as soon as one profile's survey is: they are the same for all."""
-        self._knowledge(None)
+        """Return the past revisions, from the survey of any profile: they are the same for all."""
+        self._analysis(None)
         with self._lock:
-            surveys = [known.survey for known in self._known.values() if known.survey is not None]
+            surveys = [each.survey for each in self._analyses.values() if each.survey is not None]
             survey = surveys[0] if surveys else None
-            if self._moments is None or self._moments.survey is not survey:
-                self._moments = _Past(survey, moments_of(survey), build_revisions(self._session, survey))
-            return self._moments
+            if self._past_points is None or self._past_points.survey is not survey:
+                revisions = build_revisions(self._session, survey)
+                self._past_points = _Past(survey, history_points(survey), revisions)
+            return self._past_points
 
-    def _read(self, revision: int, lens: Lens, known: Knowledge, session: Session) -> Reading:
-        look, past = known.look(session), self._past()
-        as_of = past.moments[revision] if 0 <= revision < len(past.moments) else None
+    def _read(self, revision: int, lens: Lens, analysis: SessionAnalysis, session: Session) -> Reading:
+        facts, past = analysis.facts(session), self._past()
+        as_of = past.points[revision] if 0 <= revision < len(past.points) else None
         label = past.revisions[revision if as_of is not None else -1].label
         counted = self._tokens.get(lens.counter.name)
-        view = View(look, lens.counter, as_of, lens.budget, counted.roles if counted is not None else None)
-        state = build_state(view, label, build_timeline(look))
-        return Reading(state, self._findings(known, session))
+        inputs = SessionStateInputs(
+            facts, lens.counter, as_of, lens.budget, counted.roles if counted is not None else None
+        )
+        state = build_state(inputs, label, build_timeline(facts))
+        return Reading(state, self._findings(analysis, session))
 
-    def _findings(self, known: Knowledge, session: Session) -> tuple[Finding, ...]:
-        found: Iterator[Finding] = iter((*check_look(known.look(session)), *known.findings(session)))
+    def _findings(self, analysis: SessionAnalysis, session: Session) -> tuple[Finding, ...]:
+        found: Iterator[Finding] = iter((*check_all(analysis.facts(session)), *analysis.findings(session)))
         return worst_first(tallied(found))
 
 
-@dataclass(frozen=True)
-class _Past:
-    """What one survey tells of the moments a person may go back to."""
+class _Past(Struct, frozen=True):
+    """The past revisions that one survey found."""
 
     survey: Survey | None
-    moments: Sequence[AsOf]
+    points: Sequence[HistoryPoint]
     revisions: Sequence[Revision]

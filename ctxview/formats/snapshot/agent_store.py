@@ -1,20 +1,21 @@
-"""Reads what an `.agent` folder holds beside its logs: persistent memory, its queue, the todo list.
+"""Reads an `.agent` folder without its logs: persistent memory, its queue and the todo list.
 
-Each part may be absent or broken; that becomes a problem with its place and never stops the others. Nothing
-is written, locked or created beside the databases.
+A part that cannot be read becomes a problem with its file and does not affect the others. Nothing is written,
+locked or created beside the databases.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from ctxview.files.json_document import JsonError, parse
-from ctxview.files.reading import Unreadable, read_bytes
-from ctxview.files.readonly_sqlite import Database, SqlValue, open_readonly
-from ctxview.files.stamps import lasting, stamp_of
+from msgspec import Struct, field
+
+from ctxview.files.change_detector import stable_stamp, stamp_of
+from ctxview.files.reading import ReadError, read_bytes
+from ctxview.files.readonly_sqlite import ReadOnlyDatabase, SqlValue, open_readonly
+from ctxview.files.strict_json.document import JsonError, parse
 from ctxview.formats.snapshot.model import AgentStore, MemoryEntry, QueueLine, TodoRow
 
 ENTRIES = "persistent_memory_entries"
@@ -22,28 +23,28 @@ PAYLOADS = "persistent_memory_tag_payloads"
 FULL_TEXT = "persistent_memory_fts"
 TODO_ITEMS = "todo_items"
 WATCHED = ("memory.db-wal", "memory.db", "memory-queue.wal", "todo.db-wal", "todo.db")
-"""Where agents write; a database first writes into the file beside it."""
+"""The files agents write to; a database writes to its `-wal` file first."""
 
 
-class StoreLook:
-    """One look at a store: read when somebody first asks, and as it was when the look was taken or later."""
+class StoreReading:
+    """A store that is read on first use; its stamps are taken before, so the content is at least as new."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.files = tuple(folder / name for name in WATCHED)
-        self._stamps = tuple(lasting(stamp_of(file)) for file in self.files)
+        self._stamps = tuple(stable_stamp(stamp_of(file)) for file in self.files)
 
     @cached_property
     def store(self) -> AgentStore:
         return read_store(self._folder)
 
-    def still_true(self) -> bool:
-        """Whether another look would read the same."""
+    def is_current(self) -> bool:
+        """Whether the files are unchanged since the stamps were taken."""
         return self._stamps == tuple(stamp_of(file) for file in self.files)
 
 
 def read_store(folder: Path) -> AgentStore:
-    """Everything readable in an `.agent` folder, and why the rest is not."""
+    """Read every part of an `.agent` folder; a part that cannot be read is among the problems."""
     problems: list[tuple[str, str]] = []
     memory = _read_memory(folder / "memory.db", problems)
     queue_path, todo_path = folder / "memory-queue.wal", folder / "todo.db"
@@ -63,16 +64,12 @@ def read_store(folder: Path) -> AgentStore:
 
 def _is_there(path: Path, problems: list[tuple[str, str]]) -> bool:
     if path.is_symlink():
-        problems.append((str(path), "this is a link; what it leads to may lie outside and is not followed"))
+        problems.append((str(path), "this is a link, which may lead out of the folder; it is not followed"))
         return False
     return path.exists()
 
 
-# -- memory.db ---------------------------------------------------------------------------------------------
-
-
-@dataclass
-class _Memory:
+class _Memory(Struct):
     entries: tuple[MemoryEntry, ...] | None = None
     payloads: dict[str, str] = field(default_factory=dict)
     fts_rows: int | None = None
@@ -92,25 +89,19 @@ def _read_memory(path: Path, problems: list[tuple[str, str]]) -> _Memory:
             if PAYLOADS in tables:
                 payloads = _rows(database, PAYLOADS)
                 memory.payloads = {_text(row, "tag_id"): _text(row, "full_content") for row in payloads}
-            memory.fts_rows = _count_full_text(database, tables)
-    except Unreadable as error:
+            if f"{FULL_TEXT}_content" in tables:
+                counted = database.rows(f"SELECT count(*) FROM {FULL_TEXT}_content")[0][0]
+                memory.fts_rows = counted if isinstance(counted, int) else None
+    except ReadError as error:
         problems.append((str(path), error.reason))
     return memory
 
 
-def _rows(database: Database, table: str) -> Iterator[dict[str, SqlValue]]:
-    """The rows of a table by column name; older databases have fewer columns."""
+def _rows(database: ReadOnlyDatabase, table: str) -> Iterator[dict[str, SqlValue]]:
+    """Yield the rows of a table by column name; older databases have fewer columns."""
     names = [str(row[1]) for row in database.rows(f"PRAGMA table_info({table})")]
     for row in database.rows(f"SELECT * FROM {table} ORDER BY rowid"):
         yield dict(zip(names, row, strict=True))
-
-
-def _count_full_text(database: Database, tables: frozenset[str]) -> int | None:
-    """How many rows the full-text index has, from its own content table; None without an index."""
-    if f"{FULL_TEXT}_content" not in tables:
-        return None
-    counted = database.rows(f"SELECT count(*) FROM {FULL_TEXT}_content")[0][0]
-    return counted if isinstance(counted, int) else None
 
 
 def _entry(row: Mapping[str, SqlValue]) -> MemoryEntry:
@@ -152,26 +143,21 @@ def _number(row: Mapping[str, SqlValue], name: str) -> float | None:
     return value if isinstance(value, int | float) else None
 
 
-# -- queue and todo ----------------------------------------------------------------------------------------
-
-
 def _read_queue(path: Path, problems: list[tuple[str, str]]) -> tuple[QueueLine, ...] | None:
     if not _is_there(path, problems):
         return None
     try:
-        return tuple(_queue_lines(read_bytes(path)))
-    except Unreadable as error:
+        data = read_bytes(path)
+    except ReadError as error:
         problems.append((str(path), error.reason))
         return None
-
-
-def _queue_lines(data: bytes) -> Iterator[QueueLine]:
-    start = 0
+    lines, start = [], 0
     for number, raw in enumerate(data.split(b"\n"), 1):
         end = start + len(raw)
         if raw.strip():
-            yield _queue_line(data, number, start, end)
+            lines.append(_queue_line(data, number, start, end))
         start = end + 1
+    return tuple(lines)
 
 
 def _queue_line(data: bytes, number: int, start: int, end: int) -> QueueLine:
@@ -180,7 +166,7 @@ def _queue_line(data: bytes, number: int, start: int, end: int) -> QueueLine:
     except JsonError as error:
         return QueueLine(number, start, end, None, error.reason)
     if not isinstance(value, dict):
-        return QueueLine(number, start, end, None, "the line is JSON, but no object")
+        return QueueLine(number, start, end, None, "the line is JSON, but not an object")
     return QueueLine(number, start, end, value, None)
 
 
@@ -200,6 +186,6 @@ def _read_todo(path: Path, problems: list[tuple[str, str]]) -> tuple[TodoRow, ..
                 for row in rows
             ]
             return tuple(sorted(items, key=lambda item: item.id))
-    except Unreadable as error:
+    except ReadError as error:
         problems.append((str(path), error.reason))
         return None

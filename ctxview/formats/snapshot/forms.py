@@ -1,6 +1,6 @@
-"""The typed forms of a snapshot: for each field who owns it, how it is edited, or why it is locked.
+"""The owner of each field of a snapshot, the reasons why fields are locked, and the forms to edit blocks.
 
-Says what an editor may offer; `write` decides what is really written.
+Locked fields in the editor, refused edits, tampering and the merge preview all use these tables.
 """
 
 from __future__ import annotations
@@ -8,38 +8,110 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ctxview.files.json_document import join
-from ctxview.formats.snapshot.cursor import ACTIONS
-from ctxview.formats.snapshot.model import PHASES, STATUSES, TIERS, MemoryBlock, Snapshot, integer
-from ctxview.formats.snapshot.ownership import (
-    KNOWN_MEMBERS,
-    WRITABLE_MEMBERS,
-    why_locked,
-    why_locked_in_block,
-)
-from ctxview.formats.snapshot.profile import Profile, TierPolicy
-from ctxview.state import (
+from ctxview.core.fields import (
     ChoiceShape,
     Field,
+    FieldShape,
     Form,
     JsonShape,
-    JsonValue,
     NumberShape,
     Owner,
-    Shape,
     TagsShape,
     TextShape,
 )
+from ctxview.core.origin import JsonValue
+from ctxview.files.strict_json.tree import join
+from ctxview.formats.snapshot.model import PHASES, STATUSES, TIERS, MemoryBlock, Snapshot, integer, member_at
+from ctxview.formats.snapshot.profile import Profile
+from ctxview.formats.snapshot.runtime.normalisation import ACTIONS
+
+SYSTEM_FIELDS: tuple[tuple[str, ...], ...] = (
+    ("version",),
+    ("runtime", "round"),
+    ("runtime", "workspace"),
+    ("runtime", "datetime"),
+    ("runtime", "startup_at"),
+    ("todo", "summary"),
+    ("todo", "total"),
+    ("todo", "step"),
+)
+"""The fields that the protocol reserves for the system: a model must send them back unchanged."""
+
+WRITABLE_MEMBERS = ("capabilities", "active_task")
+"""Top-level members that the model may replace, in addition to the tiers and the cursor."""
+
+UNGUARDED_MEMBERS = ("active_task_meta", "last_task", "task_checkpoint")
+"""Task records of the system that the runtime nevertheless accepts from a model unchecked."""
+
+LOCKED_BLOCK_FIELDS = (
+    "task_id",
+    "closed_at",
+    "content_state",
+    "tag_id",
+    "tag_summary",
+    "rehydrated_at",
+    "persistent_block_id",
+    "persistent_score",
+)
+
+KNOWN_MEMBERS = ("version", "runtime", "memory", "todo", *WRITABLE_MEMBERS, *UNGUARDED_MEMBERS)
+
+_TASK = "The system writes this when it closes a working block."
+_COLD = "The memory store links cold content by this field; a changed value would break the link."
+_RECALL = "The system writes this on blocks it recalls from its memory store."
+_TODO = "The system computes this from its own todo list; the model may write only the cursor."
+_RECORDS = "The system keeps its task records here; it cannot be changed, as the runtime would accept it."
+
+_REASONS: dict[str, str] = {
+    "version": "The system writes the protocol version; the runtime puts a changed one back.",
+    "runtime": "Everything under runtime belongs to the system; the runtime puts changes back.",
+    "runtime.round": "The system counts the rounds; the runtime puts a changed number back.",
+    "runtime.workspace": "The system sets its workspace; the runtime puts a changed path back.",
+    "runtime.datetime": "The system writes the time every turn.",
+    "runtime.startup_at": "The system writes its start time once; it distinguishes one run from another.",
+    "runtime.token_usage": "The system records the provider's token counts here.",
+    "runtime.budget": "The system records here how it fitted the prompt into the window.",
+    "todo": _TODO,
+    "todo.summary": _TODO,
+    "todo.total": _TODO,
+    "todo.step": _TODO,
+    "active_task_meta": _RECORDS,
+    "last_task": _RECORDS,
+    "task_checkpoint": _RECORDS,
+    "memory": "Only blocks inside the four tiers may be changed, not the tiers themselves.",
+    "task_id": _TASK,
+    "closed_at": _TASK,
+    "content_state": _COLD,
+    "tag_id": _COLD,
+    "tag_summary": _COLD,
+    "rehydrated_at": _COLD,
+    "persistent_block_id": _RECALL,
+    "persistent_score": _RECALL,
+}
+
+
+def why_locked(*path: str) -> str:
+    """Return why the member at `path` of a snapshot is locked, by the reason for its nearest parent."""
+    for length in range(len(path), 0, -1):
+        if reason := _REASONS.get(".".join(path[:length])):
+            return reason
+    return f"The protocol does not know the key {'.'.join(path)!r}; only the model's fields can be changed."
+
+
+def why_locked_in_block(field: str) -> str | None:
+    """Return why the field of a block is locked; None when the model may write it."""
+    return _REASONS[field] if field in LOCKED_BLOCK_FIELDS else None
+
 
 PREFIXES = {"core": "core", "working": "work", "ephemeral": "temp", "longterm": "longterm"}
-MANY = 1000
-"""Stands for "as many as you like" where an editor needs a number."""
+NO_LIMIT = 1000
+"""The limit of a tag list or tag when the profile has none."""
 
-DERIVED_VIEW = "This is what the runtime derived from its stored snapshot; change the stored one instead."
+DERIVED_VIEW = "The runtime derived this from its stored snapshot; change the stored one instead."
 
 
 class BlockForms:
-    """Makes the form of each block of one snapshot."""
+    """Builds the forms for the blocks of one snapshot."""
 
     def __init__(self, snapshot: Snapshot, profile: Profile, writable: bool) -> None:
         self._file = snapshot.file
@@ -50,7 +122,7 @@ class BlockForms:
         }
 
     def form(self, block: MemoryBlock) -> Form:
-        """The fields of one block; only removable when it stands in a tier nothing reads."""
+        """Return the fields of one block; in an unknown tier it can only be removed."""
         members = block.value if isinstance(block.value, dict) else None
         fields = tuple(self._fields(block, members)) if members is not None else ()
         return Form(self._file, block.pointer, fields, removable=self._writable)
@@ -78,14 +150,14 @@ class BlockForms:
 
 
 def new_block_form(snapshot: Snapshot, tier: str, profile: Profile) -> Form:
-    """A new block for `tier`: an unused id, the current round, and figures the tier's limits let through."""
+    """Return the form of a new block: an unused id, the current round, figures within the tier's limits."""
     pointer = snapshot.at("memory", tier, "-")
     policy = profile.tier(tier)
     values: dict[str, JsonValue] = {
-        "id": unused_id(snapshot, tier),
+        "id": unused_block_id(snapshot, tier),
         "type": "note",
-        "decay": _sound_decay(policy),
-        "confidence": _sound_confidence(policy),
+        "decay": 0.3 if policy.max_decay is None else round(min(0.3, policy.max_decay), 2),
+        "confidence": 0.8 if policy.min_confidence is None else round(max(0.8, policy.min_confidence), 2),
         "round": snapshot.round or 1,
         "tags": [],
         "content": "",
@@ -99,12 +171,12 @@ def new_block_form(snapshot: Snapshot, tier: str, profile: Profile) -> Form:
 
 
 def cursor_form(snapshot: Snapshot, profile: Profile, writable: bool) -> Form | None:
-    """The cursor's fields, filled in or blank; None when there is no todo section to put one into."""
+    """Return the cursor's fields, filled in or blank; None without a todo section."""
     if not isinstance(snapshot.value.get("todo"), dict):
         return None
     cursor = snapshot.todo.get("cursor")
     members = cursor if isinstance(cursor, dict) else {}
-    shapes: dict[str, Shape] = {
+    shapes: dict[str, FieldShape] = {
         "v": NumberShape(1, 1, integer=True),
         "phase": ChoiceShape(PHASES),
         "next": ChoiceShape(ACTIONS),
@@ -131,21 +203,17 @@ def cursor_form(snapshot: Snapshot, profile: Profile, writable: bool) -> Form | 
 
 
 def snapshot_form(snapshot: Snapshot, writable: bool) -> Form:
-    """The fields that belong to the whole: version, clock, task, and whatever else stands at the top."""
+    """Return the fields of the snapshot itself: version, runtime, task and the other top-level members."""
     return Form(snapshot.file, snapshot.pointer, tuple(_snapshot_fields(snapshot, writable)))
 
 
-def unused_id(snapshot: Snapshot, tier: str) -> str:
-    """The next free id of the tier's own kind, such as `work-004`."""
+def unused_block_id(snapshot: Snapshot, tier: str) -> str:
+    """Return the next free id with the prefix of the tier, such as `work-004`."""
     prefix = PREFIXES.get(tier, tier)
     taken = {block.id for block in snapshot.blocks}
     pattern = re.compile(rf"{re.escape(prefix)}-(\d{{1,9}})")
-    alike = (name for name in taken if name is not None and name.startswith(prefix))
-    numbers = [int(found[1]) for name in alike if (found := pattern.fullmatch(name))]
+    numbers = [int(found[1]) for name in taken if name is not None and (found := pattern.fullmatch(name))]
     return f"{prefix}-{max(numbers, default=0) + 1:03d}"
-
-
-# -- fields ------------------------------------------------------------------------------------------------
 
 
 def _snapshot_fields(snapshot: Snapshot, writable: bool) -> Iterator[Field]:
@@ -158,7 +226,7 @@ def _snapshot_fields(snapshot: Snapshot, writable: bool) -> Iterator[Field]:
     for name in WRITABLE_MEMBERS:
         present = name in snapshot.value
         value = snapshot.value.get(name)
-        shape: Shape = TextShape(required=False) if name == "active_task" else JsonShape()
+        shape: FieldShape = TextShape(required=False) if name == "active_task" else JsonShape()
         if not writable:
             yield Field(name, value, Owner.MODEL, snapshot.at(name), why=DERIVED_VIEW, present=present)
         else:
@@ -176,19 +244,14 @@ def _snapshot_fields(snapshot: Snapshot, writable: bool) -> Iterator[Field]:
 
 
 def _locked(snapshot: Snapshot, *path: str) -> Field:
-    value: JsonValue = snapshot.value
-    present = True
-    for key in path:
-        present = isinstance(value, dict) and key in value
-        value = value.get(key) if isinstance(value, dict) else None
-    derived = path[0] == "todo"
-    owner = Owner.DERIVED if derived else Owner.SYSTEM
+    present, value = member_at(snapshot.value, path)
+    owner = Owner.DERIVED if path[0] == "todo" else Owner.SYSTEM
     if path[0] not in KNOWN_MEMBERS:
         owner = Owner.MODEL
     return Field(".".join(path), value, owner, snapshot.at(*path), why=why_locked(*path), present=present)
 
 
-def _shapes(snapshot: Snapshot, profile: Profile) -> dict[str, Shape]:
+def _shapes(snapshot: Snapshot, profile: Profile) -> dict[str, FieldShape]:
     limits = profile.limits
     return {
         "id": TextShape(),
@@ -196,14 +259,14 @@ def _shapes(snapshot: Snapshot, profile: Profile) -> dict[str, Shape]:
         "decay": NumberShape(0, 1),
         "confidence": NumberShape(0, 1),
         "round": NumberShape(1, snapshot.round, integer=True),
-        "tags": TagsShape(limits.tags or MANY, limits.tag or MANY),
+        "tags": TagsShape(limits.tags or NO_LIMIT, limits.tag or NO_LIMIT),
         "content": TextShape(limits.content, multiline=True),
         "status": ChoiceShape(STATUSES),
     }
 
 
-def _fitting(shape: Shape, value: JsonValue, present: bool) -> Shape:
-    """The shape a value is edited with: as JSON when it is not of the kind the shape edits."""
+def _fitting(shape: FieldShape, value: JsonValue, present: bool) -> FieldShape:
+    """Return `shape` if it can edit `value`, else the shape for any JSON."""
     if not present or value is None:
         return shape
     if isinstance(shape, NumberShape):
@@ -213,11 +276,3 @@ def _fitting(shape: Shape, value: JsonValue, present: bool) -> Shape:
         fits = isinstance(value, list) and all(isinstance(tag, str) for tag in value)
         return shape if fits else JsonShape()
     return shape if isinstance(value, str) or isinstance(shape, JsonShape) else JsonShape()
-
-
-def _sound_decay(policy: TierPolicy) -> float:
-    return 0.3 if policy.max_decay is None else round(min(0.3, policy.max_decay), 2)
-
-
-def _sound_confidence(policy: TierPolicy) -> float:
-    return 0.8 if policy.min_confidence is None else round(max(0.8, policy.min_confidence), 2)

@@ -1,19 +1,19 @@
-"""What a v3 file holds, as it was written: nothing is repaired, dropped or judged here.
+"""The content of a v3 file as it was written: nothing is repaired, dropped or judged here.
 
-Readers build these values, rules look at them, `state` turns them into what a person sees. A value that
-should be a number but is not stays what it is: the accessors answer None, and the rules say why.
+`parser` and `agent_store` build these values, the rules check them, and `state` turns them into the neutral
+state. A value of the wrong type is kept: its accessor returns None, and the rules report why.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import field
 from enum import StrEnum
 from functools import cached_property
 
-from ctxview.files.json_document import JsonDocument, JsonError, join
-from ctxview.origin import JsonValue, Origin
-from ctxview.quick_dataclass import dataclass
+from msgspec import Struct, field
+
+from ctxview.core.origin import JsonValue, Origin
+from ctxview.files.strict_json.document import JsonDocument, JsonError
+from ctxview.files.strict_json.tree import join
 
 TIERS = ("core", "working", "ephemeral", "longterm")
 REQUIRED_BLOCK_FIELDS = ("id", "type", "decay", "confidence", "round", "tags", "content")
@@ -25,8 +25,8 @@ ACTIONS_WITHOUT_TARGET = ("none", "todo_list", "todo_add", "todo_clear_done")
 SEPARATOR = "<<<CONTEXT>>>"
 
 
-class Role(StrEnum):
-    """Whose view of the state a snapshot is: this decides which rules apply."""
+class SnapshotRole(StrEnum):
+    """Whose view of the state a snapshot is; the role decides which rules apply."""
 
     STORED = "stored"
     INJECTED = "injected"
@@ -34,28 +34,37 @@ class Role(StrEnum):
 
 
 def number(value: JsonValue) -> float | None:
-    """`value` as a number; None for everything else, `true` included."""
+    """Return `value` if it is a number; None for everything else, `true` included."""
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def integer(value: JsonValue) -> int | None:
-    """`value` as an integer by value (`2.0` is one)."""
+    """Return `value` as an integer if it is one by value (`2.0` is); None otherwise."""
     found = number(value)
     return int(found) if found is not None and float(found).is_integer() else None
 
 
 def text(value: JsonValue) -> str | None:
+    """Return `value` if it is a string; None otherwise."""
     return value if isinstance(value, str) else None
 
 
 def utf16_length(value: str) -> int:
-    """Length as the runtime counts it: in UTF-16 units."""
+    """Return the length of `value` in UTF-16 units, as the runtime counts it."""
     return len(value) if value.isascii() else len(value.encode("utf-16-le", "surrogatepass")) // 2
 
 
-@dataclass(frozen=True)
-class MemoryBlock:
-    """Whatever stands in a tier's array, with typed looks at the fields that have the right type."""
+def member_at(value: JsonValue, path: tuple[str, ...]) -> tuple[bool, JsonValue]:
+    """Return whether the objects in `value` have a member at `path`, and that member."""
+    for key in path:
+        if not isinstance(value, dict) or key not in value:
+            return False, None
+        value = value[key]
+    return True, value
+
+
+class MemoryBlock(Struct, frozen=True):
+    """One element of a tier's array; a property is None when its field is absent or has the wrong type."""
 
     tier: str
     index: int
@@ -109,33 +118,32 @@ class MemoryBlock:
 
     @property
     def name(self) -> str:
-        """For messages: the id, or the place when there is none."""
+        """The id, or the place in the tier when there is none; for messages."""
         return self.id if self.id and self.id.strip() else f"{self.tier}[{self.index}]"
 
 
-@dataclass(frozen=True)
-class Snapshot:
-    """One snapshot object inside a JSON document, at `pointer` of it ("" when it is the whole document)."""
+class Snapshot(Struct, frozen=True, dict=True):
+    """A snapshot object inside `document`, at `pointer` ("" when it is the whole document)."""
 
     file: str
     document: JsonDocument
     pointer: str
     value: dict[str, JsonValue]
-    role: Role
+    role: SnapshotRole
 
     def at(self, *path: str | int) -> str:
-        """The pointer, in the file's document, of something inside the snapshot."""
+        """Return the pointer, in the file's document, of the member at `path` of the snapshot."""
         return join(self.pointer, *path)
 
     def origin(self, *path: str | int) -> Origin:
         return self.document.origin(self.file, self.at(*path))
 
     def origin_of(self, pointer: str) -> Origin:
-        """For a pointer that is already absolute, such as a block's."""
+        """Return the origin of a pointer that is already absolute, such as a block's."""
         return self.document.origin(self.file, pointer)
 
     def section(self, name: str) -> dict[str, JsonValue]:
-        """A member that should be an object; empty when it is not."""
+        """Return the member `name`, which should be an object; an empty one when it is not."""
         found = self.value.get(name)
         return found if isinstance(found, dict) else {}
 
@@ -149,7 +157,7 @@ class Snapshot:
 
     @property
     def round(self) -> int | None:
-        """The current round, where the file's own version keeps it (flat in 1.2)."""
+        """The current round, read from where the file's version keeps it (top level in 1.2)."""
         return integer(self.runtime.get("round", self.value.get("round")))
 
     @property
@@ -158,24 +166,21 @@ class Snapshot:
 
     @cached_property
     def blocks(self) -> tuple[MemoryBlock, ...]:
-        """Everything in every tier array: known tiers first in protocol order, then unknown ones."""
+        """The elements of all tier arrays: known tiers in protocol order, then unknown ones."""
         memory = self.section("memory")
         names = [*(tier for tier in TIERS if tier in memory), *(name for name in memory if name not in TIERS)]
-        return tuple(self._blocks_of(names, memory))
+        return tuple(
+            MemoryBlock(name, index, self.at("memory", name, index), item)
+            for name in names
+            if isinstance(items := memory[name], list)
+            for index, item in enumerate(items)
+        )
 
     def tier(self, name: str) -> tuple[MemoryBlock, ...]:
         return tuple(block for block in self.blocks if block.tier == name)
 
-    def _blocks_of(self, names: list[str], memory: dict[str, JsonValue]) -> Iterator[MemoryBlock]:
-        for name in names:
-            items = memory[name]
-            if isinstance(items, list):
-                for index, item in enumerate(items):
-                    yield MemoryBlock(name, index, self.at("memory", name, index), item)
 
-
-@dataclass(frozen=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """A model's whole answer: prose, separator, payload."""
 
     file: str
@@ -194,14 +199,13 @@ class Reply:
         return self.data[: self.prose_end].decode("utf-8", "replace")
 
 
-@dataclass(frozen=True)
-class SavedLog:
+class SavedLog(Struct, frozen=True):
     """A log envelope: full (`context`, `injectedContext`, …) or lite (`modelContext`, `meta`)."""
 
     file: str
     document: JsonDocument
     pointer: str
-    """Where the envelope stands in the document ("" or `/data` inside an API wrapper)."""
+    """Where the envelope is in the document: "", or `/data` inside an API response."""
     value: dict[str, JsonValue]
     lite: bool
     stored: Snapshot | None
@@ -215,8 +219,7 @@ class SavedLog:
         return self.document.origin(self.file, join(self.pointer, *path))
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryEntry:
+class MemoryEntry(Struct, frozen=True):
     """A row of `persistent_memory_entries`."""
 
     row: int
@@ -238,9 +241,8 @@ class MemoryEntry:
     updated_at: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class QueueLine:
-    """One line of `memory-queue.wal`: a job, or why it cannot be read."""
+class QueueLine(Struct, frozen=True):
+    """One line of `memory-queue.wal`: a job, or the problem that makes it unreadable."""
 
     line: int
     start: int
@@ -249,8 +251,7 @@ class QueueLine:
     problem: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class TodoRow:
+class TodoRow(Struct, frozen=True):
     """A row of `todo_items`."""
 
     id: int
@@ -259,9 +260,8 @@ class TodoRow:
     status: str
 
 
-@dataclass(frozen=True)
-class AgentStore:
-    """What an `.agent` folder holds beside its logs; a part is None when its file is absent or unreadable."""
+class AgentStore(Struct, frozen=True):
+    """The content of an `.agent` folder beside its logs; a part is None if its file cannot be read."""
 
     folder: str
     database: str | None = None
@@ -274,4 +274,4 @@ class AgentStore:
     todo_database: str | None = None
     todo_rows: tuple[TodoRow, ...] | None = None
     problems: tuple[tuple[str, str], ...] = ()
-    """(file, reason) for every part that is there but cannot be read."""
+    """(file, reason) for every part that exists but cannot be read."""

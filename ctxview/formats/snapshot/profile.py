@@ -1,20 +1,21 @@
 """Runtime profiles: every threshold, cap and constant of a v3 runtime, as data from `profiles/*.toml`.
 
-Only the shape of the data stands here; `profiles/__init__.py` loads it. None always means "no such limit".
+This module defines the shape of the data; `ProfileLoader` loads it. None always means "no such limit".
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Literal
 
-from ctxview.quick_dataclass import dataclass
+from msgspec import Struct, field
+from msgspec.structs import asdict
+
+from ctxview.formats.kit.profiles import ProfileError, ProfileLoader
 
 
-@dataclass(frozen=True, slots=True)
-class TierPolicy:
-    """What a runtime shows and keeps of one tier. A limit itself passes; what is beyond it fails."""
+class TierPolicy(Struct, frozen=True):
+    """The limits for showing and keeping blocks of one tier. A value equal to its limit passes."""
 
     max_decay: float | None = None
     min_confidence: float | None = None
@@ -27,9 +28,8 @@ class TierPolicy:
     """Whether a block whose status is done, failed or cancelled is left out of the prompt."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How long things may be before the runtime cuts them, in UTF-16 units or items."""
+class Limits(Struct, frozen=True):
+    """The longest texts and lists that the runtime does not cut, in UTF-16 units or items."""
 
     content: int | None = None
     tags: int | None = None
@@ -40,9 +40,8 @@ class Limits:
     """How many dropped blocks a log names for each reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class BudgetPolicy:
-    """The prompt window and how a runtime estimates what fills it."""
+class BudgetPolicy(Struct, frozen=True):
+    """The prompt window and how a runtime estimates its use."""
 
     window: int | None = None
     output_reserve: int = 0
@@ -53,9 +52,9 @@ class BudgetPolicy:
     stages: tuple[str, ...] = ()
     exhausted_stage: str | None = None
     disabled_stage: str | None = None
-    """The stage that says that nobody looks after the budget."""
+    """The stage in which the runtime does not enforce the budget."""
     window_multiples: tuple[int, ...] = ()
-    """Any real window is a multiple of one of these; empty when nothing is known about windows."""
+    """Every plausible window is a multiple of one of these; empty when this is unknown."""
 
     @property
     def margin(self) -> int | None:
@@ -70,9 +69,8 @@ class BudgetPolicy:
         return self.window - self.output_reserve - self.margin
 
 
-@dataclass(frozen=True, slots=True)
-class TodoGrammar:
-    """The words of `todo.summary`, as str.format templates with done, total and step."""
+class TodoGrammar(Struct, frozen=True):
+    """The sentences of `todo.summary`, as str.format templates with done, total and step."""
 
     empty: str
     finished: str
@@ -80,9 +78,8 @@ class TodoGrammar:
     running_skipped: str
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """All that is known of one runtime."""
+class Profile(Struct, frozen=True):
+    """The limits and constants of one runtime."""
 
     name: str
     title: str
@@ -90,16 +87,36 @@ class Profile:
     limits: Limits = field(default_factory=Limits)
     budget: BudgetPolicy = field(default_factory=BudgetPolicy)
     todo: TodoGrammar | None = None
-    """None when the profile knows no fixed wording."""
+    """None when the profile has no fixed wording."""
     default_confidence: float | None = None
-    """What a block without `confidence` counts as; None when such a block is invalid."""
+    """The confidence of a block that has none; None when such a block is invalid."""
     near_duplicate: float = 0.9
-    """How alike two contents are (0..1) before one counts as a re-worded copy of the other."""
+    """The similarity (0..1) from which one content counts as a reworded copy of another."""
     unrelated: float = 0.2
-    """Which share of their words (0..1) two contents may have in common and still be unrelated."""
+    """The share of common words (0..1) below which two contents are unrelated."""
 
     def tier(self, name: str) -> TierPolicy:
         return self.tiers.get(name, NO_POLICY)
 
 
 NO_POLICY = TierPolicy()
+
+__all__ = ["PROFILES", "ProfileError", "load_profile"]
+
+PROFILES = ("atom-0.17", "atom-context-log-save", "protocol-3.0")
+"""The names of the packaged profiles, the default first."""
+
+_LOADER = ProfileLoader(Profile, __package__, PROFILES)
+
+
+def load_profile(name_or_path: str | None = None) -> Profile:
+    """Return the profile of that name or TOML file; the default for None. Raises `ProfileError`."""
+    profile = _LOADER.load(name_or_path)
+    if profile.todo is not None and name_or_path not in (None, *PROFILES):
+        for name, template in asdict(profile.todo).items():
+            try:
+                template.format(done=1, total=2, step=2)
+            except (LookupError, ValueError, AttributeError):
+                known = "only the placeholders {done}, {total} and {step} are known"
+                raise ProfileError(f"{name_or_path}: todo.{name}: {known}, found {template!r}") from None
+    return profile

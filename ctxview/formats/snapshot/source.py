@@ -1,47 +1,44 @@
-"""The `Source` of this format: one file, a folder of them as rounds, or an agent's `.agent` folder.
+"""The `Source` of this format: one file, a folder of files as rounds, or an agent's `.agent` folder.
 
-Holds the bytes as they were read; works out each revision at the first question and remembers it. Every call
-may come from another thread.
+Holds the bytes as they were read; computes each reading on demand and caches it. Every call may come from
+another thread.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ctxview.findings import Finding, worst_first
-from ctxview.formats.answers import Answers
-from ctxview.formats.file_rules import report_partly_read, report_unreadable
-from ctxview.formats.interface import AS_ON_DISK, Lens, Reading, Revision
-from ctxview.formats.loading import MOST_FILES
-from ctxview.formats.of_files import OfFiles
-from ctxview.formats.snapshot.checks import check_file
-from ctxview.formats.snapshot.loading import Loaded, LoadedFile, load
-from ctxview.formats.snapshot.model import AgentStore, Role, Snapshot, text
-from ctxview.formats.snapshot.opening import log_folder
-from ctxview.formats.snapshot.order import Turn, in_order
-from ctxview.formats.snapshot.profile import Profile
-from ctxview.formats.snapshot.profiles import PROFILES, load_profile
-from ctxview.formats.snapshot.read import Kind, SnapshotFile, read_again
-from ctxview.origin import Origin
+from msgspec.structs import replace
 
-# `check` needs no state and no editor: what builds those is imported where it is used.
+from ctxview.core.findings import Finding, worst_first
+from ctxview.core.origin import Origin
+from ctxview.formats.interface import AS_ON_DISK, Lens, Reading, Revision
+from ctxview.formats.kit.file_rules import report_partly_read, report_unreadable
+from ctxview.formats.kit.file_source import MOST_FILES, FileSource, Memo
+from ctxview.formats.snapshot.format import log_folder
+from ctxview.formats.snapshot.model import AgentStore, Snapshot, SnapshotRole, text
+from ctxview.formats.snapshot.parser import SnapshotFile, SnapshotFileKind, parse_cached
+from ctxview.formats.snapshot.profile import PROFILES, Profile, load_profile
+from ctxview.formats.snapshot.rules import check_file
+from ctxview.formats.snapshot.source_files import FileTurn, Loaded, LoadedFile, load_files, order_files
+
 if TYPE_CHECKING:
-    from ctxview.edits import WritePolicy
-    from ctxview.formats.snapshot.agent_store import StoreLook
-    from ctxview.formats.snapshot.timeline import Moment
-    from ctxview.state import Event
+    from ctxview.core.edits import WritePolicy
+    from ctxview.core.state import Event
+    from ctxview.formats.snapshot.agent_store import StoreReading
+    from ctxview.formats.snapshot.state.timeline import RoundFacts
+
 
 MOST_READINGS = 512
 MOST_DRAFTS = 4
 
 
-class SnapshotSource(OfFiles[SnapshotFile]):
-    """One or more files of this format in order, with the agent's store when there is one."""
+class SnapshotSource(FileSource[SnapshotFile]):
+    """The ordered files of one path, with the agent's store when there is one."""
 
     format = "snapshot"
     profiles: Sequence[str] = PROFILES
@@ -49,16 +46,16 @@ class SnapshotSource(OfFiles[SnapshotFile]):
     def __init__(self, path: Path, loaded: Loaded, store_folder: Path | None = None) -> None:
         super().__init__(path, loaded)
         self._store_folder = store_folder
-        self._readings: Answers[Reading] = Answers(MOST_READINGS)
-        self._all: Answers[tuple[Finding, ...]] = Answers()
-        self._timelines: Answers[tuple[Event, ...]] = Answers()
-        self._judged: Answers[tuple[Finding, ...]] = Answers(MOST_FILES)
-        self._checked: Answers[tuple[Finding, ...]] = Answers(MOST_DRAFTS)
-        """By content: a draft is judged when it is shown, before it is saved, and once more as a file."""
+        self._readings: Memo[Reading] = Memo(MOST_READINGS)
+        self._all_findings: Memo[tuple[Finding, ...]] = Memo()
+        self._timelines: Memo[tuple[Event, ...]] = Memo()
+        self._findings_by_files: Memo[tuple[Finding, ...]] = Memo(MOST_FILES)
+        self._findings_by_content: Memo[tuple[Finding, ...]] = Memo(MOST_DRAFTS)
+        """By content: a draft is checked when it is shown, before it is saved, and again as a file."""
         files = loaded.files
         opened = [file.found for file in files]
-        turns = [Turn(file.path, found.snapshot) for file, found in zip(files, opened, strict=True)]
-        order = in_order(turns)
+        turns = [FileTurn(file.path, found.snapshot) for file, found in zip(files, opened, strict=True)]
+        order = order_files(turns)
         self._placed, self._is_history = order.placed, order.is_history
         self._files = [files[placed.index] for placed in self._placed]
         self._opened = [opened[placed.index] for placed in self._placed]
@@ -81,14 +78,16 @@ class SnapshotSource(OfFiles[SnapshotFile]):
             for each in plain
         ]
         return tuple(
-            replace(each, follows=named[of].label if of is not None else None, apart=not self._is_history)
+            replace(
+                each, follows=named[of].label if of is not None else None, independent=not self._is_history
+            )
             for each, of in zip(named, self._before, strict=True)
         )
 
     def policy(self, file: str) -> WritePolicy | None:
-        """None for derived views, prompts, the store, and what cannot be read."""
+        """Return None for derived views, prompts, the store, and unreadable files."""
+        from ctxview.formats.snapshot.policy import SnapshotPolicy
         from ctxview.formats.snapshot.state import may_be_written
-        from ctxview.formats.snapshot.write import SnapshotPolicy
 
         known = self._places.get(file)
         return SnapshotPolicy(file) if known is not None and may_be_written(self._opened[known]) else None
@@ -101,29 +100,30 @@ class SnapshotSource(OfFiles[SnapshotFile]):
         return self._readings.once(key, lambda: self._read(revision, lens, None))
 
     def findings(self, lens: Lens) -> Sequence[Finding]:
-        return self._all.once((lens.profile, lens.mode), lambda: self._all_findings(lens))
+        return self._all_findings.once((lens.profile, lens.mode), lambda: self._find_all(lens))
 
     @property
     def made_of(self) -> Sequence[Path]:
-        """Of a workspace only what belongs to the agent."""
+        """The `.agent` folder only, when the path is a workspace around it."""
         return (self._store_folder or self._path,)
 
     @cached_property
     def watched(self) -> Sequence[Path]:
-        """The folder, then its files, the latest first: agents write those."""
+        """The folders, the files of the store, then the other files, the latest first: agents write those."""
         folders = (self._path, log_folder(self._path, self._store_folder))
         store = self._stored.files if self._store_folder is not None else ()
         files = (file.path for file in reversed(self._files))
-        return tuple(dict.fromkeys((*folders, *store, *files, *self._loaded.strangers)))
+        return tuple(dict.fromkeys((*folders, *store, *files, *self._loaded.foreign)))
 
     def again(self) -> SnapshotSource:
-        """Raises `CannotOpen`. Files that did not change are neither read nor judged again."""
-        found, store = load(self._path, self._loaded)
-        same_store = store == self._store_folder and (store is None or self._stored.still_true())
+        """Read changed files only and keep the findings of the others. Raises `OpenError`."""
+        found, store = load_files(self._path, self._loaded)
+        same_store = store == self._store_folder and (store is None or self._stored.is_current())
         if same_store and found == self._loaded:
             return self
         new = SnapshotSource(self._path, found, store)
-        new._judged, new._checked = self._judged, self._checked
+        new._findings_by_files = self._findings_by_files
+        new._findings_by_content = self._findings_by_content
         if same_store:
             new._stored = self._stored
         return new
@@ -131,53 +131,56 @@ class SnapshotSource(OfFiles[SnapshotFile]):
     # -- one revision ----------------------------------------------------------------------------------
 
     def _read(self, revision: int, lens: Lens, data: bytes | None) -> Reading:
-        from ctxview.formats.snapshot.state import Setting, build_state
-        from ctxview.formats.snapshot.store_state import build_store_state
+        from ctxview.formats.snapshot.state import SnapshotStateOptions, build_state, build_store_state
+        from ctxview.formats.snapshot.state.timeline import build_timeline
 
         profile = load_profile(lens.profile)
         if not self._files:
             state = build_store_state(self._store, self.title, str(self._path), lens.counter)
             return Reading(state, tuple(self._store_findings(profile)))
         file = self._file(revision, lens, data)
-        setting = Setting(
+        timeline = self._timelines.once(
+            profile.name, lambda: build_timeline(list(self._round_facts()), profile)
+        )
+        options = SnapshotStateOptions(
             title=self.title,
             source=str(self._path),
             revision=self.revisions[revision].label,
             profile=profile,
             counter=lens.counter,
             store=self._store if self._store_folder is not None else None,
-            timeline=self._timeline(profile),
+            timeline=timeline,
         )
-        judged = self._findings_of(revision, file, profile) if data is not None else None
-        found = judged if judged is not None else self._judgement(revision, lens, profile)
-        state = build_state(file, setting)
+        state = build_state(file, options)
         if not self._is_history:
-            told = f"{len(self._files)} files that do not go on from each other"
-            state = replace(state, extra={**state.extra, "folder": told})
-        return Reading(state, worst_first(found))
+            note = f"{len(self._files)} files that are not rounds of one history"
+            state = replace(state, extra={**state.extra, "folder": note})
+        if data is not None:
+            return Reading(state, worst_first(self._findings_of(revision, file, profile)))
+        return Reading(state, worst_first(self._findings_on_disk(revision, lens, profile)))
 
     def _file(self, revision: int, lens: Lens, data: bytes | None) -> SnapshotFile:
-        """The revision's file, or a draft of it, as written in the mode the lens names."""
+        """Return the revision's file, or the draft `data` of it, as written in the mode of the lens."""
         enabled = lens.mode != "disabled"
         if data is not None:
-            return read_again(str(self._files[revision].path), data, enabled)
+            return parse_cached(str(self._files[revision].path), data, enabled)
         found = self._opened[revision]
         if found.reply is None or found.reply.enabled is enabled:
             return found
         return replace(found, reply=replace(found.reply, enabled=enabled))
 
-    def _judgement(self, revision: int, lens: Lens, profile: Profile) -> tuple[Finding, ...]:
-        """What is wrong with a revision as it is on disk; kept as long as nothing it depends on changes."""
+    def _findings_on_disk(self, revision: int, lens: Lens, profile: Profile) -> tuple[Finding, ...]:
+        """Return the findings of a revision as it is on disk, cached until a file they depend on changes."""
         answers = self._placed[revision].answers
         beside = (self._place_stored_before(revision), answers)
         serials = tuple(self._files[place].serial for place in beside if place is not None)
         shape = tuple(place is None for place in beside)
         key = (self._files[revision].serial, serials, shape, profile.name, lens.mode)
 
-        def judge() -> tuple[Finding, ...]:
+        def check() -> tuple[Finding, ...]:
             return tuple(self._findings_of(revision, self._file(revision, lens, None), profile))
 
-        return judge() if self._has_store_findings(revision) else self._judged.once(key, judge)
+        return check() if self._has_store_findings(revision) else self._findings_by_files.once(key, check)
 
     def _has_store_findings(self, revision: int) -> bool:
         return self._store_folder is not None and revision == len(self._files) - 1
@@ -191,19 +194,20 @@ class SnapshotSource(OfFiles[SnapshotFile]):
             return
         mode = file.reply.enabled if file.reply is not None else None
         content = (file.file, file.data, profile.name, mode)
-        yield from self._checked.once(content, lambda: tuple(check_file(file, profile)))
+        yield from self._findings_by_content.once(content, lambda: tuple(check_file(file, profile)))
         answers = self._placed[revision].answers
         received = self._stored_in(self._opened[answers]) if answers is not None else None
         if received is not None and file.snapshot is not None and file.error is None:
             yield from rules.check_exchange(received, file.snapshot, profile)
         following = self._stored_in(file)
-        previous = self._stored_before(revision)
-        if following is not None and previous is not None and following.role is Role.STORED:
+        place = self._place_stored_before(revision)
+        previous = self._stored_in(self._opened[place]) if place is not None else None
+        if following is not None and previous is not None and following.role is SnapshotRole.STORED:
             yield from rules.check_succession(previous, following, profile)
         if self._has_store_findings(revision):
             yield from self._store_findings(profile)
 
-    def _all_findings(self, lens: Lens) -> tuple[Finding, ...]:
+    def _find_all(self, lens: Lens) -> tuple[Finding, ...]:
         profile = load_profile(lens.profile)
         found: list[Finding] = []
         if self._loaded.left_out is not None:
@@ -211,24 +215,24 @@ class SnapshotSource(OfFiles[SnapshotFile]):
         if not self._files:
             found += self._store_findings(profile)
         for revision in range(len(self._files)):
-            found += self._judgement(revision, lens, profile)
+            found += self._findings_on_disk(revision, lens, profile)
         return worst_first(found)
 
     @cached_property
     def _places(self) -> dict[str, int]:
         return {str(file.path): place for place, file in enumerate(self._files)}
 
-    # -- what several revisions share ------------------------------------------------------------------
+    # -- shared by all revisions -----------------------------------------------------------------------
 
     @property
     def _store(self) -> AgentStore:
         return self._stored.store
 
     @cached_property
-    def _stored(self) -> StoreLook:
-        from ctxview.formats.snapshot.agent_store import StoreLook
+    def _stored(self) -> StoreReading:
+        from ctxview.formats.snapshot.agent_store import StoreReading
 
-        return StoreLook(self._store_folder or self._path)
+        return StoreReading(self._store_folder or self._path)
 
     def _store_findings(self, profile: Profile) -> Iterator[Finding]:
         from ctxview.formats.snapshot import rules
@@ -239,40 +243,31 @@ class SnapshotSource(OfFiles[SnapshotFile]):
         yield from rules.check_store(self._store, latest, profile)
 
     def _stored_in(self, file: SnapshotFile) -> Snapshot | None:
-        """The fullest view of what the system held: stored before injected, never what a reply says."""
+        """Return the stored snapshot of a file, else the injected one, never that of a reply."""
         found = file.snapshot
-        return found if found is not None and found.role is not Role.EMITTED else None
-
-    def _stored_before(self, revision: int) -> Snapshot | None:
-        place = self._place_stored_before(revision)
-        return self._stored_in(self._opened[place]) if place is not None else None
+        return found if found is not None and found.role is not SnapshotRole.EMITTED else None
 
     def _place_stored_before(self, revision: int) -> int | None:
         if not self._is_history:
             return None
         for place in range(revision - 1, -1, -1):
             found = self._stored_in(self._opened[place])
-            if found is not None and found.role is Role.STORED:
+            if found is not None and found.role is SnapshotRole.STORED:
                 return place
         return None
 
-    def _timeline(self, profile: Profile) -> tuple[Event, ...]:
-        from ctxview.formats.snapshot.timeline import build_timeline
-
-        return self._timelines.once(profile.name, lambda: build_timeline(list(self._moments()), profile))
-
-    def _moments(self) -> Iterator[Moment]:
-        from ctxview.formats.snapshot.timeline import Moment
+    def _round_facts(self) -> Iterator[RoundFacts]:
+        from ctxview.formats.snapshot.state.timeline import RoundFacts
 
         for revision, file, before in zip(self.revisions, self._opened, self._before, strict=True):
             snapshot = file.snapshot
             compared = self._opened[before].snapshot if before is not None else None
             origin = snapshot.origin() if snapshot is not None else Origin(file.file, start=0)
-            yield Moment(revision.label, revision.kind, origin, snapshot, compared)
+            yield RoundFacts(revision.label, revision.kind, origin, snapshot, compared)
 
     @cached_property
     def _before(self) -> Sequence[int | None]:
-        """What each goes on from: a reply from what it answers, anything else from the last of its role."""
+        """The place before each file: what a reply answers, otherwise the last snapshot of the same role."""
         return [each.follows if each.answers is None else each.answers for each in self._placed]
 
 
@@ -281,6 +276,8 @@ def _revision(file: LoadedFile, found: SnapshotFile, *, by_round: bool) -> Revis
     current = snapshot.round if snapshot is not None else None
     time = text(snapshot.runtime.get("datetime")) if snapshot is not None else None
     kind = "unreadable" if file.problem is not None else found.kind.value
-    word = {Kind.SNAPSHOT: "", Kind.FULL_LOG: " log"}.get(found.kind, f" {found.kind.value}")
+    word = {SnapshotFileKind.SNAPSHOT: "", SnapshotFileKind.FULL_LOG: " log"}.get(
+        found.kind, f" {found.kind.value}"
+    )
     label = f"round {current}{word}" if by_round and current is not None else file.path.name
     return Revision(label, kind, file.path, current, time)

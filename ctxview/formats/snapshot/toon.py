@@ -1,43 +1,45 @@
-"""Reads the TOON text a model is shown between `<context>` tags, as far as it can be understood.
+"""Reads the TOON text between the `<context>` tags of a prompt, as far as it can be parsed.
 
 Covers what the reference runtime writes: indented objects, lists, inline and tabular arrays. A line that
-makes no sense is kept as a problem with its place; nothing is guessed, and nothing is ever written as TOON.
+cannot be parsed becomes a problem with its place; nothing is guessed, and TOON is never written.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
-from ctxview.files.json_document import JsonDocument, Place, join
-from ctxview.files.places import Places
-from ctxview.origin import JsonValue, Origin
+from msgspec import Struct
 
-MAX_DEPTH = 40
+from ctxview.core.origin import JsonValue, Origin
+from ctxview.files.line_columns import LineColumn, LineColumns
+from ctxview.files.strict_json.document import JsonDocument
+from ctxview.files.strict_json.tree import join
+
+DEEPEST_OBJECT = 40
 
 
 class ToonDocument(JsonDocument):
-    """A TOON text that answers what a JSON document answers; `inside` is the JSON string it came from."""
+    """A TOON text with the interface of a JSON document; `inside` is the JSON string it came from."""
 
     def __init__(
         self, data: bytes, start: int, end: int, inside: tuple[JsonDocument, str] | None = None
     ) -> None:
-        # Not calling the parent's constructor: it parses JSON. Every question it answers is answered here.
+        # The parent's constructor is not called, because it parses JSON; all its attributes are set here.
         self.data, self.start, self.end = data, start, end
-        self._places = Places(data)
+        self._places = LineColumns(data)
         self._inside = inside
         reader = _Reader(_lines(data, start, end))
         self.__dict__["value"] = reader.read_object(0, "", 0)
         self.__dict__["duplicates"] = ()
         self._spans = {**reader.spans, "": (start, end)}
-        self.problems: tuple[tuple[Place, str], ...] = tuple(
+        self.problems: tuple[tuple[LineColumn, str], ...] = tuple(
             (self.place(offset), reason) for offset, reason in reader.problems
         )
 
     def span(self, pointer: str) -> tuple[int, int] | None:
         return self._spans.get(pointer)
 
-    def key_span(self, pointer: str) -> tuple[int, int] | None:  # noqa: ARG002 - part of what a document answers
+    def key_span(self, pointer: str) -> tuple[int, int] | None:  # noqa: ARG002 - part of the interface
         return None
 
     def origin(self, file: str, pointer: str) -> Origin:
@@ -47,8 +49,7 @@ class ToonDocument(JsonDocument):
         return document.origin(file, place)
 
 
-@dataclass(slots=True)
-class _Line:
+class _Line(Struct):
     """One line of the text, without its indentation."""
 
     indent: int
@@ -74,11 +75,11 @@ class _Reader:
         self.problems: list[tuple[int, str]] = []
 
     def read_object(self, indent: int, pointer: str, depth: int) -> dict[str, JsonValue]:
-        """The members at `indent`, up to the first line that stands further left."""
+        """Read the members at `indent`, up to the first line that is indented less."""
         found: dict[str, JsonValue] = {}
         while (line := self._peek()) is not None and line.indent >= indent:
-            if line.indent > indent or depth > MAX_DEPTH:
-                self._skip("is indented where nothing was opened")
+            if line.indent > indent or depth > DEEPEST_OBJECT:
+                self._skip("is indented, but no line above opens an object")
                 continue
             member = _MEMBER.match(line.text)
             if member is None:
@@ -96,8 +97,8 @@ class _Reader:
         if member["count"] is not None:
             items = self._items(member, rest, line, pointer, depth)
             if len(items) != int(member["count"]):
-                says = f"says {member['count']} elements, {len(items)} could be read"
-                self.problems.append((line.start, says))
+                problem = f"{member['count']} elements are announced, {len(items)} could be read"
+                self.problems.append((line.start, problem))
             return items
         if rest:
             return _primitive(rest)
@@ -136,7 +137,7 @@ class _Reader:
         if _MEMBER.match(text) is None:
             self._at += 1
             return _primitive(text)
-        # The first member stands on the hyphen's own line, the others two columns further right.
+        # The first member is on the line of the hyphen, the others are two columns further right.
         self._lines[self._at] = _Line(line.indent + 2, text, line.start, line.end)
         return self.read_object(line.indent + 2, pointer, depth + 1)
 

@@ -1,22 +1,20 @@
-"""What each version of the protocol keeps where, and which version a snapshot's own shape speaks of.
+"""The layout of each protocol version, and the version that a snapshot declares and has by its shape.
 
-Nothing is rewritten: a file of an old version is read where that version put things. The number a file
-declares and the shape it has may disagree, so both can be asked for.
+Nothing is rewritten: a file of an old version is read by the layout of that version. The declared number and
+the shape may disagree, so there is a function for each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from msgspec import Struct
+from msgspec.structs import replace
 
+from ctxview.core.origin import JsonValue
 from ctxview.formats.snapshot.model import REQUIRED_BLOCK_FIELDS, TIERS, Snapshot, number
-from ctxview.origin import JsonValue
-from ctxview.quick_dataclass import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """Where one version keeps its task and tiers, and what a block of it must have."""
+class VersionLayout(Struct, frozen=True):
+    """Where one version keeps its task and tiers, and the fields that its blocks must have."""
 
     version: str
     task_path: tuple[str, ...]
@@ -26,53 +24,37 @@ class Layout:
     has_todo: bool = False
 
 
-def _v1_2(_: Layout | None) -> Layout:
-    fields = tuple(name for name in REQUIRED_BLOCK_FIELDS if name not in ("confidence", "content"))
-    return Layout("1.2", ("task",), TIERS[:3], fields)
+_V1_2 = VersionLayout(
+    "1.2",
+    task_path=("task",),
+    tiers=TIERS[:3],
+    block_fields=tuple(name for name in REQUIRED_BLOCK_FIELDS if name not in ("confidence", "content")),
+)
+_V2_1 = replace(
+    _V1_2,
+    version="2.1",
+    task_path=("active_task",),
+    block_fields=(*_V1_2.block_fields, "content"),
+    runtime_fields=("round", "datetime", "startup_at"),
+)
+_V2_2 = replace(_V2_1, version="2.2")
+_V2_3 = replace(
+    _V2_2,
+    version="2.3",
+    block_fields=REQUIRED_BLOCK_FIELDS,
+    runtime_fields=("round", "workspace", "datetime", "startup_at"),
+)
+_V2_4 = replace(_V2_3, version="2.4", has_todo=True)
+_V3_0 = replace(_V2_4, version="3.0", tiers=TIERS)
 
-
-def _v2_1(older: Layout) -> Layout:
-    return replace(
-        older,
-        version="2.1",
-        task_path=("active_task",),
-        block_fields=(*older.block_fields, "content"),
-        runtime_fields=("round", "datetime", "startup_at"),
-    )
-
-
-def _v2_2(older: Layout) -> Layout:
-    return replace(older, version="2.2")
-
-
-def _v2_3(older: Layout) -> Layout:
-    runtime = ("round", "workspace", "datetime", "startup_at")
-    return replace(older, version="2.3", runtime_fields=runtime, block_fields=REQUIRED_BLOCK_FIELDS)
-
-
-def _v2_4(older: Layout) -> Layout:
-    return replace(older, version="2.4", has_todo=True)
-
-
-def _v3_0(older: Layout) -> Layout:
-    return replace(older, version="3.0", tiers=TIERS)
-
-
-def _chain(*steps: Callable[[Layout], Layout]) -> dict[str, Layout]:
-    layouts = [_v1_2(None)]
-    for step in steps:
-        layouts.append(step(layouts[-1]))
-    return {layout.version: layout for layout in layouts}
-
-
-LAYOUTS = _chain(_v2_1, _v2_2, _v2_3, _v2_4, _v3_0)
+LAYOUTS = {layout.version: layout for layout in (_V1_2, _V2_1, _V2_2, _V2_3, _V2_4, _V3_0)}
 """Every known version, oldest first."""
 
 CURRENT = "3.0"
 
 
 def declared_version(snapshot: Snapshot) -> str | None:
-    """The version a file says it has, as a word (`3`, `3.0` and `"3.0"` are all 3.0); None without one."""
+    """Return the version a file declares, as text (`3`, `3.0` and `"3.0"` are all 3.0); None without one."""
     value = snapshot.value.get("version")
     found = number(value)
     if found is not None and abs(found) < 1e6:
@@ -81,18 +63,20 @@ def declared_version(snapshot: Snapshot) -> str | None:
 
 
 def shape_version(snapshot: Snapshot) -> str:
-    """The newest version whose own features the snapshot shows."""
-    signs: tuple[tuple[str, Callable[[Snapshot], bool]], ...] = (
-        ("3.0", _has_longterm),
-        ("2.4", lambda snapshot: "todo" in snapshot.value),
-        ("2.3", _has_confidence),
-        ("2.1", lambda snapshot: "runtime" in snapshot.value),
-    )
-    return next((version for version, sign in signs if sign(snapshot)), "1.2")
+    """Return the newest version whose features the snapshot has."""
+    if "longterm" in snapshot.section("memory") or any(
+        "tag_id" in block.members or "content_state" in block.members for block in snapshot.blocks
+    ):
+        return "3.0"
+    if "todo" in snapshot.value:
+        return "2.4"
+    if "workspace" in snapshot.runtime or any("confidence" in block.members for block in snapshot.blocks):
+        return "2.3"
+    return "2.1" if "runtime" in snapshot.value else "1.2"
 
 
-def layout_of(snapshot: Snapshot) -> Layout:
-    """Where to look in this snapshot: by its shape when that is older or unknown, else as declared."""
+def layout_of(snapshot: Snapshot) -> VersionLayout:
+    """Return the layout of the newer of shape and declared version; of the shape if that is 1.2."""
     shape, declared = shape_version(snapshot), declared_version(snapshot)
     if declared not in LAYOUTS or shape == "1.2":
         return LAYOUTS[shape]
@@ -101,29 +85,19 @@ def layout_of(snapshot: Snapshot) -> Layout:
 
 
 def task_of(snapshot: Snapshot) -> JsonValue:
-    """The task in hand, wherever this version keeps it."""
+    """Return the current task, from where the snapshot's version keeps it."""
     path = layout_of(snapshot).task_path
     return snapshot.value.get(path[0], snapshot.value.get("task"))
 
 
 def disagreement(snapshot: Snapshot) -> str | None:
-    """How declared version and shape contradict each other; None when they can both be true."""
+    """Return how declared version and shape contradict each other; None when they do not."""
     shape, declared = shape_version(snapshot), declared_version(snapshot)
     if declared not in LAYOUTS:
         return None
     order = list(LAYOUTS)
     if order.index(shape) > order.index(declared):
-        return f"it says {declared}, but has what only {shape} brought"
+        return f"it declares {declared}, but has features of {shape}"
     if shape == "1.2" and declared != "1.2" and "round" in snapshot.value:
-        return f"it says {declared}, but keeps its round flat as 1.2 did"
+        return f"it declares {declared}, but has its round at the top level, as in 1.2"
     return None
-
-
-def _has_longterm(snapshot: Snapshot) -> bool:
-    return "longterm" in snapshot.section("memory") or any(
-        "tag_id" in block.members or "content_state" in block.members for block in snapshot.blocks
-    )
-
-
-def _has_confidence(snapshot: Snapshot) -> bool:
-    return "workspace" in snapshot.runtime or any("confidence" in block.members for block in snapshot.blocks)

@@ -1,72 +1,73 @@
-"""The selected thing, whole: every field with its owner, where it comes from, and what is wrong with it."""
+"""The detail pane: the selected item in full, with fields and their owners, origin and findings."""
 
 from __future__ import annotations
 
-from ctxview.tui import glyphs
-from ctxview.tui.layout import Pane
-from ctxview.tui.panes.describe import describe
-from ctxview.tui.panes.pane import PaneLines, nothing
-from ctxview.tui.session_view import SessionView, Shown
-from ctxview.tui.text import show, wrap_all
-from ctxview.tui.things import WHOLE, Kind, Thing
-from ctxview.tui.widgets.page import Page
+from ctxview.tui.drawing import glyphs
+from ctxview.tui.drawing.page import Page
+from ctxview.tui.drawing.text import show, wrap_all
+from ctxview.tui.model.inspector import InspectorModel
+from ctxview.tui.model.layout import Pane
+from ctxview.tui.model.reading_index import WHOLE, ItemId, ItemKind
+from ctxview.tui.model.view_state import ViewState
+from ctxview.tui.panes.detail_text import detail_lines
+from ctxview.tui.widgets.pane import PaneWidget, empty_page
 
 
-class DetailPane(PaneLines):
+class DetailPane(PaneWidget):
     pane = Pane.DETAIL
     has_cursor = False
 
-    def __init__(self, view: SessionView) -> None:
+    def __init__(self, model: InspectorModel) -> None:
         super().__init__()
-        self._view = view
-        self._about: Thing | None = None
+        self._model = model
+        self._item: ItemId | None = None
 
-    def select(self, thing: Thing | None) -> None:
-        """Shows another thing, from its beginning."""
-        if thing == self._about:
+    def select(self, item: ItemId | None) -> None:
+        """Show another item, from its beginning."""
+        if item == self._item:
             return
-        self._about = thing
+        self._item = item
         self._wanted = None
         self.reset()
         self.show_line(0)
 
-    def differs(self, before: Shown, after: Shown) -> bool:  # noqa: ARG002
-        """It is told separately, when it is known what is selected."""
+    def differs(self, before: ViewState, after: ViewState) -> bool:  # noqa: ARG002
+        """Always False: the screen draws this pane separately, when the selection is known."""
         return False
 
-    def holds(self, _: Shown) -> bool:
+    def holds(self, _: ViewState) -> bool:
         return True
 
-    def draw(self, shown: Shown, width: int, _: int) -> Page:
-        thing = self._about
-        if thing is not None and thing.kind in {Kind.SOURCE, Kind.REVISION}:
-            return self._source(thing, shown, width)
-        if thing is None or shown.index.value(thing) is None:
-            return nothing(
-                width, "Nothing is selected.", "Move to a row with j and k; all about it is said here."
+    def draw(self, view: ViewState, width: int, _: int) -> Page:
+        item = self._item
+        if item is not None and item.kind in {ItemKind.SOURCE, ItemKind.REVISION}:
+            return self._source(item, view, width)
+        if item is None or view.index.value(item) is None:
+            return empty_page(
+                width, "Nothing is selected.", "Move to a row with j and k to see its details here."
             )
-        return Page.of(describe(thing, shown, width))
+        return Page.of(detail_lines(item, view, width))
 
-    def _source(self, thing: Thing, shown: Shown, width: int) -> Page:
-        """The source that is open is told whole; of another one where it is and how to open it."""
-        number = int(thing.name if thing.kind is Kind.SOURCE else thing.within)
-        look = self._view.look
-        here = thing.kind is Kind.SOURCE or int(thing.name) == look.revision
-        if here and number == look.source:
-            return Page.of(describe(WHOLE, shown, width))
-        source = self._view.sources[number]
+    def _source(self, item: ItemId, view: ViewState, width: int) -> Page:
+        """The open source in full; for another one, its path and how to open it."""
+        number = int(item.name if item.kind is ItemKind.SOURCE else item.within)
+        key = self._model.key
+        here = item.kind is ItemKind.SOURCE or int(item.name) == key.revision
+        if here and number == key.source:
+            return Page.of(detail_lines(WHOLE, view, width))
+        source = self._model.sources[number]
         lines = [show(source.title, "strong"), show(source.format, "dim"), show(str(source.path), "code")]
-        if thing.kind is Kind.REVISION:
-            revision = source.revisions[int(thing.name)]
+        if item.kind is ItemKind.REVISION:
+            revision = source.revisions[int(item.name)]
             lines += [
                 show(revision.label, "accent"),
-                show(glyphs.moment(revision.time or ""), "dim"),
+                show(glyphs.time_text(revision.time or ""), "dim"),
                 show(revision.file.name, "code"),
             ]
-        total = self._view.totals.get(number)
+        total = self._model.totals.get(number)
         if total is not None and total.partly:
             lines += [
                 (),
-                show("It is large: its history is read through for findings once it is opened.", "warn"),
+                show("It is large: its whole history is checked only after it is opened.", "warn"),
             ]
         return Page.of(wrap_all([*lines, (), show("Enter opens it.", "dim")], width))

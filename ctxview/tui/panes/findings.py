@@ -1,30 +1,30 @@
-"""What is wrong, worst first. Enter goes to the thing a finding is about."""
+"""The findings pane: all findings, the worst first. Enter goes to the item of a finding."""
 
 from __future__ import annotations
 
-from ctxview.tui.layout import Pane
-from ctxview.tui.panes.pane import PaneLines, nothing
-from ctxview.tui.panes.rows import finding_row
-from ctxview.tui.session_view import Shown
-from ctxview.tui.text import Line, wrap_to
-from ctxview.tui.widgets.page import Page
+from ctxview.tui.drawing.page import Page
+from ctxview.tui.drawing.rows import finding_row
+from ctxview.tui.drawing.text import Line, wrap_to
+from ctxview.tui.model.layout import Pane
+from ctxview.tui.model.view_state import ViewState
+from ctxview.tui.widgets.pane import PaneWidget, empty_page
 
 
-class FindingsPane(PaneLines):
+class FindingsPane(PaneWidget):
     pane = Pane.FINDINGS
 
-    def draw(self, shown: Shown, width: int, room: int) -> Page:
-        rows = shown.index.findings
-        if not shown.index.reading.judged:
-            return nothing(width, "Being checked…")
+    def draw(self, view: ViewState, width: int, room: int) -> Page:
+        rows = view.index.findings
+        if not view.index.reading.judged:
+            return empty_page(width, "Checking…")
         if not rows:
-            return nothing(width, "✓ No findings: every rule of this format is kept.")
+            return empty_page(width, "✓ No findings: all rules of this format pass.")
 
         def draw(row: int, depth: int) -> list[Line]:
-            finding = shown.index.finding(rows[row])
+            finding = view.index.finding(rows[row])
             return wrap_to(finding_row(finding), width, depth, " " * (len(finding.rule) + 3))
 
         return Page.roomy(len(rows), draw, lambda row: rows[row], room)
 
-    def count(self, shown: Shown) -> str:
-        return str(len(shown.index.findings) or "") if shown.index.reading.judged else "…"
+    def count(self, view: ViewState) -> str:
+        return str(len(view.index.findings) or "") if view.index.reading.judged else "…"

@@ -1,67 +1,67 @@
-"""The messages themselves, however many: a row is read when it comes into sight."""
+"""The history pane: all messages; each row is read from the file when it becomes visible."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from ctxview.files.reading import Unreadable
-from ctxview.state import Row, Transcript
-from ctxview.tui import glyphs
-from ctxview.tui.layout import Pane
-from ctxview.tui.panes.pane import PaneLines, nothing
-from ctxview.tui.panes.rows import EMPTY_TEXT
-from ctxview.tui.session_view import Shown
-from ctxview.tui.text import Line, Span, fit, join, pad, preview, shorten, show
-from ctxview.tui.things import Kind, Thing, message
-from ctxview.tui.widgets.page import Page
+from ctxview.core.transcript import Row, Transcript
+from ctxview.files.reading import ReadError
+from ctxview.tui.drawing import glyphs
+from ctxview.tui.drawing.page import Page
+from ctxview.tui.drawing.rows import EMPTY_TEXT
+from ctxview.tui.drawing.text import Line, Span, fit, join, pad, preview, shorten, show
+from ctxview.tui.model.layout import Pane
+from ctxview.tui.model.reading_index import ItemId, ItemKind, message_id
+from ctxview.tui.model.view_state import ViewState
+from ctxview.tui.widgets.pane import PaneWidget, empty_page
 
 ROLES = {"user": "accent", "assistant": "ok", "system": "warn", "tool": "code"}
-"""Styles of the usual roles; any other is drawn like the name of a rule."""
+"""Styles of the usual roles; other roles have the style of a rule name."""
 
-NOT_COUNTED = "⋮ messages that are not counted yet; the last ones follow, numbered from the end"
+NOT_COUNTED = "⋮ more messages, not counted yet; the last ones follow, numbered from the end"
 
 NARROW = 60
-"""Below this the run of a message is left to the detail."""
+"""Below this width only the detail shows the run of a message."""
 
 
-class HistoryPane(PaneLines):
+class HistoryPane(PaneWidget):
     pane = Pane.HISTORY
 
     def __init__(self) -> None:
         super().__init__()
         self._drawn = (0, 0)
         self.following = False
-        """Whether the last message stays in sight when more come."""
+        """Whether the last message stays visible when more arrive."""
         self._fresh: int | None = None
-        """The first row that came just now."""
+        """The first row that is marked as new."""
 
-    def draw(self, shown: Shown, width: int, _: int) -> Page:
-        transcript = shown.index.reading.state.transcript
+    def draw(self, view: ViewState, width: int, _: int) -> Page:
+        transcript = view.index.reading.state.transcript
         if transcript is None:
-            return nothing(width, self.pane.absent)
+            return empty_page(width, self.pane.absent)
         self._drawn = _extent(transcript)
         if not any(self._drawn):
-            return nothing(width, "No message yet." if transcript.complete else "Reading the messages…")
+            return empty_page(width, "No message yet." if transcript.complete else "Reading the messages…")
         return HistoryPage(transcript, *self._drawn, width, self._fresh)
 
-    def holds(self, shown: Shown) -> bool:
-        return shown.index.reading.state.transcript is not None
+    def holds(self, view: ViewState) -> bool:
+        return view.index.reading.state.transcript is not None
 
-    def count(self, shown: Shown) -> str:
-        transcript = shown.index.reading.state.transcript
+    def count(self, view: ViewState) -> str:
+        transcript = view.index.reading.state.transcript
         if transcript is None:
             return ""
         return f"{len(transcript):,}{'' if transcript.complete else '…'}"
 
     def grow(self) -> None:
-        """Takes the rows that became known since."""
+        """Draw the rows that were counted since."""
         transcript = self._transcript
         if transcript is not None and _extent(transcript) != self._drawn:
             self.reset()
 
-    def take_more(self, shown: Shown, same: int | None) -> None:
-        """Other messages. Those before `same` are as they were, and there are more; None: all may differ."""
-        self.shown = shown
+    def take_more(self, view: ViewState, same: int | None) -> None:
+        """Take a view with more messages; those before `same` are unchanged, None: all may have changed."""
+        self.view = view
         transcript, (known, ending) = self._transcript, self._drawn
         if same is None or transcript is None or not known or ending or not transcript.complete:
             self._fresh = None
@@ -73,32 +73,32 @@ class HistoryPane(PaneLines):
             self.reset()
             return
         self._drawn = _extent(transcript)
-        # The last one may have been the beginning of a line.
+        # The last row may have been the beginning of an incomplete line.
         self.lengthen(HistoryPage(transcript, *self._drawn, self._page_width, self._fresh), max(0, first - 1))
-        self._stick()
+        self._show_end()
 
     def unmark(self) -> None:
-        """Nothing is new any more."""
+        """Remove the mark from new messages."""
         if self._fresh is not None:
             self._fresh = None
             self.reset()
 
-    def renewed(self, before: Page | None, now: Page) -> None:
-        """A row counted from the end gets its number as soon as that is known."""
-        thing = before.thing(self.cursor) if before is not None else None
-        super().renewed(before, now)
-        self._stick()
-        if thing is not None and thing.kind is Kind.MESSAGE and self.thing != thing:
-            self.post_message(self.Moved(self, self.thing))
+    def page_changed(self, before: Page | None, now: Page) -> None:
+        """Report a move when a row numbered from the end gets its final number."""
+        item = before.item(self.cursor) if before is not None else None
+        super().page_changed(before, now)
+        self._show_end()
+        if item is not None and item.kind is ItemKind.MESSAGE and self.item != item:
+            self.post_message(self.Moved(self, self.item))
 
     # -- following the end -----------------------------------------------------------------------------------
 
     def follow(self) -> None:
         self.following = True
-        self._stick()
+        self._show_end()
 
     def move_to(self, row: int) -> None:
-        """Away from the last message nothing is followed."""
+        """Move the cursor; the last message is no longer followed when the cursor leaves it."""
         self.following = self.following and row >= self.page.rows - 1
         super().move_to(row)
 
@@ -110,25 +110,25 @@ class HistoryPane(PaneLines):
         self.following = self.following and line >= self._last_top
         super().show_line(line)
 
-    def _stick(self) -> None:
+    def _show_end(self) -> None:
         if self.following:
             self.cursor = max(0, self.page.rows - 1)
             self.scroll_to(y=self._last_top, animate=False, force=True)
 
     @property
     def _last_top(self) -> int:
-        """The first line in sight when the last one is."""
-        return max(0, self.page.lines - self._sight)
+        """The first visible line when the last line is visible."""
+        return max(0, self.page.lines - self._visible_lines)
 
     @property
     def _transcript(self) -> Transcript | None:
-        return self.shown.index.reading.state.transcript if self.shown is not None else None
+        return self.view.index.reading.state.transcript if self.view is not None else None
 
 
 class HistoryPage(Page):
-    """One line a message. Where a message is need not be looked for: its name is its number.
+    """One line for each message; the row of a message follows from its number, without a search.
 
-    Before all are counted the last ones stand below the known ones, after a line that says so.
+    Until all are counted, the last messages are below the counted ones, after a line that says so.
     """
 
     def __init__(
@@ -144,28 +144,28 @@ class HistoryPage(Page):
             at = number(row)
             return draw(at) if at is not None else (fit(show(NOT_COUNTED, "dim"), width),)
 
-        def name(row: int) -> Thing | None:
+        def name(row: int) -> ItemId | None:
             at = number(row)
-            return message(at) if at is not None else None
+            return message_id(at) if at is not None else None
 
         super().__init__(rows, lines, name)
         self._known, self._ending = known, ending
 
-    def find(self, thing: Thing) -> int | None:
-        if thing.kind is not Kind.MESSAGE:
+    def find(self, item: ItemId) -> int | None:
+        if item.kind is not ItemKind.MESSAGE:
             return None
-        row = int(thing.name)
+        row = int(item.name)
         if row >= 0:
             return row if row < self._known else None
         return self.rows + row if -row <= (self._ending or self._known) else None
 
 
-def row_line(row: Row, digits: int, cells: int, *, fresh: bool = False) -> Line:
-    """Number, role, run and the beginning of the text; a mark where the model can never be shown it."""
+def message_row(row: Row, digits: int, cells: int, *, fresh: bool = False) -> Line:
+    """Number, role, run and beginning of the text, with a mark if the model can never see the message."""
     run = pad(show(shorten(row.run or "", 9), "dim"), 9) if cells >= NARROW else ()
     mark = f"{glyphs.NO} {glyphs.short_count(row.size)} B" if row.unseen is not None else ""
-    told = row.kind in {"text", "blank"} or row.kind.startswith(row.role or "–")
-    kind = "" if told else row.kind
+    obvious = row.kind in {"text", "blank"} or row.kind.startswith(row.role or "–")
+    kind = "" if obvious else row.kind
     text = preview(row.text) if row.text.strip() else (EMPTY_TEXT,)
     return join(
         pad(show(numeral(row.index), "changed.added" if fresh else "dim"), digits, right=True),
@@ -180,7 +180,7 @@ def row_line(row: Row, digits: int, cells: int, *, fresh: bool = False) -> Line:
 
 
 def numeral(index: int) -> str:
-    """How a message is numbered: from 1, or from the end with −1 for the last while not all are counted."""
+    """The number of a message: from 1, or from the end with −1 for the last while not all are counted."""
     return f"{index + 1:,}" if index >= 0 else f"−{-index:,}"
 
 
@@ -189,7 +189,7 @@ def role_style(role: str | None) -> str:
 
 
 def _extent(transcript: Transcript) -> tuple[int, int]:
-    """How many rows can be had from the start, and how many more from the end."""
+    """How many rows are known from the start, and how many more from the end."""
     return len(transcript), transcript.ending
 
 
@@ -197,12 +197,13 @@ def _drawing(transcript: Transcript, digits: int, width: int, fresh: int) -> Cal
     def draw(number: int) -> tuple[Line]:
         try:
             row = transcript.row(number)
-        except (IndexError, OSError, Unreadable) as error:
-            # The file became shorter, or went away, since its lines were counted.
+        except (IndexError, OSError, ReadError) as error:
+            # The file was shortened or removed after its lines were counted.
             gone = join(
-                (Span(f"{numeral(number):>{digits}} ", "dim"),), show(f"not there any more: {error}", "bad")
+                (Span(f"{numeral(number):>{digits}} ", "dim"),),
+                show(f"no longer in the file: {error}", "bad"),
             )
             return (fit(gone, width),)
-        return (fit(row_line(row, digits, width, fresh=number >= fresh), width),)
+        return (fit(message_row(row, digits, width, fresh=number >= fresh), width),)
 
     return draw

@@ -1,118 +1,117 @@
-"""The way from the sources to what was shown: a picture of the stages, and the records of one of them."""
+"""The lifecycle pane: a picture of the stages from sources to injection, and the records of one stage."""
 
 from __future__ import annotations
 
 from rich.cells import cell_len
 
-from ctxview.flow import Stage
-from ctxview.state import Block
-from ctxview.tui.flow_picture import BOXES, picture
-from ctxview.tui.layout import Pane
-from ctxview.tui.panes.pane import PaneLines, nothing
-from ctxview.tui.session_view import Shown
-from ctxview.tui.text import Line, Span, fit, join, pad, preview, shorten, show, width, wrap_to
-from ctxview.tui.things import Kind, Thing
-from ctxview.tui.tiers import tier_styles
-from ctxview.tui.ways import Ways
-from ctxview.tui.widgets.page import Page
+from ctxview.core.flow import FlowIndex, FlowStage
+from ctxview.core.state import Block
+from ctxview.tui.drawing.flow import BOXES, flow_picture
+from ctxview.tui.drawing.glyphs import tier_styles
+from ctxview.tui.drawing.page import Page
+from ctxview.tui.drawing.text import Line, Span, fit, join, pad, preview, shorten, show, width, wrap_to
+from ctxview.tui.model.layout import Pane
+from ctxview.tui.model.reading_index import ItemId, ItemKind
+from ctxview.tui.model.view_state import ViewState
+from ctxview.tui.widgets.pane import PaneWidget, empty_page
 
 LEAST_ROWS = 4
-"""So many lines are kept for records, however large the picture could be."""
-
-KEYS = "←→ stage · Enter onward · Backspace came from"
+"""Lines that the records always get, even if the picture could use them."""
 
 
-class LifecyclePane(PaneLines):
+class LifecyclePane(PaneWidget):
     pane = Pane.LIFECYCLE
 
     def __init__(self) -> None:
         super().__init__()
         self._stage = ""
-        self._walked_from = ""
+        self._came_from = ""
 
-    def draw(self, shown: Shown, width: int, room: int) -> Page:
-        ways = shown.index.ways
-        if ways is None or not ways.flow.stages:
-            return nothing(width, self.pane.absent)
-        stage = self._chosen(ways)
-        drawn = picture(ways, stage.name, width, max(1, room - LEAST_ROWS - 1))
+    def draw(self, view: ViewState, width: int, room: int) -> Page:
+        index = view.index.flow_index
+        if index is None or not index.flow.stages:
+            return empty_page(width, self.pane.absent)
+        stage = self._chosen(index)
+        drawn = flow_picture(index, stage.name, width, max(1, room - LEAST_ROWS - 1))
         header = [*drawn, _heading(stage, width)]
-        things = [thing for thing in shown.index.of(Kind.NODE) if thing.within == stage.name]
-        if not things:
-            lines = (show("  No record of this stage.", "dim"),)
+        items = [item for item in view.index.of(ItemKind.NODE) if item.within == stage.name]
+        if not items:
+            lines = (show("  No records in this stage.", "dim"),)
             return Page(1, lambda _: lines, header=header)
         nodes = stage.nodes
         labels = min(max(cell_len(node.label) for node in nodes[:500]), max(12, width // 3))
-        styles = tier_styles(tier.name for tier in shown.index.reading.state.tiers)
-        came = {link.end for link in ways.out_of(self._walked_from)}
-        came.update(each.id for each in ways.backward(self._walked_from))
+        styles = tier_styles(tier.name for tier in view.index.reading.state.tiers)
+        linked = {link.end for link in index.out_of(self._came_from)}
+        linked.update(each.id for each in index.backward(self._came_from))
 
         def draw(row: int, depth: int) -> list[Line]:
             node = nodes[row]
-            mark = (Span("↳ " if node.id in came else "  ", "accent"),)
-            block = shown.index.value(shown.index.block_named(node.block)) if node.block else None
+            mark = (Span("↳ " if node.id in linked else "  ", "accent"),)
+            block = view.index.value(view.index.block_named(node.block)) if node.block else None
             tier = show(block.tier, styles[block.tier]) if isinstance(block, Block) else ()
             label = pad(show(shorten(node.label, labels), "strong"), labels)
-            told = join(mark, label, (Span("  "),), join(tier, preview(node.detail), gap=" · "))
-            return wrap_to(told, width, depth, " " * (labels + 4))
+            line = join(mark, label, (Span("  "),), join(tier, preview(node.detail), gap=" · "))
+            return wrap_to(line, width, depth, " " * (labels + 4))
 
-        return Page.roomy(len(nodes), draw, lambda row: things[row], room, header=header)
+        return Page.roomy(len(nodes), draw, lambda row: items[row], room, header=header)
 
-    def holds(self, shown: Shown) -> bool:
-        return shown.index.ways is not None and any(stage.nodes for stage in shown.index.ways.flow.stages)
+    def holds(self, view: ViewState) -> bool:
+        return view.index.flow_index is not None and any(
+            stage.nodes for stage in view.index.flow_index.flow.stages
+        )
 
-    def lines_wanted(self, width: int) -> int:  # noqa: ARG002 - the picture wants its height in any width
-        """Boxes and the records of the fullest stage: the same whichever stage is chosen."""
-        ways = self.shown.index.ways if self.shown is not None else None
-        if self.shown is None or ways is None or not self.holds(self.shown):
+    def lines_wanted(self, width: int) -> int:  # noqa: ARG002 - the picture needs the same height in any width
+        """Lines of the boxes and the records of the largest stage, independent of the chosen stage."""
+        index = self.view.index.flow_index if self.view is not None else None
+        if self.view is None or index is None or not self.holds(self.view):
             return 0
-        return BOXES + 1 + max(LEAST_ROWS, *(len(stage.nodes) for stage in ways.flow.stages))
+        return BOXES + 1 + max(LEAST_ROWS, *(len(stage.nodes) for stage in index.flow.stages))
 
-    def count(self, shown: Shown) -> str:
-        return str(len(shown.index.of(Kind.NODE)) or "")
+    def count(self, view: ViewState) -> str:
+        return str(len(view.index.of(ItemKind.NODE)) or "")
 
-    def go_to(self, thing: Thing) -> bool:
-        """Shows the stage of a record, with the cursor on it."""
-        self._show_stage(thing.within, "")
-        return super().go_to(thing)
+    def go_to(self, item: ItemId) -> bool:
+        """Show the stage of a record, with the cursor on the record."""
+        self._show_stage(item.within, "")
+        return super().go_to(item)
 
-    def walk_to(self, thing: Thing, came_from: str) -> None:
-        """Like `go_to`; whatever of this stage leads from there or to there is marked."""
-        self._show_stage(thing.within, came_from)
-        super().go_to(thing)
+    def walk_to(self, item: ItemId, came_from: str) -> None:
+        """Go to a record, and mark the records of its stage that are linked with the record `came_from`."""
+        self._show_stage(item.within, came_from)
+        super().go_to(item)
 
     def step(self, steps: int) -> None:
-        """To another stage; at the ends it stays."""
-        ways = self.shown.index.ways if self.shown is not None else None
-        if ways is not None and ways.flow.stages:
-            at = ways.flow.stages.index(self._chosen(ways)) + steps
-            self.show_stage(min(max(at, 0), len(ways.flow.stages) - 1))
+        """Show the stage `steps` further, or the first or last one."""
+        index = self.view.index.flow_index if self.view is not None else None
+        if index is not None and index.flow.stages:
+            at = index.flow.stages.index(self._chosen(index)) + steps
+            self.show_stage(min(max(at, 0), len(index.flow.stages) - 1))
 
     def show_stage(self, number: int) -> None:
-        ways = self.shown.index.ways if self.shown is not None else None
-        if ways is not None and 0 <= number < len(ways.flow.stages):
-            self._show_stage(ways.flow.stages[number].name, "")
+        index = self.view.index.flow_index if self.view is not None else None
+        if index is not None and 0 <= number < len(index.flow.stages):
+            self._show_stage(index.flow.stages[number].name, "")
 
     def _show_stage(self, name: str, came_from: str) -> None:
-        if (name, came_from) == (self._stage, self._walked_from):
+        if (name, came_from) == (self._stage, self._came_from):
             return
-        self._stage, self._walked_from = name, came_from
+        self._stage, self._came_from = name, came_from
         self.reset()
         self.move_to(0)
-        self.post_message(self.Moved(self, self.thing))
+        self.post_message(self.Moved(self, self.item))
 
-    def _chosen(self, ways: Ways) -> Stage:
-        """The stage last chosen, while the flow has it; else the first."""
-        return next((stage for stage in ways.flow.stages if stage.name == self._stage), ways.flow.stages[0])
+    def _chosen(self, index: FlowIndex) -> FlowStage:
+        """The stage chosen last if the flow has it, else the first."""
+        return next((stage for stage in index.flow.stages if stage.name == self._stage), index.flow.stages[0])
 
 
-def _heading(stage: Stage, cells: int) -> Line:
+def _heading(stage: FlowStage, cells: int) -> Line:
     number = len(stage.nodes)
-    told = join(
+    title = join(
         show(stage.name, "title"), show(f"{number:,} record{'' if number == 1 else 's'}", "dim"), gap="  "
     )
-    head = join((Span("── ", "faint"),), fit(told, cells - 4), (Span(" "),))
-    keys: Line = (Span(f" {KEYS} ", "dim"),)
+    head = join((Span("── ", "faint"),), fit(title, cells - 4), (Span(" "),))
+    keys: Line = (Span(" ←→ stage · Enter forward · Backspace back ", "dim"),)
     if width(head) + width(keys) + 4 > cells:
         return fit(join(head, (Span("─" * max(0, cells - width(head)), "faint"),)), cells)
     return join(head, (Span("─" * (cells - width(head) - width(keys)), "faint"),), keys)

@@ -1,39 +1,39 @@
-"""Context that is not there, by what waits for it: what blocks most on top, what is settled at the end."""
+"""The missing pane: gaps grouped by what they block, the worst first and settled gaps last."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from ctxview.state import Gap
-from ctxview.tui.layout import Pane
-from ctxview.tui.panes.pane import PaneLines, nothing
-from ctxview.tui.panes.rows import gap_badge, gap_order, is_settled, what_waits
-from ctxview.tui.session_view import Shown
-from ctxview.tui.text import Line, Span, join, pad, preview, shorten, show, width, wrap_to
-from ctxview.tui.things import Kind
-from ctxview.tui.widgets.page import Page
+from ctxview.core.state import Gap
+from ctxview.tui.drawing.page import Page
+from ctxview.tui.drawing.rows import blocked_names, gap_badge, gap_is_settled, gap_order
+from ctxview.tui.drawing.text import Line, Span, join, pad, preview, shorten, show, width, wrap_to
+from ctxview.tui.model.layout import Pane
+from ctxview.tui.model.reading_index import ItemKind
+from ctxview.tui.model.view_state import ViewState
+from ctxview.tui.widgets.pane import PaneWidget, empty_page
 
 ROOMY = 60
-"""From so many cells on, names and questions stand in columns."""
+"""From this width on, ids and questions are in columns."""
 
 LONGEST_ID = 20
-NOTHING_WAITS = "blocks nothing in particular"
+NOTHING_BLOCKED = "blocks nothing in particular"
 SETTLED = "settled"
 
 Urgency: TypeAlias = tuple[bool, int, bool, int]
 
 
-class MissingPane(PaneLines):
+class MissingPane(PaneWidget):
     pane = Pane.MISSING
 
-    def draw(self, shown: Shown, width: int, room: int) -> Page:
-        named = [(thing, shown.index.value(thing)) for thing in shown.index.of(Kind.GAP)]
-        rows = [(thing, gap) for thing, gap in named if isinstance(gap, Gap)]
+    def draw(self, view: ViewState, width: int, room: int) -> Page:
+        named = [(item, view.index.value(item)) for item in view.index.of(ItemKind.GAP)]
+        rows = [(item, gap) for item, gap in named if isinstance(gap, Gap)]
         if not rows:
-            return nothing(width, "Nothing is known to be missing.")
-        worst = by_what_waits([gap for _, gap in rows])
-        rows.sort(key=lambda row: (worst[_waiting(row[1])], gap_order(row[1])))
+            return empty_page(width, "No missing context is known.")
+        urgency = group_urgency([gap for _, gap in rows])
+        rows.sort(key=lambda row: (urgency[_group(row[1])], gap_order(row[1])))
         gaps = [gap for _, gap in rows]
         headings = _headings(gaps, width)
         columns = _columns(gaps, width)
@@ -48,24 +48,24 @@ class MissingPane(PaneLines):
 
         return Page.roomy(len(rows), draw, lambda row: rows[row][0], room, heights)
 
-    def count(self, shown: Shown) -> str:
-        gaps = shown.index.reading.state.missing
+    def count(self, view: ViewState) -> str:
+        gaps = view.index.reading.state.missing
         blocking = sum(gap_order(gap) == (False, 0) for gap in gaps)
         return f"{len(gaps)}, {blocking} blocking" if blocking else str(len(gaps) or "")
 
 
-def by_what_waits(gaps: Iterable[Gap]) -> dict[str, Urgency]:
-    """What waits for any of the gaps, and how urgent that is: as the worst of its gaps, then as they come."""
+def group_urgency(gaps: Iterable[Gap]) -> dict[str, Urgency]:
+    """The groups of gaps with their urgency: that of the worst gap, then the order of occurrence."""
     worst: dict[str, Urgency] = {}
     for gap in sorted(gaps, key=gap_order):
-        waiting = _waiting(gap)
-        worst.setdefault(waiting, (*gap_order(gap), waiting == NOTHING_WAITS, len(worst)))
+        group = _group(gap)
+        worst.setdefault(group, (*gap_order(gap), group == NOTHING_BLOCKED, len(worst)))
     return worst
 
 
 def gap_line(gap: Gap, badges: int = 0, ids: int = 0) -> Line:
-    """How bad, which, how it stands, what is asked, and why it is so."""
-    settled = is_settled(gap)
+    """Severity, id, status, question and reason of a gap."""
+    settled = gap_is_settled(gap)
     name = show(shorten(gap.id, LONGEST_ID), "dim" if settled else "strong")
     badge = gap_badge(gap)
     return join(
@@ -77,30 +77,30 @@ def gap_line(gap: Gap, badges: int = 0, ids: int = 0) -> Line:
     )
 
 
-def _waiting(gap: Gap) -> str:
-    """The group a gap belongs to."""
-    return SETTLED if is_settled(gap) else " · ".join(what_waits(gap)) or NOTHING_WAITS
+def _group(gap: Gap) -> str:
+    """The group of a gap: the names it blocks."""
+    return SETTLED if gap_is_settled(gap) else " · ".join(blocked_names(gap)) or NOTHING_BLOCKED
 
 
 def _headings(gaps: Sequence[Gap], cells: int) -> list[list[Line]]:
-    """What stands above each gap: what waits for it and for those below it. Nothing where nothing waits."""
-    waiting = [_waiting(gap) for gap in gaps]
-    if set(waiting) == {NOTHING_WAITS}:
+    """The heading above each gap that is the first of its group; no headings when no gap blocks anything."""
+    groups = [_group(gap) for gap in gaps]
+    if set(groups) == {NOTHING_BLOCKED}:
         return [[] for _ in gaps]
     return [
-        _heading(told, cells) if row == 0 or waiting[row - 1] != told else []
-        for row, told in enumerate(waiting)
+        _heading(group, cells) if row == 0 or groups[row - 1] != group else []
+        for row, group in enumerate(groups)
     ]
 
 
-def _heading(waiting: str, cells: int) -> list[Line]:
-    if waiting in {NOTHING_WAITS, SETTLED}:
-        return wrap_to(show(waiting, "dim"), cells, 1)
-    return wrap_to(join((Span("blocks ", "bad"),), show(waiting, "title")), cells, 2, "       ")
+def _heading(group: str, cells: int) -> list[Line]:
+    if group in {NOTHING_BLOCKED, SETTLED}:
+        return wrap_to(show(group, "dim"), cells, 1)
+    return wrap_to(join((Span("blocks ", "bad"),), show(group, "title")), cells, 2, "       ")
 
 
 def _columns(gaps: Sequence[Gap], cells: int) -> tuple[int, int]:
-    """How wide badges and names are where there is room to put them under each other."""
+    """The widths of badges and ids if there is room for columns, else 0."""
     if cells < ROOMY:
         return 0, 0
     badges = max(width(gap_badge(gap)) for gap in gaps)

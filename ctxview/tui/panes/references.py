@@ -1,20 +1,20 @@
-"""What points where, and whether it leads anywhere: what is broken on top."""
+"""The references pane: all references with their status, the broken ones on top."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec import Struct
 from rich.cells import cell_len
 
-from ctxview.quick_dataclass import dataclass
-from ctxview.state import Ref, RefStatus
-from ctxview.tui import glyphs
-from ctxview.tui.layout import Pane
-from ctxview.tui.panes.pane import PaneLines, nothing
-from ctxview.tui.session_view import Shown
-from ctxview.tui.text import Line, Span, fit, join, pad, shorten, show, width
-from ctxview.tui.things import Kind
-from ctxview.tui.widgets.page import Page
+from ctxview.core.state import Ref, RefStatus
+from ctxview.tui.drawing import glyphs
+from ctxview.tui.drawing.page import Page
+from ctxview.tui.drawing.text import Line, Span, fit, join, pad, shorten, show, width
+from ctxview.tui.model.layout import Pane
+from ctxview.tui.model.reading_index import ItemKind
+from ctxview.tui.model.view_state import ViewState
+from ctxview.tui.widgets.pane import PaneWidget, empty_page
 
 STYLE = {
     RefStatus.RESOLVED: "ok",
@@ -28,38 +28,40 @@ STYLE = {
     RefStatus.UNKNOWN: "dim",
 }
 
-
 ROOMY = 60
-"""From so many cells on, figures are shown and the arrows line up."""
+"""From this width on, figures are shown and the arrows are aligned."""
 
 TIGHT = 32
-"""In fewer cells only the sign tells how a reference stands."""
+"""Below this width only the sign shows the status."""
 
 BROKEN = {RefStatus.DANGLING, RefStatus.MISMATCH}
 MEASURED = 500
-"""So many references are looked at to find out how wide the columns have to be."""
+"""References that are measured to find the widths of the columns."""
+
+MOST_USERS = 20
+LEAST = 6
+"""Below this width the target is left out."""
 
 
-class ReferencesPane(PaneLines):
+class ReferencesPane(PaneWidget):
     pane = Pane.REFERENCES
 
-    def draw(self, shown: Shown, width: int, _: int) -> Page:
-        found = [*zip(shown.index.of(Kind.REF), shown.index.reading.state.refs, strict=True)]
-        if not found:
-            return nothing(width, "Nothing here points elsewhere.")
-        found.sort(key=lambda each: each[1].status not in BROKEN)
-        columns = Columns.of([ref for _, ref in found[:MEASURED]], width)
-        return Page(len(found), lambda row: (ref_line(found[row][1], columns),), lambda row: found[row][0])
+    def draw(self, view: ViewState, width: int, _: int) -> Page:
+        refs = [*zip(view.index.of(ItemKind.REF), view.index.reading.state.refs, strict=True)]
+        if not refs:
+            return empty_page(width, "This source has no references.")
+        refs.sort(key=lambda each: each[1].status not in BROKEN)
+        columns = ReferenceColumns.of([ref for _, ref in refs[:MEASURED]], width)
+        return Page(len(refs), lambda row: (ref_line(refs[row][1], columns),), lambda row: refs[row][0])
 
-    def count(self, shown: Shown) -> str:
-        refs = shown.index.reading.state.refs
+    def count(self, view: ViewState) -> str:
+        refs = view.index.reading.state.refs
         broken = sum(ref.status in BROKEN for ref in refs)
         return f"{len(refs)}, {broken} broken" if broken else str(len(refs)) if refs else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """How many cells each column of the list has; 0 for one that is left out."""
+class ReferenceColumns(Struct, frozen=True):
+    """The width of each column in cells, 0 for no column."""
 
     cells: int
     kind: int
@@ -69,8 +71,8 @@ class Columns:
     status: int
 
     @classmethod
-    def of(cls, refs: Sequence[Ref], cells: int) -> Columns:
-        """As wide as what stands in them; the ids give way where there is little room."""
+    def of(cls, refs: Sequence[Ref], cells: int) -> ReferenceColumns:
+        """Columns as wide as their content; ids are shortened first."""
         roomy = cells >= ROOMY
         return cls(
             cells,
@@ -82,8 +84,8 @@ class Columns:
         )
 
 
-def ref_line(ref: Ref, columns: Columns) -> Line:
-    """Status, kind, from where to where, how much it is, how many use it. What it is called is said once."""
+def ref_line(ref: Ref, columns: ReferenceColumns) -> Line:
+    """Status, kind, id and target, size and users; a reference named after its target has one name."""
     head = join(
         (Span(glyphs.REF[ref.status], STYLE[ref.status]),),
         pad(show(shorten(ref.kind, columns.kind), "rule"), columns.kind),
@@ -97,11 +99,11 @@ def ref_line(ref: Ref, columns: Columns) -> Line:
         gap=" ",
     )
     room = columns.cells - width(head) - width(tail) - 1 - bool(tail)
-    return join(head, pad(_way(ref, columns.id, room), room), tail, gap=" ")
+    return join(head, pad(_edge(ref, columns.id, room), room), tail, gap=" ")
 
 
-def _way(ref: Ref, ids: int, room: int) -> Line:
-    """The name and where it leads; of one that leads to what it is called after, who uses it."""
+def _edge(ref: Ref, ids: int, room: int) -> Line:
+    """The id and the target; for a reference named after its target, the id and its users."""
     itself = ref.names_itself
     other = ", ".join(ref.used_by[:MOST_USERS]) if itself else ref.target
     if not ids:
@@ -111,13 +113,8 @@ def _way(ref: Ref, ids: int, room: int) -> Line:
         return show(shorten(ref.id, room))
     name = pad(show(shorten(ref.id, ids)), ids)
     arrow: Line = (Span("←" if itself else "→", "faint"),)
-    told = fit(show(other, "dim"), left) if itself else show(shorten(other, left), "code")
-    return join(name, arrow, told, gap=" ")
-
-
-MOST_USERS = 20
-LEAST = 6
-"""In fewer cells nothing can be told."""
+    end = fit(show(other, "dim"), left) if itself else show(shorten(other, left), "code")
+    return join(name, arrow, end, gap=" ")
 
 
 def _status(ref: Ref) -> str:
@@ -129,7 +126,7 @@ def _uses(ref: Ref) -> str:
 
 
 def figures(ref: Ref) -> str:
-    """How much it leads to, in few cells."""
+    """The size of the target, in few cells."""
     if ref.tokens is not None:
         return f"{glyphs.short_count(ref.tokens)} tok"
     return f"{glyphs.short_count(ref.bytes)} B" if ref.bytes is not None else ""

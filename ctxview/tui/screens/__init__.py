@@ -1,1 +1,3 @@
-"""Whole screens. Only the inspector is loaded at the start."""
+"""The screens and dialogs. Only the inspector is loaded at the start."""
+
+from __future__ import annotations

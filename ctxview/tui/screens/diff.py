@@ -1,30 +1,29 @@
-"""What changed between two states, by meaning: grouped, counted, and a key away from the thing itself."""
+"""The difference between two states: the changes in groups with counts; Enter goes to the changed item."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import ClassVar
 
+from msgspec.structs import replace
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from ctxview.analysis.diff import Kind, Side, StateDiff
+from ctxview.analysis.diff.model import ChangeKind, DiffSide, StateDiff
 from ctxview.analysis.diff.report import NOTHING
-from ctxview.tui.screens.leaving import Dialog
-from ctxview.tui.text import Line, Span, content, join, show
-from ctxview.tui.things import Thing
-from ctxview.tui.widgets.change_lines import SIGNS, SPLIT_FROM, diff_page, thing_of
-from ctxview.tui.widgets.listing import Chooser
-from ctxview.tui.widgets.page import Page
-from ctxview.tui.widgets.said import Said
-from ctxview.tui.widgets.virtual_lines import VirtualLines
+from ctxview.tui.drawing.diff_lines import SIGNS, SPLIT_FROM, diff_page
+from ctxview.tui.drawing.page import Page
+from ctxview.tui.drawing.text import Line, Span, join, show
+from ctxview.tui.model.reading_index import ItemId, item_of_change
+from ctxview.tui.screens.dialogs import Dialog
+from ctxview.tui.widgets.strips import StaticLines, content
+from ctxview.tui.widgets.virtual_lines import Chooser, VirtualLines
 
 KEYS = "Enter goes there   Tab next group   v side by side or inline   Esc back"
 
 
-class DiffScreen(Dialog[Thing | None]):
-    """Dismisses with the thing a person wants to see, or with None."""
+class DiffScreen(Dialog[ItemId | None]):
+    """Return the chosen item, or None."""
 
     CSS_PATH = "diff.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -40,14 +39,18 @@ class DiffScreen(Dialog[Thing | None]):
         self._diff = diff
         self._heading = title
         self._split: bool | None = None
-        """Whether before and after stand side by side; None where there is room."""
-        self._gone = {thing_of(change) for change in diff.changes if change.kind is Kind.REMOVED}
+        """Whether before and after are side by side; None decides by the width."""
+        self._removed = {
+            item_of_change(change) for change in diff.changes if change.kind is ChangeKind.REMOVED
+        }
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = content(show(self._heading))
             dialog.border_subtitle = content(show(KEYS if self._diff else "Esc back"))
-            yield Said(_sides(self._diff), _counts(self._diff), classes="head")
+            counts = self._diff.counts().items()
+            numbers = join(*(show(f"{number} {kind}", SIGNS[kind][1]) for kind, number in counts), gap="   ")
+            yield StaticLines(_sides(self._diff), numbers, classes="head")
             yield Chooser(self._page)
 
     def on_mount(self) -> None:
@@ -60,30 +63,30 @@ class DiffScreen(Dialog[Thing | None]):
         self.action_choose()
 
     def action_choose(self) -> None:
-        thing = self.query_one(Chooser).thing
-        if thing is None:
+        item = self.query_one(Chooser).item
+        if item is None:
             return
-        found = replace(thing, nth=0)
-        if found in self._gone:
-            self.notify("It is not there any more: there is nothing to go to.", markup=False)
+        target = replace(item, nth=0)
+        if target in self._removed:
+            self.notify("This item was removed, so there is nothing to go to.", markup=False)
         else:
-            self.dismiss(found)
+            self.dismiss(target)
 
     def action_close(self) -> None:
         self.dismiss(None)
 
     def action_turn(self) -> None:
-        """From side by side to one under the other, and back."""
+        """Switch between side by side and inline."""
         chooser = self.query_one(Chooser)
         beside = chooser.size.width >= SPLIT_FROM if self._split is None else self._split
         self._split = not beside
         chooser.reset()
 
     def action_group(self, step: int) -> None:
-        """To the first change of the next or previous group; with 0 to the first of all."""
+        """Go `step` groups further, to the first change; with 0 to the first change of the present group."""
         chooser = self.query_one(Chooser)
         page = chooser.page
-        firsts = [row + 1 for row in range(page.rows) if page.thing(row) is None]
+        firsts = [row + 1 for row in range(page.rows) if page.item(row) is None]
         if not firsts:
             return
         at = max((number for number, row in enumerate(firsts) if row <= chooser.cursor), default=0)
@@ -98,8 +101,8 @@ class DiffScreen(Dialog[Thing | None]):
 
 
 _EQUAL = (
-    "Key order, the spelling of numbers, names of files and ways of",
-    "estimating tokens are not a difference.",
+    "Key order, the spelling of numbers, file names and the",
+    "token counter are not compared.",
 )
 
 
@@ -110,11 +113,5 @@ def _sides(diff: StateDiff) -> Line:
     return join(_side(diff.before), (Span("→", "dim"),), _side(diff.after), gap="  ")
 
 
-def _side(side: Side) -> Line:
+def _side(side: DiffSide) -> Line:
     return join(show(side.title, "strong"), show(side.revision, "dim"), gap=" ")
-
-
-def _counts(diff: StateDiff) -> Line:
-    return join(
-        *(show(f"{number} {kind}", SIGNS[kind][1]) for kind, number in diff.counts().items()), gap="   "
-    )

@@ -1,4 +1,4 @@
-"""A typed editor made from a `Form`: problems show while typing, and what comes out are edits."""
+"""The editor for a `Form`: shows problems while typing and returns edits."""
 
 from __future__ import annotations
 
@@ -14,34 +14,35 @@ from textual.timer import Timer
 from textual.widgets import Button
 from textual.worker import get_current_worker
 
-from ctxview.edits import Edit, Refused
-from ctxview.findings import Finding, Severity, worst_first
-from ctxview.state import Form, JsonValue
-from ctxview.tui.editing.answers import edits, first_text
-from ctxview.tui.glyphs import SEVERITY
-from ctxview.tui.screens.leaving import Dialog
-from ctxview.tui.screens.question import Question
-from ctxview.tui.text import Line, content, show
-from ctxview.tui.widgets.field_row import FieldRow, label_width, locked_line
-from ctxview.tui.widgets.finding_line import finding_line
-from ctxview.tui.widgets.said import Said
+from ctxview.core.edits import Edit, EditRefused
+from ctxview.core.fields import Form
+from ctxview.core.findings import Finding, Severity, worst_first
+from ctxview.core.origin import JsonValue
+from ctxview.editing.form_input import edits_of_form, first_text
+from ctxview.tui.drawing.glyphs import SEVERITY
+from ctxview.tui.drawing.rows import finding_summary_line
+from ctxview.tui.drawing.text import Line, show
+from ctxview.tui.screens.dialogs import ConfirmDialog, Dialog
+from ctxview.tui.widgets.form_fields import FieldRow, label_width, locked_line
+from ctxview.tui.widgets.strips import StaticLines, content
 
 Check: TypeAlias = Callable[[tuple[Edit, ...]], Sequence[Finding]]
-"""The findings an edit would add; may take a while, may raise `Refused`. Called in a thread."""
+"""Return the findings that edits would add. Called in a thread; may be slow and may raise `EditRefused`."""
 Validate: TypeAlias = Callable[[Mapping[str, JsonValue]], Sequence[tuple[str, str]]]
-"""What is wrong with the values together, as (field name, message). Called at every key."""
+"""Return problems of the values together, as (field name, message). Called at every key."""
 
-PATIENCE = 0.25
+CHECK_DELAY = 0.25
+"""Seconds after the last key before the edit is checked."""
 MOST_FINDINGS = 4
 HELP = (
-    "Tab and Shift-Tab go from field to field, Ctrl-s applies, Esc leaves. Numbers: ↑ ↓ or + - step. "
-    "Choices: ← → or a first letter. Tags: separated by commas. ● marks what you changed. "
-    "✎ the model may write this, ⊘ only the system, ∑ computed, ⇥ only appended to."
+    "Tab and Shift-Tab go from field to field, Ctrl-s applies, Esc cancels. Numbers: ↑ ↓ or + - step. "
+    "Choices: ← → or a first letter. Tags: separated by commas. ● marks changed fields. "
+    "✎ writable by the model, ⊘ only by the system, ∑ computed, ⇥ append-only."
 )
 
 
 class FormScreen(Dialog[tuple[Edit, ...] | None]):
-    """Dismisses with the edits, or with None when nothing is to be done."""
+    """Return the edits, or None when cancelled."""
 
     CSS_PATH = "form.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -54,7 +55,7 @@ class FormScreen(Dialog[tuple[Edit, ...] | None]):
     ]
 
     class Checked(Message):
-        """What an edit would add, found by a worker; `number` tells for which key press."""
+        """The findings that an edit would add; `number` is the key press for which they were found."""
 
         def __init__(self, number: int, findings: Sequence[Finding], refusal: str = "") -> None:
             super().__init__()
@@ -92,12 +93,12 @@ class FormScreen(Dialog[tuple[Edit, ...] | None]):
                     if shape is not None and text is not None:
                         yield FieldRow(self.form, field, shape, text)
                 locked = (locked_line(field, label) for field, _, text in editable if text is None)
-                yield Said(*locked, indent=" " * (label + 1), classes="locked")
+                yield StaticLines(*locked, indent=" " * (label + 1), classes="locked")
             with Vertical(classes="foot"):
-                yield Said(classes="findings", indent="  ")
-                yield Said(classes="help")
+                yield StaticLines(classes="findings", indent="  ")
+                yield StaticLines(classes="help")
                 with Horizontal(classes="buttons"):
-                    yield Said(classes="status")
+                    yield StaticLines(classes="status")
                     yield Button("Apply  Ctrl-s", variant="primary", id="apply", compact=True)
                     yield Button("Cancel  Esc", id="cancel", compact=True)
 
@@ -106,23 +107,23 @@ class FormScreen(Dialog[tuple[Edit, ...] | None]):
         first = next((row for row in rows if row.field.name == self._starts_at), rows[0] if rows else None)
         if first is not None:
             first.editor.focus()
-        self._tell()
+        self._update_status()
 
-    # -- what a person does ----------------------------------------------------------------------------
+    # -- input -----------------------------------------------------------------------------------------
 
     @on(FieldRow.Edited)
     def _edited(self) -> None:
-        self._tell()
+        self._update_status()
         self._key_number += 1
         self._refused = False
         if self._timer is not None:
             self._timer.stop()
         if self._checker is not None:
-            self._timer = self.set_timer(PATIENCE, self._ask)
+            self._timer = self.set_timer(CHECK_DELAY, self._start_check)
 
     @on(Button.Pressed, "#apply")
     def action_apply(self) -> None:
-        wrong = next((row for row in self.query(FieldRow) if row.stuck), None)
+        wrong = next((row for row in self.query(FieldRow) if row.invalid), None)
         if wrong is not None:
             wrong.editor.focus()
         elif self._can_apply:
@@ -135,25 +136,25 @@ class FormScreen(Dialog[tuple[Edit, ...] | None]):
             self.dismiss(None)
             return
         question = f"Leave and lose {'one change' if number == 1 else f'{number} changes'}?"
-        self.app.push_screen(Question(question, yes="Leave", no="Keep editing"), self._left)
+        self.app.push_screen(ConfirmDialog(question, yes="Leave", no="Keep editing"), self._left)
 
     def action_help(self) -> None:
-        said = self.query_one(".help", Said)
-        said.say(*(() if said.said else (show(HELP, "dim"),)))
+        text = self.query_one(".help", StaticLines)
+        text.update(*(() if text.lines else (show(HELP, "dim"),)))
 
     def action_page(self, pages: int) -> None:
         body = self.query_one(VerticalScroll)
         body.scroll_relative(y=pages * body.size.height, animate=False)
 
-    def _left(self, sure: bool | None) -> None:
-        if sure:
+    def _left(self, confirmed: bool | None) -> None:
+        if confirmed:
             self.dismiss(None)
 
-    # -- what it comes to ------------------------------------------------------------------------------
+    # -- the result ------------------------------------------------------------------------------------
 
     @property
     def _edits(self) -> tuple[Edit, ...]:
-        return edits(self.form, {row.field.name: row.answer for row in self.query(FieldRow)})
+        return edits_of_form(self.form, {row.field.name: row.answer for row in self.query(FieldRow)})
 
     @property
     def _changed(self) -> int:
@@ -161,47 +162,47 @@ class FormScreen(Dialog[tuple[Edit, ...] | None]):
 
     @property
     def _can_apply(self) -> bool:
-        sound = not any(row.stuck for row in self.query(FieldRow))
-        return sound and not self._refused and bool(self._changed or not self.form.exists)
+        valid = not any(row.invalid for row in self.query(FieldRow))
+        return valid and not self._refused and bool(self._changed or not self.form.exists)
 
-    def _tell(self) -> None:
+    def _update_status(self) -> None:
         rows = list(self.query(FieldRow))
         if self._validator is not None:
             values = {row.field.name: row.answer.typed.value for row in rows if row.answer.typed.filled}
-            found = self._validator(values)
+            problems = self._validator(values)
             for row in rows:
-                row.complain(tuple(message for name, message in found if name == row.field.name))
-        stuck = [row for row in rows if row.stuck]
+                row.show_problems(tuple(message for name, message in problems if name == row.field.name))
+        invalid = [row for row in rows if row.invalid]
         self.query_one("#apply", Button).disabled = not self._can_apply
-        self.query_one(".status", Said).say(self._status(stuck))
+        self.query_one(".status", StaticLines).update(self._status(invalid))
 
-    def _status(self, stuck: Sequence[FieldRow]) -> Line:
-        if any(row.has_class("-error") for row in stuck):
-            return show(f"{SEVERITY[Severity.ERROR]} {len(stuck)} to put right", "severity.error")
-        if stuck:
-            return show(f"{len(stuck)} still to fill in", "accent")
+    def _status(self, invalid: Sequence[FieldRow]) -> Line:
+        if any(row.has_class("-error") for row in invalid):
+            return show(f"{SEVERITY[Severity.ERROR]} {len(invalid)} to correct", "severity.error")
+        if invalid:
+            return show(f"{len(invalid)} still to fill in", "accent")
         if not self.form.exists:
             return show("new", "accent")
         changed = self._changed
         words = "nothing changed yet" if not changed else f"{changed} changed"
         return show(words, "accent" if changed else "dim")
 
-    # -- what the edit would add -----------------------------------------------------------------------
+    # -- findings that the edit would add --------------------------------------------------------------
 
-    def _ask(self) -> None:
+    def _start_check(self) -> None:
         if self._can_apply:
-            self._look(self._key_number, self._edits)
+            self._check(self._key_number, self._edits)
         else:
-            self.query_one(".findings", Said).say()
+            self.query_one(".findings", StaticLines).update()
 
     @work(thread=True, exclusive=True, exit_on_error=False)
-    def _look(self, number: int, wanted: tuple[Edit, ...]) -> None:
+    def _check(self, number: int, edits: tuple[Edit, ...]) -> None:
         worker = get_current_worker()
         if self._checker is None:
             return
         try:
-            message = self.Checked(number, tuple(self._checker(wanted)))
-        except Refused as error:
+            message = self.Checked(number, tuple(self._checker(edits)))
+        except EditRefused as error:
             message = self.Checked(number, (), str(error))
         if not worker.is_cancelled:
             self.post_message(message)
@@ -211,8 +212,8 @@ class FormScreen(Dialog[tuple[Edit, ...] | None]):
         if event.number != self._key_number:
             return
         self._refused = bool(event.refusal)
-        self.query_one(".findings", Said).say(*_would_add(event.findings, event.refusal))
-        self._tell()
+        self.query_one(".findings", StaticLines).update(*_would_add(event.findings, event.refusal))
+        self._update_status()
 
 
 def _would_add(findings: Sequence[Finding], refusal: str) -> list[Line]:
@@ -221,6 +222,6 @@ def _would_add(findings: Sequence[Finding], refusal: str) -> list[Line]:
     if not findings:
         return []
     worst = worst_first(findings)
-    lines = [show("this edit would add:", "dim"), *map(finding_line, worst[:MOST_FINDINGS])]
+    lines = [show("this edit would add:", "dim"), *map(finding_summary_line, worst[:MOST_FINDINGS])]
     more = len(worst) - MOST_FINDINGS
     return [*lines, show(f"  and {more} more", "dim")] if more > 0 else lines

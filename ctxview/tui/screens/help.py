@@ -1,46 +1,54 @@
-"""All keys, every glyph and the filter language, made from the same tables that do the work."""
+"""The help screen with all keys, signs and the filter language, and the palette of all actions.
+
+Both are made from the tables that the program itself uses.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
 from textual.widget import Widget
+from textual.widgets import Input
 
-from ctxview.findings import Severity
-from ctxview.state import Owner, RefStatus, Sight
-from ctxview.tui import glyphs, sights
-from ctxview.tui.commands import GROUPS, READING, Group, bindings
-from ctxview.tui.keys import shown
+from ctxview.core.fields import Owner
+from ctxview.core.findings import Severity
+from ctxview.core.state import Reach, RefStatus
+from ctxview.tui.configured_keys import key_label
+from ctxview.tui.drawing import glyphs
+from ctxview.tui.drawing.glyphs import REVISION_LEGEND
+from ctxview.tui.drawing.page import Page
+from ctxview.tui.drawing.text import EMPTY, Line, Span, fit, join, pad, plain, show, width, wrap
+from ctxview.tui.model.action_table import GROUPS, READ_ONLY_ACTIONS, Action, ActionGroup
+from ctxview.tui.model.query import FLAGS, NUMBERS, WORDS
+from ctxview.tui.model.reading_index import ItemId, ItemKind
+from ctxview.tui.model.search import pattern
 from ctxview.tui.panes.references import STYLE as REF_STYLE
-from ctxview.tui.query import FLAGS, NUMBERS, WORDS
-from ctxview.tui.revision_kinds import LEGEND
-from ctxview.tui.screens.command_screen import CommandScreen
-from ctxview.tui.search import pattern
-from ctxview.tui.text import EMPTY, Line, Span, join, pad, plain, show, wrap
-from ctxview.tui.widgets.key_bar import KeyBar
-from ctxview.tui.widgets.page import Page
-from ctxview.tui.widgets.virtual_lines import VirtualLines
+from ctxview.tui.screens.action_screen import ActionScreen, bindings
+from ctxview.tui.screens.dialogs import Dialog
+from ctxview.tui.widgets.bars import KeyBar
+from ctxview.tui.widgets.virtual_lines import Chooser, VirtualLines
 
 OWNERS = {
     Owner.MODEL: "the model may write it, and so may you",
     Owner.SYSTEM: "only the system writes it; shown with the reason",
-    Owner.DERIVED: "computed from something else",
-    Owner.APPEND_ONLY: "only ever added to",
+    Owner.DERIVED: "computed from other fields",
+    Owner.APPEND_ONLY: "entries are only added, never changed",
 }
 
 TWO_COLUMNS = 116
-LEFT = (Group.MOVING, Group.ARRANGING)
-"""What stands in the left one of two columns, before the signs."""
+LEFT = (ActionGroup.MOVING, ActionGroup.LAYOUT)
+"""The groups in the left one of two columns, before the signs."""
 KEYS = 12
-"""Cells for what stands before an explanation."""
+"""Cells for the key or sign before an explanation."""
+
+HELP = READ_ONLY_ACTIONS - {"theme"} | {"tour"}
 
 
-HELP = READING - {"theme"} | {"tour"}
-
-
-class HelpScreen(CommandScreen[None]):
+class HelpScreen(ActionScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(HELP),
         Binding("t", "command('tour')", "tour", show=False),
@@ -59,14 +67,14 @@ class HelpScreen(CommandScreen[None]):
     def on_mount(self) -> None:
         self._lines.focus()
 
-    def look_for(self, needle: str) -> Line:
+    def search_for(self, needle: str) -> Line:
         self._lines.mark(pattern(needle))
         self._found = self._lines.rows_with(needle)
         return show(f"{len(self._found)} lines" if needle else "searches this page", "dim")
 
     def step_hit(self, *, back: bool) -> None:
         if not self._found:
-            self.say("Nothing was found.")
+            self.say("No hits.")
             return
         self._found = self._found[-1:] + self._found[:-1] if back else self._found[1:] + self._found[:1]
         self._lines.show_line(max(0, self._found[-1] - 2))
@@ -89,7 +97,7 @@ class HelpLines(VirtualLines):
 
 
 def help_lines(width: int) -> list[Line]:
-    """Two columns where there is room: the keys, then what the signs mean."""
+    """The keys, the signs and the filter language, in two columns if there is room."""
     column = (width - 4) // 2 if width >= TWO_COLUMNS else width
     left = [line for group in LEFT for line in _group(group, column)]
     right = [line for group in GROUPS if group not in LEFT for line in _group(group, column)]
@@ -103,62 +111,159 @@ def help_lines(width: int) -> list[Line]:
     return [join(pad(one, column + 4), other) for one, other in zip(left, right, strict=True)]
 
 
-def _group(group: Group, width: int) -> list[Line]:
+def _group(group: ActionGroup, width: int) -> list[Line]:
     lines: list[Line] = [EMPTY, (Span(group, "title"),)]
     digits = [command for command in GROUPS[group] if command.keys.isdigit()]
     for command in GROUPS[group]:
         if command in digits[1:]:
             continue
-        keys = f"{shown(digits[0])} … {shown(digits[-1])}" if command in digits else shown(command)
-        told = "Sources, Memory, Todo, Budget, References, …" if command in digits else command.help
-        lines += wrap(join(pad(show(keys, "key"), KEYS), show(told)), width, " " * KEYS)
+        keys = (
+            f"{key_label(digits[0])} … {key_label(digits[-1])}" if command in digits else key_label(command)
+        )
+        text = "Sources, Memory, Todo, Budget, References, …" if command in digits else command.help
+        lines += wrap(join(pad(show(keys, "key"), KEYS), show(text)), width, " " * KEYS)
     return lines
 
 
 def _signs(width: int) -> list[Line]:
-    """Every glyph with the word for it."""
+    """Every sign with its meaning."""
     rows: list[tuple[str, str, str]] = [
         (glyphs.YES, "visible.yes", "the model is shown this block"),
         (glyphs.NO, "visible.no", "hidden from the model, with the reason below or beside it"),
-        *((glyphs.OWNER[owner], f"owner.{owner}", f"{owner}: {told}") for owner, told in OWNERS.items()),
+        *((glyphs.OWNER[owner], f"owner.{owner}", f"{owner}: {text}") for owner, text in OWNERS.items()),
         *((glyphs.SEVERITY[each], f"severity.{each}", each) for each in Severity),
         *((glyphs.REF[each], REF_STYLE[each], f"reference {each}") for each in RefStatus),
-        *((sights.GLYPHS[each], sights.style(each), f"a target: {sights.SENTENCES[each]}") for each in Sight),
-        *((f"{each.hollow} {each.filled}", each.style, f"on the timeline: {each.told}") for each in LEGEND),
-        ("+ ~ !", "changed.changed", "new, changed, or judged otherwise than what was shown before"),
+        *(
+            (glyphs.REACH_GLYPHS[each], glyphs.reach_style(each), f"a target: {glyphs.REACH_SENTENCES[each]}")
+            for each in Reach
+        ),
+        *(
+            (f"{each.hollow} {each.filled}", each.style, f"on the timeline: {each.meaning}")
+            for each in REVISION_LEGEND
+        ),
+        ("+ ~ !", "changed.changed", "new, changed, or with another visibility than before"),
         ("≈", "warn", "an estimate; without it a figure is exact"),
         (f"{glyphs.LEVELS[0]} {glyphs.LEVELS[7]}", "decay.0", "decay and confidence from 0 to 1"),
         (
             glyphs.LEVELS[1::2],
             "decay.3",
-            "a figure over the revisions; red where the block was hidden, pale later",
+            "a figure over the revisions; red where the block was hidden, pale for later ones",
         ),
         (
             f"{glyphs.MORE} {glyphs.LESS}",
             "warn",
-            "more or less than at the revision before, or than the file",
+            "more or less than at the previous revision, or than in the file",
         ),
         (
             f"{glyphs.DONE}─{glyphs.CURRENT}─{glyphs.OPEN}",
             "accent",
-            "steps: done, the present one, still open",
+            "steps: done, current, open",
         ),
-        (f"{glyphs.STUCK} {glyphs.DROPPED}", "warn", "something blocked, something dropped"),
-        ("^[ <U+202E>", "escaped", "a character that could act or deceive, spelled out"),
+        (f"{glyphs.STUCK} {glyphs.DROPPED}", "warn", "blocked, dropped"),
+        ("^[ <U+202E>", "escaped", "a control or invisible character, spelled out"),
     ]
     drawn = [
-        wrap(join(pad(show(sign, style), KEYS), show(told)), width, " " * KEYS) for sign, style, told in rows
+        wrap(join(pad(show(sign, style), KEYS), show(text)), width, " " * KEYS) for sign, style, text in rows
     ]
     return [EMPTY, (Span("Signs", "title"),), *(line for lines in drawn for line in lines)]
 
 
 def _filter(width: int) -> list[Line]:
     rows = [
-        (" ".join(FLAGS), "blocks that are so; changed since the view before, flagged by a finding"),
-        (" ".join(f"{word}:" for word in WORDS), "the word is in it; a,b means either"),
+        (
+            " ".join(FLAGS),
+            "blocks with this property; changed: since the previous view, flagged: with a finding",
+        ),
+        (" ".join(f"{word}:" for word in WORDS), "the field contains the word; a,b means either"),
         (" ".join(NUMBERS), "compared by > >= < <= =, as in decay>0.5"),
-        ('"some text"', "in the id, the type, a tag or the text; a bare word does the same"),
-        ("!", "before any of these: not so"),
+        ('"some text"', "in the id, type, tags or text; a word without quotes means the same"),
+        ("!", "before any of these: the opposite"),
     ]
-    drawn = [wrap(join(show(spelled, "key"), show(told), gap="  "), width, "    ") for spelled, told in rows]
+    drawn = [wrap(join(show(spelled, "key"), show(text), gap="  "), width, "    ") for spelled, text in rows]
     return [EMPTY, (Span("The filter (f)", "title"),), *(line for lines in drawn for line in lines)]
+
+
+NOTHING = show(" No command matches.", "dim")
+
+
+class PaletteScreen(Dialog[str]):
+    """Return the id of the chosen action, or None."""
+
+    DEFAULT_CSS = """
+    PaletteScreen { align: center top; }
+    PaletteScreen > Vertical {
+        width: 90%; max-width: 100; height: auto; max-height: 90%; margin-top: 1;
+        border: round $primary; background: $surface;
+    }
+    PaletteScreen Input { border: none; height: 1; padding: 0 1; background: $panel; }
+    PaletteScreen Chooser { height: auto; max-height: 100%; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        # With priority: other keys go into the input, these move through the list.
+        Binding("enter", "choose", "choose", priority=True),
+        Binding("escape", "leave", "leave", priority=True),
+        Binding("down,ctrl+n", "go(1)", "down", priority=True),
+        Binding("up,ctrl+p", "go(-1)", "up", priority=True),
+        Binding("pagedown", "go_pages(1.0)", "page down", priority=True),
+        Binding("pageup", "go_pages(-1.0)", "page up", priority=True),
+    ]
+
+    def __init__(self, commands: Sequence[Action]) -> None:
+        super().__init__()
+        self._commands = sorted(commands, key=lambda each: each.label)
+        self._found = self._commands
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as dialog:
+            dialog.border_title = "Commands"
+            dialog.border_subtitle = "Enter runs it   Esc cancels"
+            yield Input(placeholder="search commands", compact=True)
+            yield Chooser(self._page)
+
+    def on_mount(self) -> None:
+        self.query_one(Input).focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._found = matching(event.value, self._commands)
+        chooser = self.query_one(Chooser)
+        chooser.reset()
+        chooser.move_end(last=False)
+
+    def on_virtual_lines_chosen(self) -> None:
+        self.action_choose()
+
+    def action_choose(self) -> None:
+        item = self.query_one(Chooser).item
+        if item is not None:
+            self.dismiss(item.name)
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+    def action_go(self, rows: int) -> None:
+        self.query_one(Chooser).move(rows)
+
+    def action_go_pages(self, pages: float) -> None:
+        self.query_one(Chooser).move_page(pages)
+
+    def _page(self, cells: int) -> Page:
+        if not self._found:
+            return Page.of([NOTHING])
+        label = max(len(each.label) for each in self._commands) + 2
+        keys = max(width(show(key_label(each))) for each in self._commands) + 2
+        lines: list[Line] = []
+        for each in self._found:
+            name = pad(show(f" {each.label}", "strong"), label + 1)
+            key = pad(show(key_label(each), "key"), keys)
+            lines.append(fit(join(name, key, show(each.help, "dim")), cells))
+        return Page.of(lines, [ItemId(ItemKind.WHOLE, each.id) for each in self._found])
+
+
+def matching(typed: str, commands: Sequence[Action]) -> list[Action]:
+    """The actions with every typed word in label, key or help; those that match by label first."""
+    words = typed.lower().split()
+    texts = [f"{each.label} {key_label(each)} {each.help}".lower() for each in commands]
+    found = [each for each, text in zip(commands, texts, strict=True) if all(word in text for word in words)]
+    wanted = " ".join(words)
+    return sorted(found, key=lambda each: (not each.label.startswith(wanted), wanted not in each.label))

@@ -1,7 +1,7 @@
-"""The main screen: puts the panes together, starts the workers, and passes on what they found.
+"""The main screen: composes the panes, starts jobs, and passes their results to the model and the panes.
 
-What is shown lives in `SessionView` and in one reactive; the panes only draw it. What commands do is told in
-`ctxview.tui.acts`.
+The state is in `InspectorModel`; the reactive `view` is what the panes draw. The actions are in
+`ctxview.tui.actions`.
 """
 
 from __future__ import annotations
@@ -14,345 +14,344 @@ from textual.reactive import reactive
 from textual.widget import Widget
 from textual.worker import Worker, WorkerState
 
-from ctxview.tui import background, bars, loading
-from ctxview.tui.commands import bindings
-from ctxview.tui.drafts import Drafts
-from ctxview.tui.errands import LONG_WORK, Errands
-from ctxview.tui.following import LOOKING_AGAIN, Following
-from ctxview.tui.homes import HOME
-from ctxview.tui.hunter import Hunter
-from ctxview.tui.jumps import Jumps
-from ctxview.tui.layout import Pane
-from ctxview.tui.layouts import Layouts
+from ctxview.tui.drawing.text import Line
+from ctxview.tui.jobs import background, load
+from ctxview.tui.jobs.background import LONG_WORK, TRENDS, BackgroundWork, TrendsController, TrendsReady
+from ctxview.tui.jobs.live_updates import REREAD, LiveUpdates
+from ctxview.tui.jobs.replay import CaptionsReady, ReplayController
+from ctxview.tui.jobs.runner import UserPriority, cancel_check, start_thread
+from ctxview.tui.jobs.search import SearchController
+from ctxview.tui.jobs.watcher import DiskChange
+from ctxview.tui.model.drafts import DraftSet
+from ctxview.tui.model.inspector import InspectorModel
+from ctxview.tui.model.layout import Pane
+from ctxview.tui.model.navigation import PANE_OF, BackStack, default_selection, is_listed
+from ctxview.tui.model.query import Query, SortOrder
+from ctxview.tui.model.reading_index import ItemId, ItemKind, ReadingIndex, copy_text
+from ctxview.tui.model.replay import ReplayOptions
+from ctxview.tui.model.saved_layouts import SavedLayouts
+from ctxview.tui.model.view_state import ReadOptions, ViewState
+from ctxview.tui.panes import all_panes
 from ctxview.tui.panes.detail import DetailPane
-from ctxview.tui.panes.every import every_pane
 from ctxview.tui.panes.history import HistoryPane
 from ctxview.tui.panes.lifecycle import LifecyclePane
 from ctxview.tui.panes.memory import MemoryPane
-from ctxview.tui.panes.pane import PaneLines
-from ctxview.tui.player import Show
-from ctxview.tui.playing import Playing, Told
-from ctxview.tui.precedence import Precedence
-from ctxview.tui.query import Query
-from ctxview.tui.screens.command_screen import CommandScreen
-from ctxview.tui.selecting import first_of, is_in_sight
-from ctxview.tui.session_view import SessionView, Shown, Sort
-from ctxview.tui.text import Line, content
-from ctxview.tui.things import Index, Kind, Thing, words_of
-from ctxview.tui.threads import cancelled, in_thread
-from ctxview.tui.trending import READING_PAST, Trended, Trending
-from ctxview.tui.watching import OnDisk
+from ctxview.tui.screens.action_screen import ActionScreen, bindings
+from ctxview.tui.widgets import bars
+from ctxview.tui.widgets.bars import Header, KeyBar
 from ctxview.tui.widgets.deck import Deck
-from ctxview.tui.widgets.header import Header
-from ctxview.tui.widgets.kept import Kept
-from ctxview.tui.widgets.key_bar import KeyBar
-from ctxview.tui.widgets.player_bar import PlayerBar
-from ctxview.tui.widgets.said import Said
-from ctxview.tui.widgets.timeline import Timeline
+from ctxview.tui.widgets.pane import PaneWidget
+from ctxview.tui.widgets.strips import RenderCache, StaticLines, content
+from ctxview.tui.widgets.timeline import ReplayBar, Timeline
 from ctxview.tui.widgets.virtual_lines import VirtualLines
 
 
-class Inspector(Kept, CommandScreen[None]):
-    BINDINGS = bindings()  # type: ignore[assignment]  # the toolkit asks for a list of three kinds of binding
-    AUTO_FOCUS = ""  # else the toolkit brings the first pane, the sources, to the front
+class InspectorScreen(RenderCache, ActionScreen[None]):
+    BINDINGS = bindings()  # type: ignore[assignment]  # the toolkit declares a list of three kinds of binding
+    AUTO_FOCUS = ""  # otherwise the toolkit focuses the first pane, the sources
 
     DEFAULT_CSS = """
-    Inspector { background: $background; layout: vertical; }
-    Inspector #banner { background: $panel; }
+    InspectorScreen { background: $background; layout: vertical; }
+    InspectorScreen #banner { background: $panel; }
     """
 
-    shown: reactive[Shown | None] = reactive(None, repaint=False)
-    selected: reactive[Thing | None] = reactive(None, repaint=False)
+    view: reactive[ViewState | None] = reactive(None, repaint=False)
+    selected: reactive[ItemId | None] = reactive(None, repaint=False)
 
     def __init__(
         self,
-        opener: loading.Opener,
-        manner: loading.Manner,
+        opener: load.Opener,
+        options: ReadOptions,
         profile: str | None = None,
-        precedence: Precedence | None = None,
-        show: Show | None = None,
+        priority: UserPriority | None = None,
+        show: ReplayOptions | None = None,
         ended: Callable[[], None] | None = None,
         *,
         watching: bool = True,
-        layouts: Layouts | None = None,
+        layouts: SavedLayouts | None = None,
     ) -> None:
-        """With a `show` its revisions are played from the first on; `ended` is told when that is over.
+        """With `show` the revisions are replayed from the first on, and `ended` is called at the end.
 
-        Without `watching` nothing is looked at again unless asked for, without `layouts` sizes are forgotten.
+        Without `watching` sources are reread only on request; without `layouts` pane sizes are not saved.
         """
         super().__init__()
-        self.precedence = precedence or Precedence()
-        self.view = SessionView(profile)
-        self.deck = Deck(every_pane(self.view), layouts)
-        self.drafts = Drafts(manner, self.view)
-        self.jumps = Jumps(self)
-        self.finding: Thing | None = None
+        self.priority = priority or UserPriority()
+        self.model = InspectorModel(profile)
+        self.deck = Deck(all_panes(self.model), layouts)
+        self.drafts = DraftSet(options, self.model)
+        self.back_stack = BackStack(self)
+        self.finding: ItemId | None = None
         """The finding that was stepped to last."""
-        self._awaited: Thing | None = None
-        self._told: Line = ()
-        self._placed: Index | None = None
+        self._awaited: ItemId | None = None
+        self._subtitle: Line = ()
+        self._placed: ReadingIndex | None = None
         self._opener = opener
-        self._manner = manner
+        self._options = options
         self._problem: str | None = None
-        self._reading: Worker[None] | None = None
-        self.errands = Errands(self, manner)
-        self.following = Following(self, manner, opener, watching_alone=watching)
-        self._hunter = Hunter(self)
-        self.playing = Playing(self, manner, show, ended)
-        self.trending = Trending(self, manner)
+        self._reader: Worker[None] | None = None
+        self.background_work = BackgroundWork(self, options)
+        self.live = LiveUpdates(self, options, opener, automatic=watching)
+        self.search = SearchController(self)
+        self.replay = ReplayController(self, options, show, ended)
+        self.trends = TrendsController(self, options)
 
     def compose(self) -> Iterator[Widget]:
-        yield Header(self.view)
-        yield Said(id="banner")
+        yield Header(self.model)
+        yield StaticLines(id="banner")
         yield self.deck
-        yield PlayerBar(self.view, self.playing)
-        yield Timeline(self.view)
+        yield ReplayBar(self.model, self.replay)
+        yield Timeline(self.model)
         yield KeyBar()
 
     def on_mount(self) -> None:
         self.header = self.query_one(Header)
-        self.timeline, self.keys = self.query_one(Timeline), self.query_one(KeyBar)
+        self.timeline, self.key_bar = self.query_one(Timeline), self.query_one(KeyBar)
         self.memory, self.detail = self.query_one(MemoryPane), self.query_one(DetailPane)
         self.history, self.lifecycle = self.query_one(HistoryPane), self.query_one(LifecyclePane)
-        self.captions, self._banner = self.query_one(PlayerBar), self.query_one(Said)
+        self.replay_bar, self._banner = self.query_one(ReplayBar), self.query_one(StaticLines)
         self.header.status = "opening…"
         self.deck.front.focus()
         self.call_after_refresh(self._open)
-        self.following.start()
+        self.live.start()
 
     def on_unmount(self) -> None:
-        self.following.stop()
+        self.live.stop()
 
-    # -- work in threads -------------------------------------------------------------------------------------
+    # -- jobs ------------------------------------------------------------------------------------------------
 
     def _open(self) -> None:
-        job = partial(loading.open_all, self._opener, self.post_message)
-        in_thread(self, lambda: job(cancelled()), "opening", alone=False)
+        job = partial(load.open_all, self._opener, self.post_message)
+        start_thread(self, lambda: job(cancel_check()), "opening", exclusive=False)
 
     def read(self, *, quick: bool = True) -> None:
-        """Starts reading what is looked at now; the answer to an older question is dropped."""
-        self.view.count_revisions()
-        source, look = self.view.source, self.view.look
+        """Start reading the selected revision; the result of an earlier call is dropped."""
+        self.model.count_revisions()
+        source, key = self.model.source, self.model.key
         if source is None:
             return
         self._problem = None
         self.header.status = "reading…"
-        if self.shown is None:
-            self.watch_shown(None)
+        if self.view is None:
+            self.watch_view(None)
         self.refresh_bars()
-        overlay = self.drafts.overlay(look.source)
-        self.precedence.paint_first()
-        job = partial(loading.read, source, look, self._manner, overlay, self.precedence, self.post_message)
-        self._reading = in_thread(self, lambda: job(cancelled(), quick=quick), "reading")
+        overlay = self.drafts.overlay(key.source)
+        self.priority.paint_first()
+        job = partial(
+            load.read_revision, source, key, self._options, overlay, self.priority, self.post_message
+        )
+        self._reader = start_thread(self, lambda: job(cancel_check(), quick=quick), "reading")
 
-    def on_progressed(self, message: background.Progressed) -> None:
-        if self.errands.progressed(message.told):
+    def on_work_progress(self, message: background.WorkProgress) -> None:
+        if self.background_work.report(message.text):
             self.history.grow()
             self.refresh_bars()
 
-    def on_worked(self, message: background.Worked) -> None:
-        if self.errands.worked(message.look):
+    def on_work_finished(self, message: background.WorkFinished) -> None:
+        if self.background_work.finish(message.key):
             self.read(quick=False)
 
-    def on_found(self, message: loading.Found) -> None:
-        first = not self.view.sources
-        self.view.found(message.sources, message.problems)
-        if first and self.view.sources:
-            self.playing.found()
+    def on_sources_found(self, message: load.SourcesFound) -> None:
+        first = not self.model.sources
+        self.model.add_sources(message.sources, message.problems)
+        if first and self.model.sources:
+            self.replay.sources_found()
             self.read()
-        elif message.last and not self.view.sources:
-            self._problem = "Nothing here could be opened."
+        elif message.last and not self.model.sources:
+            self._problem = "No source could be opened."
             self.header.status = ""
-            self.watch_shown(None)
+            self.watch_view(None)
         self.list_sources()
-        self.following.turn()
+        self.live.update_target()
 
-    def on_ready(self, message: loading.Ready) -> None:
-        shown = self.view.take(message.look, message.index, draft=self.drafts.dirty(message.look))
-        if shown is None:
+    def on_reading_ready(self, message: load.ReadingReady) -> None:
+        view = self.model.take(message.key, message.index, draft=self.drafts.dirty(message.key))
+        if view is None:
             return
         self.header.status = "" if message.final else "counting…"
         self.header.refresh()
-        self.shown = shown
-        self.call_after_refresh(self.precedence.painted)
-        self.following.turn()
+        self.view = view
+        self.call_after_refresh(self.priority.painted)
+        self.live.update_target()
         if message.final:
-            self.errands.go_on()
-            self.playing.arrived()
-            self.following.go_on()
+            self.background_work.start_next()
+            self.replay.reading_shown()
+            self.live.start_next()
 
-    def on_on_disk(self, message: OnDisk) -> None:
-        self.following.take(message.seen)
+    def on_disk_change(self, message: DiskChange) -> None:
+        self.live.take(message.change)
 
-    def on_told(self, message: Told) -> None:
-        self.playing.heard(message)
+    def on_captions_ready(self, message: CaptionsReady) -> None:
+        self.replay.take(message)
 
-    def on_trended(self, message: Trended) -> None:
-        self.trending.take(message)
+    def on_trends_ready(self, message: TrendsReady) -> None:
+        self.trends.take(message)
 
     async def action_command(self, name: str) -> None:
-        self.playing.asked_for(name)
-        before = self._pointed_at
+        self.replay.action_started(name)
+        before = self._item_at_cursor
         await super().action_command(name)
-        now = self._pointed_at
+        now = self._item_at_cursor
         if now is not None and now != before:
-            # Not left to the message about it: cursor and detail are to come in one picture.
+            # Set here and not by the message about the move, so that cursor and detail change in one paint.
             self.selected = now
 
     def on_key(self, event: events.Key) -> None:
-        """A key that means nothing makes the player pause, too."""
-        if self.playing.player.playing and event.key not in self.active_bindings:
-            self.playing.pause()
+        """Pause a replay at a key without an action, too."""
+        if self.replay.clock.playing and event.key not in self.active_bindings:
+            self.replay.pause()
 
-    def on_totalled(self, message: loading.Totalled) -> None:
-        self.view.totals.update(message.totals)
+    def on_totals_counted(self, message: load.TotalsCounted) -> None:
+        self.model.totals.update(message.totals)
         self.panes[Pane.SOURCES].reset()
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """The one place where work that went wrong is told."""
+        """Report an error of any job."""
         if event.state is not WorkerState.ERROR:
             return
         reason = str(event.worker.error) or type(event.worker.error).__name__
         if event.worker.group == LONG_WORK:
-            self.errands.stop()
-        if event.worker.group == LOOKING_AGAIN:
-            self.following.failed()
-        if event.worker.group == READING_PAST:
-            self.trending.failed()
+            self.background_work.stop()
+        if event.worker.group == REREAD:
+            self.live.failed()
+        if event.worker.group == TRENDS:
+            self.trends.failed()
         if event.worker.name in {"opening", "reading"} and (
-            event.worker is self._reading or not self.view.sources
+            event.worker is self._reader or not self.model.sources
         ):
-            self._problem = f"This could not be read: {reason}"
+            self._problem = f"Cannot be read: {reason}"
             self.header.status = ""
             self.clear()
-            self.watch_shown(None)
+            self.watch_view(None)
         else:
-            self.say(reason, severity="error", title=f"{event.worker.name} went wrong")
+            self.say(reason, severity="error", title=f"{event.worker.name} failed")
 
-    # -- one state, many panes -------------------------------------------------------------------------------
+    # -- the view --------------------------------------------------------------------------------------------
 
     @property
-    def panes(self) -> dict[Pane, PaneLines]:
+    def panes(self) -> dict[Pane, PaneWidget]:
         return self.deck.panes
 
-    def watch_shown(self, shown: Shown | None) -> None:
+    def watch_view(self, view: ViewState | None) -> None:
         if not self.is_mounted:
             return
         with self.app.batch_update():
-            status, others = bars.status(self.view, self._problem), bars.elsewhere(self._problem)
-            self.memory.sort, self.memory.reverse = self.view.sort, self.view.reverse
+            status, others = (
+                bars.empty_pane_text(self.model, self._problem),
+                bars.other_pane_text(self._problem),
+            )
+            self.memory.sort, self.memory.reverse = self.model.sort, self.model.reverse
             changed = [
                 pane
                 for pane in self.panes.values()
-                if pane.take(shown, status if pane.pane is Pane.MEMORY else others)
+                if pane.take(view, status if pane.pane is Pane.MEMORY else others)
             ]
-            self._keep_selection(shown)
-            if shown is None or shown.index is not self._placed:
-                self._placed = shown.index if shown is not None else None
-                self.deck.place(len(self.view.sources) + len(self.view.problems))
+            self._keep_selection(view)
+            if view is None or view.index is not self._placed:
+                self._placed = view.index if view is not None else None
+                self.deck.place(len(self.model.sources) + len(self.model.problems))
             for pane in changed:
                 pane.reset()
             self.refresh_bars()
 
     @property
-    def _pointed_at(self) -> Thing | None:
-        """What the cursor is on in the pane that has the keys."""
+    def _item_at_cursor(self) -> ItemId | None:
+        """The item at the cursor of the focused pane."""
         pane = self.focused
-        return pane.thing if isinstance(pane, PaneLines) and pane.has_cursor else None
+        return pane.item if isinstance(pane, PaneWidget) and pane.has_cursor else None
 
-    def watch_selected(self, selected: Thing | None) -> None:
+    def watch_selected(self, selected: ItemId | None) -> None:
         self.detail.select(selected)
 
     def on_virtual_lines_moved(self, event: VirtualLines.Moved) -> None:
         if event.widget.has_focus and event.widget is not self.detail:
-            self.selected = event.thing
+            self.selected = event.item
 
     async def on_virtual_lines_chosen(self) -> None:
         await self.action_command("enter")
 
     def on_descendant_focus(self) -> None:
         pane = self.focused
-        if isinstance(pane, PaneLines):
+        if isinstance(pane, PaneWidget):
             if pane is not self.deck.front:
                 self.deck.choose(pane.pane)
-            self.trending.turn()
-            if pane.has_cursor and pane.thing is not None:
-                self.selected = pane.thing
+            self.trends.update()
+            if pane.has_cursor and pane.item is not None:
+                self.selected = pane.item
 
-    def keep_shown(self, shown: Shown) -> None:
-        """Something is shown already, by whoever calls this."""
-        self.set_reactive(Inspector.shown, shown)
-        self._placed = shown.index
+    def adopt_view(self, view: ViewState) -> None:
+        """Set the view without drawing, because the caller has drawn it."""
+        self.set_reactive(InspectorScreen.view, view)
+        self._placed = view.index
 
     def rearrange(self) -> None:
-        """After another filter or order: the same reading, other rows."""
-        self.shown = self.view.rearranged()
+        """Show the same reading with another filter or order."""
+        self.view = self.model.rearranged()
 
-    def reordered(self) -> None:
-        """After another order: one wants to see what comes first now."""
+    def rearrange_from_top(self) -> None:
+        """Show another order from its first row."""
         self.rearrange()
         self.memory.move_end(last=False)
 
-    def go_to(self, thing: Thing, *, remember: bool = True) -> None:
-        """Brings a thing into sight in its own pane."""
-        pane = HOME[thing.kind]
-        if remember and self.selected is not None and (self.deck.front.pane, self.selected) != (pane, thing):
-            self.jumps.remember(self.selected)
-        if thing.kind is Kind.BLOCK and self.shown is not None and thing not in self.shown.blocks:
-            self.view.query = Query()
+    def go_to(self, item: ItemId, *, remember: bool = True) -> None:
+        """Select `item` in its pane and scroll to it."""
+        pane = PANE_OF[item.kind]
+        if remember and self.selected is not None and (self.deck.front.pane, self.selected) != (pane, item):
+            self.back_stack.remember(self.selected)
+        if item.kind is ItemKind.BLOCK and self.view is not None and item not in self.view.blocks:
+            self.model.query = Query()
             self.rearrange()
-            self.say("The filter was cleared, since it hides what you go to.")
+            self.say("The filter was cleared, because it hid this block.")
         self.deck.choose(pane)
-        self.panes[pane].go_to(thing)
-        self.selected = thing
+        self.panes[pane].go_to(item)
+        self.selected = item
 
     def clear(self) -> None:
-        """What was shown belongs to another source, or cannot be read any more."""
-        self.view.forget()
+        """Drop the view: it belongs to another source, or can no longer be read."""
+        self.model.forget()
         self.finding = None
-        self.shown = None
+        self.view = None
 
-    def drafted(self) -> None:
-        """A draft took a step, or was saved: what is shown is to be read again."""
-        self.view.edited(self.drafts.steps(self.view.look.source))
+    def draft_changed(self) -> None:
+        """Read again after a step or a save of a draft."""
+        self.model.set_edits(self.drafts.steps(self.model.key.source))
         self.read()
 
-    def follow(self, thing: Thing) -> None:
-        """Selects a thing as soon as a reading has it."""
-        self._awaited = thing
+    def select_when_read(self, item: ItemId) -> None:
+        """Select `item` as soon as a reading has it."""
+        self._awaited = item
 
     def list_sources(self) -> None:
         self.panes[Pane.SOURCES].reset()
-        self.deck.place(len(self.view.sources) + len(self.view.problems))
+        self.deck.place(len(self.model.sources) + len(self.model.problems))
 
-    def look_again(self) -> None:
-        """Another source, revision or profile was chosen."""
-        self.errands.stop_unless(self.view.look)
+    def read_current(self) -> None:
+        """Read after another source, revision or profile was selected."""
+        self.background_work.stop_unless(self.model.key)
         self.read()
         self.panes[Pane.SOURCES].reset()
 
     def try_budget(self, budget: int | None) -> None:
-        """What if the budget were this; None for the source's own."""
-        if self.view.try_budget(budget):
+        """Try another budget; None for the source's own."""
+        if self.model.try_budget(budget):
             self.read()
 
     # -- search ----------------------------------------------------------------------------------------------
 
-    def look_for(self, needle: str) -> Line:
-        return self._hunter.look_for(needle)
+    def search_for(self, needle: str) -> Line:
+        return self.search.search_for(needle)
 
     def step_hit(self, *, back: bool) -> None:
-        self._hunter.step(back=back)
+        self.search.step(back=back)
 
     def copied_text(self) -> str:
-        value = self.shown.index.value(self.selected) if self.shown is not None else None
-        return words_of(value) if value is not None else ""
+        value = self.view.index.value(self.selected) if self.view is not None else None
+        return copy_text(value) if value is not None else ""
 
     # -- actions of clicks -----------------------------------------------------------------------------------
 
     def action_sort_by(self, name: str) -> None:
-        self.view.sort_by(Sort[name])
-        self.reordered()
+        self.model.sort_by(SortOrder[name])
+        self.rearrange_from_top()
 
     def action_go_to_stage(self, number: int) -> None:
         self.deck.choose(Pane.LIFECYCLE)
@@ -360,40 +359,40 @@ class Inspector(Kept, CommandScreen[None]):
 
     def action_go_to_revision(self, number: int) -> None:
         self.stepping = True
-        if self.view.go_to_revision(number):
-            self.look_again()
+        if self.model.go_to_revision(number):
+            self.read_current()
 
     # -- helpers ---------------------------------------------------------------------------------------------
 
-    def _keep_selection(self, shown: Shown | None) -> None:
-        if shown is None:
+    def _keep_selection(self, view: ViewState | None) -> None:
+        if view is None:
             return
-        if self._awaited is not None and shown.index.value(self._awaited) is not None:
+        if self._awaited is not None and view.index.value(self._awaited) is not None:
             awaited, self._awaited = self._awaited, None
             self.call_after_refresh(self.go_to, awaited, remember=False)
-        if is_in_sight(self.selected, shown):
+        if is_listed(self.selected, view):
             self.detail.reset()
         else:
             pane = self.deck.front
-            self.selected = (pane.thing if pane.has_cursor else None) or first_of(shown)
+            self.selected = (pane.item if pane.has_cursor else None) or default_selection(view)
 
     def refresh_bars(self) -> None:
-        """What stands around the panes: title, timeline, tabs, keys."""
-        view = self.view
-        self.timeline.display = view.last_revision > 0
-        self.deck.set_class(view.as_of is not None, "-past")
-        self.captions.display = self.playing.on
-        if self.playing.on:
-            self.captions.refresh()
-        self._banner.say(*bars.banner(self.drafts.overtaken(view.look)))
-        self.header.live = self.following.state()
+        """Refresh everything around the panes: header, timeline, tabs, keys."""
+        model = self.model
+        self.timeline.display = model.last_revision > 0
+        self.deck.set_class(model.as_of is not None, "-past")
+        self.replay_bar.display = self.replay.on
+        if self.replay.on:
+            self.replay_bar.refresh()
+        self._banner.update(*bars.banner(self.drafts.changed_on_disk(model.key)))
+        self.header.live = self.live.state()
         self.header.refresh_changes()
         self.timeline.refresh_changes()
         self.deck.retitle()
-        subtitle = bars.subtitle(view)
-        if subtitle != self._told:
-            self._told = subtitle
+        subtitle = bars.subtitle(model)
+        if subtitle != self._subtitle:
+            self._subtitle = subtitle
             self.memory.border_subtitle = content(subtitle)
-        draft, playing = self.drafts.dirty(view.look), self.playing.player.playing
-        self.keys.offer(bars.offers(view, draft=draft, player=self.playing.on, playing=playing))
-        self.trending.turn()
+        draft, playing = self.drafts.dirty(model.key), self.replay.clock.playing
+        self.key_bar.offer(bars.offered_actions(model, draft=draft, player=self.replay.on, playing=playing))
+        self.trends.update()

@@ -1,40 +1,175 @@
-"""The raw view: the very bytes something comes from, with their line numbers, and nothing that could act."""
+"""The raw view: the bytes of a file as numbered lines, with the span of an item marked.
+
+Long lines are cut into pieces that fit, so that a file of one line can be read too; a piece is drawn only
+when it becomes visible.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from itertools import accumulate, islice, pairwise
 
 from textual.message import Message
 from textual.widget import Widget
 from textual.worker import Worker, WorkerState
 
 from ctxview.analysis.wording import counted
-from ctxview.files.reading import Unreadable
-from ctxview.state import Origin
-from ctxview.tui.commands import READING, bindings
-from ctxview.tui.raw_text import RawPage, RawText
-from ctxview.tui.screens.command_screen import CommandScreen
-from ctxview.tui.search import pattern
-from ctxview.tui.text import Line, Span, fit, join, shorten, show
-from ctxview.tui.veil import Veiled
-from ctxview.tui.widgets.drawing import OneLine
+from ctxview.core.origin import Origin
+from ctxview.files.reading import ReadError
+from ctxview.files.visible_text import is_safe
+from ctxview.formats import Redactor, Source
+from ctxview.formats.masked_bytes import MaskedBytes, showable_bytes
+from ctxview.tui.drawing.page import Page
+from ctxview.tui.drawing.text import Line, Span, fit, join, shorten, show
+from ctxview.tui.model.action_table import READ_ONLY_ACTIONS
+from ctxview.tui.model.search import pattern
+from ctxview.tui.screens.action_screen import ActionScreen, bindings
+from ctxview.tui.screens.inspector import InspectorScreen
+from ctxview.tui.widgets.bars import KeyBar
 from ctxview.tui.widgets.drawn_lines import RAIL
-from ctxview.tui.widgets.key_bar import KeyBar
-from ctxview.tui.widgets.page import Page
+from ctxview.tui.widgets.strips import BarLine
 from ctxview.tui.widgets.virtual_lines import VirtualLines
 
+NOTHING_OPEN = "Nothing is open yet."
+MOST_HITS = 10_000
+TAB = "    "
+TABBED = len(TAB)
 WHILE_TYPING = 4_000_000
-"""Larger files are searched when Enter is pressed."""
+"""Characters up to which a file is searched while typing; larger files are searched at Enter."""
 
 
-class RawScreen(CommandScreen[None]):
-    """`load` gives what may be shown; it is called in a thread. Opens at `origin` where that says a place.
+def open_origin(screen: InspectorScreen, place: Origin | None) -> None:
+    """Open the raw view at `place`, or at the beginning of the shown revision."""
+    source, view, key = screen.model.source, screen.view, screen.model.key
+    if source is None:
+        screen.say(NOTHING_OPEN)
+        return
+    file = place.file if place is not None else str(source.revisions[key.revision].file)
+    load = partial(_shown_bytes, source, key.revision, file, screen.drafts.overlay(key.source))
+    transcript = screen.model.transcript
+    message = view.index.message_at(place) if view is not None and place is not None else None
+    instead = (
+        partial(transcript.raw, int(message.name))
+        if transcript is not None and message is not None and not isinstance(source, Redactor)
+        else None
+    )
+    screen.app.push_screen(RawScreen(file, load, place, screen.model.hits.needle, instead))
 
-    `instead` gives only the bytes of the place, for when the whole file is too large.
+
+def _shown_bytes(source: Source, revision: int, file: str, drafts: Mapping[str, bytes]) -> MaskedBytes:
+    """The masked bytes of a file: of its past revision, of its draft, or as it is on disk."""
+    from ctxview.formats.interface import PastRevisions
+
+    if isinstance(source, PastRevisions) and source.read_only_reason(revision) is not None:
+        return showable_bytes(source, file, source.bytes_at(revision, file))
+    return showable_bytes(source, file, drafts[file] if file in drafts else source.bytes_of(file))
+
+
+class RawText:
+    """The text of a file with a marked byte range `span`; `first` is the number of its first line.
+
+    Bytes that are not UTF-8 are kept, and shown as bytes.
     """
 
-    BINDINGS = bindings(READING)  # type: ignore[assignment]  # the toolkit asks for a list of several kinds
-    known = READING
+    def __init__(self, data: bytes, span: tuple[int, int] | None = None, first: int = 1) -> None:
+        self.first = first
+        try:
+            self.text = data.decode()
+            self.is_utf8 = True
+        except UnicodeDecodeError:
+            self.text = data.decode(errors="surrogateescape")
+            self.is_utf8 = False
+        self.size = len(data)
+        self.lines = self.text.split("\n")
+        self.starts = list(accumulate((len(line) + 1 for line in self.lines), initial=0))
+        self.widths = bytes(_widest(line) for line in self.lines)
+        self.span: tuple[int, int] | None = None
+        if span is not None:
+            before, within = data[: span[0]], data[span[0] : span[1]]
+            start = len(before.decode(errors="surrogateescape"))
+            self.span = start, start + len(within.decode(errors="surrogateescape"))
+        self._page: RawPage | None = None
+
+    def page(self, width: int) -> RawPage:
+        """The page for a width; the last one is cached, because that of a large file is slow."""
+        if self._page is None or self._page.width != width:
+            self._page = RawPage(self, width)
+        return self._page
+
+    def line_of(self, character: int) -> int:
+        return bisect_right(self.starts, character) - 1
+
+    def find(self, matches: re.Pattern[str]) -> list[int]:
+        """The character offsets of the first matches."""
+        return [match.start() for match in islice(matches.finditer(self.text), MOST_HITS)]
+
+
+class RawPage(Page):
+    """The pieces of the lines for one width."""
+
+    def __init__(self, raw: RawText, width: int) -> None:
+        self.width = width
+        self._raw = raw
+        self._gutter = len(str(len(raw.lines) + raw.first - 1)) + 1
+        self._room = room = max(16, width - self._gutter - 1)
+        lengths = (after - start - 1 for start, after in pairwise(raw.starts))
+        sizes = (room // wide if wide != TABBED else self._size(line) for line, wide in enumerate(raw.widths))
+        pieces = (-(-length // size) or 1 for length, size in zip(lengths, sizes, strict=True))
+        self._last_rows = list(accumulate(pieces))
+        super().__init__(self._last_rows[-1], lambda row: (self._piece_line(row),))
+
+    def row_of(self, character: int) -> int:
+        """The row that shows a character."""
+        line = self._raw.line_of(character)
+        first = self._last_rows[line - 1] if line else 0
+        return min(
+            first + (character - self._raw.starts[line]) // self._size(line), self._last_rows[line] - 1
+        )
+
+    def _size(self, line: int) -> int:
+        """The number of characters of a line that certainly fit into one piece."""
+        wide = self._raw.widths[line]
+        if wide != TABBED:
+            return self._room // wide
+        return max(self._room // wide, self._room - self._raw.lines[line].count("\t") * (len(TAB) - 1))
+
+    def _piece_line(self, row: int) -> Line:
+        number = bisect_right(self._last_rows, row)
+        piece = row - (self._last_rows[number - 1] if number else 0)
+        size = self._size(number)
+        line = self._raw.lines[number]
+        start = piece * size
+        label = f"{number + self._raw.first:>{self._gutter - 1}} " if piece == 0 else " " * self._gutter
+        text = self._marked(line[start : start + size], self._raw.starts[number] + start)
+        return join((Span(label, "dim"), Span("│" if piece == 0 else "┊", "faint")), fit(text, self._room))
+
+    def _marked(self, text: str, at: int) -> Line:
+        """A piece of text that starts at character `at`, with the span marked."""
+        if self._raw.span is None:
+            return show(text.replace("\t", TAB), "")
+        begin, end = (min(max(edge - at, 0), len(text)) for edge in self._raw.span)
+        parts = ((text[:begin], ""), (text[begin:end], "span"), (text[end:], ""))
+        return join(*(show(part.replace("\t", TAB), style) for part, style in parts))
+
+
+def _widest(line: str) -> int:
+    """The most cells of one character: two for wide ones, four for tabs, eight for those spelled out."""
+    if line.isascii():
+        return 1 if line.isprintable() else TABBED if line.replace("\t", "").isprintable() else 8
+    return 2 if is_safe(line) else 8
+
+
+class RawScreen(ActionScreen[None]):
+    """The raw view of a file, opened at `origin`. `load` returns the masked bytes; it is called in a thread.
+
+    `instead` returns only the bytes of the origin, for a file that is too large.
+    """
+
+    BINDINGS = bindings(READ_ONLY_ACTIONS)  # type: ignore[assignment]  # the toolkit asks for a list of several kinds
+    known = READ_ONLY_ACTIONS
 
     class Loaded(Message):
         def __init__(self, raw: RawText, note: str) -> None:
@@ -45,7 +180,7 @@ class RawScreen(CommandScreen[None]):
     def __init__(
         self,
         name: str,
-        load: Callable[[], Veiled],
+        load: Callable[[], MaskedBytes],
         origin: Origin | None,
         needle: str = "",
         instead: Callable[[], bytes] | None = None,
@@ -63,7 +198,7 @@ class RawScreen(CommandScreen[None]):
     def compose(self) -> Iterator[Widget]:
         yield self._head
         yield self._lines
-        yield KeyBar(READING)
+        yield KeyBar(READ_ONLY_ACTIONS)
 
     def on_mount(self) -> None:
         self._lines.focus()
@@ -72,9 +207,12 @@ class RawScreen(CommandScreen[None]):
     def _read(self) -> None:
         origin = self._origin
         try:
-            veiled = self._load()
-            raw, note = RawText(veiled.data, _span(veiled, origin)), _withheld(veiled)
-        except Unreadable as error:
+            masked = self._load()
+            span = None
+            if origin is not None and origin.start is not None and origin.end is not None:
+                span = masked.span(origin.start, origin.end)
+            raw, note = RawText(masked.data, span), _withheld(masked)
+        except ReadError as error:
             if self._instead is None:
                 raise
             data = self._instead()
@@ -85,16 +223,16 @@ class RawScreen(CommandScreen[None]):
 
     def on_raw_screen_loaded(self, message: Loaded) -> None:
         raw = message.raw
-        self._head.tell(raw, message.note)
+        self._head.show_facts(raw, message.note)
         self._lines.show(raw, self._origin)
         if self._needle:
-            self.look_for(self._needle)
+            self.search_for(self._needle)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
             self._lines.fail(str(event.worker.error))
 
-    def look_for(self, needle: str) -> Line:
+    def search_for(self, needle: str) -> Line:
         matches = pattern(needle)
         self._needle, self._hit = needle, -1
         self._lines.mark(matches)
@@ -103,69 +241,63 @@ class RawScreen(CommandScreen[None]):
             self._hits = []
             return show("searches this file", "dim")
         if len(raw.text) > WHILE_TYPING and self.prompt is not None:
-            return show("a large file: Enter searches it", "dim")
+            return show("large file: press Enter to search it", "dim")
         self._hits = raw.find(matches)
         return show(
-            f"{len(self._hits):,} found" if self._hits else "nowhere in this file",
+            f"{len(self._hits):,} found" if self._hits else "not found in this file",
             "ok" if self._hits else "warn",
         )
 
     def step_hit(self, *, back: bool) -> None:
         if self._needle and not self._hits:
-            self.look_for(self._needle)
+            self.search_for(self._needle)
         if not self._hits:
-            self.say("Nothing was found." if self._needle else "Nothing is searched for yet: press / first.")
+            self.say("No hits." if self._needle else "No search yet: press / first.")
             return
         self._hit = (self._hit + (-1 if back else 1)) % len(self._hits)
         self._lines.go_to_character(self._hits[self._hit])
-        self._head.say(f"hit {self._hit + 1:,} of {len(self._hits):,}")
+        self._head.update(f"hit {self._hit + 1:,} of {len(self._hits):,}")
 
     def copied_text(self) -> str:
         return self._lines.marked_text
 
 
-def _span(veiled: Veiled, origin: Origin | None) -> tuple[int, int] | None:
-    if origin is None or origin.start is None or origin.end is None:
-        return None
-    return veiled.span(origin.start, origin.end)
-
-
-def _withheld(veiled: Veiled) -> str:
+def _withheld(masked: MaskedBytes) -> str:
     parts = (
-        (veiled.hidden, "stretch is withheld", "stretches are withheld"),
-        (veiled.secrets, "secret is masked", "secrets are masked"),
+        (masked.hidden, "span is withheld", "spans are withheld"),
+        (masked.secrets, "secret is masked", "secrets are masked"),
     )
     return ", ".join(counted(number, one, more) for number, one, more in parts if number)
 
 
-class RawTitle(OneLine):
+class RawTitle(BarLine):
     DEFAULT_CSS = "RawTitle { background: $panel; }"
 
     def __init__(self, name: str, origin: Origin | None) -> None:
         super().__init__()
         self._file = name
         self._pointer = origin.pointer if origin is not None else None
-        self._said = "reading…"
+        self._text = "reading…"
 
-    def tell(self, raw: RawText, note: str) -> None:
-        kind = "UTF-8" if raw.is_utf8 else "not UTF-8: such bytes are shown as <U+DCxx>"
-        told = (note, f"{len(raw.lines):,} lines", f"{raw.size:,} bytes", kind)
-        self.say(" · ".join(filter(None, told)))
+    def show_facts(self, raw: RawText, note: str) -> None:
+        kind = "UTF-8" if raw.is_utf8 else "not UTF-8: invalid bytes are shown as <U+DCxx>"
+        facts = (note, f"{len(raw.lines):,} lines", f"{raw.size:,} bytes", kind)
+        self.update(" · ".join(filter(None, facts)))
 
-    def say(self, text: str) -> None:
-        self._said = text
+    def update(self, text: str) -> None:
+        self._text = text
         self.refresh()
 
     def make_line(self, width: int) -> Line:
         brand: Line = (Span(" raw ", "brand"), Span(" "))
         name = show(shorten(self._file, max(12, width // 3)), "strong")
         return fit(
-            join(brand, name, show(self._pointer or "", "code"), show(self._said, "dim"), gap="  "), width
+            join(brand, name, show(self._pointer or "", "code"), show(self._text, "dim"), gap="  "), width
         )
 
 
 class RawLines(VirtualLines):
-    """The file itself; scrolls, has no cursor."""
+    """The lines of the file; they scroll and have no cursor."""
 
     DEFAULT_CSS = "RawLines { height: 1fr; background: $surface; }"
     has_cursor = False
@@ -201,9 +333,9 @@ class RawLines(VirtualLines):
     def make_page(self, width: int) -> Page:
         if self.raw is not None:
             return self.raw.page(width)
-        said = (
-            show(f"This could not be read: {self._problem}", "bad")
+        text = (
+            show(f"This file cannot be read: {self._problem}", "bad")
             if self._problem
             else show("Reading…", "dim")
         )
-        return Page.of([fit(said, width)])
+        return Page.of([fit(text, width)])

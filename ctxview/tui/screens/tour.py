@@ -1,27 +1,25 @@
-"""Five steps through the inspector: each says what is in front of one, and goes there."""
+"""The tour: five steps through the inspector; each goes to a pane and explains it."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
+from msgspec import Struct
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from ctxview.quick_dataclass import dataclass
-from ctxview.tui.commands import BY_ID
-from ctxview.tui.keys import shown
-from ctxview.tui.screens.command_screen import CommandScreen
-from ctxview.tui.screens.leaving import Dialog
-from ctxview.tui.text import Line, Span, content, join, show
-from ctxview.tui.themes import load
-from ctxview.tui.widgets.drawing import on_frame
-from ctxview.tui.widgets.said import Said
+from ctxview.tui.configured_keys import key_label
+from ctxview.tui.drawing.text import Line, Span, join, show
+from ctxview.tui.model.action_table import ACTIONS_BY_ID
+from ctxview.tui.screens.action_screen import ActionScreen
+from ctxview.tui.screens.dialogs import Dialog
+from ctxview.tui.themes import load_palette
+from ctxview.tui.widgets.strips import StaticLines, content, on_frame
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """What one sees, what it is good for, the commands it speaks of; `goes_to` is run when it begins."""
+class TourStep(Struct, frozen=True):
+    """A title, an explanation and the actions it mentions; the action `goes_to` runs when the step begins."""
 
     title: str
     text: str
@@ -30,38 +28,38 @@ class Step:
 
 
 STEPS = (
-    Step(
+    TourStep(
         "What the agent remembers",
-        "Every row is one memory, message or item. ✓ means that the model is shown it, ✗ that it is not, and "
-        "why stands beside it. The bars are decay and confidence.",
+        "Every row is one memory, message or item. ✓ means that the model sees it, ✗ that it does not, with "
+        "the reason beside it. The bars are decay and confidence.",
         "pane_2",
         ("down", "enter", "filter"),
     ),
-    Step(
+    TourStep(
         "What it costs",
-        "The budget: what is used, kept in reserve, free, or over. Where there is more than one target, each "
-        "has a bar of its own. Try another budget and see what falls out.",
+        "The budget: used, reserved and free tokens, or by how much it is over. With several targets, each "
+        "has its own bar. Try another budget and see which blocks no longer fit.",
         "pane_4",
         ("budget", "zoom"),
     ),
-    Step(
+    TourStep(
         "What is wrong",
-        "Findings, the worst first. Enter goes to what a finding is about; ctxview rules explains each of "
-        "them by its number.",
+        "Findings, the worst first. Enter goes to the item of a finding; the command ctxview rules explains "
+        "every rule by its id.",
         "pane_7",
         ("next_finding", "previous_finding"),
     ),
-    Step(
-        "What is behind it",
-        "Nothing here is an opinion: every figure and every line leads to the very bytes in the file. And "
-        "time is another way to look: go back to an earlier state, or compare it with this one.",
+    TourStep(
+        "Where it comes from",
+        "Every figure and every line has an origin: the bytes in the file. You can also go back to an "
+        "earlier revision, or compare it with this one.",
         "pane_8",
         ("origin", "earlier", "later", "diff"),
     ),
-    Step(
-        "What may be changed",
-        "Only what the model itself may write. Problems show while you type, the difference before anything "
-        "is saved, and the old bytes are kept.",
+    TourStep(
+        "What you can change",
+        "Only fields that the model may write. You see problems while you type and the difference before a "
+        "save, and the old file is kept as an undo copy.",
         "pane_2",
         ("edit", "undo", "save", "help"),
     ),
@@ -69,7 +67,7 @@ STEPS = (
 
 
 class TourScreen(Dialog[None]):
-    """Lies over the lower part of the inspector, which goes along."""
+    """A dialog over the lower part of the inspector, which shows the pane of the step."""
 
     DEFAULT_CSS = """
     TourScreen { align: center bottom; background: $background 0%; }
@@ -84,14 +82,14 @@ class TourScreen(Dialog[None]):
         Binding("escape,q", "leave", "leave"),
     ]
 
-    def __init__(self, inspector: CommandScreen[None]) -> None:
+    def __init__(self, inspector: ActionScreen[None]) -> None:
         super().__init__()
         self._inspector = inspector
         self.number = 0
 
     def compose(self) -> ComposeResult:
         with Vertical():
-            yield Said()
+            yield StaticLines()
 
     async def on_mount(self) -> None:
         await self._show()
@@ -112,21 +110,18 @@ class TourScreen(Dialog[None]):
         last = self.number == len(STEPS) - 1
         dialog = self.query_one(Vertical)
         dialog.border_title = content(show(f"{self.number + 1} of {len(STEPS)}  {step.title}"))
-        dialog.border_subtitle = on_frame(_ways(last), load(self.app.theme))
-        self.query_one(Said).say(show(step.text), _keys(step))
+        dialog.border_subtitle = on_frame(_key_hints(last), load_palette(self.app.theme))
+        actions = (ACTIONS_BY_ID[name] for name in step.commands)
+        keys = ((Span(key_label(each), "key"), *show(f" {each.label}", "dim")) for each in actions)
+        self.query_one(StaticLines).update(show(step.text), join(*keys, gap="   "))
 
 
-def _ways(last: bool) -> Line:
-    """On, back and out; a click does it, too."""
-    ways = (
-        ("Enter", "ends" if last else "goes on", "screen.step(1)"),
+def _key_hints(last: bool) -> Line:
+    """The keys of the dialog; each can be clicked."""
+    keys = (
+        ("Enter", "ends" if last else "continues", "screen.step(1)"),
         ("←", "back", "screen.step(-1)"),
-        ("Esc", "leaves", "screen.leave"),
+        ("Esc", "closes", "screen.leave"),
     )
-    spans = ((Span(key, "key", action), Span(f" {told}", "dim", action)) for key, told, action in ways)
+    spans = ((Span(key, "key", action), Span(f" {label}", "dim", action)) for key, label, action in keys)
     return join(*spans, gap="   ")
-
-
-def _keys(step: Step) -> Line:
-    known = (BY_ID[name] for name in step.commands)
-    return join(*((Span(shown(each), "key"), *show(f" {each.label}", "dim")) for each in known), gap="   ")

@@ -1,1 +1,3 @@
-"""The few widgets everything is drawn with."""
+"""The widgets that panes and screens are made of."""
+
+from __future__ import annotations

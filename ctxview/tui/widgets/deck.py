@@ -1,62 +1,102 @@
-"""Holds the panes and puts them where `layout.arrange` says; their titles are the tabs of their slots."""
+"""The deck of panes: which pane each slot shows, the sizes of the slots, and their tabs as titles."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from msgspec.structs import replace
 from textual import events
 from textual.geometry import NULL_OFFSET, NULL_SPACING, Region, Size
 from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.timer import Timer
 from textual.widget import Widget
 
-from ctxview.tui.layout import Pane, Slot, Wishes, arrange, size_class
-from ctxview.tui.layouts import Arranged, Layouts
-from ctxview.tui.panes.pane import PaneLines
-from ctxview.tui.sizes import Sizes
-from ctxview.tui.text import Line
-from ctxview.tui.widgets.kept import Kept
-from ctxview.tui.widgets.tabs import tabs
+from ctxview.tui.drawing.text import Line, Span, fit, join, width
+from ctxview.tui.model.layout import LayoutNeeds, Pane, PaneSizes, Slot, arrange, size_class
+from ctxview.tui.model.saved_layouts import SavedLayout, SavedLayouts
+from ctxview.tui.widgets.pane import PaneWidget
+from ctxview.tui.widgets.strips import RenderCache
 
-UNTIL_KEPT = 1.0
-"""Seconds without a change after which a layout is written down."""
+SHORTEST = {pane: pane.short for pane in Pane}
+SHORT = SHORTEST | {pane: str(pane) for pane in (Pane.MEMORY, Pane.DETAIL)}
+"""Shorter names; memory and detail keep their full name."""
 
 
-class Deck(Kept, Widget):
-    """Which pane is in front and whether it is alone is remembered here; what they draw is not known."""
+def tabs(slot: Slot, counts: Mapping[Pane, str]) -> Line:
+    """The names of a slot's panes: with counts where there is room, shortened where there is not."""
+    bare = {pane: count for pane, count in counts.items() if pane is slot.shown}
+    some = {pane: SHORT[pane] for pane in (Pane.SOURCES, Pane.REFERENCES)}
+    attempts: list[tuple[Mapping[Pane, str], Mapping[Pane, str], str]] = [
+        (counts, {}, "  "),
+        (bare, {}, "  "),
+        (bare, some, "  "),
+        (bare, some, " "),
+        (bare, SHORT, " "),
+        (bare, SHORTEST, " "),
+        ({}, SHORTEST, " "),
+    ]
+    for attempted, short, gap in attempts:
+        line = _tabs(slot, attempted, short, gap)
+        if width(line) <= slot.width - 6:
+            return line
+    return fit(_tabs(slot, bare, dict.fromkeys(Pane, ""), " "), slot.width - 6)
+
+
+def _tabs(slot: Slot, counts: Mapping[Pane, str], short: Mapping[Pane, str], gap: str) -> Line:
+    parts: list[Line] = []
+    for pane in slot.panes:
+        action = f"screen.command('pane_{pane.key.lower()}')"
+        shown = pane is slot.shown
+        name = pane if shown else short.get(pane, pane)
+        count = counts.get(pane, "")
+        parts.append(
+            (
+                Span(pane.key, "key" if shown else "dim", action),
+                Span(f" {name}" if name else "", "title" if shown else "dim", action),
+                Span(f" {count}" if count else "", "accent" if shown else "dim", action),
+            )
+        )
+    return join((Span(" "),), join(*parts, gap=gap), (Span(" "),))
+
+
+SAVE_DELAY = 1.0
+"""Seconds without a change after which a layout is saved."""
+
+
+class Deck(RenderCache, Widget):
+    """Places the panes. It knows which pane is in front and which is zoomed, but not what they draw."""
 
     DEFAULT_CSS = """
     Deck { height: 1fr; }
-    Deck PaneLines { border: round $secondary; background: $surface; border-subtitle-color: $accent; }
-    Deck PaneLines:focus { border: round $primary; }
-    Deck.-past PaneLines { border: round $warning 75%; }
-    Deck.-past PaneLines:focus { border: round $warning; }
-    Deck.-single PaneLines { border: none; border-top: solid $secondary; }
-    Deck.-single PaneLines:focus { border-top: solid $primary; }
-    Deck.-single.-past PaneLines { border: none; border-top: solid $warning 75%; }
-    Deck.-single.-past PaneLines:focus { border: none; border-top: solid $warning; }
+    Deck PaneWidget { border: round $secondary; background: $surface; border-subtitle-color: $accent; }
+    Deck PaneWidget:focus { border: round $primary; }
+    Deck.-past PaneWidget { border: round $warning 75%; }
+    Deck.-past PaneWidget:focus { border: round $warning; }
+    Deck.-single PaneWidget { border: none; border-top: solid $secondary; }
+    Deck.-single PaneWidget:focus { border-top: solid $primary; }
+    Deck.-single.-past PaneWidget { border: none; border-top: solid $warning 75%; }
+    Deck.-single.-past PaneWidget:focus { border: none; border-top: solid $warning; }
     """
 
-    def __init__(self, panes: Iterable[PaneLines], layouts: Layouts | None = None) -> None:
-        """With `layouts` the sizes a person makes are kept, and those kept before are taken."""
+    def __init__(self, panes: Iterable[PaneWidget], layouts: SavedLayouts | None = None) -> None:
+        """With `layouts` the sizes are loaded from there and saved there."""
         super().__init__(id="deck")
         self.panes = {pane.pane: pane for pane in panes}
         self.slots: tuple[Slot, ...] = ()
-        self.sizes = Sizes()
+        self.sizes = PaneSizes()
         self.zoomed: Pane | None = None
         self._layouts = layouts
         self._class = ""
-        self._keeping: Timer | None = None
+        self._save_timer: Timer | None = None
         self._dragged: tuple[Slot, bool] | None = None
-        """The slot whose edge the mouse holds, and whether it is the right one, not the lower."""
+        """The slot whose edge the mouse drags, and whether it is the right edge (else the lower edge)."""
         self._fronts: list[Pane] = [Pane.MEMORY]
         self._sources = 1
         self._expected = Size(0, 0)
         self._titles: dict[Pane, tuple[Line, str]] = {}
         self._slot_layout = _SlotLayout(self._regions)
 
-    def compose(self) -> Iterator[PaneLines]:
+    def compose(self) -> Iterator[PaneWidget]:
         yield from self.panes.values()
 
     @property
@@ -64,12 +104,12 @@ class Deck(Kept, Widget):
         return self._slot_layout
 
     @property
-    def front(self) -> PaneLines:
-        """The pane that was chosen last."""
+    def front(self) -> PaneWidget:
+        """The pane chosen last."""
         return self.panes[self._fronts[0]]
 
     def choose(self, pane: Pane) -> None:
-        """Brings a pane to the front of its slot and gives it the keys."""
+        """Bring a pane to the front of its slot and give it the focus."""
         self._fronts = [pane, *(each for each in self._fronts if each is not pane)]
         if self.zoomed is not None:
             self.zoomed = pane
@@ -79,31 +119,31 @@ class Deck(Kept, Widget):
     def zoom(self, pane: Pane | None) -> None:
         self.zoomed = pane
         self.place()
-        self._keep_soon()
+        self._save_soon()
 
     # -- sizes -----------------------------------------------------------------------------------------------
 
     def resize(self, pane: Pane, *, across: int = 0, down: int = 0) -> bool:
-        """Makes a pane wider and higher by so much, or less; False when there is nothing to take it from."""
+        """Make a pane wider by `across` and higher by `down` cells, or less; False when nothing changed."""
         slot = self._slot_of(pane)
         before = self.slots
         if slot is not None and len(self.slots) > 1:
-            self._give(slot, slot.width + across, slot.height + down)
+            self._set_size(slot, slot.width + across, slot.height + down)
         return self.slots != before
 
     def show_sources(self, *, shown: bool) -> None:
-        """Whether the list of sources has a place of its own or is a tab."""
+        """Show the list of sources in its own slot, or as a tab."""
         self.sizes = replace(self.sizes, sources=shown)
         self.place()
-        self._keep_soon()
+        self._save_soon()
 
     def reset_sizes(self) -> None:
-        self.sizes, self.zoomed = Sizes(), None
+        self.sizes, self.zoomed = PaneSizes(), None
         self.place()
-        self._keep_soon()
+        self._save_soon()
 
-    def _give(self, slot: Slot, width: int, height: int) -> None:
-        """A new size for a slot; what it really got is what counts from then on."""
+    def _set_size(self, slot: Slot, width: int, height: int) -> None:
+        """Ask for a new size of a slot, and keep the size that it really got."""
         before = self.sizes
         if width != slot.width:
             self.sizes = self.sizes.wide(slot.across, width)
@@ -118,13 +158,13 @@ class Deck(Kept, Widget):
             self.sizes = self.sizes.wide(now.across, now.width)
         if height != slot.height:
             self.sizes = self.sizes.high(now.down, now.height)
-        self._keep_soon()
+        self._save_soon()
 
     def _slot_of(self, pane: Pane) -> Slot | None:
         return next((slot for slot in self.slots if slot.shown is pane), None)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """An edge between panes can be dragged; its upper side has the tabs of the pane below."""
+        """Start to drag an edge between panes; upper edges have the tabs and are not dragged."""
         x, y = event.screen_x - self.region.x, event.screen_y - self.region.y
         for slot in self.slots if len(self.slots) > 1 else ():
             right, lower = slot.x + slot.width - 1, slot.y + slot.height - 1
@@ -139,61 +179,61 @@ class Deck(Kept, Widget):
     def on_mouse_move(self, event: events.MouseMove) -> None:
         if self._dragged is None:
             return
-        held, right = self._dragged
-        slot = self._slot_of(held.shown) or held
+        dragged, right = self._dragged
+        slot = self._slot_of(dragged.shown) or dragged
         if right:
-            self._give(slot, event.screen_x - self.region.x - slot.x + 1, slot.height)
+            self._set_size(slot, event.screen_x - self.region.x - slot.x + 1, slot.height)
         else:
-            self._give(slot, slot.width, event.screen_y - self.region.y - slot.y + 1)
+            self._set_size(slot, slot.width, event.screen_y - self.region.y - slot.y + 1)
 
     def on_mouse_up(self) -> None:
         if self._dragged is not None:
             self._dragged = None
             self.release_mouse()
 
-    # -- remembering -----------------------------------------------------------------------------------------
+    # -- saved layouts ---------------------------------------------------------------------------------------
 
-    def _recall(self, size: Size) -> None:
-        """Takes what was made for terminals of this size; which tabs are in front is only taken at first."""
+    def _load_layout(self, size: Size) -> None:
+        """Load the layout saved for terminals of this size; the front tabs only the first time."""
         known = size_class(size.width, size.height)
         if self._layouts is None or known == self._class:
             return
         first, self._class = not self._class, known
-        arranged = self._layouts.of(known)
-        self.sizes = arranged.sizes
+        saved = self._layouts.of(known)
+        self.sizes = saved.sizes
         if first:
-            self._fronts += [pane for pane in arranged.fronts if pane not in self._fronts]
+            self._fronts += [pane for pane in saved.fronts if pane not in self._fronts]
 
-    def _keep_soon(self) -> None:
-        if self._keeping is not None:
-            self._keeping.stop()
+    def _save_soon(self) -> None:
+        if self._save_timer is not None:
+            self._save_timer.stop()
         if self._layouts is not None:
-            self._keeping = self.set_timer(UNTIL_KEPT, self._keep)
+            self._save_timer = self.set_timer(SAVE_DELAY, self._save)
 
-    def _keep(self) -> None:
-        if write := self._kept_layout():
-            self.run_worker(write, thread=True, name="keeping the layout", exit_on_error=False)
+    def _save(self) -> None:
+        if write := self._layout_writer():
+            self.run_worker(write, thread=True, name="saving the layout", exit_on_error=False)
 
-    def _kept_layout(self) -> Callable[[], None] | None:
+    def _layout_writer(self) -> Callable[[], None] | None:
         if self._layouts is None or not self._class:
             return None
-        return self._layouts.keep(self._class, Arranged(self.sizes, tuple(self._fronts)))
+        return self._layouts.keep(self._class, SavedLayout(self.sizes, tuple(self._fronts)))
 
     def on_unmount(self) -> None:
-        if write := self._kept_layout():
+        if write := self._layout_writer():
             write()
 
     # -- places ----------------------------------------------------------------------------------------------
 
     def place(self, sources: int | None = None) -> None:
-        """Gives every pane its place anew: what they hold, the size or the choice has changed."""
+        """Place every pane again after a change of contents, size or choice; `sources` is their number."""
         if sources is not None:
             self._sources = sources
         size = self.size or self._expected
-        self._recall(size)
+        self._load_layout(size)
         wanted = {name: pane.lines_wanted(72) for name, pane in self.panes.items()}
-        wishes = Wishes(wanted, self._sources)
-        slots = arrange(size.width, size.height, wishes, self._fronts, self.zoomed, self.sizes)
+        needs = LayoutNeeds(wanted, self._sources)
+        slots = arrange(size.width, size.height, needs, self._fronts, self.zoomed, self.sizes)
         if slots != self.slots:
             self.slots = slots
             shown = {slot.shown for slot in slots}
@@ -202,8 +242,8 @@ class Deck(Kept, Widget):
                 if pane.display != (name in shown):
                     pane.display = name in shown
             for slot in slots:
-                self.panes[slot.shown].awaited_size = Size(slot.width, slot.height)
-            # Asked of a child: a widget keeps its own arrangement until one of its children wants another.
+                self.panes[slot.shown].expected_size = Size(slot.width, slot.height)
+            # Asked of a child: a widget keeps its arrangement until one of its children asks for another.
             self.front.refresh(layout=True)
         self.retitle()
 
@@ -212,7 +252,7 @@ class Deck(Kept, Widget):
             self._title(slot)
 
     def on_mount(self) -> None:
-        """So that the very first picture is right: ours is all of the screen but the header and the keys."""
+        """Place the panes before the first paint: the deck has the screen without header and key bar."""
         self._expected = Size(self.app.size.width, self.app.size.height - 2)
         self.place()
         self.watch(self.app, "theme", self.retitle, init=False)
@@ -221,7 +261,7 @@ class Deck(Kept, Widget):
         self.place()
 
     def neighbour(self, pane: Pane, *, right: bool) -> Pane | None:
-        """The pane beside this one, at its height; in a single slot the next tab."""
+        """The pane beside this one at its height, or None; in a single slot the next tab."""
         if len(self.slots) == 1:
             tabs = self.slots[0].panes
             return tabs[(tabs.index(pane) + (1 if right else -1)) % len(tabs)]
@@ -247,23 +287,23 @@ class Deck(Kept, Widget):
     def _title(self, slot: Slot) -> None:
         pane = self.panes[slot.shown]
         counts = {
-            name: self.panes[name].count(shown) for name in slot.panes if (shown := self.panes[name].shown)
+            name: self.panes[name].count(view) for name in slot.panes if (view := self.panes[name].view)
         }
         line = tabs(slot, counts)
         if self._titles.get(slot.shown) != (line, self.app.theme):
             self._titles[slot.shown] = (line, self.app.theme)
-            pane.entitle(line)
+            pane.set_title(line)
 
 
 class _SlotLayout(Layout):
-    """The toolkit's side of it: regions that were worked out elsewhere."""
+    """A layout of the toolkit with regions that the deck computed."""
 
     name = "slots"
 
     def __init__(self, regions: Callable[[], dict[Widget, Region]]) -> None:
         self._regions = regions
 
-    def arrange(  # the toolkit's shape; the size was taken into account when the slots were worked out
+    def arrange(  # the toolkit's signature; the size is already in the regions
         self,
         parent: Widget,  # noqa: ARG002
         children: list[Widget],

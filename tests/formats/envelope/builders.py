@@ -1,4 +1,4 @@
-"""Small records to build bundles from, and one whole turn of an agent told in them."""
+"""Builders of small records and bundles, and one whole turn of an agent."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from ctxview.core.origin import JsonValue
 from ctxview.formats.envelope.bundle import Bundle
-from ctxview.formats.envelope.model import Dossier
-from ctxview.formats.envelope.read import RecordFile, read_file
-from ctxview.origin import JsonValue
+from ctxview.formats.envelope.model import EnvelopeRecords
+from ctxview.formats.envelope.parser import RecordFile, parse_record_file
 
 Members = dict[str, JsonValue]
 VERSION: Members = {"schema_version": "0.1.1"}
@@ -250,8 +250,8 @@ def as_folder(records: Sequence[Members]) -> dict[str, bytes]:
 
 
 def as_embedded(records: Sequence[Members]) -> dict[str, bytes]:
-    """Each record in the first place that refers to it; what nothing refers to stands beside the envelope."""
-    from ctxview.formats.envelope.read import kind_of
+    """Embed each record in its first reference; unreferenced records are beside the envelope."""
+    from ctxview.formats.envelope.parser import kind_of
     from ctxview.formats.envelope.vocabulary import OWN_ID
 
     copies: list[Members] = [json.loads(json.dumps(each)) for each in records]
@@ -263,7 +263,7 @@ def as_embedded(records: Sequence[Members]) -> dict[str, bytes]:
         grown = [top[-1]]
         while grown:
             holder = grown.pop()
-            read = read_file("x.json", json.dumps(holder).encode()).records[0]
+            read = parse_record_file("x.json", json.dumps(holder).encode()).records[0]
             for reference in read.references:
                 place = _place(holder, reference.path)
                 found = _taken(waiting, reference)
@@ -274,9 +274,9 @@ def as_embedded(records: Sequence[Members]) -> dict[str, bytes]:
 
 
 def _taken(waiting: dict[object, Members], reference: object) -> Members | None:
-    from ctxview.formats.envelope.model import Reference
+    from ctxview.formats.envelope.model import RecordReference
 
-    assert isinstance(reference, Reference)
+    assert isinstance(reference, RecordReference)
     for kind in reference.leads_to:
         if reference.name not in ("surface_id", "assembly_id") and (kind, reference.id) in waiting:
             return waiting.pop((kind, reference.id))
@@ -290,9 +290,9 @@ def _place(holder: JsonValue, path: Sequence[str | int]) -> JsonValue:
 
 
 def _put(place: JsonValue, reference: object, found: Members) -> None:
-    from ctxview.formats.envelope.model import Reference
+    from ctxview.formats.envelope.model import RecordReference
 
-    assert isinstance(reference, Reference)
+    assert isinstance(reference, RecordReference)
     last = reference.path[-1]
     old = place[last]  # type: ignore[index, call-overload]
     place[last] = {**old, "item_ref": found} if isinstance(old, dict) else found  # type: ignore[index, call-overload]
@@ -307,19 +307,19 @@ LAYOUTS: Mapping[str, Callable[[Sequence[Members]], dict[str, bytes]]] = {
 
 
 def read_all(files: Mapping[str, bytes]) -> tuple[RecordFile, ...]:
-    return tuple(read_file(name, data) for name, data in files.items())
+    return tuple(parse_record_file(name, data) for name, data in files.items())
 
 
 def bundle(records: Sequence[Members]) -> Bundle:
     return Bundle(read_all(as_array(records)))
 
 
-def dossier(records: Sequence[Members]) -> Dossier:
-    return bundle(records).dossiers[0]
+def records(records: Sequence[Members]) -> EnvelopeRecords:
+    return bundle(records).groups[0]
 
 
 def write(folder: Path, files: Mapping[str, bytes]) -> Path:
-    """The files on disk: the folder, or the one file there is."""
+    """Write the files to disk and return the folder, or the only file."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
         (folder / name).write_bytes(data)

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ctxview.formats.envelope.bundle import Bundle
-from ctxview.formats.envelope.model import Dossier
-from ctxview.formats.envelope.read import kind_of, read_file
+from ctxview.formats.envelope.model import EnvelopeRecords
+from ctxview.formats.envelope.parser import kind_of, parse_record_file
 from ctxview.formats.envelope.vocabulary import OWN_ID
 from tests.formats.envelope.sound_records import (
     Json,
@@ -35,17 +35,19 @@ from tests.formats.envelope.sound_records import (
 
 
 def read(*files: Sequence[Any]) -> Bundle:
-    """Each argument is what one file holds as an array."""
+    """Parse a bundle; each argument is the array in one file."""
     numbered = enumerate(files, 1)
-    return Bundle(tuple(read_file(f"bundle-{at}.json", json.dumps(each).encode()) for at, each in numbered))
+    return Bundle(
+        tuple(parse_record_file(f"bundle-{at}.json", json.dumps(each).encode()) for at, each in numbered)
+    )
 
 
-def dossier(values: Sequence[Any]) -> Dossier:
-    return read(values).dossiers[0]
+def records(values: Sequence[Any]) -> EnvelopeRecords:
+    return read(values).groups[0]
 
 
 def named(values: Iterable[Json], id_: str) -> Json:
-    """The first record of that id, to be looked at or changed."""
+    """The first record with this id; it may be changed."""
     return next(each for each in values if isinstance(each, dict) and _id(each) == id_)
 
 
@@ -67,7 +69,7 @@ def _id(value: Json) -> Any:
 
 
 def good() -> list[Json]:
-    """A new copy of the bundle, every record with all that is recommended."""
+    """A new copy of the bundle, every record with all recommended fields."""
     goal = "Land the strict JSON parser, with the byte spans that the inspector needs, before Friday."
     return [
         envelope(),

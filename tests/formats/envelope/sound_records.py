@@ -1,4 +1,4 @@
-"""Single records of the sound bundle, each with all that the draft recommends."""
+"""Single records of the sound bundle, each with all recommended fields."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def envelope(id_: str = "ctx-1", **members: Any) -> Json:
 
 
 def item(id_: str, content: str | None = None, **members: Any) -> Json:
-    """An item with all that is recommended: inline when it has a content, else by reference."""
+    """An item with all recommended fields: inline if it has content, else by reference."""
     inline: Json = {"content_mode": "ref", "content_ref": f"store:{id_}", "byte_size": 4000}
     if content is not None:
         inline = {"content_mode": "inline", "content": content, "byte_size": len(content.encode())}

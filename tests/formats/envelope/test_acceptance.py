@@ -1,4 +1,4 @@
-"""The acceptance scenarios, runtime cases and failure cases of the draft, each by what a person gets to see.
+"""The acceptance scenarios, runtime cases and failure cases of the draft, checked by what a person sees.
 
 That two key presses lead from an injected block to its source is walked in `tests/tui/test_envelope_walk`.
 """
@@ -15,16 +15,16 @@ import pytest
 
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.cli import main
-from ctxview.findings import REGISTRY, Severity
+from ctxview.core.findings import REGISTRY, Severity
+from ctxview.core.state import Block, ContextState, Reach
 from ctxview.formats import Lens, open_source
 from ctxview.formats.envelope.source import EnvelopeSource
-from ctxview.samples import folder
-from ctxview.state import Block, ContextState, Sight
+from ctxview.samples import samples_folder
 from tests.formats.envelope.bundles import named
 from tests.formats.envelope.whole_turn import whole_turn
 
 LENS = Lens(ESTIMATES["bytes/4"])
-PLANTED = folder() / "envelope" / "planted"
+PLANTED = samples_folder() / "envelope" / "planted"
 SECRET = "Hedwig Solvang, invoice 2026-0417, call back on 0555 0141 882"
 WAY = ("sources", "surface", "selection", "budget", "assembly", "injection")
 
@@ -34,7 +34,7 @@ Change = Callable[[list[Json]], object]
 
 @pytest.fixture
 def open_turn(tmp_path: Path) -> Callable[..., EnvelopeSource]:
-    """Opens the whole turn after a change."""
+    """Return a function that opens the whole turn after a change."""
 
     def opened(change: Change | None = None) -> EnvelopeSource:
         values = whole_turn()
@@ -63,7 +63,7 @@ def block(source: EnvelopeSource, name: str) -> Block:
 def node_text(source: EnvelopeSource, name: str) -> str:
     flow = state(source).flow
     assert flow is not None
-    return next(each.text for each in flow.nodes() if each.label == name)
+    return next(each.text for each in flow.index.nodes.values() if each.label == name)
 
 
 def setting(id_: str, **members: Any) -> Change:
@@ -80,14 +80,14 @@ Open = Callable[..., EnvelopeSource]
 # -- the seven acceptance scenarios --------------------------------------------------------------------------
 
 
-def test_as1_a_turn_is_one_way_from_eleven_items_to_two_injections(open_turn: Open) -> None:
+def test_as1_a_turn_is_one_flow_from_eleven_items_to_two_injections(open_turn: Open) -> None:
     source = open_turn()
     flow = state(source).flow
     assert flow is not None
     assert rules(source) == set()
     stages = {stage.name: stage.nodes for stage in flow.stages}
     assert len([each for each in stages["surface"] if each.block]) == 11
-    assert [flow.passed(*each) for each in pairwise(WAY)] == [11, 11, 7, 7, 7]
+    assert [flow.index.passed(*each) for each in pairwise(WAY)] == [11, 11, 7, 7, 7]
     assert len(stages["assembly"]) == len(stages["injection"]) == 2
     budgets = {(each.target, each.unit): (each.used, each.limit) for each in state(source).budgets}
     assert budgets["model", "tokens"] == (540, 600)
@@ -96,7 +96,7 @@ def test_as1_a_turn_is_one_way_from_eleven_items_to_two_injections(open_turn: Op
     assert {"durable_memory", "knowledge_pack_item", "user_message", "thread"} <= kinds
 
 
-def test_as2_what_was_left_out_is_listed_with_its_reason(open_turn: Open) -> None:
+def test_as2_omitted_items_are_listed_with_their_reason(open_turn: Open) -> None:
     source = open_turn()
     reasons = {
         each.id: each.reason or ""
@@ -114,23 +114,23 @@ def test_as2_what_was_left_out_is_listed_with_its_reason(open_turn: Open) -> Non
     assert rules(open_turn(setting("selection-1", omitted_item_refs=bare))) == {"ENV038"}
 
 
-def test_as3_a_compaction_shows_what_it_replaced_what_was_lost_and_when_to_refresh(open_turn: Open) -> None:
+def test_as3_a_compaction_shows_its_sources_its_losses_and_its_refresh_policy(open_turn: Open) -> None:
     source = open_turn()
-    told = node_text(source, "compaction-1")
+    text = node_text(source, "compaction-1")
     summary = named(whole_turn(), "summary-1")
     for part in ("item-old-1", "item-old-2", summary["content"], *summary["loss_notes"]):
-        assert part in told
-    assert "replace_in_model_window" in told
-    assert f"refresh: {summary['refresh_policy']}" in told
+        assert part in text
+    assert "replace_in_model_window" in text
+    assert f"refresh: {summary['refresh_policy']}" in text
     assert "2 items, 2,000 → 140 tokens, lost: " in state(source).extra["compaction compaction-1"]
     assert "ENV066" in rules(open_turn(dropping("compaction-1", "loss_notes")))
     lost = open_turn(lambda values: values.remove(named(values, "item-old-2")))
     assert "ENV064" in rules(lost)
 
 
-def test_as4_what_is_for_the_tool_alone_is_shown_to_the_tool_alone(open_turn: Open) -> None:
-    sights = block(open_turn(), "item-log").sights
-    assert (sights["tool"], sights["model"]) == (Sight.INJECTED, Sight.DENIED)
+def test_as4_an_item_for_the_tool_is_shown_only_to_the_tool(open_turn: Open) -> None:
+    reach = block(open_turn(), "item-log").reach
+    assert (reach["tool"], reach["model"]) == (Reach.INJECTED, Reach.DENIED)
 
     def leak(values: list[Json]) -> None:
         named(values, "assembly-model")["ordered_blocks"][1]["item_refs"].append("item-log")
@@ -138,7 +138,7 @@ def test_as4_what_is_for_the_tool_alone_is_shown_to_the_tool_alone(open_turn: Op
     assert "ENV056" in rules(open_turn(leak))
 
 
-def test_as5_a_blocking_gap_is_on_top_with_all_that_is_known(open_turn: Open) -> None:
+def test_as5_a_blocking_gap_is_first_with_all_its_facts(open_turn: Open) -> None:
     def block_it(values: list[Json]) -> None:
         values.append({**named(values, "missing-1"), "missing_id": "missing-2", "severity": "blocking"})
         named(values, "ctx-1")["missing_context_refs"].append("missing-2")
@@ -169,7 +169,7 @@ def test_as6_a_masked_item_says_how_and_under_which_policy(open_turn: Open) -> N
     assert rules(open_turn(setting("item-note", policy_refs=[]))) == {"ENV077"}
 
 
-def test_as7_an_envelope_says_where_in_the_runtime_it_belongs_and_nothing_more(open_turn: Open) -> None:
+def test_as7_an_envelope_names_only_its_runtime_ids(open_turn: Open) -> None:
     source = open_turn()
     facts = state(source).extra
     kinds = ("session", "thread", "turn", "task", "run", "attempt")
@@ -194,7 +194,7 @@ def test_id_001_a_turn_alone_is_not_enough(open_turn: Open) -> None:
     assert "ENV085" in rules(open_turn(runtime_without("session", "thread")))
 
 
-def test_sel_001_chosen_and_left_out_are_together_the_candidates(open_turn: Open) -> None:
+def test_sel_001_selected_and_omitted_items_are_together_the_candidates(open_turn: Open) -> None:
     assert len([*state(open_turn()).blocks()]) == 11
     selection = named(whole_turn(), "selection-1")
     left = selection["omitted_item_refs"]
@@ -217,22 +217,26 @@ def test_budget_001_a_tight_window_shows_limit_use_strategy_segments_and_cuts(op
     assert state(source).extra["overflow of budget-model"] == overflow
 
 
-def test_asm_001_what_was_injected_leads_to_its_source(open_turn: Open) -> None:
+def test_asm_001_an_injected_item_leads_to_its_source(open_turn: Open) -> None:
     flow = state(open_turn()).flow
     assert flow is not None
-    items = {each.start for each in flow.into("context_injection:injection-model")}
+    items = {each.start for each in flow.index.into("context_injection:injection-model")}
     assert "context_item:item-plan" in items
-    assert "context_source_ref:source-plan" in {each.start for each in flow.into("context_item:item-plan")}
+    assert "context_source_ref:source-plan" in {
+        each.start for each in flow.index.into("context_item:item-plan")
+    }
     assert "ENV062" in rules(open_turn(setting("item-plan", source_refs=[])))
 
 
-def test_missing_001_a_gap_names_who_was_asked_where_to_look_and_what_waits(open_turn: Open) -> None:
+def test_missing_001_a_gap_names_who_was_asked_where_to_look_and_blocked_actions(open_turn: Open) -> None:
     source = open_turn()
     gap = state(source).missing[0]
     assert gap.why == "needed for choosing the syntax; asked of user-1; may be found in file (pyproject.toml)"
     assert gap.blocks == ("publish the package",)
-    nobody = open_turn(dropping("missing-1", "owner"))
-    assert {(each.rule, each.severity) for each in nobody.findings(LENS)} == {("ENV087", Severity.INFO)}
+    without_owner = open_turn(dropping("missing-1", "owner"))
+    assert {(each.rule, each.severity) for each in without_owner.findings(LENS)} == {
+        ("ENV087", Severity.INFO)
+    }
 
 
 def test_compact_001_a_summary_is_shown_as_a_summary_of_its_sources(open_turn: Open) -> None:
@@ -256,7 +260,7 @@ def test_compact_001_a_summary_is_shown_as_a_summary_of_its_sources(open_turn: O
     ],
     ids=" ".join,
 )
-def test_policy_001_what_was_masked_is_in_nothing_that_is_printed(
+def test_policy_001_masked_content_is_never_printed(
     command: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     main([command[0], str(PLANTED), *command[1:]])
@@ -287,7 +291,7 @@ def test_evid_001_reports_cite_ids_and_evidence_copies_nothing(
 
 
 @pytest.mark.parametrize("type_", ["turn.completed", "task.failed", "tool.succeeded", "permission.granted"])
-def test_gov_001_an_event_of_the_runtime_is_no_context_event(open_turn: Open, type_: str) -> None:
+def test_gov_001_an_event_of_the_runtime_is_not_a_context_event(open_turn: Open, type_: str) -> None:
     found = open_turn(setting("event-1", event_type=type_)).findings(LENS)
     assert [(each.rule, each.severity) for each in found] == [("ENV020", Severity.ERROR)]
 
@@ -305,22 +309,22 @@ def test_fc1_a_context_event_does_not_end_a_turn(open_turn: Open) -> None:
     assert rules(open_turn(setting("event-12", event_type="turn.ended"))) == {"ENV020"}
 
 
-def test_fc2_a_gap_is_no_approval(open_turn: Open) -> None:
+def test_fc2_a_gap_is_not_an_approval(open_turn: Open) -> None:
     assert "ENV076" in rules(open_turn(setting("missing-1", metadata={"approved": True})))
 
 
-def test_fc3_whether_a_summary_became_the_answer_is_told_to_be_unknown(open_turn: Open) -> None:
+def test_fc3_a_summary_as_the_answer_cannot_be_checked(open_turn: Open) -> None:
     rule = REGISTRY["ENV071"]
-    assert "nobody can check this" in (rule.check.__doc__ or "")
+    assert "this cannot be checked" in (rule.check.__doc__ or "")
     assert "ENV071" not in rules(open_turn(setting("summary-1", summary_kind="final answer")))
 
 
-def test_fc4_an_event_of_another_turn_is_noticed(open_turn: Open) -> None:
+def test_fc4_an_event_of_another_turn_is_reported(open_turn: Open) -> None:
     assert rules(open_turn(setting("event-12", turn_id="turn-9"))) == {"ENV084"}
     assert "ENV085" in rules(open_turn(dropping("selection-1", "run_id")))
 
 
-def test_fc5_what_was_redacted_does_not_come_back_in_a_summary(open_turn: Open) -> None:
+def test_fc5_redacted_content_does_not_return_in_a_summary(open_turn: Open) -> None:
     sources = ["item-old-1", "item-note"]
 
     def summarise(values: list[Json]) -> None:

@@ -1,4 +1,4 @@
-"""The acceptance tests about files: what is loaded is kept, what is odd is opened, what is saved is new."""
+"""Acceptance tests about files: round trips, sparse and odd files, and published revisions."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import pytest
 
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.cli import main
-from ctxview.contract import state_as_json
-from ctxview.edits import MoveItem, SetValue
+from ctxview.core.edits import MoveItem, SetValue
+from ctxview.core.state import ContextState, RefStatus
 from ctxview.formats import Lens, open_source
 from ctxview.formats.envelope.model import Record
 from ctxview.formats.envelope.source import EnvelopeSource
 from ctxview.formats.interface import Signature
-from ctxview.samples import folder
-from ctxview.state import ContextState, RefStatus
+from ctxview.reports.json_output import state_as_json
+from ctxview.samples import samples_folder
 from tests.formats.envelope import builders as b
 from tests.formats.envelope.bundles import good, named
 from tests.formats.envelope.sound_records import Json
@@ -27,7 +27,7 @@ from tests.formats.envelope.whole_turn import EDITABLE, examples, whole_turn
 LENS = Lens(ESTIMATES["bytes/4"])
 WHY = Signature("reviewer", "Sable asked for it")
 UNKNOWN = {"zebra": {"stripes": [1, 1.0, 1e2]}, "apple": None, "": "nameless", "über": "ü\u2028"}
-"""Members nobody knows, in no order of the alphabet."""
+"""Unknown members, not in alphabetical order."""
 
 
 def opened(path: Path) -> EnvelopeSource:
@@ -51,14 +51,14 @@ def edited(source: EnvelopeSource, *edits: SetValue | MoveItem) -> dict[str, byt
 
 
 def pairs(data: bytes) -> Any:
-    """The value with every object as its members in order, so that order counts."""
+    """Parse JSON with every object as a list of members, so that order counts."""
     return json.loads(data, object_pairs_hook=list)
 
 
 @pytest.fixture
 def handoff(tmp_path: Path) -> EnvelopeSource:
-    """The sample in a place where it may be written to."""
-    shutil.copytree(folder() / "envelope" / "handoff", tmp_path / "handoff")
+    """A writable copy of the sample."""
+    shutil.copytree(samples_folder() / "envelope" / "handoff", tmp_path / "handoff")
     return opened(tmp_path / "handoff" / "handoff.json")
 
 
@@ -85,7 +85,7 @@ def test_an_edit_keeps_everything_else_and_the_order_of_all_members(tmp_path: Pa
     assert pairs(data) == expected
 
 
-def test_a_new_revision_of_a_whole_bundle_keeps_every_record_and_what_nobody_knows(tmp_path: Path) -> None:
+def test_a_new_revision_of_a_whole_bundle_keeps_every_record_and_unknown_member(tmp_path: Path) -> None:
     values = whole_turn()
     for value in values:
         value |= UNKNOWN
@@ -106,11 +106,11 @@ def test_a_new_revision_of_a_whole_bundle_keeps_every_record_and_what_nobody_kno
     assert len(after) == len(before) + 1
 
 
-# -- what is odd is opened -----------------------------------------------------------------------------------
+# -- odd files -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", examples())
-def test_examples_as_sparse_as_the_drafts_own_are_opened_and_told_what_they_lack(
+def test_sparse_examples_are_opened_and_lacking_fields_are_reported(
     tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "record.json"
@@ -122,17 +122,17 @@ def test_examples_as_sparse_as_the_drafts_own_are_opened_and_told_what_they_lack
     assert "envelope" in capsys.readouterr().out
 
 
-def test_all_examples_in_one_folder_are_one_story(tmp_path: Path) -> None:
+def test_all_examples_in_one_folder_are_one_bundle(tmp_path: Path) -> None:
     for name, value in examples().items():
         (tmp_path / f"{name}.json").write_text(json.dumps(value))
-    shown = opened(tmp_path).reading(0, LENS).state
-    assert {each.id: each.tier for each in shown.blocks()} == {
+    result = opened(tmp_path).reading(0, LENS).state
+    assert {each.id: each.tier for each in result.blocks()} == {
         "item-timetable": "selected",
         "item-prices": "omitted",
         "turn-1": "compacted",
         "turn-2": "compacted",
     }
-    assert [each.id for each in shown.refs if each.status is RefStatus.DANGLING] == [
+    assert [each.id for each in result.refs if each.status is RefStatus.DANGLING] == [
         "surface-ferry",
         "item-wish",
         "injection-ferry",
@@ -140,30 +140,28 @@ def test_all_examples_in_one_folder_are_one_story(tmp_path: Path) -> None:
         "turn-2",
         "item-prices",
     ]
-    assert shown.missing[0].blocks == ("book a place",)
+    assert result.missing[0].blocks == ("book a place",)
 
 
 def test_records_inside_an_envelope_give_the_same_view_and_one_finding(tmp_path: Path) -> None:
     by_reference = opened(b.write(tmp_path / "refs", b.as_array(good())))
     inside = opened(b.write(tmp_path / "inside", b.as_embedded(good())))
 
-    assert view(inside.reading(0, LENS).state) == view(by_reference.reading(0, LENS).state)
+    assert comparable(inside.reading(0, LENS).state) == comparable(by_reference.reading(0, LENS).state)
     assert [each.rule for each in by_reference.findings(LENS)] == []
     assert [each.rule for each in inside.findings(LENS)] == ["ENV018"]
 
 
-def view(state: ContextState) -> Json:
-    """What is shown, apart from where it stands in its file and in which order it was found."""
-    shown = state_as_json(state)
+def comparable(state: ContextState) -> Json:
+    """The state without origins and without order."""
+    result = state_as_json(state)
     flow = state.flow
     assert flow is not None
-    blocks = {
-        each.id: (each.tier, each.state, each.reason, each.text, each.sights) for each in state.blocks()
-    }
+    blocks = {each.id: (each.tier, each.state, each.reason, each.text, each.reach) for each in state.blocks()}
     return {
         "blocks": blocks,
         "budget": sorted(map(str, state.budgets)),
-        "counts": shown["counts"],
+        "counts": result["counts"],
         "missing": [(each.id, each.severity, each.status, each.why) for each in state.missing],
         "timeline": [(each.label, each.time) for each in state.timeline],
         "stages": {stage.name: sorted(each.label for each in stage.nodes) for stage in flow.stages},
@@ -171,20 +169,20 @@ def view(state: ContextState) -> Json:
     }
 
 
-# -- what is saved is new ------------------------------------------------------------------------------------
+# -- new revisions -------------------------------------------------------------------------------------------
 
 
-def chosen_after_all(source: EnvelopeSource, selection: str, item: str) -> dict[str, bytes]:
+def moved_to_selected(source: EnvelopeSource, selection: str, item: str) -> dict[str, bytes]:
     old = record(source, selection)
     place = next(each.path[-1] for each in old.refs("omitted_item_refs") if each.id == item)
     return edited(source, MoveItem(old.at("omitted_item_refs", place), old.at("selected_item_refs", "-")))
 
 
-def test_an_item_that_is_chosen_after_all_makes_a_selection_an_envelope_and_events(
+def test_an_item_that_is_moved_to_selected_makes_a_selection_an_envelope_and_events(
     handoff: EnvelopeSource,
 ) -> None:
     before = handoff.path.read_bytes()
-    new = handoff.publication(2, chosen_after_all(handoff, "selection-2", "item-ci-runs"), WHY)
+    new = handoff.publication(2, moved_to_selected(handoff, "selection-2", "item-ci-runs"), WHY)
     new.file.write_bytes(new.data)
     values = json.loads(new.data)
 
@@ -194,8 +192,8 @@ def test_an_item_that_is_chosen_after_all_makes_a_selection_an_envelope_and_even
     assert envelope["selection_refs"] == ["selection-1", "selection-2", "selection-2.r2"]
     assert envelope["metadata"]["ctxview"]["revision_of"] == "ctx-handoff"
     assert envelope["metadata"]["ctxview"]["reason"] == WHY.reason
-    told = [each["event_type"] for each in values if each.get("source") == "ctxview"]
-    assert told == ["context.selection.started", "context.selection.completed"]
+    events = [each["event_type"] for each in values if each.get("source") == "ctxview"]
+    assert events == ["context.selection.started", "context.selection.completed"]
 
     together = opened(handoff.path.parent)
     assert together.revisions[-1].label == "ctx-handoff.r2"
@@ -206,24 +204,24 @@ def test_an_item_that_is_chosen_after_all_makes_a_selection_an_envelope_and_even
     assert {each.rule for each in together.findings(LENS)} == {"ENV075"}
 
 
-def test_the_budget_is_judged_anew_in_the_new_revision(tmp_path: Path) -> None:
+def test_the_budget_is_checked_again_in_the_new_revision(tmp_path: Path) -> None:
     values = whole_turn()
     named(values, "budget-model")["actual_items"] = 7
     file = tmp_path / "turn.json"
     file.write_text(json.dumps(values))
     source = opened(file)
 
-    new = source.publication(0, chosen_after_all(source, "selection-1", "item-extra"), WHY)
+    new = source.publication(0, moved_to_selected(source, "selection-1", "item-extra"), WHY)
     new.file.write_bytes(new.data)
     following = opened(file)
 
     found = {each.rule for each in following.reading(1, LENS).findings if each.origin.file == str(new.file)}
-    # Seven are counted of six; assembled are six, as before: choosing alone shows nothing to anybody.
+    # Seven of six items are counted; six are assembled, as before: selecting an item does not inject it.
     assert found == {"ENV045", "ENV046"}
     assert [each.rule for each in following.reading(0, LENS).findings] == ["ENV045", "ENV046"]
 
 
-def test_a_limit_that_is_changed_in_a_draft_is_judged_before_it_is_saved(tmp_path: Path) -> None:
+def test_a_limit_that_is_changed_in_a_draft_is_checked_before_it_is_saved(tmp_path: Path) -> None:
     values = whole_turn()
     named(values, "ctx-1")["lifecycle"] = "draft"
     file = tmp_path / "turn.json"
@@ -235,22 +233,22 @@ def test_a_limit_that_is_changed_in_a_draft_is_judged_before_it_is_saved(tmp_pat
     assert [each.rule for each in source.reading(0, LENS, drafts).findings] == ["ENV045"]
 
 
-def test_id_002_two_attempts_are_kept_told_apart_and_left_alone(
+def test_id_002_two_attempts_are_separate_and_kept_unchanged(
     handoff: EnvelopeSource, capsys: pytest.CaptureFixture[str]
 ) -> None:
     attempts = [each.label for each in handoff.revisions if each.kind == "attempt"]
     assert attempts == ["attempt-1 of ctx-handoff", "attempt-2 of ctx-handoff"]
     assert main(["diff", str(handoff.path), "--at", *attempts]) == 1
-    told = capsys.readouterr().out
-    assert "item-report" in told
-    assert "item-guide" in told
+    output = capsys.readouterr().out
+    assert "item-report" in output
+    assert "item-guide" in output
 
     first, second = record(handoff, "selection-1"), record(handoff, "selection-2")
     old = first.document.literal(first.pointer)
     drafts = edited(handoff, SetValue(second.at("rationale"), "The report is why there is a doubt."))
     after = opened_bytes(handoff, handoff.publication(2, drafts, WHY).data)
-    kept = record(after, "selection-1")
-    assert kept.document.literal(kept.pointer) == old
+    copied = record(after, "selection-1")
+    assert copied.document.literal(copied.pointer) == old
 
 
 def opened_bytes(source: EnvelopeSource, data: bytes) -> EnvelopeSource:

@@ -1,25 +1,25 @@
-"""Nothing that stands in a file makes reading, judging or showing it fail, and nothing withheld gets out."""
+"""No file content makes reading, checking or showing it fail, and no withheld content gets out."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import fields, is_dataclass
 from enum import Enum
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec import Struct
 
 from ctxview.analysis.tokens import ESTIMATES
-from ctxview.contract import state_as_json
+from ctxview.core.origin import Origin
 from ctxview.formats import Lens
-from ctxview.formats.envelope.fields import BLOCK, FIELDS, SEGMENT
-from ctxview.formats.envelope.opening import FORMAT
+from ctxview.formats.envelope.field_specs import BLOCK, FIELDS, SEGMENT
+from ctxview.formats.envelope.format import FORMAT
 from ctxview.formats.envelope.vocabulary import KIND_OF_ID, KNOWN, TARGETS
 from ctxview.formats.interface import Reading
 from ctxview.formats.peek import Peek
-from ctxview.origin import Origin
+from ctxview.reports.json_output import state_as_json
 from tests.formats.envelope import builders as b
 
 LENS = Lens(ESTIMATES["bytes/4"])
@@ -64,7 +64,7 @@ def readings(path: Path) -> list[Reading]:
 
 
 def strings(value: object) -> list[str]:
-    """Every text of a state, apart from addresses."""
+    """All texts of a state, except origins."""
     if isinstance(value, Enum | Origin):
         return []
     if isinstance(value, str):
@@ -73,20 +73,16 @@ def strings(value: object) -> list[str]:
         return [text for pair in value.items() for each in pair for text in strings(each)]
     if isinstance(value, list | tuple):
         return [text for each in value for text in strings(each)]
-    if is_dataclass(value):
+    if isinstance(value, Struct):
         skipped = ("source", "file", "pointer", "edit")
-        return [
-            text
-            for each in fields(value)
-            if each.name not in skipped
-            for text in strings(getattr(value, each.name))
-        ]
+        names = (name for name in value.__struct_fields__ if name not in skipped)
+        return [text for name in names for text in strings(getattr(value, name))]
     return []
 
 
 @QUICK
 @given(VALUES)
-def test_any_json_can_be_read_judged_and_shown(tmp_path: Path, value: object) -> None:
+def test_any_json_can_be_read_checked_and_shown(tmp_path: Path, value: object) -> None:
     file = tmp_path / "any.json"
     file.write_text(json.dumps(value))
     FORMAT.recognise(Peek(file))
@@ -95,7 +91,7 @@ def test_any_json_can_be_read_judged_and_shown(tmp_path: Path, value: object) ->
 
 @QUICK
 @given(st.lists(RECORDS, max_size=7), st.booleans())
-def test_any_records_can_be_read_judged_and_shown(
+def test_any_records_can_be_read_checked_and_shown(
     tmp_path: Path, records: list[b.Members], lines: bool
 ) -> None:
     file = tmp_path / ("any.jsonl" if lines else "any.json")
@@ -122,7 +118,7 @@ HIDDEN = st.sampled_from(["removed", "policy_blocked", "encrypted_ref"])
 
 @QUICK
 @given(SECRETS, HIDDEN, st.sampled_from([*b.LAYOUTS]))
-def test_what_is_withheld_is_in_no_text_of_the_state_and_in_no_finding(
+def test_withheld_content_is_in_no_text_of_the_state_and_in_no_finding(
     tmp_path_factory: pytest.TempPathFactory, secret: str, state: str, layout: str
 ) -> None:
     secret = f"q{secret.strip()}z"
@@ -155,7 +151,7 @@ def test_what_is_withheld_is_in_no_text_of_the_state_and_in_no_finding(
         assert json.dumps(secret).encode()[1:-1] not in open_bytes
 
 
-def test_a_deep_nest_is_neither_followed_to_its_end_nor_fatal(tmp_path: Path) -> None:
+def test_very_deep_nesting_is_cut_and_does_not_fail(tmp_path: Path) -> None:
     depth = 3000
     data = '{"summary_id": "s", "content": "x", "source_item_refs": [' * depth + "]}" * depth
     file = tmp_path / "deep.json"

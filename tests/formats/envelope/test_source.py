@@ -1,4 +1,4 @@
-"""Envelopes are recognised by content, opened in every layout, and looked at again when they change."""
+"""Envelopes are recognised by content, opened in every layout, and read again when they change."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from ctxview.analysis.tokens import ESTIMATES
-from ctxview.formats import CannotOpen, Lens, Source, detect, discover, loading, open_source
+from ctxview.core.state import ContextState
+from ctxview.files.reading import ReadError, read_beneath
+from ctxview.formats import Lens, OpenError, Source, detect, discover, open_source
 from ctxview.formats.envelope import source as source_module
 from ctxview.formats.envelope.source import EnvelopeSource
-from ctxview.formats.interface import HasEditors, HoldsBack, Withholding
-from ctxview.state import ContextState
+from ctxview.formats.interface import Editors, PartialWrites, Redactor
+from ctxview.formats.kit import file_source as loading
 from tests.formats.envelope import builders as b
 from tests.formats.watching import Time, write
 
@@ -25,7 +27,7 @@ def opened(path: Path) -> EnvelopeSource:
     return found
 
 
-def shown(source: Source, revision: int = -1) -> ContextState:
+def state_of(source: Source, revision: int = -1) -> ContextState:
     return source.reading(revision % len(source.revisions), LENS).state
 
 
@@ -40,10 +42,10 @@ def rules(source: Source) -> set[str]:
 def test_every_layout_is_recognised_and_opens_the_same(tmp_path: Path, layout: str) -> None:
     path = b.write(tmp_path / "here", b.LAYOUTS[layout](b.turn()))
     assert [match.format for match in detect(path)] == ["envelope"]
-    found = shown(opened(path))
+    found = state_of(opened(path))
     assert {each.id: each.tier for each in found.blocks()} == {
         each.id: each.tier
-        for each in shown(opened(b.write(tmp_path / "there", b.as_array(b.turn())))).blocks()
+        for each in state_of(opened(b.write(tmp_path / "there", b.as_array(b.turn())))).blocks()
     }
 
 
@@ -70,11 +72,11 @@ def test_every_layout_is_recognised_and_opens_the_same(tmp_path: Path, layout: s
     ],
     ids=lambda record: next(iter(record)),
 )
-def test_single_records_open_with_findings_and_not_with_a_refusal(tmp_path: Path, record: b.Members) -> None:
+def test_single_records_open_with_findings_and_not_with_an_error(tmp_path: Path, record: b.Members) -> None:
     file = tmp_path / "example.json"
     file.write_text(json.dumps(record))
     source = opened(file)
-    assert shown(source).format == "envelope"
+    assert state_of(source).format == "envelope"
     assert ("ENV002" in rules(source)) == ("schema_version" not in record)
 
 
@@ -91,13 +93,13 @@ def test_single_records_open_with_findings_and_not_with_a_refusal(tmp_path: Path
     ],
     ids=str,
 )
-def test_other_json_is_not_taken_for_records(tmp_path: Path, value: object) -> None:
+def test_other_json_is_not_recognised(tmp_path: Path, value: object) -> None:
     file = tmp_path / "other.json"
     file.write_text(json.dumps(value))
     assert "envelope" not in [match.format for match in detect(file)]
 
 
-def test_a_session_or_a_store_with_records_in_it_stays_what_it_is(tmp_path: Path) -> None:
+def test_a_session_or_a_store_with_records_is_not_an_envelope(tmp_path: Path) -> None:
     session = b.write(tmp_path / "session", b.as_folder(b.turn()))
     (session / "messages.jsonl").write_text('{"role": "user", "content": "hello"}\n')
     (session / "events.jsonl").write_text("")
@@ -106,7 +108,7 @@ def test_a_session_or_a_store_with_records_in_it_stays_what_it_is(tmp_path: Path
     assert detect(store)[0].format == "snapshot"
 
 
-def test_a_folder_is_one_thing_when_its_json_is_mostly_records(tmp_path: Path) -> None:
+def test_a_folder_is_one_source_when_its_json_is_mostly_records(tmp_path: Path) -> None:
     whole = b.write(tmp_path / "whole", b.as_folder(b.turn()[:4]))
     mixed = b.write(
         tmp_path / "mixed", {**b.as_array([b.item("a")]), "package.json": b"{}", "tsconfig.json": b"{}"}
@@ -115,15 +117,15 @@ def test_a_folder_is_one_thing_when_its_json_is_mostly_records(tmp_path: Path) -
     assert found == {whole: "envelope", mixed / "bundle.json": "envelope"}
 
 
-def test_broken_files_that_were_meant_to_be_records_are_recognised(tmp_path: Path) -> None:
+def test_broken_files_that_mention_records_are_recognised(tmp_path: Path) -> None:
     file = tmp_path / "cut.json"
     file.write_bytes(next(iter(b.as_array(b.turn()).values()))[:2000])
     source = opened(file)
     assert "JSN001" in rules(source)
-    assert [each.id for each in shown(source).blocks()][:2] == ["old-1", "old-2"]
+    assert [each.id for each in state_of(source).blocks()][:2] == ["old-1", "old-2"]
 
 
-def test_a_folder_with_a_few_bad_files_shows_the_rest_and_names_the_bad(tmp_path: Path) -> None:
+def test_a_folder_with_a_few_bad_files_shows_the_rest_and_reports_the_bad(tmp_path: Path) -> None:
     files = b.as_folder(b.turn())
     broken = {
         "bad-1.json": b'{"schema_version": "0.1.1", "item_id": ',
@@ -131,24 +133,24 @@ def test_a_folder_with_a_few_bad_files_shows_the_rest_and_names_the_bad(tmp_path
         "empty.json": b"",
     }
     source = opened(b.write(tmp_path, {**files, **broken}))
-    assert len([*shown(source).blocks()]) == 8
+    assert len([*state_of(source).blocks()]) == 8
     assert {Path(each.origin.file).name for each in source.findings(LENS) if each.rule == "JSN001"} == {
         "bad-1.json"
     }
 
 
-def test_an_unreadable_file_of_a_folder_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_file_of_a_folder_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = b.write(tmp_path, b.as_folder(b.turn()))
-    monkeypatch.setattr(loading, "read_beneath", _refusing(loading.read_beneath, "record-03.json"))
+    monkeypatch.setattr(loading, "read_beneath", _refusing(read_beneath, "record-03.json"))
     source = opened(folder)
     assert "RAW002" in rules(source)
-    assert len([*shown(source).blocks()]) == 8
+    assert len([*state_of(source).blocks()]) == 8
 
 
 def _refusing(read: object, name: str) -> object:
     def refuse(root: Path, relative: str, limit: int) -> bytes:
         if relative == name:
-            raise loading.Unreadable(root / relative, "reading it is not permitted")
+            raise ReadError(root / relative, "reading it is not permitted")
         assert callable(read)
         data = read(root, relative, limit)
         assert isinstance(data, bytes)
@@ -157,19 +159,19 @@ def _refusing(read: object, name: str) -> object:
     return refuse
 
 
-def test_of_a_huge_file_the_beginning_is_read_and_the_rest_is_said(
+def test_the_start_of_a_huge_file_is_read_and_the_rest_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(loading, "LIMIT", 3000)
     source = opened(b.write(tmp_path, b.as_lines(b.turn())))
     assert "RAW003" in rules(source)
     assert "JSN001" not in rules(source)
-    assert [each.id for each in shown(source).blocks()][:2] == ["old-1", "old-2"]
+    assert [each.id for each in state_of(source).blocks()][:2] == ["old-1", "old-2"]
 
 
 def test_a_folder_without_records_cannot_be_opened_as_envelope(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text("{}")
-    with pytest.raises(CannotOpen, match="no file in this folder holds records"):
+    with pytest.raises(OpenError, match="no file in this folder holds records"):
         open_source(tmp_path, "envelope")
 
 
@@ -190,11 +192,11 @@ def test_a_single_file_finds_what_it_refers_to_in_the_files_beside_it(tmp_path: 
     folder = b.write(tmp_path, files)
     source = opened(folder / "envelope.json")
     assert [each.label for each in source.revisions] == ["ctx-1"]
-    assert len([*shown(source).blocks()]) == 8
+    assert len([*state_of(source).blocks()]) == 8
     assert source.bytes_of(str(folder / "items.jsonl")) == files["items.jsonl"]
 
 
-def test_a_file_that_lacks_nothing_stays_alone(tmp_path: Path) -> None:
+def test_a_file_without_open_references_is_opened_alone(tmp_path: Path) -> None:
     b.write(
         tmp_path,
         {
@@ -202,7 +204,7 @@ def test_a_file_that_lacks_nothing_stays_alone(tmp_path: Path) -> None:
             "two.json": json.dumps(b.item("b")).encode(),
         },
     )
-    assert [each.id for each in shown(opened(tmp_path / "one.json")).blocks()] == ["a"]
+    assert [each.id for each in state_of(opened(tmp_path / "one.json")).blocks()] == ["a"]
 
 
 # -- revisions, drafts, looking again ----------------------------------------------------------------------
@@ -214,12 +216,12 @@ def test_each_envelope_is_a_revision_with_its_findings(tmp_path: Path) -> None:
     files = {"one.json": json.dumps(first).encode(), "two.json": json.dumps(second).encode()}
     source = opened(b.write(tmp_path, files))
     assert [each.label for each in source.revisions] == ["ctx-1", "ctx-2"]
-    assert [[each.text for each in shown(source, at).blocks()] for at in (0, 1)] == [["one"], ["two"]]
+    assert [[each.text for each in state_of(source, at).blocks()] for at in (0, 1)] == [["one"], ["two"]]
     assert "ENV005" not in {each.rule for each in source.reading(0, LENS).findings}
     assert "ENV005" in {each.rule for each in source.reading(1, LENS).findings}
 
 
-def test_two_envelopes_of_one_name_are_told_apart_by_their_files(tmp_path: Path) -> None:
+def test_two_envelopes_of_one_name_are_labelled_with_their_files(tmp_path: Path) -> None:
     files = {name: json.dumps(b.envelope()).encode() for name in ("one.json", "two.json")}
     assert [each.label for each in opened(b.write(tmp_path, files)).revisions] == [
         "ctx-1 (one.json)",
@@ -227,7 +229,7 @@ def test_two_envelopes_of_one_name_are_told_apart_by_their_files(tmp_path: Path)
     ]
 
 
-def test_a_draft_is_shown_and_judged_in_the_place_of_its_file(tmp_path: Path) -> None:
+def test_a_draft_is_shown_and_checked_in_place_of_its_file(tmp_path: Path) -> None:
     path = b.write(tmp_path, b.as_array(b.turn()))
     source = opened(path)
     draft = path.read_bytes().replace(b"Who has the key?", b"Who has it?")
@@ -235,10 +237,10 @@ def test_a_draft_is_shown_and_judged_in_the_place_of_its_file(tmp_path: Path) ->
     assert "Who has it?" in [each.text for each in reading.state.blocks()]
     broken = source.reading(0, LENS, {str(path): b"[" + draft})
     assert "JSN001" in {each.rule for each in broken.findings}
-    assert "Who has the key?" in [each.text for each in shown(source).blocks()]
+    assert "Who has the key?" in [each.text for each in state_of(source).blocks()]
 
 
-def test_what_a_draft_removes_is_withheld_from_then_on(tmp_path: Path) -> None:
+def test_content_that_a_draft_redacts_is_withheld(tmp_path: Path) -> None:
     path = b.write(tmp_path, b.as_array([b.item("a", "the third flowerpot", redaction_state="none")]))
     source = opened(path)
     draft = path.read_bytes().replace(b'"none"', b'"removed"')
@@ -248,23 +250,23 @@ def test_what_a_draft_removes_is_withheld_from_then_on(tmp_path: Path) -> None:
 
 def test_a_source_has_editors_withholds_and_holds_back(tmp_path: Path) -> None:
     source = opened(b.write(tmp_path, b.as_array(b.turn())))
-    assert isinstance(source, HasEditors)
-    assert isinstance(source, Withholding)
-    assert isinstance(source, HoldsBack)
+    assert isinstance(source, Editors)
+    assert isinstance(source, Redactor)
+    assert isinstance(source, PartialWrites)
     assert tuple(source.editors) == ("model", "reviewer")
 
 
-def test_another_look_sees_what_is_new_and_shares_what_is_not(tmp_path: Path, time: Time) -> None:
+def test_opening_again_reads_changed_files_and_shares_the_others(tmp_path: Path, time: Time) -> None:
     folder = b.write(tmp_path, b.as_folder(b.turn()))
     first = opened(folder)
     write(folder / "record-04.json", json.dumps(b.item("talk", "Nobody has it.")).encode())
     write(folder / "record-99.json", json.dumps(b.item("new")).encode())
     second = first.again()
-    assert "Nobody has it." in [each.text for each in shown(second).blocks()]
-    assert "new" in [each.id for each in shown(second).blocks()]
-    assert "Who has the key?" in [each.text for each in shown(first).blocks()]
-    kept = {id(each) for each in first.bundle.files} & {id(each) for each in second.bundle.files}
-    assert len(kept) == len(first.bundle.files) - 1
+    assert "Nobody has it." in [each.text for each in state_of(second).blocks()]
+    assert "new" in [each.id for each in state_of(second).blocks()]
+    assert "Who has the key?" in [each.text for each in state_of(first).blocks()]
+    shared = {id(each) for each in first.bundle.files} & {id(each) for each in second.bundle.files}
+    assert len(shared) == len(first.bundle.files) - 1
     assert folder in second.watched
 
 
@@ -276,24 +278,24 @@ def test_a_half_written_file_is_held_back_until_it_is_whole(tmp_path: Path, time
     write(path, whole[:900])
     second = first.again()
     assert second.held_back == (path,)
-    assert "Who has the key?" in [each.text for each in shown(second).blocks()]
+    assert "Who has the key?" in [each.text for each in state_of(second).blocks()]
     time.passes()
-    assert "Who has the key?" not in [each.text for each in shown(second.again()).blocks()]
+    assert "Who has the key?" not in [each.text for each in state_of(second.again()).blocks()]
 
 
-def test_a_path_that_leaves_the_folder_is_told(tmp_path: Path) -> None:
+def test_a_path_that_leaves_the_folder_is_reported(tmp_path: Path) -> None:
     source = opened(b.write(tmp_path, b.as_array([b.source("s", uri="../../etc/passwd"), b.source("t")])))
     assert [each.origin.pointer for each in source.findings(LENS) if each.rule == "PTH001"] == ["/0/uri"]
 
 
-def test_deceiving_text_in_a_line_is_told_with_its_line(tmp_path: Path) -> None:
+def test_deceiving_text_is_reported_with_its_line(tmp_path: Path) -> None:
     source = opened(b.write(tmp_path, b.as_lines([b.item("a"), b.item("b", "green\u001b[2J")])))
     assert {
         (each.origin.line, each.origin.pointer) for each in source.findings(LENS) if each.rule == "TXT001"
     } == {(2, "/1/content")}
 
 
-def test_in_a_hurry_many_records_are_shown_before_they_are_judged(
+def test_a_hurried_reading_of_many_records_has_no_findings_yet(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(source_module, "MANY", 5)
@@ -307,7 +309,7 @@ def test_in_a_hurry_many_records_are_shown_before_they_are_judged(
     assert last.findings
 
 
-def test_a_persons_own_profile_draws_the_line_elsewhere(tmp_path: Path) -> None:
+def test_a_custom_profile_sets_other_limits(tmp_path: Path) -> None:
     source = opened(b.write(tmp_path / "records", b.as_array(b.turn())))
     own = tmp_path / "strict.toml"
     own.write_text('extends = "draft-0.1.1"\n[limits]\ninline_bytes = 1\n')
@@ -315,5 +317,5 @@ def test_a_persons_own_profile_draws_the_line_elsewhere(tmp_path: Path) -> None:
     strict = {each.rule for each in source.findings(Lens(LENS.counter, profile=str(own)))}
 
     assert strict - rules(source) == {"ENV025"}
-    with pytest.raises(CannotOpen, match=r"did you mean draft-0\.1\.1"):
+    with pytest.raises(OpenError, match=r"did you mean draft-0\.1\.1"):
         source.findings(Lens(LENS.counter, profile="draft-0.1"))

@@ -1,4 +1,4 @@
-"""An envelope as state: tiers, who sees what, budgets, references, gaps, timeline and flow."""
+"""The state of an envelope: tiers, reach, budgets, references, gaps, timeline and flow."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from ctxview.analysis.tokens import ESTIMATES
-from ctxview.contract import state_as_json
+from ctxview.core.state import Block, Budget, ContextState, Gap, Reach, Ref, RefStatus
 from ctxview.formats import Lens
-from ctxview.formats.envelope.opening import FORMAT
-from ctxview.state import Block, Budget, ContextState, Gap, Ref, RefStatus, Sight
+from ctxview.formats.envelope.format import FORMAT
+from ctxview.reports.json_output import state_as_json
 from tests.formats.envelope import builders as b
 
 LENS = Lens(ESTIMATES["bytes/4"])
@@ -28,26 +28,26 @@ def state(folder: Path, records: list[b.Members], revision: int = -1) -> Context
     return source.reading(revision % len(source.revisions), LENS).state
 
 
-def block(shown: ContextState, name: str) -> Block:
-    return next(each for each in shown.blocks() if each.id == name)
+def block(result: ContextState, name: str) -> Block:
+    return next(each for each in result.blocks() if each.id == name)
 
 
-def ref(shown: ContextState, name: str, kind: str | None = None) -> Ref:
-    return next(each for each in shown.refs if each.id == name and kind in (None, each.kind))
+def ref(result: ContextState, name: str, kind: str | None = None) -> Ref:
+    return next(each for each in result.refs if each.id == name and kind in (None, each.kind))
 
 
-def gap(shown: ContextState, name: str) -> Gap:
-    return next(each for each in shown.missing if each.id == name)
+def gap(result: ContextState, name: str) -> Gap:
+    return next(each for each in result.missing if each.id == name)
 
 
-def budget(shown: ContextState, target: str, unit: str = "tokens") -> Budget:
-    return next(each for each in shown.budgets if (each.target, each.unit) == (target, unit))
+def budget(result: ContextState, target: str, unit: str = "tokens") -> Budget:
+    return next(each for each in result.budgets if (each.target, each.unit) == (target, unit))
 
 
 # -- tiers -------------------------------------------------------------------------------------------------
 
 
-def test_items_stand_in_the_tier_of_the_furthest_they_came(folder: Path) -> None:
+def test_items_are_in_the_tier_of_their_outcome(folder: Path) -> None:
     tiers = {
         tier.name: [each.id for each in tier.blocks] for tier in state(folder, b.turn()).tiers if tier.blocks
     }
@@ -59,13 +59,13 @@ def test_items_stand_in_the_tier_of_the_furthest_they_came(folder: Path) -> None
 
 
 def test_a_block_says_whether_the_model_is_shown_it_and_why_not(folder: Path) -> None:
-    shown = state(folder, b.turn())
-    assert {each.id: each.rank for each in shown.blocks() if each.visible} == {
+    result = state(folder, b.turn())
+    assert {each.id: each.rank for each in result.blocks() if each.visible} == {
         "key": 0,
         "sum-1": 1,
         "talk": 2,
     }
-    reasons = {each.id: each.reason for each in shown.blocks() if not each.visible}
+    reasons = {each.id: each.reason for each in result.blocks() if not each.visible}
     assert reasons == {
         "tool": "injected for tool, not for the model",
         "wiki": "omitted by sel-1: low_relevance",
@@ -90,40 +90,38 @@ def test_a_block_says_whether_the_model_is_shown_it_and_why_not(folder: Path) ->
         ([], "on no surface"),
     ],
 )
-def test_every_way_of_not_being_shown_has_its_reason(
-    folder: Path, records: list[b.Members], reason: str
-) -> None:
+def test_every_hidden_item_has_its_reason(folder: Path, records: list[b.Members], reason: str) -> None:
     found = block(state(folder, [b.envelope(), b.item("a"), *records]), "a")
     assert (found.visible, found.reason) == (False, reason)
 
 
-def test_without_an_envelope_or_an_injection_nobody_knows_what_was_shown(folder: Path) -> None:
+def test_without_an_envelope_or_an_injection_visibility_is_unknown(folder: Path) -> None:
     assert block(state(folder, [b.item("a")]), "a").visible is None
 
 
-def test_the_matrix_tells_targets_apart(folder: Path) -> None:
-    shown = state(folder, [*b.turn(), b.assembly([["wiki"]], "asm-9", "robot")])
-    assert block(shown, "talk").sights["model"] is Sight.INJECTED
-    assert block(shown, "talk").sights["ui"] is Sight.ALLOWED
-    assert block(shown, "talk").sights["tool"] is Sight.DENIED
-    assert block(shown, "tool").sights["tool"] is Sight.INJECTED
-    assert block(shown, "wiki").sights["robot"] is Sight.ASSEMBLED
-    assert block(shown, "sum-1").sights["ui"] is Sight.UNKNOWN
-    assert len(block(shown, "talk").sights) == 9
+def test_the_reach_of_an_item_differs_by_target(folder: Path) -> None:
+    result = state(folder, [*b.turn(), b.assembly([["wiki"]], "asm-9", "robot")])
+    assert block(result, "talk").reach["model"] is Reach.INJECTED
+    assert block(result, "talk").reach["ui"] is Reach.ALLOWED
+    assert block(result, "talk").reach["tool"] is Reach.DENIED
+    assert block(result, "tool").reach["tool"] is Reach.INJECTED
+    assert block(result, "wiki").reach["robot"] is Reach.ASSEMBLED
+    assert block(result, "sum-1").reach["ui"] is Reach.UNKNOWN
+    assert len(block(result, "talk").reach) == 9
 
 
-def test_tokens_are_counted_where_the_content_is_there_and_taken_from_the_record_else(folder: Path) -> None:
+def test_tokens_are_counted_from_content_and_else_taken_from_the_record(folder: Path) -> None:
     here = b.item("here", "x" * 40, token_estimate=999)
     away = b.item("away", None, content_mode="ref", content_ref="vault://1", token_estimate=70)
-    shown = state(folder, [b.envelope(), here, away, b.assembly([["here", "away"]]), b.injection()])
-    assert (block(shown, "here").tokens, block(shown, "away").tokens) == (10, 70)
-    assert "tokens as recorded" in block(shown, "away").tags
-    assert (shown.counts.tokens_exact, shown.counts.estimator) == (False, "bytes/4 and recorded")
-    assert "content at vault://1" in block(shown, "away").text
+    result = state(folder, [b.envelope(), here, away, b.assembly([["here", "away"]]), b.injection()])
+    assert (block(result, "here").tokens, block(result, "away").tokens) == (10, 70)
+    assert "tokens as recorded" in block(result, "away").tags
+    assert (result.counts.tokens_exact, result.counts.estimator) == (False, "bytes/4 and recorded")
+    assert "content at vault://1" in block(result, "away").text
 
 
 @pytest.mark.parametrize("figures", [{"tokens_before": 10, "tokens_after": 4}, {"removed_tokens": 6}])
-def test_what_was_cut_off_is_not_counted_as_shown(folder: Path, figures: dict[str, int]) -> None:
+def test_truncated_tokens_are_not_counted(folder: Path, figures: dict[str, int]) -> None:
     cut = {"item_ref": "a", **figures}
     limited = b.budget(
         max_tokens=9,
@@ -133,16 +131,16 @@ def test_what_was_cut_off_is_not_counted_as_shown(folder: Path, figures: dict[st
             {"segment_id": "s", "actual_tokens": 4, "item_refs": ["a"], "truncation_records": [cut]}
         ],
     )
-    shown = state(folder, [b.envelope(), b.item("a", "x" * 40), limited, b.assembly([["a"]]), b.injection()])
-    assert (shown.counts.tokens, shown.counts.estimator) == (4, "bytes/4 and recorded")
-    assert (shown.budgets[0].used, shown.budgets[0].cut) == (4, 6)
+    result = state(folder, [b.envelope(), b.item("a", "x" * 40), limited, b.assembly([["a"]]), b.injection()])
+    assert (result.counts.tokens, result.counts.estimator) == (4, "bytes/4 and recorded")
+    assert (result.budgets[0].used, result.budgets[0].cut) == (4, 6)
 
 
-def test_a_second_record_of_one_id_is_shown_as_what_it_is(folder: Path) -> None:
-    shown = state(
+def test_a_second_record_of_one_id_is_shown_as_a_duplicate(folder: Path) -> None:
+    result = state(
         folder, [b.envelope(), b.item("a", "one"), b.item("a", "two"), b.assembly([["a"]]), b.injection()]
     )
-    assert [(each.text, each.visible) for each in shown.blocks()] == [("one", True), ("two", None)]
+    assert [(each.text, each.visible) for each in result.blocks()] == [("one", True), ("two", None)]
 
 
 def test_an_item_that_is_only_named_is_shown_without_content(folder: Path) -> None:
@@ -162,21 +160,21 @@ def test_trust_sensitivity_and_freshness_are_tags(folder: Path) -> None:
 
 
 def test_a_budget_has_its_segments_its_reserve_and_says_that_its_figures_are_recorded(folder: Path) -> None:
-    shown = state(folder, b.turn())
-    found = budget(shown, "model")
+    result = state(folder, b.turn())
+    found = budget(result, "model")
     assert (found.limit, found.used, found.reserved, found.over) == (600, 480, 100, 0)
     assert [(each.name, each.used, each.exact, each.estimator) for each in found.segments] == [
         ("system seg-1", 80, False, "recorded"),
         ("user seg-2", 400, False, "recorded"),
     ]
-    assert shown.extra["overflow of bud-1"] == "truncate_tail; truncated talk (removed tokens 12)"
+    assert result.extra["overflow of bud-1"] == "truncate_tail; truncated talk (removed tokens 12)"
 
 
-def test_budgets_in_bytes_and_items_stand_beside_those_in_tokens(folder: Path) -> None:
+def test_budgets_in_bytes_and_items_are_shown_beside_those_in_tokens(folder: Path) -> None:
     one = b.budget("bud-1", "tool", max_bytes=100, actual_bytes=120, max_items=1, actual_items=1)
-    shown = state(folder, [one, b.item("a"), b.assembly([["a"]], target="tool", budget_ref="bud-1")])
-    assert budget(shown, "tool", "bytes").over == 20
-    assert budget(shown, "tool", "items").segments[0].exact is True
+    result = state(folder, [one, b.item("a"), b.assembly([["a"]], target="tool", budget_ref="bud-1")])
+    assert budget(result, "tool", "bytes").over == 20
+    assert budget(result, "tool", "items").segments[0].exact is True
 
 
 def test_without_segments_the_blocks_of_the_assemblies_are_the_parts(folder: Path) -> None:
@@ -185,8 +183,8 @@ def test_without_segments_the_blocks_of_the_assemblies_are_the_parts(folder: Pat
     assert isinstance(blocks, list)
     assert isinstance(blocks[0], dict)
     blocks[0]["token_estimate"] = 7
-    shown = state(folder, [b.budget(max_tokens=50), made, b.item("a", "x" * 8), b.item("b", "y" * 8)])
-    found = budget(shown, "model")
+    result = state(folder, [b.budget(max_tokens=50), made, b.item("a", "x" * 8), b.item("b", "y" * 8)])
+    found = budget(result, "model")
     assert [(each.name, each.used, each.estimator) for each in found.segments] == [
         ("asm-1-b0", 7, "recorded"),
         ("asm-1-b1", 2, "bytes/4"),
@@ -194,15 +192,15 @@ def test_without_segments_the_blocks_of_the_assemblies_are_the_parts(folder: Pat
     assert found.used == 9
 
 
-def test_two_budgets_for_one_target_are_told_apart(folder: Path) -> None:
-    shown = state(folder, [b.budget("one", max_tokens=1), b.budget("two", max_tokens=2)])
-    assert [each.target for each in shown.budgets] == ["model (one)", "model (two)"]
+def test_two_budgets_for_one_target_are_labelled_with_their_ids(folder: Path) -> None:
+    result = state(folder, [b.budget("one", max_tokens=1), b.budget("two", max_tokens=2)])
+    assert [each.target for each in result.budgets] == ["model (one)", "model (two)"]
 
 
 def test_a_window_without_a_budget_and_an_assembly_without_either_are_shown(folder: Path) -> None:
     window = {"window_id": "w", "target": "ui", "window_segments": [{"segment_id": "s", "actual_tokens": 5}]}
-    shown = state(folder, [window, b.assembly([["a"]], target="tool"), b.item("a", "x" * 8)])
-    assert [(each.target, each.limit, each.used) for each in shown.budgets] == [
+    result = state(folder, [window, b.assembly([["a"]], target="tool"), b.item("a", "x" * 8)])
+    assert [(each.target, each.limit, each.used) for each in result.budgets] == [
         ("ui", None, 5),
         ("tool", None, 2),
     ]
@@ -211,26 +209,26 @@ def test_a_window_without_a_budget_and_an_assembly_without_either_are_shown(fold
 # -- references --------------------------------------------------------------------------------------------
 
 
-def test_references_are_resolved_external_broken_or_to_nobody(folder: Path) -> None:
+def test_references_are_resolved_external_broken_or_nameless(folder: Path) -> None:
     records = [*b.turn(), b.item("lonely", source_refs=["nowhere", {"kind": "?"}])]
-    shown = state(folder, records)
-    assert ref(shown, "talk").status is RefStatus.RESOLVED
-    assert ref(shown, "talk").used_by == ("ctx-1", "surf-1", "sel-1", "bud-1", "asm-1")
-    assert ref(shown, "talk").text == "Who has the key?"
-    assert ref(shown, "evidence://pack-7").status is RefStatus.EXTERNAL
-    assert ref(shown, "src-talk", "uri").status is RefStatus.EXTERNAL
-    assert ref(shown, "nowhere").status is RefStatus.DANGLING
-    assert ref(shown, "nowhere").used_by == ("lonely",)
-    assert ref(shown, "?").status is RefStatus.DANGLING
-    assert ref(shown, "lonely").status is RefStatus.ORPHAN
+    result = state(folder, records)
+    assert ref(result, "talk").status is RefStatus.RESOLVED
+    assert ref(result, "talk").used_by == ("ctx-1", "surf-1", "sel-1", "bud-1", "asm-1")
+    assert ref(result, "talk").text == "Who has the key?"
+    assert ref(result, "evidence://pack-7").status is RefStatus.EXTERNAL
+    assert ref(result, "src-talk", "uri").status is RefStatus.EXTERNAL
+    assert ref(result, "nowhere").status is RefStatus.DANGLING
+    assert ref(result, "nowhere").used_by == ("lonely",)
+    assert ref(result, "?").status is RefStatus.DANGLING
+    assert ref(result, "lonely").status is RefStatus.ORPHAN
 
 
 def test_an_embedded_record_is_resolved_and_its_kind_says_so(folder: Path) -> None:
-    shown = state(folder, [b.envelope(item_refs=[b.item("a")])])
-    assert (ref(shown, "a").kind, ref(shown, "a").status) == ("item, embedded", RefStatus.RESOLVED)
+    result = state(folder, [b.envelope(item_refs=[b.item("a")])])
+    assert (ref(result, "a").kind, ref(result, "a").status) == ("item, embedded", RefStatus.RESOLVED)
 
 
-def test_files_beside_are_shown_and_held_to_their_digest(folder: Path) -> None:
+def test_sibling_files_are_shown_and_compared_with_their_digest(folder: Path) -> None:
     (folder / "notes").mkdir()
     (folder / "notes/plan.md").write_text("climb the stairs")
     good = f"sha256:{hashlib.sha256(b'climb the stairs').hexdigest()}"
@@ -243,29 +241,29 @@ def test_files_beside_are_shown_and_held_to_their_digest(folder: Path) -> None:
         b.source("two", uri="file:notes/plan.md", digest=f"sha256:{'0' * 64}"),
         b.source("three", uri="./notes/plan.md", digest="sha256:example"),
     ]
-    shown = state(folder, records)
-    assert ref(shown, "notes/plan.md").text == "climb the stairs"
-    statuses = [ref(shown, name, "uri").status for name in ("one", "two", "three")]
+    result = state(folder, records)
+    assert ref(result, "notes/plan.md").text == "climb the stairs"
+    statuses = [ref(result, name, "uri").status for name in ("one", "two", "three")]
     assert statuses == [RefStatus.RESOLVED, RefStatus.MISMATCH, RefStatus.RESOLVED]
 
 
 @pytest.mark.parametrize(
     "uri", ["../secret.md", "/etc/hostname", "link.md", "https://x.example/a", "file:///etc/hostname"]
 )
-def test_nothing_outside_is_followed(folder: Path, uri: str) -> None:
+def test_references_that_leave_the_folder_are_not_followed(folder: Path, uri: str) -> None:
     (folder / "secret.md").write_text("outside")
     inside = folder / "inside"
     inside.mkdir()
     (inside / "link.md").symlink_to(folder / "secret.md")
-    shown = state(
+    result = state(
         inside, [b.envelope(), b.source("s", uri=uri), b.item("a", None, content_ref=uri, source_refs=["s"])]
     )
-    assert ref(shown, "s", "uri").status is RefStatus.EXTERNAL
-    assert ref(shown, uri, "content").status is RefStatus.EXTERNAL
-    assert all(each.text is None or "outside" not in each.text for each in shown.refs)
+    assert ref(result, "s", "uri").status is RefStatus.EXTERNAL
+    assert ref(result, uri, "content").status is RefStatus.EXTERNAL
+    assert all(each.text is None or "outside" not in each.text for each in result.refs)
 
 
-# -- gaps and what they block ------------------------------------------------------------------------------
+# -- gaps and blocked actions ------------------------------------------------------------------------------
 
 
 def test_gaps_come_by_severity_the_open_ones_first(folder: Path) -> None:
@@ -279,16 +277,16 @@ def test_gaps_come_by_severity_the_open_ones_first(folder: Path) -> None:
     assert [each.id for each in state(folder, records).missing] == ["worst", "high", "low", "odd", "done"]
 
 
-def test_a_gap_says_whom_was_asked_where_it_may_be_and_what_it_blocks(folder: Path) -> None:
+def test_a_gap_names_who_was_asked_where_to_look_and_what_it_blocks(folder: Path) -> None:
     found = gap(state(folder, b.turn()), "gap-1")
     assert (found.severity, found.status, found.blocks) == ("blocking", "open", ("open the lamp room",))
     assert found.why == "asked of user://keeper; may be found in file (the key book)"
 
 
-def test_omissions_that_scored_as_high_as_what_was_chosen_are_gaps(folder: Path) -> None:
+def test_omissions_that_scored_as_high_as_a_selected_item_are_gaps(folder: Path) -> None:
     found = [each for each in state(folder, b.turn()).missing if each.status == "omitted"]
     assert [each.id for each in found] == ["chart"]
-    assert "it scored 0.95; the lowest that was selected scored 0.9" in found[0].why
+    assert "it scored 0.95; the lowest selected item scored 0.9" in found[0].why
 
 
 def test_a_pinned_omission_is_a_gap_and_a_duplicate_is_not(folder: Path) -> None:
@@ -297,7 +295,7 @@ def test_a_pinned_omission_is_a_gap_and_a_duplicate_is_not(folder: Path) -> None
     assert [each.id for each in state(folder, [chosen, b.item("a"), b.item("b")]).missing] == ["a"]
 
 
-def test_what_cannot_be_read_comes_before_all_gaps(folder: Path) -> None:
+def test_unreadable_parts_come_before_all_gaps(folder: Path) -> None:
     source = FORMAT.open(
         b.write(folder, {"x.jsonl": b'{"missing_id": "m", "question": "?"}\n{"item_id"\n[]\n'})
     )
@@ -309,7 +307,7 @@ def test_what_cannot_be_read_comes_before_all_gaps(folder: Path) -> None:
     assert missing[2].id == "m"
 
 
-def test_blocked_actions_of_open_gaps_are_what_cannot_be_done(folder: Path) -> None:
+def test_blocked_actions_of_open_gaps_are_the_todo(folder: Path) -> None:
     closed = b.missing("gap-2", status="resolved", blocked_actions=["sleep"])
     todo = state(folder, [*b.turn(), closed]).todo
     assert todo is not None
@@ -336,7 +334,7 @@ def test_events_come_in_order_of_time_with_the_envelope_among_them(folder: Path)
     ]
 
 
-def test_each_attempt_can_be_looked_at_as_it_was(folder: Path) -> None:
+def test_each_attempt_is_shown_as_it_was(folder: Path) -> None:
     records = [
         b.envelope(),
         b.item("a"),
@@ -352,7 +350,7 @@ def test_each_attempt_can_be_looked_at_as_it_was(folder: Path) -> None:
 # -- flow --------------------------------------------------------------------------------------------------
 
 
-def test_the_flow_has_the_stages_of_the_draft_and_counts_what_passed(folder: Path) -> None:
+def test_the_flow_has_the_stages_of_the_draft_and_counts_items(folder: Path) -> None:
     flow = state(folder, b.turn()).flow
     assert flow is not None
     assert [(each.name, each.branch_of) for each in flow.stages] == [
@@ -366,29 +364,29 @@ def test_the_flow_has_the_stages_of_the_draft_and_counts_what_passed(folder: Pat
         ("injection", None),
         ("evidence", None),
     ]
-    assert flow.passed("surface", "selection") == 7
-    assert flow.passed("selection", "budget") == 4
-    assert flow.passed("budget", "assembly") == 3
-    assert flow.passed("assembly", "injection") == 4
-    assert [each.label for each in flow.into("context_budget:bud-1")] == [
+    assert flow.index.passed("surface", "selection") == 7
+    assert flow.index.passed("selection", "budget") == 4
+    assert flow.index.passed("budget", "assembly") == 3
+    assert flow.index.passed("assembly", "injection") == 4
+    assert [each.label for each in flow.index.into("context_budget:bud-1")] == [
         "3 items left out: wiki, chart, old-1"
     ]
 
 
 def test_from_an_injected_block_two_steps_lead_to_the_item_and_its_source(folder: Path) -> None:
-    shown = state(folder, b.turn())
-    assert shown.flow is not None
-    item = next(each for each in shown.flow.nodes() if each.block == "talk")
+    result = state(folder, b.turn())
+    assert result.flow is not None
+    item = next(each for each in result.flow.index.nodes.values() if each.block == "talk")
     assert item.text == "Who has the key?"
-    assert [each.start for each in shown.flow.into(item.id)] == ["context_source_ref:src-talk"]
-    assert item.id in {each.start for each in shown.flow.into("context_injection:inj-1")}
+    assert [each.start for each in result.flow.index.into(item.id)] == ["context_source_ref:src-talk"]
+    assert item.id in {each.start for each in result.flow.index.into("context_injection:inj-1")}
 
 
 def test_every_link_joins_two_nodes_and_no_two_nodes_share_an_id(folder: Path) -> None:
     records = [*b.turn(), *b.turn()[1:9], b.source("talk"), b.selection(["ghost"], {}, "sel-9")]
     flow = state(folder, records).flow
     assert flow is not None
-    names = [each.id for each in flow.nodes()]
+    names = [each.id for each in flow.index.nodes.values()]
     assert len(names) == len(set(names))
     assert {end for link in flow.links for end in (link.start, link.end)} <= set(names)
 
@@ -396,7 +394,7 @@ def test_every_link_joins_two_nodes_and_no_two_nodes_share_an_id(folder: Path) -
 def test_a_compaction_is_read_with_its_summary_and_what_was_lost(folder: Path) -> None:
     flow = state(folder, b.turn()).flow
     assert flow is not None
-    node = flow.node("context_compaction:cmp-1")
+    node = flow.index.nodes.get("context_compaction:cmp-1")
     assert node is not None
     assert "2,000 → 140 tokens, lost: the wind" in node.detail
     assert "A storm, and a late boat." in node.text

@@ -1,4 +1,4 @@
-"""What a redaction took away is withheld wherever it stands, and only that."""
+"""Redacted content is withheld everywhere, and nothing else is."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ import pytest
 
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.formats import Lens, open_source
-from ctxview.formats.envelope.read import read_file
+from ctxview.formats.envelope.parser import parse_record_file
 from ctxview.formats.envelope.source import EnvelopeSource
-from ctxview.formats.envelope.withheld import Withheld
-from ctxview.tui.veil import veil
+from ctxview.formats.envelope.withheld import WithheldContent
+from ctxview.formats.masked_bytes import mask_bytes
 from tests.formats.envelope import builders as b
 from tests.formats.envelope.bundles import changed, named
 
 SECRET = "the third flowerpot"
 
 
-def withheld(*records: b.Members) -> Withheld:
-    return Withheld(b.bundle(records).records)
+def withheld(*records: b.Members) -> WithheldContent:
+    return WithheldContent(b.bundle(records).records)
 
 
 @pytest.mark.parametrize(
-    ("state", "told"),
+    ("state", "label"),
     [
         ("removed", "[withheld: removed by policy-7]"),
         ("policy_blocked", "[withheld: blocked by policy: policy-7]"),
         ("encrypted_ref", "[withheld: encrypted by policy-7]"),
     ],
 )
-def test_content_that_is_gone_is_withheld_in_plain_words(state: str, told: str) -> None:
+def test_removed_content_is_replaced_by_a_label(state: str, label: str) -> None:
     found = withheld(b.item("a", SECRET, redaction_state=state, policy_refs=["policy-7"]))
-    assert found.mask(f"look under {SECRET}!") == f"look under {told}!"
+    assert found.mask(f"look under {SECRET}!") == f"look under {label}!"
 
 
 def test_masked_content_is_the_mask_and_is_shown() -> None:
@@ -44,7 +44,7 @@ def test_masked_content_is_the_mask_and_is_shown() -> None:
 
 
 @pytest.mark.parametrize("state", ["none", "unknown"])
-def test_what_is_not_redacted_is_not_withheld(state: str) -> None:
+def test_content_that_is_not_redacted_is_not_withheld(state: str) -> None:
     assert not withheld(b.item("a", SECRET, redaction_state=state, redacted_fields=["content"], raw=SECRET))
 
 
@@ -57,12 +57,12 @@ def test_redacted_fields_are_withheld_however_they_are_named(field: str) -> None
 @pytest.mark.parametrize(
     "key", ["raw", "raw_content", "original", "original_text", "unredacted", "content_plaintext"]
 )
-def test_keys_that_promise_the_unredacted_are_withheld(key: str) -> None:
+def test_values_under_keys_such_as_raw_are_withheld(key: str) -> None:
     record = b.item("a", "█", redaction_state="summarized", metadata={"deep": [{key: {"x": SECRET}}]})
     assert SECRET not in withheld(record).mask(SECRET)
 
 
-def test_links_to_the_original_are_no_secret() -> None:
+def test_links_to_the_original_are_not_withheld() -> None:
     record = b.item(
         "a", "█", redaction_state="masked", original_ref="vault://flowerpots", original_digest="sha256:0"
     )
@@ -87,11 +87,11 @@ def test_a_quote_that_was_cut_off_is_withheld_too() -> None:
     assert found.mask("the end …") == "the end …"
 
 
-def test_short_texts_are_withheld_only_where_they_stand() -> None:
+def test_short_texts_are_withheld_only_at_their_origin() -> None:
     found = withheld(record := b.item("a", "1234", redaction_state="removed"))
     item = b.bundle([record]).records[0]
     assert found.mask("call 1234") == "call 1234"
-    assert found.shown(item.file, "/0/content", "1234") == "[withheld: removed]"
+    assert found.masked_value(item.file, "/0/content", "1234") == "[withheld: removed]"
 
 
 def test_words_of_the_draft_are_never_withheld() -> None:
@@ -99,12 +99,12 @@ def test_words_of_the_draft_are_never_withheld() -> None:
     assert found.mask("available") == "available"
 
 
-def test_a_label_never_tells_what_it_stands_for() -> None:
+def test_a_label_never_contains_the_withheld_text() -> None:
     found = withheld(b.item("a", SECRET, redaction_state="removed", policy_refs=[SECRET]))
     assert found.mask(SECRET) == "[withheld]"
 
 
-def test_the_bytes_are_withheld_where_they_stand_and_where_they_are_repeated() -> None:
+def test_the_bytes_are_withheld_at_their_origin_and_where_they_are_repeated() -> None:
     secret = 'über "die" Treppe\nlinks'
     records = [
         b.item("a", secret, redaction_state="removed"),
@@ -113,8 +113,8 @@ def test_the_bytes_are_withheld_where_they_stand_and_where_they_are_repeated() -
     ]
     for ascii_only in (True, False):
         data = json.dumps(records, ensure_ascii=ascii_only).encode()
-        file = read_file("x.json", data)
-        spans = Withheld(file.records).spans(file)
+        file = parse_record_file("x.json", data)
+        spans = WithheldContent(file.records).spans(file)
         left = b"".join(
             data[end:start]
             for end, start in zip(
@@ -126,45 +126,45 @@ def test_the_bytes_are_withheld_where_they_stand_and_where_they_are_repeated() -
         assert [*spans] == sorted(spans)
 
 
-def test_a_string_that_spells_a_secret_in_its_own_way_is_withheld_whole() -> None:
+def test_a_string_with_another_spelling_of_a_secret_is_withheld_whole() -> None:
     odd = r'"the \u0074hird flowerpot"'
     data = (
         json.dumps([b.item("a", SECRET, redaction_state="removed"), b.item("b", "ODD")])
         .replace('"ODD"', odd)
         .encode()
     )
-    file = read_file("x.json", data)
-    found = Withheld(file.records).spans(file)
+    file = parse_record_file("x.json", data)
+    found = WithheldContent(file.records).spans(file)
     assert odd.encode() in {data[start:end] for start, end in found}
 
 
 def test_an_earlier_member_of_the_same_name_is_withheld_too() -> None:
     redacted = b'"item_id": "a", "redaction_state": "removed"'
     data = b'{"content": "the first one", ' + redacted + b', "content": "the last one"}'
-    file = read_file("x.json", data)
-    spans = Withheld(file.records).spans(file)
+    file = parse_record_file("x.json", data)
+    spans = WithheldContent(file.records).spans(file)
     assert [data[start:end] for start, end in spans] == [b'"the first one"', b'"the last one"']
 
 
 def leaks(values: list[dict[str, Any]], secret: str, tmp_path: Path) -> list[str]:
-    """Where a text still stands among everything that can be shown of a source."""
+    """The names of outputs of a source that still hold `secret`."""
     path = tmp_path / "bundle.json"
     path.write_text(json.dumps(values))
     source = open_source(path)
     assert isinstance(source, EnvelopeSource)
     reading = source.reading(0, Lens(ESTIMATES["bytes/4"]))
-    shown = {
+    outputs = {
         "state": repr(reading.state),
         "findings": repr(reading.findings),
-        "bytes": veil(path.read_bytes(), source.withheld(str(path))).data.decode(),
+        "bytes": mask_bytes(path.read_bytes(), source.withheld(str(path))).data.decode(),
     }
-    return [name for name, text in shown.items() if secret.casefold() in " ".join(text.casefold().split())]
+    return [name for name, text in outputs.items() if secret.casefold() in " ".join(text.casefold().split())]
 
 
 MOVING = "the client is moving to Lisbon in May"
 
 
-def test_a_text_that_comes_back_in_capitals_or_with_other_spaces_is_withheld(tmp_path: Path) -> None:
+def test_a_text_repeated_in_capitals_or_with_other_spaces_is_withheld(tmp_path: Path) -> None:
     values = changed("item-plan", redaction_state="removed", content=MOVING)
     named(values, "summary-1")["content"] = (
         "We heard: THE CLIENT  is moving\nto Lisbon in May. Then they agreed."

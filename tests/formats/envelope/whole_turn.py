@@ -1,4 +1,4 @@
-"""A whole turn as the acceptance scenarios tell it: eleven things on offer, seven chosen, two targets."""
+"""The whole turn of the acceptance scenarios: eleven available items, seven selected, two targets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TOKENS = {"item-memory": 200, "item-knowledge": 220}
 
 
 def whole_turn() -> list[Json]:
-    """The sound bundle with a memory and a knowledge item that were chosen, and a page that was not."""
+    """The sound bundle with a selected memory and knowledge item, and a page that was not selected."""
     values = good()
     surface, selection = named(values, "surface-1"), named(values, "selection-1")
     surface["available_item_refs"] += [*MORE, "item-wiki"]
@@ -36,7 +36,7 @@ def whole_turn() -> list[Json]:
 
 
 def examples() -> dict[str, Json]:
-    """Records of the five kinds that the draft has examples of, as sparse as those, in words of our own."""
+    """Sparse records of the five kinds for which the draft has examples, in other words."""
     return {
         "envelope": {
             "schema_version": "0.1.0",

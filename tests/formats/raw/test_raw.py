@@ -1,4 +1,4 @@
-"""What no format recognises is shown all the same, with what can be said without one."""
+"""A file that no format recognises is shown with the findings that need no format."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxview.analysis.tokens import ESTIMATES
-from ctxview.formats import CannotOpen, Lens, Reading, open_source
-from ctxview.formats.interface import HoldsBack
-from ctxview.formats.raw import opening, read
-from ctxview.formats.raw.read import Kind, read_raw
+from ctxview.formats import Lens, OpenError, Reading, open_source
+from ctxview.formats.interface import PartialWrites
+from ctxview.formats.raw import parser
+from ctxview.formats.raw.parser import RawKind, read_raw
 from tests.formats.watching import Time, write
 
 LENS = Lens(ESTIMATES["bytes/4"])
@@ -32,7 +32,7 @@ def rules(found: Reading) -> set[str]:
     return {finding.rule for finding in found.findings}
 
 
-def test_what_no_format_knew_is_of_the_format_that_knows_it_by_now(tmp_path: Path) -> None:
+def test_a_reload_opens_an_unrecognised_file_in_the_format_that_fits_now(tmp_path: Path) -> None:
     file = tmp_path / "s.json"
     file.write_bytes(b'{"a": 1}')
     unknown, asked_for = open_source(file), open_source(file, "raw")
@@ -63,7 +63,7 @@ def test_a_list_shows_its_elements(tmp_path: Path) -> None:
     ]
 
 
-def test_lines_of_json_are_rows_and_a_bad_one_is_not_the_end(tmp_path: Path) -> None:
+def test_a_bad_json_line_does_not_end_the_rows(tmp_path: Path) -> None:
     found = reading(tmp_path, '{"a": "\u2028"}\n{broken\n\n{"b": 2}\n'.encode())
     assert found.state.extra["kind"] == "JSON lines"
     assert [(block.id, block.reason is None) for block in found.state.blocks()] == [
@@ -89,7 +89,7 @@ def test_a_long_paragraph_is_cut_into_chunks(tmp_path: Path) -> None:
     assert [block.origin.line for block in found.state.blocks()] == [1, 41, 81]
 
 
-def test_bytes_are_shown_as_bytes(tmp_path: Path) -> None:
+def test_a_binary_file_is_shown_as_bytes(tmp_path: Path) -> None:
     found = reading(tmp_path, b"\x00\x1b[2J" + bytes(range(256)))
     assert found.state.extra["kind"] == "bytes"
     assert found.state.text is None
@@ -103,14 +103,14 @@ def test_broken_json_is_text_with_a_finding(tmp_path: Path) -> None:
     assert "JSN001" not in rules(reading(tmp_path, b"[section]\nkey = 1\n"))
 
 
-def test_deceiving_text_is_found_with_its_place(tmp_path: Path) -> None:
+def test_deceiving_text_is_found_with_its_position(tmp_path: Path) -> None:
     found = reading(tmp_path, "first\nrun \u202egnp.exe".encode())
     finding = next(finding for finding in found.findings if finding.rule == "TXT002")
     assert (finding.origin.line, finding.origin.column) == (2, 5)
 
 
-def test_of_a_very_big_file_both_ends_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "LIMIT", 100)
+def test_both_ends_of_a_very_large_file_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parser, "LIMIT", 100)
     found = reading(tmp_path, b"begin\n" + b"x" * 1000 + b"\nend")
     assert "RAW003" in rules(found)
     assert found.state.text is not None
@@ -118,14 +118,16 @@ def test_of_a_very_big_file_both_ends_are_read(tmp_path: Path, monkeypatch: pyte
     assert found.state.missing[0].status == "left out"
 
 
-def test_too_many_parts_are_bounded_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read, "MOST_PIECES", 10)
+def test_the_number_of_pieces_is_bounded_and_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parser, "MOST_PIECES", 10)
     found = reading(tmp_path, b"[" + b",".join(b"1" for _ in range(50)) + b"]")
     assert found.state.counts.blocks == 10
     assert "RAW003" in rules(found)
 
 
-def test_nothing_raw_can_be_written(tmp_path: Path) -> None:
+def test_a_raw_file_is_read_only(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("x")
     source = open_source(tmp_path / "a.txt")
     assert source.policy(str(source.path)) is None
@@ -134,7 +136,7 @@ def test_nothing_raw_can_be_written(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_not_raw(tmp_path: Path) -> None:
-    with pytest.raises(CannotOpen, match="name one of its files"):
+    with pytest.raises(OpenError, match="name one of its files"):
         open_source(tmp_path, "raw")
 
 
@@ -147,15 +149,15 @@ def test_a_draft_is_read_instead_of_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "data", [b"[" * 3000 + b"]" * 3000, b'{"a": "\\ud800"}', b" " * 1_000_000, b"\n" * 10_000]
 )
-def test_odd_files_do_no_harm(tmp_path: Path, data: bytes) -> None:
+def test_odd_files_can_be_read(tmp_path: Path, data: bytes) -> None:
     reading(tmp_path, data)
 
 
 @settings(deadline=None, max_examples=15)
 @given(st.one_of(st.binary(max_size=200), st.text(max_size=200).map(lambda text: text.encode("utf-8"))))
-def test_every_byte_that_is_not_blank_lies_in_a_piece(data: bytes) -> None:
+def test_every_non_blank_byte_is_in_a_piece(data: bytes) -> None:
     raw = read_raw("file", data)
-    if raw.kind is not Kind.TEXT:
+    if raw.kind is not RawKind.TEXT:
         return
     covered = bytearray(data)
     for piece in raw.pieces:
@@ -164,7 +166,7 @@ def test_every_byte_that_is_not_blank_lies_in_a_piece(data: bytes) -> None:
     assert not bytes(covered).strip()
 
 
-def test_another_look_shows_what_the_file_holds_now_and_waits_for_half_written_json(
+def test_a_reload_shows_the_current_content_and_waits_for_half_written_json(
     tmp_path: Path, time: Time
 ) -> None:
     file = tmp_path / "notes.json"
@@ -174,16 +176,16 @@ def test_another_look_shows_what_the_file_holds_now_and_waits_for_half_written_j
     time.stands_still()
     write(file, b'{"a": 2')
     second = first.again()
-    assert isinstance(second, HoldsBack)
+    assert isinstance(second, PartialWrites)
     assert (second.held_back, second.bytes_of(str(file))) == ((file,), b'{"a": 1}')
     write(file, b'{"a": 2}')
     third = second.again()
-    assert isinstance(third, HoldsBack)
+    assert isinstance(third, PartialWrites)
     assert (third.held_back, third.bytes_of(str(file))) == ((), b'{"a": 2}')
     write(file, b'{"a"')
     time.passes()
     assert third.again().bytes_of(str(file)) == b'{"a"'
     assert first.bytes_of(str(file)) == b'{"a": 1}'
     file.unlink()
-    with pytest.raises(CannotOpen):
+    with pytest.raises(OpenError):
         third.again()

@@ -1,4 +1,4 @@
-"""What is wrong with a recording is told; what somebody put into one to do harm does none."""
+"""Damage in a recording is reported, and a recording that was made to do harm does none."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tempfile import mkdtemp
 import pytest
 
 from ctxview.analysis.tokens import ESTIMATES
-from ctxview.findings import REGISTRY, Finding
+from ctxview.core.findings import REGISTRY, Finding
 from ctxview.formats import Lens, open_source
-from ctxview.recording import laying_out
-from ctxview.recording.chunks import Ref, Refs, digest, pack_chunk
-from ctxview.recording.frames import MOST_PAYLOAD, Kind, frame_bytes
-from ctxview.recording.manifest import File, Folder, LeftOut, Lent
-from tests.recording.making import Recorded, forged, record
+from ctxview.formats.recording import checkout
+from ctxview.recording.chunks import ChunkRef, ChunkRefs, chunk_digest, pack_chunk
+from ctxview.recording.frames import MOST_PAYLOAD, FrameKind, frame_bytes
+from ctxview.recording.manifest import BorrowedFile, RecordedFile, RecordedFolder, SkippedFile
+from tests.recording.builders import Recorded, forged, record
 from tests.rule_examples import assert_examples_are_true, rules_of
 
 LENS = Lens(ESTIMATES["bytes/4"])
@@ -37,13 +37,13 @@ def torn(base: Path) -> Path:
 
 def flipped_moment(base: Path) -> Path:
     recording = record(base, HISTORY)
-    return flipped(recording.path, recording._found.places[1] + 20)
+    return flipped(recording.path, recording._contents.places[1] + 20)
 
 
 def flipped_chunk(base: Path) -> Path:
     recording = record(base, HISTORY)
     entry = recording.at(2).manifest["a"]
-    assert isinstance(entry, File)
+    assert isinstance(entry, RecordedFile)
     return flipped(recording.path, entry.refs[0].place + 40)
 
 
@@ -78,15 +78,15 @@ def flipped(file: Path, place: int) -> Path:
     return file
 
 
-def file_of(content: bytes, size: int | None = None, times: int = 1) -> File:
-    """Made of the first chunk of a forged recording, any number of times."""
-    ref = Ref(FIRST, len(content), digest(content))
+def file_of(content: bytes, size: int | None = None, times: int = 1) -> RecordedFile:
+    """A file that consists of the first chunk of a forged recording, `times` times."""
+    ref = ChunkRef(FIRST, len(content), chunk_digest(content))
     length = len(content) * times if size is None else size
-    return File(length, 0, 0o644, Refs.of([ref] * times))
+    return RecordedFile(length, 0, 0o644, ChunkRefs.of([ref] * times))
 
 
 FIRST = 16 + 16 + 9 + len("work")
-"""Where the first chunk of a forged recording stands: behind the head and what it is about."""
+"""The offset of the first chunk of a forged recording: after the head and the frame with its description."""
 
 
 def forge(file: Path, *moments: dict, contents: tuple[bytes, ...] = (CONTENT,)) -> None:
@@ -115,7 +115,7 @@ def test_the_examples_are_true(tmp_path: Path, rule: str) -> None:
     )
 
 
-def test_a_torn_end_says_how_much_is_left(tmp_path: Path) -> None:
+def test_a_torn_end_names_the_missing_bytes_and_the_readable_moments(tmp_path: Path) -> None:
     (finding,) = {each for each in found_in(torn(tmp_path)) if each.rule == "REC001"}
 
     assert re.fullmatch(
@@ -124,23 +124,23 @@ def test_a_torn_end_says_how_much_is_left(tmp_path: Path) -> None:
     assert finding.origin.start is not None
 
 
-def test_damage_is_named_with_its_place(tmp_path: Path) -> None:
+def test_damage_is_reported_with_its_position(tmp_path: Path) -> None:
     file = flipped_chunk(tmp_path)
     found = found_in(file)
 
     assert {each.rule for each in found} == {"REC002", "REC003"}
     assert any("the checksum of the frame at byte" in each.message for each in found)
-    assert any(each.message.startswith("moment 3: a is not there: ") for each in found)
+    assert any(each.message.startswith("moment 3: a is missing: ") for each in found)
 
 
-# -- what somebody put in to do harm ------------------------------------------------------------------------
+# -- recordings that were made to do harm --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "name",
     ["../out", "/tmp/ctxview-out", "a/../../out", "a//b", "./a", "a/./b", "a/", "", "x\0y", "n" * 9000],
 )
-def test_a_name_that_leads_elsewhere_is_refused(tmp_path: Path, name: str) -> None:
+def test_a_name_outside_the_folder_is_refused(tmp_path: Path, name: str) -> None:
     file = tmp_path / "x.ctxrec"
     forge(file, {name: file_of(CONTENT), "good": file_of(CONTENT)})
 
@@ -150,10 +150,10 @@ def test_a_name_that_leads_elsewhere_is_refused(tmp_path: Path, name: str) -> No
     assert not Path("/tmp/ctxview-out").exists()
 
 
-def test_a_name_that_stands_there_twice_is_refused_the_second_time(tmp_path: Path) -> None:
+def test_a_duplicate_name_is_refused_the_second_time(tmp_path: Path) -> None:
     class Twice(dict):
         def items(self):  # type: ignore[override]
-            return [("a", file_of(CONTENT)), ("a", LeftOut("the other one"))]
+            return [("a", file_of(CONTENT)), ("a", SkippedFile("the other one"))]
 
         def __len__(self) -> int:
             return 2
@@ -165,15 +165,15 @@ def test_a_name_that_stands_there_twice_is_refused_the_second_time(tmp_path: Pat
     assert open_source(file).bytes_of(f"{file}/a") == CONTENT
 
 
-def test_a_name_below_a_file_is_told_and_the_file_is_there(tmp_path: Path) -> None:
+def test_a_name_below_a_file_is_reported_and_the_file_is_restored(tmp_path: Path) -> None:
     file = tmp_path / "x.ctxrec"
-    forge(file, {"a": file_of(CONTENT), "a/b": file_of(CONTENT), "a/c": Folder()})
+    forge(file, {"a": file_of(CONTENT), "a/b": file_of(CONTENT), "a/c": RecordedFolder()})
 
     assert rules_in(file) == {"REC003"}
     assert open_source(file).bytes_of(f"{file}/a") == CONTENT
 
 
-def test_a_name_that_is_no_text_is_brought_back_as_it_is(tmp_path: Path) -> None:
+def test_a_name_that_is_not_utf_8_is_restored(tmp_path: Path) -> None:
     name = os.fsdecode(b"caf\xe9.txt")
     file = tmp_path / "x.ctxrec"
     forge(file, {name: file_of(CONTENT)})
@@ -182,7 +182,7 @@ def test_a_name_that_is_no_text_is_brought_back_as_it_is(tmp_path: Path) -> None
     assert open_source(file).bytes_of(f"{file}/{name}") == CONTENT
 
 
-def test_a_file_that_claims_another_size_is_not_brought_back(tmp_path: Path) -> None:
+def test_a_file_that_claims_another_size_is_not_restored(tmp_path: Path) -> None:
     file = tmp_path / "x.ctxrec"
     forge(file, {"a": file_of(CONTENT, size=7)})
 
@@ -190,25 +190,25 @@ def test_a_file_that_claims_another_size_is_not_brought_back(tmp_path: Path) -> 
     assert "its size is not that of its content" in finding.message
 
 
-def test_a_moment_that_would_fill_the_disk_is_not_laid_out(
+def test_a_moment_that_would_fill_the_disk_is_not_checked_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(laying_out, "MOST_BYTES", 10_000)
+    monkeypatch.setattr(checkout, "MOST_BYTES", 10_000)
     file = tmp_path / "x.ctxrec"
     forge(file, {"a": file_of(CONTENT, times=1000)}, {"a": file_of(CONTENT)})
     source = open_source(file)
 
-    assert "more than can be laid out" in source.reading(0, LENS).state.missing[0].why
+    assert "too many to be written to the disk" in source.reading(0, LENS).state.missing[0].why
     assert source.bytes_of(f"{file}/a") == CONTENT
 
 
-def test_a_chunk_that_blows_up_is_stopped_at_what_it_promised(tmp_path: Path) -> None:
+def test_a_chunk_that_expands_beyond_its_stated_length_is_stopped_there(tmp_path: Path) -> None:
     bomb = pack_chunk(bytes(20_000_000), b"x" * 16)
-    small = pack_chunk(CONTENT, digest(CONTENT))
+    small = pack_chunk(CONTENT, chunk_digest(CONTENT))
     file = tmp_path / "x.ctxrec"
     writer = forged(file)
     # Its content claims to be as long as that of the sound chunk.
-    place = writer._append(Kind.CHUNK, small[:1].replace(b"\0", b"\1") + small[1:21] + bomb[21:])
+    place = writer._append(FrameKind.CHUNK, small[:1].replace(b"\0", b"\1") + small[1:21] + bomb[21:])
     writer.close()
     content = file.read_bytes()
     assert place == FIRST
@@ -216,25 +216,25 @@ def test_a_chunk_that_blows_up_is_stopped_at_what_it_promised(tmp_path: Path) ->
 
     (finding,) = set(found_in(file))
     assert finding.rule == "REC003"
-    assert "does not have its hash" in finding.message
+    assert "does not match its hash" in finding.message
 
 
 def forge_behind(file: Path, content: bytes, moment: dict) -> None:
     from ctxview.recording.frames import salt_of
     from ctxview.recording.manifest import pack_moment
 
-    frame = frame_bytes(Kind.MOMENT, pack_moment(0, 0, "", moment, {}), salt_of(content[:16]))
+    frame = frame_bytes(FrameKind.MOMENT, pack_moment(0, 0, "", moment, {}), salt_of(content[:16]))
     file.write_bytes(content + frame)
 
 
-def test_a_frame_that_claims_a_huge_length_is_passed_over(tmp_path: Path) -> None:
+def test_a_frame_that_claims_a_huge_length_is_skipped(tmp_path: Path) -> None:
     from ctxview.recording import frames
 
     file = tmp_path / "x.ctxrec"
     forge(file, {"a": file_of(CONTENT)})
     content = file.read_bytes()
     salt = frames.salt_of(content[:16])
-    huge = frames._header(Kind.CHUNK, MOST_PAYLOAD + 1, salt)
+    huge = frames._header(FrameKind.CHUNK, MOST_PAYLOAD + 1, salt)
     file.write_bytes(content[:FIRST] + huge + content[FIRST:])
 
     assert "REC002" in rules_in(file)
@@ -242,7 +242,7 @@ def test_a_frame_that_claims_a_huge_length_is_passed_over(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("base", [1, 10**6, 2**64 - 1, FIRST])
-def test_a_moment_that_builds_on_nothing_is_unreadable(tmp_path: Path, base: int) -> None:
+def test_a_moment_with_a_missing_base_is_unreadable(tmp_path: Path, base: int) -> None:
     from ctxview.recording.frames import salt_of
     from ctxview.recording.manifest import pack_moment
 
@@ -250,7 +250,7 @@ def test_a_moment_that_builds_on_nothing_is_unreadable(tmp_path: Path, base: int
     forge(file, {"a": file_of(CONTENT)})
     content = file.read_bytes()
     payload = pack_moment(2**62, base, "", {}, {})
-    file.write_bytes(content + frame_bytes(Kind.MOMENT, payload, salt_of(content[:16])))
+    file.write_bytes(content + frame_bytes(FrameKind.MOMENT, payload, salt_of(content[:16])))
     source = open_source(file)
 
     assert source.revisions[1].time is not None
@@ -258,10 +258,10 @@ def test_a_moment_that_builds_on_nothing_is_unreadable(tmp_path: Path, base: int
     assert "REC003" in rules_in(file)
 
 
-def test_a_lent_file_of_a_stranger_is_never_looked_for(tmp_path: Path) -> None:
+def test_a_borrowed_file_of_a_foreign_recording_is_never_read(tmp_path: Path) -> None:
     (tmp_path / "secret").write_bytes(CONTENT)
     file = tmp_path / "x.ctxrec"
-    forge(file, {"secret": Lent(len(CONTENT), 0, 0o644, b"f" * 16)})
+    forge(file, {"secret": BorrowedFile(len(CONTENT), 0, 0o644, b"f" * 16)})
 
     (finding,) = set(found_in(file))
     assert "its content is not in the recording" in finding.message
@@ -270,21 +270,20 @@ def test_a_lent_file_of_a_stranger_is_never_looked_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize("time", [-(2**63), -1, 0, 2**63 - 1])
 def test_any_time_can_be_shown(tmp_path: Path, time: int) -> None:
     from ctxview.recording.frames import salt_of
-    from ctxview.recording.manifest import pack_moment
-    from ctxview.recording.moment_names import clock
+    from ctxview.recording.manifest import moment_clock_text, pack_moment
 
     file = tmp_path / "x.ctxrec"
     forge(file)
     content = file.read_bytes()
-    frame = frame_bytes(Kind.MOMENT, pack_moment(time, 0, "", {}, {}), salt_of(content[:16]))
+    frame = frame_bytes(FrameKind.MOMENT, pack_moment(time, 0, "", {}, {}), salt_of(content[:16]))
     file.write_bytes(content + frame)
 
     assert len(open_source(file).revisions[0].label) > 0
-    assert clock(time)
+    assert moment_clock_text(time)
 
 
 @pytest.mark.parametrize("place", ["..", "/etc", "a/../../b", "", "x" * 5000])
-def test_what_a_recording_says_it_is_of_leads_nowhere_else(tmp_path: Path, place: str) -> None:
+def test_the_recorded_path_in_a_recording_cannot_lead_outside(tmp_path: Path, place: str) -> None:
     import struct
 
     from ctxview.recording.frames import new_head, salt_of
@@ -292,6 +291,6 @@ def test_what_a_recording_says_it_is_of_leads_nowhere_else(tmp_path: Path, place
     head = new_head()
     payload = struct.pack("<qB", 0, 1) + place.encode()
     file = tmp_path / "x.ctxrec"
-    file.write_bytes(head + frame_bytes(Kind.ABOUT, payload, salt_of(head)))
+    file.write_bytes(head + frame_bytes(FrameKind.ABOUT, payload, salt_of(head)))
 
     assert open_source(file).title == "recorded"

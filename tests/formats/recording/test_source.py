@@ -1,4 +1,4 @@
-"""A recording opens like anything else, and every moment of it is what it was."""
+"""A recording opens like any source, and every moment reads as it did when it was recorded."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ import json
 import subprocess
 import sys
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from ctxview.analysis.tokens import ESTIMATES
-from ctxview.contract import finding_as_json, state_as_json
-from ctxview.files.reading import Unreadable
+from ctxview.files.reading import ReadError
 from ctxview.files.user_folders import cache_folder
-from ctxview.formats import CannotOpen, Lens, Source, detect, open_source
-from ctxview.formats.interface import Withholding
-from ctxview.recording import past
+from ctxview.formats import Lens, OpenError, Source, detect, open_source
+from ctxview.formats.interface import Redactor
+from ctxview.formats.recording import moment_reader
+from ctxview.reports.json_output import finding_as_json, state_as_json
 from tests.formats.envelope import builders as envelopes
 from tests.formats.session.builders import sound, user
 from tests.formats.snapshot.builders import block, snapshot_value, to_bytes
-from tests.recording.making import Recorded, record
+from tests.recording.builders import Recorded, record
 
 OUTSIDE = "ABI054"
-"""About the sessions of other agents, which lie outside of the recorded one."""
+"""The rule about the sessions of other agents, which are outside of the recorded one."""
 LENS = Lens(ESTIMATES["bytes/4"])
 
 
@@ -32,13 +32,13 @@ def snapshot(round: int, *names: str) -> bytes:  # noqa: A002 - the protocol's o
     return to_bytes(snapshot_value(working=[block(name) for name in names], round=round))
 
 
-def laid_out() -> list[Path]:
+def checkouts() -> list[Path]:
     folder = cache_folder().resolve() / "moments"
-    return [each for bench in folder.glob("*") for each in bench.iterdir() if each.is_dir()]
+    return [each for process in folder.glob("*") for each in process.iterdir() if each.is_dir()]
 
 
-def told(source: Source, revision: int, live: Path) -> str:
-    """All that a reading says, with the recording called by the name of what was recorded."""
+def reading_json(source: Source, revision: int, live: Path) -> str:
+    """A reading as JSON, with the path of the recording replaced by the recorded path."""
     reading = source.reading(revision, LENS)
     state = replace(reading.state, revision="", source="", timeline=())
     found = [finding_as_json(each) for each in reading.findings if each.rule != OUTSIDE]
@@ -62,7 +62,7 @@ def test_a_recording_is_recognised_by_its_first_bytes(rounds: Path) -> None:
     assert open_source(other).format == "recording"
 
 
-def test_a_moment_tells_what_became_of_its_files(tmp_path: Path) -> None:
+def test_a_moment_lists_the_changes_of_its_files(tmp_path: Path) -> None:
     made = Recorded(tmp_path, "state")
     small, large = b"one\n" * 900, b"one\n" * 1800
     trees = ({"a.json": b"{}"}, {"a.json": b"{ }", "b": small}, {"b": large}, {"b": b"two"})
@@ -71,12 +71,12 @@ def test_a_moment_tells_what_became_of_its_files(tmp_path: Path) -> None:
     made.close()
     source = open_source(made.file)
 
-    told = [
+    labels = [
         [event.label for event in source.reading(place, LENS).state.timeline if event.revision == place]
         for place in range(4)
     ]
 
-    assert told == [[], ["a.json rewritten", "b appeared"], ["a.json gone", "b grew"], ["b truncated"]]
+    assert labels == [[], ["a.json rewritten", "b appeared"], ["a.json gone", "b grew"], ["b truncated"]]
 
 
 def test_every_moment_is_a_revision_with_its_time(rounds: Path) -> None:
@@ -89,15 +89,15 @@ def test_every_moment_is_a_revision_with_its_time(rounds: Path) -> None:
     assert [each.label for each in source.revisions[1:3]] == ["moment 2", "moment 3"]
 
 
-def test_a_moment_shows_what_there_was(rounds: Path) -> None:
+def test_a_moment_shows_the_blocks_of_that_time(rounds: Path) -> None:
     source = open_source(rounds)
 
-    shown = [[each.id for each in source.reading(number, LENS).state.blocks()] for number in range(5)]
+    found = [[each.id for each in source.reading(number, LENS).state.blocks()] for number in range(5)]
 
-    assert shown == [list("abcde"[:number]) for number in range(1, 6)]
+    assert found == [list("abcde"[:number]) for number in range(1, 6)]
 
 
-def test_names_are_those_of_the_recording_and_never_those_of_the_copies(rounds: Path) -> None:
+def test_origins_name_the_recording_and_never_the_copies(rounds: Path) -> None:
     source = open_source(rounds)
     reading = source.reading(2, LENS)
     block = next(reading.state.blocks())
@@ -108,20 +108,20 @@ def test_names_are_those_of_the_recording_and_never_those_of_the_copies(rounds: 
     assert str(cache_folder()) not in repr(source.findings(LENS))
 
 
-def test_the_bytes_are_those_of_then(rounds: Path) -> None:
+def test_the_bytes_are_those_of_the_moment(rounds: Path) -> None:
     source = open_source(rounds)
     name = f"{rounds}/state.json"
 
     assert source.bytes_of(name) == snapshot(5, *"abcde")
     assert source.bytes_at(1, name) == snapshot(2, *"ab")  # type: ignore[attr-defined]
     assert source.bytes_of(str(rounds)) == rounds.read_bytes()
-    with pytest.raises(Unreadable, match="no part of the recording"):
+    with pytest.raises(ReadError, match="not part of the recording"):
         source.bytes_of("/etc/passwd")
-    with pytest.raises(Unreadable):
+    with pytest.raises(ReadError):
         source.bytes_of(f"{rounds}/../../../../../../../../../../etc/passwd")
 
 
-def test_nothing_in_a_recording_can_be_written_and_it_says_why(rounds: Path) -> None:
+def test_a_recording_is_read_only_with_a_reason(rounds: Path) -> None:
     source = open_source(rounds)
     block = next(source.reading(0, LENS).state.blocks())
 
@@ -129,11 +129,11 @@ def test_nothing_in_a_recording_can_be_written_and_it_says_why(rounds: Path) -> 
     assert block.form is not None
     assert not block.form.editable
     assert not block.form.removable
-    assert source.only_shown(0) == "A recording shows what was; it cannot be changed."  # type: ignore[attr-defined]
-    assert source.only_shown(0) in {each.why for each in block.form.fields}  # type: ignore[attr-defined]
+    assert source.read_only_reason(0) == "This is a recording; it cannot be changed."  # type: ignore[attr-defined]
+    assert source.read_only_reason(0) in {each.why for each in block.form.fields}  # type: ignore[attr-defined]
 
 
-def test_a_recorded_session_is_told_as_the_live_one_at_every_moment(tmp_path: Path) -> None:
+def test_a_recorded_session_reads_like_the_live_one_at_every_moment(tmp_path: Path) -> None:
     root = sound(tmp_path / "live").write()
     made = Recorded(root.parent, root.name, tmp_path / "run.ctxrec")
     live = []
@@ -141,12 +141,12 @@ def test_a_recorded_session_is_told_as_the_live_one_at_every_moment(tmp_path: Pa
         with (root / "messages.jsonl").open("a") as out:
             out.write(json.dumps(user(f"and another thing {number}")) + "\n")
         assert made.keep() is not None
-        live.append(told(open_source(root), -1, root))
+        live.append(reading_json(open_source(root), -1, root))
     made.close()
 
     source = open_source(tmp_path / "run.ctxrec")
 
-    assert [told(source, number, root) for number in range(3)] == live
+    assert [reading_json(source, number, root) for number in range(3)] == live
     rows = source.reading(1, LENS).state.transcript
     assert rows is not None
     assert rows.row(len(rows) - 1).origin.file == f"{source.path}/messages.jsonl"
@@ -169,35 +169,35 @@ def test_a_single_file_is_recorded_alone(tmp_path: Path, capsys: pytest.CaptureF
     assert [each.id for each in reading.state.blocks()] == ["a"]
 
 
-def test_going_back_and_forth_lays_out_a_few_moments_and_removes_them(rounds: Path) -> None:
-    before = set(laid_out())
+def test_few_checkouts_are_kept_and_all_are_removed(rounds: Path) -> None:
+    before = set(checkouts())
     source = open_source(rounds)
     for number in (0, 1, 2, 3, 4, 3, 2, 1, 0):
         source.reading(number, LENS)
-        assert len(set(laid_out()) - before) <= past.MOST_LAID_OUT + 1
+        assert len(set(checkouts()) - before) <= moment_reader.MOST_CHECKOUTS + 1
     del source
 
-    assert set(laid_out()) - before == set()
+    assert set(checkouts()) - before == set()
 
 
-def test_what_two_moments_share_is_laid_out_once(tmp_path: Path) -> None:
+def test_a_file_that_two_moments_share_is_written_once(tmp_path: Path) -> None:
     made = Recorded(tmp_path)
     made.keep({"state.json": snapshot(1, "a"), "same.json": snapshot(1, "b")})
     made.keep({"state.json": snapshot(2, "a"), "same.json": snapshot(1, "b")})
     made.close()
-    before = set(laid_out())
+    before = set(checkouts())
     source = open_source(made.file)
     source.reading(0, LENS)
     source.reading(1, LENS)
 
-    copies = [path for folder in set(laid_out()) - before for path in folder.rglob("same.json")]
+    copies = [path for folder in set(checkouts()) - before for path in folder.rglob("same.json")]
 
     assert len(copies) == 2
     assert copies[0].stat().st_ino == copies[1].stat().st_ino
 
 
-def test_a_moment_in_use_stays_whatever_else_is_looked_at(rounds: Path) -> None:
-    """A reading in a worker goes on while another moment pushes its copy out."""
+def test_a_moment_in_use_is_not_removed_by_readings_of_others(rounds: Path) -> None:
+    """A reading in a worker continues while another moment replaces its checkout in the cache."""
     source = open_source(rounds)
     problems: list[BaseException] = []
 
@@ -206,7 +206,7 @@ def test_a_moment_in_use_stays_whatever_else_is_looked_at(rounds: Path) -> None:
             for _ in range(5):
                 assert len(list(source.reading(number, LENS).state.blocks())) == number + 1
                 source.bytes_at(number, f"{rounds}/state.json")  # type: ignore[attr-defined]
-        except BaseException as error:  # noqa: BLE001 - told below
+        except BaseException as error:  # noqa: BLE001 - asserted below
             problems.append(error)
 
     threads = [threading.Thread(target=read, args=(number,)) for number in range(5)]
@@ -218,7 +218,7 @@ def test_a_moment_in_use_stays_whatever_else_is_looked_at(rounds: Path) -> None:
     assert problems == []
 
 
-def test_a_look_again_knows_what_was_added_and_leaves_the_old_one_alone(tmp_path: Path) -> None:
+def test_a_reload_has_the_new_moments_and_does_not_change_the_old_source(tmp_path: Path) -> None:
     made = Recorded(tmp_path)
     made.keep({"state.json": snapshot(1, "a")})
     first = open_source(made.file)
@@ -230,12 +230,12 @@ def test_a_look_again_knows_what_was_added_and_leaves_the_old_one_alone(tmp_path
     assert len(list(second.reading(1, LENS).state.blocks())) == 2
     made.close()
     made.file.unlink()
-    with pytest.raises(CannotOpen):
+    with pytest.raises(OpenError):
         second.again()
     assert len(list(first.reading(0, LENS).state.blocks())) == 1
 
 
-def test_a_recording_that_was_replaced_is_opened_anew(tmp_path: Path) -> None:
+def test_a_recording_that_was_replaced_is_opened_again(tmp_path: Path) -> None:
     source = open_source(record(tmp_path / "one", [{"a.json": snapshot(1, "a")}]).path)
     other = record(tmp_path / "two", [{"a.json": snapshot(2, "b")}, {"a.json": snapshot(3, "c")}])
     other.path.replace(source.path)
@@ -245,7 +245,7 @@ def test_a_recording_that_was_replaced_is_opened_anew(tmp_path: Path) -> None:
     assert [each.id for each in again.reading(1, LENS).state.blocks()] == ["c"]
 
 
-def test_a_moment_at_which_nothing_was_there_is_shown_as_such(tmp_path: Path) -> None:
+def test_an_empty_moment_says_that_the_folder_is_empty(tmp_path: Path) -> None:
     made = Recorded(tmp_path)
     made.keep({"state.json": snapshot(1, "a")})
     made.keep({})
@@ -258,25 +258,25 @@ def test_a_moment_at_which_nothing_was_there_is_shown_as_such(tmp_path: Path) ->
     assert str(cache_folder()) not in repr(reading)
 
 
-def test_a_recording_without_a_moment_yet_opens(tmp_path: Path) -> None:
+def test_a_recording_without_moments_opens(tmp_path: Path) -> None:
     made = Recorded(tmp_path)
     made.opened.writer.close()
     source = open_source(made.file)
 
     assert [each.label for each in source.revisions] == ["no moment"]
-    assert source.reading(0, LENS).state.missing[0].why.endswith("nothing was recorded yet")
+    assert source.reading(0, LENS).state.missing[0].why.endswith("the recording has no moment yet")
     assert [each.rule for each in source.findings(LENS)] == ["REC003"]
 
 
-def test_something_that_only_begins_like_a_recording_cannot_be_opened(tmp_path: Path) -> None:
+def test_a_file_that_only_begins_like_a_recording_cannot_be_opened(tmp_path: Path) -> None:
     file = tmp_path / "x.ctxrec"
     file.write_bytes(b"\x93CTXREC1and then something else")
 
-    with pytest.raises(CannotOpen, match="no recording that can be read: its first 16 bytes"):
+    with pytest.raises(OpenError, match="this recording cannot be read: its first 16 bytes"):
         open_source(file)
 
 
-def test_the_copies_of_a_killed_program_are_removed_by_the_next(rounds: Path) -> None:
+def test_the_checkouts_of_a_killed_program_are_removed_by_the_next(rounds: Path) -> None:
     script = (
         "import os, sys; from pathlib import Path\n"
         "from ctxview.formats import Lens, open_source; from ctxview.analysis.tokens import ESTIMATES\n"
@@ -296,12 +296,12 @@ def test_the_copies_of_a_killed_program_are_removed_by_the_next(rounds: Path) ->
     assert killed.stdout.strip() not in mine
 
 
-def test_opening_a_recording_lays_nothing_out(rounds: Path) -> None:
-    before = set(laid_out())
+def test_opening_a_recording_checks_nothing_out(rounds: Path) -> None:
+    before = set(checkouts())
     source = open_source(rounds)
 
     assert (source.title, len(source.revisions), source.profiles) == ("state", 5, ())
-    assert set(laid_out()) == before
+    assert set(checkouts()) == before
 
     source.reading(0, LENS)
     assert source.profiles
@@ -316,7 +316,7 @@ def test_a_profile_of_the_recorded_format_can_be_named(rounds: Path) -> None:
 
 
 @pytest.mark.parametrize("layout", [*envelopes.LAYOUTS])
-def test_what_nobody_may_be_shown_is_withheld_in_a_recording_too(tmp_path: Path, layout: str) -> None:
+def test_withheld_content_is_withheld_in_a_recording_too(tmp_path: Path, layout: str) -> None:
     secret = "the key is under the flowerpots"
     records = envelopes.turn()
     records[4] = envelopes.item("talk", secret, redaction_state="removed", policy_refs=["policy-9"])
@@ -327,11 +327,11 @@ def test_what_nobody_may_be_shown_is_withheld_in_a_recording_too(tmp_path: Path,
     made.close()
     source = open_source(made.file)
 
-    assert isinstance(live, Withholding)
-    assert isinstance(source, Withholding)
+    assert isinstance(live, Redactor)
+    assert isinstance(source, Redactor)
     reading = source.reading(0, LENS)
     assert secret not in repr(replace(reading.state, transcript=None))
     for file in (tmp_path / "handoff").iterdir():
-        shown = f"{made.file}/{file.name}"
-        assert source.withheld(shown) == live.withheld(str(file))
-        assert source.withheld(shown, source.bytes_of(shown)) == live.withheld(str(file))
+        name = f"{made.file}/{file.name}"
+        assert source.withheld(name) == live.withheld(str(file))
+        assert source.withheld(name, source.bytes_of(name)) == live.withheld(str(file))

@@ -1,7 +1,7 @@
-"""Session folders for tests: a sound one with every part, and anything made of it by changing files.
+"""Session folders for tests: a valid one with every part, and variants of it with changed files.
 
-`sound(tmp_path)` gives a `Build` whose files can be set, removed and rewritten before `write` puts them on
-disk at `home/1000/agent/coder/session/default`. Pack, hashes and sizes of the sound one are true.
+`sound(tmp_path)` returns a `Build` whose files can be set, removed and rewritten before `write` puts them on
+disk at `home/1000/agent/coder/session/default`. Pack, hashes and sizes of the sound one are correct.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ PLACE = "home/1000/agent/coder/session/default"
 
 
 def compact(value: Any) -> str:
-    """JSON as the runtime writes it: no spaces, nothing escaped that need not be."""
+    """Return JSON as the runtime writes it: without spaces and without needless escapes."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def lines(records: Iterable[Any]) -> str:
-    """One record a line; a string stands for itself."""
+    """Return one record a line; a string is written as it is."""
     return "".join(f"{each if isinstance(each, str) else compact(each)}\n" for each in records)
 
 
@@ -53,7 +53,7 @@ def tool(
     return _with_run({"role": "tool", "name": name, "content": [part], **fields}, run)
 
 
-def event(type: str, run: str | None = RUN_1, **fields: Any) -> Json:  # noqa: A002 - the stream's own word
+def event(type: str, run: str | None = RUN_1, **fields: Any) -> Json:  # noqa: A002 - the name of the member
     return {"type": type, **({} if run is None else {"run": run}), **fields}
 
 
@@ -71,7 +71,7 @@ def tool_call(call: str = "call-1", name: str = "shell", run: str = RUN_1) -> Js
 
 
 def without_gaps(record: Mapping[str, Any]) -> Json:
-    """A record without the members that are `...`."""
+    """Return a record without the members that are `...`."""
     return {key: value for key, value in record.items() if value is not ...}
 
 
@@ -87,7 +87,7 @@ class Build:
         """Files outside the session, relative to `base`."""
 
     def set(self, name: str, content: str | bytes | Any) -> Build:
-        """Put a text, bytes or a JSON value under a name."""
+        """Set the content of a file: a text, bytes or a JSON value."""
         if not isinstance(content, str | bytes):
             content = f"{compact(content)}\n"
         self.files[name] = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
@@ -114,7 +114,7 @@ class Build:
         return self.files[name].decode()
 
     def child(self, name: str, status: str = "done", result: str = "All good.\n", **parts: Any) -> Build:
-        """A complete child channel; parts set to `...` are left out."""
+        """Add a complete child channel; parts set to `...` are left out."""
         whole = {
             "agent": "reviewer\n",
             "session": f"{name}-s\n",
@@ -132,8 +132,8 @@ class Build:
 
     def swap(self, first: int, last: int, summary: str = "the beginning") -> Build:
         """Move messages into a verified chunk with its index line."""
-        kept = [line for line in self.text("messages.jsonl").split("\n") if line.strip()]
-        chunk = "".join(f"{line}\n" for line in kept[first - 1 : last])
+        messages = [line for line in self.text("messages.jsonl").split("\n") if line.strip()]
+        chunk = "".join(f"{line}\n" for line in messages[first - 1 : last])
         name = f"sha256-{sha256(chunk)}"
         self.set(f"context/swap/chunk/{name}", chunk)
         record = {"id": name, "kind": "message_range", "source": "messages.jsonl"}
@@ -141,30 +141,30 @@ class Build:
         return self.add("context/swap/index.jsonl", {**record, **figures})
 
     def blob(self, content: str, *refs: str) -> Build:
-        """Keep a content once in the dedup store, with its index line."""
+        """Add a content to the dedup store, with its index line."""
         name = f"sha256-{sha256(content)}"
         self.set(f"context/dedup/blob/{name}", content)
         figures = {"bytes": len(content.encode()), "tokens": words(content)}
         return self.add("context/dedup/index.jsonl", {"hash": name, "refs": list(refs), **figures})
 
     def pack(self, recent: int = 40) -> Build:
-        """Build pack.json and pack.md of what the files hold now."""
-        from ctxview.formats.session.candidates import candidates, first_fit, pack_text, pack_value
-        from ctxview.formats.session.folder import SessionFolder
+        """Build pack.json and pack.md from the present files."""
+        from ctxview.formats.kit.folder import SourceFolder
         from ctxview.formats.session.history import open_history
-        from ctxview.formats.session.profiles import load_profile
-        from ctxview.formats.session.read import read_session
+        from ctxview.formats.session.pack_candidates import candidates, first_fit, pack_text, pack_value
+        from ctxview.formats.session.parser import read_session
+        from ctxview.formats.session.profile import load_profile
 
         self.write()
         profile = load_profile()
-        session = read_session(SessionFolder(self.root))
+        session = read_session(SourceFolder(self.root))
         offered = candidates(session, open_history(session).messages, profile, recent)
         taken = [each.candidate for each in first_fit(offered, session.budget) if each.taken]
         self.set("context/pack.json", pack_value(session, session.budget, taken))
         return self.set("context/pack.md", pack_text(session, session.budget, taken, profile))
 
     def write(self) -> Path:
-        """The session on disk, exactly as it is here; returns its folder."""
+        """Write the session to disk and return its folder."""
         import shutil
 
         if self.root.exists():
@@ -186,12 +186,12 @@ class Build:
 
 
 def fresh(base: Path) -> Build:
-    """A session as the runtime creates it: everything there, nothing in it."""
+    """Return a session as the runtime creates it: with all files, all empty."""
     return _copy_of(_fresh, base)
 
 
 def sound(base: Path) -> Build:
-    """A session in the middle of its life that breaks no rule."""
+    """Return a session in use that breaks no rule."""
     return _copy_of(_sound, base)
 
 
@@ -203,7 +203,7 @@ def _copy_of(make: Callable[[Path], Build], base: Path) -> Build:
 
 @cache
 def _made(make: Callable[[Path], Build]) -> Build:
-    """Made once: packing reads and writes a whole session."""
+    """Build a session once, because packing reads and writes all of it."""
     with tempfile.TemporaryDirectory() as folder:
         return make(Path(folder))
 

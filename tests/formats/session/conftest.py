@@ -1,4 +1,4 @@
-"""Keeps what these tests remember and count out of the home of whoever runs them."""
+"""Keep the state and cache files of these tests out of the user's home."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Another look at a session that somebody writes: what grew is read on, what broke a promise is told."""
+"""Reopening a session that is being written: new lines are read on, and lost lines are reported."""
 
 from __future__ import annotations
 
@@ -6,21 +6,20 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from ctxview.analysis.tokens import ESTIMATES
-from ctxview.files import stamps
-from ctxview.formats import CannotOpen, Lens, Reading
-from ctxview.formats.session import history, pace
-from ctxview.formats.session.root_source import RootSource
-from ctxview.formats.session.source import SessionSource
-from ctxview.formats.session.survey import Survey
+from ctxview.files import change_detector
+from ctxview.formats import Lens, OpenError, Reading
+from ctxview.formats.kit import history, history_line
+from ctxview.formats.session.source import RootSource, SessionSource
+from ctxview.formats.session.survey.facts import Survey
 from tests.formats.session.builders import (
     RUN_1,
     RUN_2,
@@ -41,7 +40,7 @@ LENS = Lens(ESTIMATES["bytes/4"])
 
 
 class Ignored:
-    """A `Progress` of somebody with all the time in the world."""
+    """A `Progress` that never cancels."""
 
     cancelled = False
 
@@ -54,8 +53,8 @@ def append(path: Path, text: str | bytes) -> None:
         end.write(text if isinstance(text, bytes) else text.encode())
 
 
-def told(source: SessionSource) -> Reading:
-    """All there is to say of now, without what is another object at every look."""
+def complete_reading(source: SessionSource) -> Reading:
+    """Return the latest reading after all work, without the transcript, which is a new object each time."""
     source.work(LENS, Ignored())
     found = source.reading(len(source.revisions) - 1, LENS)
     return Reading(replace(found.state, transcript=None), found.findings)
@@ -68,10 +67,10 @@ def rows(source: SessionSource) -> list[str]:
 
 
 def rules(source: SessionSource) -> set[str]:
-    return {finding.rule for finding in told(source).findings}
+    return {finding.rule for finding in complete_reading(source).findings}
 
 
-# -- what only grew ------------------------------------------------------------------------------------------
+# -- histories that only grew --------------------------------------------------------------------------------
 
 EVENTS = st.sampled_from(
     [
@@ -111,64 +110,64 @@ STEPS = st.lists(
 
 @contextmanager
 def small_steps() -> Iterator[None]:
-    """So that passes stop in the middle."""
+    """Make passes stop after a few bytes."""
     with (
-        patch.object(pace, "STEP", 100),
-        patch.object(pace, "LINE", 0),
-        patch.object(stamps, "SETTLES_AFTER", 0),
+        patch.object(history_line, "STEP", 100),
+        patch.object(history_line, "LINE", 0),
+        patch.object(change_detector, "SETTLES_AFTER", 0),
     ):
         yield
 
 
 @given(STEPS)
 @settings(max_examples=15, deadline=None)
-def test_a_session_read_on_is_told_like_one_read_at_once(steps: list[tuple[str, object]]) -> None:
+def test_a_session_read_in_steps_reads_like_one_read_at_once(steps: list[tuple[str, object]]) -> None:
     with tempfile.TemporaryDirectory() as name, small_steps(), patch.dict(os.environ, XDG_STATE_HOME=name):
         root = sound(Path(name)).write()
         (root / "events.jsonl").write_bytes(b"")
         source = SessionSource(root)
         last = "messages.jsonl"
-        for what, how in steps:
-            if what == "look":
+        for step, argument in steps:
+            if step == "look":
                 source = source.again()
-                _ = told(source) if how == "work" else source.revisions
-            elif what == "torn":
-                append(root / last, '{"role":"user","content":"torn'[: int(str(how))])
+                _ = complete_reading(source) if argument == "work" else source.revisions
+            elif step == "torn":
+                append(root / last, '{"role":"user","content":"torn'[: int(str(argument))])
             else:
-                last = what
-                append(root / what, lines([how]))
+                last = step
+                append(root / step, lines([argument]))
         source = source.again()
         fresh = SessionSource(root)
-        assert told(source) == told(fresh)
+        assert complete_reading(source) == complete_reading(fresh)
         assert surveyed(source) == surveyed(fresh)
         assert rows(source) == rows(fresh)
         assert source.findings(LENS) == fresh.findings(LENS)
 
 
 def surveyed(source: SessionSource) -> Survey:
-    survey = source._knowledge(None).survey
+    survey = source._analysis(None).survey
     assert survey is not None
-    runs = replace(survey.runs, oddities=tuple(sorted(survey.runs.oddities, key=repr)))
+    runs = replace(survey.runs, anomalies=tuple(sorted(survey.runs.anomalies, key=repr)))
     return replace(survey, runs=runs, findings=tuple(sorted(survey.findings, key=lambda each: each.sort_key)))
 
 
 def test_only_new_lines_are_read(tmp_path: Path, time: Time, monkeypatch: pytest.MonkeyPatch) -> None:
     root = sound(tmp_path).write()
     source = SessionSource(root)
-    told(source)
+    complete_reading(source)
     before = len(rows(source))
     scanned: list[int] = []
-    scan = history.FileStream.scan
+    scan = history.FileHistoryStream.scan
 
-    def note(stream: history.FileStream, first: int = 0, /) -> Iterator[object]:
+    def note(stream: history.FileHistoryStream, first: int = 0, /) -> Iterator[object]:
         for line in scan(stream, first):
             scanned.append(line.number or 0)
             yield line
 
     append(root / "messages.jsonl", lines([user("fresh")]))
-    monkeypatch.setattr(history.FileStream, "scan", note)
+    monkeypatch.setattr(history.FileHistoryStream, "scan", note)
     later = source.again()
-    told(later)
+    complete_reading(later)
     assert rows(later)[before:] == ["fresh"]
     assert set(scanned) == {before}
     assert len(rows(source)) == before
@@ -194,7 +193,7 @@ def test_a_line_is_shown_when_it_is_whole_and_a_torn_one_after_a_while(tmp_path:
     assert "ABI013" not in rules(source)
 
 
-def test_the_transcript_alone_can_be_looked_at_again(tmp_path: Path, time: Time) -> None:
+def test_the_transcript_alone_can_be_reopened(tmp_path: Path, time: Time) -> None:
     root = sound(tmp_path).write()
     opened = SessionSource(root)
     transcript = opened.reading(len(opened.revisions) - 1, LENS).state.transcript
@@ -207,7 +206,7 @@ def test_the_transcript_alone_can_be_looked_at_again(tmp_path: Path, time: Time)
     assert later.file == root / "messages.jsonl"
 
 
-# -- what changed otherwise ----------------------------------------------------------------------------------
+# -- other changes -------------------------------------------------------------------------------------------
 
 
 def test_small_files_are_read_again_when_they_changed(tmp_path: Path, time: Time) -> None:
@@ -218,38 +217,38 @@ def test_small_files_are_read_again_when_they_changed(tmp_path: Path, time: Time
     (root / "context/pinned/new.md").write_text("Pinned just now.\n")
     later = source.again()
     assert later.session.state == "cancelled"
-    assert "new.md" in {block.id for block in told(later).state.blocks()}
+    assert "new.md" in {block.id for block in complete_reading(later).state.blocks()}
     assert {root / "state", root / "context/pinned"} <= set(later.watched)
 
 
-def test_a_half_written_pack_stays_as_it_was(tmp_path: Path, time: Time) -> None:
+def test_a_half_written_pack_keeps_its_old_reading(tmp_path: Path, time: Time) -> None:
     root = sound(tmp_path).write()
     source = SessionSource(root)
-    sane = told(source)
+    sane = complete_reading(source)
     time.stands_still()
     whole = (root / "context/pack.json").read_bytes()
     write(root / "context/pack.json", whole[:50])
     source = source.again()
     assert source.held_back == (root / "context/pack.json",)
-    assert told(source) == sane
+    assert complete_reading(source) == sane
     write(root / "context/pack.json", whole)
     source = source.again()
-    assert (source.held_back, told(source)) == ((), sane)
+    assert (source.held_back, complete_reading(source)) == ((), sane)
 
 
 @pytest.mark.parametrize("how", ["truncated", "rewritten", "replaced"])
-def test_a_history_that_lost_something_is_a_finding_that_stays(tmp_path: Path, time: Time, how: str) -> None:
+def test_a_loss_in_a_history_stays_a_finding(tmp_path: Path, time: Time, how: str) -> None:
     root = sound(tmp_path).write()
     path = root / "messages.jsonl"
     source = SessionSource(root)
     sane, whole = rules(source), path.read_bytes()
-    kept = whole[: whole.index(b"\n") + 1]
+    first = whole[: whole.index(b"\n") + 1]
     if how == "replaced":
-        replace_file(path, kept)
+        replace_file(path, first)
     elif how == "truncated":
-        os.truncate(path, len(kept))
+        os.truncate(path, len(first))
     else:
-        write(path, b" " * len(kept) + whole[len(kept) :])
+        write(path, b" " * len(first) + whole[len(first) :])
     source = source.again()
     assert "ABI057" in rules(source) - sane
     append(path, lines([user("more", None)]))
@@ -257,7 +256,7 @@ def test_a_history_that_lost_something_is_a_finding_that_stays(tmp_path: Path, t
     assert "ABI057" in rules(source)
 
 
-def test_a_history_that_went_away_and_came_back_is_read_again(tmp_path: Path, time: Time) -> None:
+def test_a_history_that_was_moved_away_and_back_is_read_again(tmp_path: Path, time: Time) -> None:
     root = sound(tmp_path).write()
     source = SessionSource(root)
     before = rows(source)
@@ -268,17 +267,17 @@ def test_a_history_that_went_away_and_came_back_is_read_again(tmp_path: Path, ti
     assert rows(source.again()) == before
 
 
-def test_a_session_that_is_gone_cannot_be_looked_at(tmp_path: Path, time: Time) -> None:
+def test_a_missing_session_cannot_be_reopened(tmp_path: Path, time: Time) -> None:
     root = sound(tmp_path).write()
     source = SessionSource(root)
     root.rename(tmp_path / "elsewhere")
-    with pytest.raises(CannotOpen, match="no such folder"):
+    with pytest.raises(OpenError, match="no such folder"):
         source.again()
     (tmp_path / "elsewhere").rename(root)
-    assert told(source.again()) == told(source)
+    assert complete_reading(source.again()) == complete_reading(source)
 
 
-def test_a_folder_of_sessions_tells_of_new_ones(tmp_path: Path, time: Time) -> None:
+def test_a_reopened_folder_of_sessions_shows_new_ones(tmp_path: Path, time: Time) -> None:
     root = sound(tmp_path).write().parent
     (root / "index").mkdir()
     (root / "index/list").write_text("default\n")
@@ -290,14 +289,14 @@ def test_a_folder_of_sessions_tells_of_new_ones(tmp_path: Path, time: Time) -> N
     assert [block.id for block in source.reading(0, LENS).state.blocks()] == ["default"]
 
 
-def test_looking_again_writes_nothing(tmp_path: Path, time: Time) -> None:
+def test_reopening_writes_nothing(tmp_path: Path, time: Time) -> None:
     root = sound(tmp_path).write()
 
-    def everything() -> list[tuple[str, os.stat_result]]:
+    def file_stats() -> list[tuple[str, os.stat_result]]:
         return [(str(path), path.lstat()) for path in sorted(root.rglob("*"))]
 
     source = SessionSource(root)
-    told(source)
-    before = everything()
-    told(source.again().again())
-    assert everything() == before
+    complete_reading(source)
+    before = file_stats()
+    complete_reading(source.again().again())
+    assert file_stats() == before

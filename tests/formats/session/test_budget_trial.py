@@ -3,9 +3,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from ctxview.analysis.tokens import ESTIMATES
+from ctxview.core.state import ContextState
 from ctxview.formats import Lens, LongWork
 from ctxview.formats.session.source import SessionSource
-from ctxview.state import ContextState
 from tests.formats.session.builders import sound
 
 
@@ -14,33 +14,33 @@ def state(source: SessionSource, budget: int | None) -> ContextState:
     return source.reading(len(source.revisions) - 1, lens).state
 
 
-def shown(looked_at: ContextState) -> set[str]:
-    return {block.id for block in looked_at.blocks() if block.visible and block.tier != "recent"}
+def visible_blocks(reading: ContextState) -> set[str]:
+    return {block.id for block in reading.blocks() if block.visible and block.tier != "recent"}
 
 
 def test_a_tried_budget_changes_what_is_shown_and_leaves_the_session_alone(tmp_path: Path) -> None:
     source = SessionSource(sound(tmp_path).pack().write())
     before, tight, roomy = state(source, None), state(source, 1), state(source, 1_000_000)
-    assert shown(tight) < shown(roomy)
+    assert visible_blocks(tight) < visible_blocks(roomy)
     assert tight.budgets[0].limit == 1
     assert "left out" in tight.budgets[0].target
     assert roomy.budgets[0].target == "rebuilt"
     assert state(source, None) == before
 
 
-def test_what_a_tried_budget_leaves_out_says_why(tmp_path: Path) -> None:
+def test_a_block_outside_a_tried_budget_says_why(tmp_path: Path) -> None:
     tight = state(SessionSource(sound(tmp_path).pack().write()), 1)
     reasons = {block.reason for block in tight.blocks() if block.tier == "summary"}
     assert any("only 1 of 1 are left" in (reason or "") for reason in reasons)
 
 
-def test_a_tried_budget_of_nothing_is_no_limit(tmp_path: Path) -> None:
+def test_a_tried_budget_of_zero_means_no_limit(tmp_path: Path) -> None:
     free = state(SessionSource(sound(tmp_path).pack().write()), 0)
     assert free.budgets[0].limit is None
     assert free.budgets[0].target == "rebuilt"
 
 
-def test_a_session_is_known_to_have_long_work(tmp_path: Path) -> None:
+def test_a_session_source_has_long_work(tmp_path: Path) -> None:
     assert isinstance(SessionSource(sound(tmp_path).write()), LongWork)
 
 

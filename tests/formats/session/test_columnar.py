@@ -1,4 +1,4 @@
-"""Histories in a columnar store read like histories in files, and say what cannot be read."""
+"""Histories in a columnar store read like histories in files, and unreadable rows have a problem."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from ctxview.files.lines import never
+from ctxview.files.line_file import never_cancelled
 from ctxview.formats.session import rules
-from ctxview.formats.session.columnar import NO_PYARROW
-from ctxview.formats.session.history import open_history
+from ctxview.formats.session.history import NO_PYARROW, open_history
 from tests.formats.session.builders import sound
-from tests.formats.session.columns import columnar
-from tests.formats.session.looking import glance_at, look_at
+from tests.formats.session.columnar_stores import columnar
+from tests.formats.session.sources import facts_before_survey, read_facts
 
 
 @pytest.fixture
@@ -33,14 +32,14 @@ def without_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def store_findings(root: Path) -> list[tuple[str, str]]:
-    found = rules.check_session(look_at(root))
+    found = rules.check_session(read_facts(root))
     return [(each.severity.value, each.message) for each in found if each.rule == "ABI012"]
 
 
-def test_a_store_shows_the_very_lines_of_the_files(tmp_path: Path):
+def test_a_store_shows_the_same_lines_as_the_files(tmp_path: Path):
     build = sound(tmp_path)
     plain = build.text("messages.jsonl").splitlines()
-    history = look_at(columnar(build).write()).history
+    history = read_facts(columnar(build).write()).history
     assert [line.content.decode() for line in history.messages.scan()] == plain
     assert [history.messages.line(number).content.decode() for number in range(len(plain))] == plain
     assert [line.content.decode() for line in history.messages.tail(3)] == plain[-3:]
@@ -48,34 +47,34 @@ def test_a_store_shows_the_very_lines_of_the_files(tmp_path: Path):
 
 
 def test_a_sound_session_stays_sound_in_a_store(tmp_path: Path):
-    look = look_at(columnar(sound(tmp_path)).write())
-    assert look.survey is not None
-    assert [*rules.check_session(look), *look.survey.findings] == []
+    facts = read_facts(columnar(sound(tmp_path)).write())
+    assert facts.survey is not None
+    assert [*rules.check_session(facts), *facts.survey.findings] == []
 
 
-def test_the_hash_of_a_store_is_that_of_the_file(tmp_path: Path):
+def test_a_store_has_the_same_hash_as_the_file(tmp_path: Path):
     build = sound(tmp_path)
     size = len(build.files["messages.jsonl"])
-    plain = look_at(build.write()).history.messages.digests([10, size], never)
-    in_store = look_at(columnar(build).write()).history.messages.digests([size], never)
+    plain = read_facts(build.write()).history.messages.digests([10, size], never_cancelled)
+    in_store = read_facts(columnar(build).write()).history.messages.digests([size], never_cancelled)
     assert plain is not None
     assert in_store == plain[1:]
 
 
 def test_searching_a_store_finds_text_in_shards_and_in_the_log(tmp_path: Path):
-    messages = look_at(columnar(sound(tmp_path)).write()).history.messages
-    assert list(messages.find("parser test", 0, False, never)) == [0]
-    assert list(messages.find("somebody review", 0, False, never)) == [4]
-    assert next(messages.find("the", 5, True, never)) == 3
+    messages = read_facts(columnar(sound(tmp_path)).write()).history.messages
+    assert list(messages.find("parser test", 0, False, never_cancelled)) == [0]
+    assert list(messages.find("somebody review", 0, False, never_cancelled)) == [4]
+    assert next(messages.find("the", 5, True, never_cancelled)) == 3
 
 
-def test_without_pyarrow_the_log_is_shown_and_the_rest_says_why_not(tmp_path: Path, without_pyarrow: None):
+def test_without_pyarrow_the_log_is_shown_and_other_rows_say_why_not(tmp_path: Path, without_pyarrow: None):
     root = columnar(sound(tmp_path)).write()
-    look = look_at(root)
-    assert [line.number for line in look.history.messages.scan()] == [4, 5]
-    assert look.history.messages.line(0).problem == NO_PYARROW
+    facts = read_facts(root)
+    assert [line.number for line in facts.history.messages.scan()] == [4, 5]
+    assert facts.history.messages.line(0).problem == NO_PYARROW
     assert ("info", "4 shards cannot be read without pyarrow; only the log is shown") in store_findings(root)
-    assert look.history.messages.digests([10], never) is None
+    assert facts.history.messages.digests([10], never_cancelled) is None
 
 
 def test_a_marker_with_content_is_an_error(tmp_path: Path):
@@ -90,14 +89,14 @@ def test_a_missing_shard_is_an_error_and_its_rows_say_so(tmp_path: Path):
     build = columnar(sound(tmp_path)).remove(".store/data/part-000000.parquet")
     root = build.write()
     assert store_findings(root) == [("error", "1 shard of 4 missing: part-000000.parquet")]
-    problem = glance_at(root).history.messages.line(0).problem
+    problem = facts_before_survey(root).history.messages.line(0).problem
     assert problem is not None
     assert "part-000000.parquet cannot be read" in problem
 
 
-def test_a_damaged_shard_is_rows_with_a_problem(tmp_path: Path):
+def test_the_rows_of_a_damaged_shard_have_a_problem(tmp_path: Path):
     root = columnar(sound(tmp_path)).set(".store/data/part-000000.parquet", b"PAR1 nonsense").write()
-    problem = glance_at(root).history.messages.line(0).problem
+    problem = facts_before_survey(root).history.messages.line(0).problem
     assert problem is not None
     assert "damaged" in problem
 
@@ -107,15 +106,15 @@ def test_a_torn_log_is_a_warning_and_a_bad_line_in_it_an_error(tmp_path: Path):
     build.files[".store/wal.jsonl"] += b'{"stream":"messages","ordinal":6,"pay'
     assert [severity for severity, _ in store_findings(build.write())] == ["warning"]
     build.files[".store/wal.jsonl"] += b"\n"
-    assert "line 5 of the log is no row" in store_findings(build.write())[0][1]
+    assert "line 5 of the log is not a row" in store_findings(build.write())[0][1]
 
 
 def test_a_gap_in_the_numbers_of_the_log_is_an_error(tmp_path: Path):
     build = columnar(sound(tmp_path))
-    kept = build.text(".store/wal.jsonl").splitlines()
-    build.set(".store/wal.jsonl", "\n".join(kept[1:]) + "\n")
+    rows = build.text(".store/wal.jsonl").splitlines()
+    build.set(".store/wal.jsonl", "\n".join(rows[1:]) + "\n")
     (found,) = store_findings(build.write())
-    assert found == ("error", "the log goes on with row 5 of messages.jsonl, not 4")
+    assert found == ("error", "the log continues with row 5 of messages.jsonl, not 4")
 
 
 def test_rows_that_a_shard_holds_already_are_not_shown_twice(tmp_path: Path):
@@ -123,15 +122,15 @@ def test_rows_that_a_shard_holds_already_are_not_shown_twice(tmp_path: Path):
     first = {"stream": "messages", "ordinal": 0, "payload": "{}"}
     build.files[".store/wal.jsonl"] = json.dumps(first).encode() + b"\n" + build.files[".store/wal.jsonl"]
     root = build.write()
-    assert len(glance_at(root).history.messages) == 6
+    assert len(facts_before_survey(root).history.messages) == 6
     assert store_findings(root) == []
 
 
-def test_an_index_that_lies_is_not_believed(tmp_path: Path):
+def test_a_wrong_index_is_ignored(tmp_path: Path):
     build = columnar(sound(tmp_path))
     record = b"".join(number.to_bytes(8, "little") for number in (0, 99, 0, 99, 3, 0))
     build.set(".store/index/messages.idx", record + b"short")
-    line = glance_at(build.write()).history.messages.line(1)
+    line = facts_before_survey(build.write()).history.messages.line(1)
     assert (line.value or {})["role"] == "assistant"
 
 
@@ -140,13 +139,13 @@ def test_an_index_that_lies_is_not_believed(tmp_path: Path):
 )
 def test_any_manifest_can_be_opened(manifest: str, tmp_path: Path):
     build = sound(tmp_path).set(".store/manifest.json", manifest).set(".store/wal.jsonl", "\0\n[]\n")
-    look = look_at(build.write())
-    assert len(look.history.messages) == 0
-    assert {each.rule for each in rules.check_session(look)} >= {"ABI012"}
+    facts = read_facts(build.write())
+    assert len(facts.history.messages) == 0
+    assert {each.rule for each in rules.check_session(facts)} >= {"ABI012"}
 
 
-def test_a_store_without_a_manifest_is_no_store(tmp_path: Path):
-    session = glance_at(sound(tmp_path).set(".store/lock", "").write()).session
+def test_a_store_without_a_manifest_is_not_a_store(tmp_path: Path):
+    session = facts_before_survey(sound(tmp_path).set(".store/lock", "").write()).session
     assert open_history(session).store is None
 
 
@@ -154,6 +153,6 @@ def test_a_shard_of_other_columns_is_damaged(tmp_path: Path):
     buffer = io.BytesIO()
     pyarrow.parquet.write_table(pyarrow.table({"x": [1]}), buffer)
     build = columnar(sound(tmp_path)).set(".store/data/part-000000.parquet", buffer.getvalue())
-    problem = glance_at(build.write()).history.messages.line(0).problem
+    problem = facts_before_survey(build.write()).history.messages.line(0).problem
     assert problem is not None
     assert "damaged" in problem

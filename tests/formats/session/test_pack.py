@@ -11,28 +11,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxview.analysis.tokens import ESTIMATES, exact_counter
-from ctxview.formats.session.candidates import candidates, first_fit
-from ctxview.formats.session.pack import (
-    Offer,
-    Offers,
+from ctxview.formats.session.pack_builder import (
+    PackOffer,
+    PackOffers,
     PackPlan,
     fence_for,
-    offers,
     pack_json,
     pack_markdown,
+    pack_offers,
     plan_pack,
 )
+from ctxview.formats.session.pack_candidates import candidates, first_fit
 from tests.formats.session.builders import Build, fresh, sound, user
-from tests.formats.session.looking import DOCUMENT
-from tests.formats.session.working import Work, broken_rules, work_on
+from tests.formats.session.open_sessions import OpenSession, broken_rules, open_session
+from tests.formats.session.sources import DOCUMENT
 
 
-def plan_of(work: Work, budget: int | None = None, **options) -> PackPlan:
-    return plan_pack(offers(work.session, work.history.messages, work.profile, **options), budget)
+def plan_of(opened: OpenSession, budget: int | None = None, **options) -> PackPlan:
+    return plan_pack(pack_offers(opened.session, opened.history.messages, opened.profile, **options), budget)
 
 
 def planned(build: Build, budget: int | None = None, **options) -> PackPlan:
-    return plan_of(work_on(build.write()), budget, **options)
+    return plan_of(open_session(build.write()), budget, **options)
 
 
 def why(plan: PackPlan, source: str) -> str:
@@ -44,7 +44,7 @@ def sources(plan: PackPlan) -> list[str]:
     return [offer.source for offer in plan.taken]
 
 
-# -- the order and the fit -------------------------------------------------------------------------------
+# -- the order and the fit -----------------------------------------------------------------------------------
 
 
 def test_candidates_come_in_the_documented_order(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_candidates_come_in_the_documented_order(tmp_path: Path) -> None:
     assert why(plan, "context/child/a-child/refs.jsonl") == "blank"
 
 
-def test_what_does_not_fit_is_passed_by_something_smaller(tmp_path: Path) -> None:
+def test_a_smaller_source_fits_after_a_larger_one_did_not(tmp_path: Path) -> None:
     build = sound(tmp_path).set("context/summary.md", "nine words " * 9).set("context/todo.md", "two words")
 
     plan = planned(build, 7)
@@ -95,13 +95,13 @@ def test_no_budget_takes_everything(tmp_path: Path, budget: int | None) -> None:
     assert all(each.why == "no budget: everything is taken" for each in plan.items if each.taken)
 
 
-def test_every_budget_gives_what_the_rules_expect(tmp_path: Path) -> None:
-    work = work_on(sound(tmp_path).write())
-    offered = candidates(work.session, work.history.messages, work.profile)
+def test_every_budget_gives_the_choice_that_the_rules_expect(tmp_path: Path) -> None:
+    opened = open_session(sound(tmp_path).write())
+    offered = candidates(opened.session, opened.history.messages, opened.profile)
 
     for budget in (0, *range(1, 100), 10_000):
         expected = [each.candidate.source for each in first_fit(offered, budget) if each.taken]
-        assert sources(plan_of(work, budget)) == expected
+        assert sources(plan_of(opened, budget)) == expected
 
 
 def test_recent_messages_are_the_last_ones_that_are_not_blank(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_recent_messages_are_the_last_ones_that_are_not_blank(tmp_path: Path) ->
     assert why(planned(build, recent=0), "messages.jsonl") == "none were asked for"
 
 
-def test_words_count_and_are_never_less_than_one(tmp_path: Path) -> None:
+def test_the_count_in_words_is_at_least_one(tmp_path: Path) -> None:
     plan = planned(sound(tmp_path))
 
     assert plan.counter == "words"
@@ -131,15 +131,15 @@ def test_an_exact_counter_can_be_asked_for(tmp_path: Path) -> None:
 
 
 def test_a_profile_without_an_estimate_counts_bytes_and_says_so(tmp_path: Path) -> None:
-    work = work_on(sound(tmp_path).write(), DOCUMENT)
+    opened = open_session(sound(tmp_path).write(), DOCUMENT)
 
-    assert plan_of(work).counter == "bytes/4"
+    assert plan_of(opened).counter == "bytes/4"
 
 
 texts = st.text("ab \n`", max_size=30)
 some_offers = st.lists(
     st.builds(
-        lambda name, text, obstacle: Offer(
+        lambda name, text, obstacle: PackOffer(
             "summary", f"context/{name}", text, max(1, len(text.split())), obstacle=obstacle
         ),
         st.integers(0, 99),
@@ -151,8 +151,8 @@ some_offers = st.lists(
 
 
 @given(some_offers, st.integers(0, 40))
-def test_a_pack_is_never_over_budget_and_keeps_the_order(found: list[Offer], budget: int) -> None:
-    plan = plan_pack(Offers(tuple(found), "words", False), budget)
+def test_a_pack_is_never_over_budget_and_keeps_the_order(found: list[PackOffer], budget: int) -> None:
+    plan = plan_pack(PackOffers(tuple(found), "words", False), budget)
 
     assert [each.offer for each in plan.items] == found
     assert list(plan.taken) == [each.offer for each in plan.items if each.taken]
@@ -162,13 +162,15 @@ def test_a_pack_is_never_over_budget_and_keeps_the_order(found: list[Offer], bud
     if budget:
         room = budget
         for each in plan.items:
-            assert each.for_room == (each.offer.obstacle is None and each.offer.tokens > room)
+            assert each.over_budget == (each.offer.obstacle is None and each.offer.tokens > room)
             room -= each.offer.tokens if each.taken else 0
 
 
 @given(some_offers, st.integers(0, 40), st.integers(0, 40))
-def test_planning_for_another_budget_needs_no_second_look(found: list[Offer], one: int, other: int) -> None:
-    offered = Offers(tuple(found), "words", False)
+def test_the_same_offers_can_be_planned_for_another_budget(
+    found: list[PackOffer], one: int, other: int
+) -> None:
+    offered = PackOffers(tuple(found), "words", False)
     first = plan_pack(offered, one)
 
     plan_pack(offered, other)
@@ -176,10 +178,10 @@ def test_planning_for_another_budget_needs_no_second_look(found: list[Offer], on
     assert plan_pack(offered, one) == first
 
 
-# -- why something is out --------------------------------------------------------------------------------
+# -- why a source is left out --------------------------------------------------------------------------------
 
 
-def test_blank_and_missing_sources_are_out_but_no_reason_to_abort(tmp_path: Path) -> None:
+def test_blank_and_missing_sources_are_left_out_without_an_abort(tmp_path: Path) -> None:
     plan = planned(fresh(tmp_path).set("context/summary.md", " \n\t\n").remove("context/todo.md"))
 
     assert why(plan, "context/summary.md") == "blank"
@@ -203,7 +205,7 @@ def test_messages_over_the_limit_abort_the_rebuild_but_can_be_planned_for(tmp_pa
     assert plan.aborts == ("messages.jsonl: the file is over 1 MiB",)
 
 
-def test_an_active_child_without_a_result_is_out_and_one_with_a_result_is_remarked(tmp_path: Path) -> None:
+def test_an_active_child_is_left_out_without_a_result_and_noted_with_one(tmp_path: Path) -> None:
     build = sound(tmp_path).child("busy", "active", "").child("hasty", "active", "Nearly.\n")
 
     plan = planned(build)
@@ -224,7 +226,7 @@ def test_a_linked_pinned_file_is_skipped_and_an_odd_name_aborts(tmp_path: Path) 
     root = sound(tmp_path).set("context/pinned/my notes.md", "x").set("context/pinned/a\tb", "x").write()
     (root / "context/pinned/link.md").symlink_to(root / "context/summary.md")
 
-    plan = plan_of(work_on(root))
+    plan = plan_of(open_session(root))
 
     assert why(plan, "context/pinned/link.md") == "a symbolic link: the builder skips it"
     assert why(plan, "context/pinned/a\tb").endswith("the builder skips it")
@@ -237,7 +239,7 @@ def test_a_linked_pinned_file_is_skipped_and_an_odd_name_aborts(tmp_path: Path) 
     [
         ("context/facts.jsonl", '{"id":"f1"', "line 1 is broken"),
         ("context/facts.jsonl", '{"id":"f1","source":"messages:1"}\n', "line 1 has no text"),
-        ("context/decisions.jsonl", '{"id":"a b","decision":"x","source":"y"}\n', "line 1 has no proper id"),
+        ("context/decisions.jsonl", '{"id":"a b","decision":"x","source":"y"}\n', "line 1 has no valid id"),
         ("context/refs.jsonl", '{"id":"r","path":"a","kind":"file","summary":""}\n', "line 1 has no summary"),
         ("context/todo.md", b"\xff\xfe", "not UTF-8"),
     ],
@@ -258,42 +260,42 @@ def test_a_broken_message_or_budget_aborts_the_rebuild(tmp_path: Path) -> None:
 
     assert plan.aborts == (
         "context/budget is not one plain number",
-        "messages.jsonl: line 7 is no valid message",
+        "messages.jsonl: line 7 is not a valid message",
     )
 
 
-# -- what is written -------------------------------------------------------------------------------------
+# -- the written files ---------------------------------------------------------------------------------------
 
 
 def test_the_pack_of_a_sound_session_is_the_one_it_has(tmp_path: Path) -> None:
     build = sound(tmp_path)
-    work = work_on(build.write())
-    plan = plan_of(work, work.session.budget)
+    opened = open_session(build.write())
+    plan = plan_of(opened, opened.session.budget)
 
-    assert pack_json(work.session, plan) == build.files["context/pack.json"]
-    assert pack_markdown(work.session, plan, work.profile) == build.files["context/pack.md"]
+    assert pack_json(opened.session, plan) == build.files["context/pack.json"]
+    assert pack_markdown(opened.session, plan, opened.profile) == build.files["context/pack.md"]
 
 
 @pytest.mark.parametrize("budget", ["", "0\n", "30\n", "61\n"])
 def test_a_written_pack_breaks_no_rule(tmp_path: Path, budget: str) -> None:
     root = sound(tmp_path).set("context/budget", budget).write()
-    work = work_on(root)
-    plan = plan_of(work, work.session.budget)
+    opened = open_session(root)
+    plan = plan_of(opened, opened.session.budget)
 
-    (root / "context/pack.json").write_bytes(pack_json(work.session, plan))
-    (root / "context/pack.md").write_bytes(pack_markdown(work.session, plan, work.profile))
+    (root / "context/pack.json").write_bytes(pack_json(opened.session, plan))
+    (root / "context/pack.md").write_bytes(pack_markdown(opened.session, plan, opened.profile))
 
     assert broken_rules(root) == set()
 
 
 def test_pack_json_has_the_documented_members(tmp_path: Path) -> None:
-    work = work_on(sound(tmp_path).write())
+    opened = open_session(sound(tmp_path).write())
 
-    written = json.loads(pack_json(work.session, plan_of(work, 60)))
+    written = json.loads(pack_json(opened.session, plan_of(opened, 60)))
 
     assert (written["session"], written["agent"], written["budget_tokens"]) == ("default", "coder", 60)
     assert written["items"][0] == {"kind": "system", "source": "context/pinned/system.md", "tokens": 5}
-    unlimited = json.loads(pack_json(work.session, plan_of(work, None)))
+    unlimited = json.loads(pack_json(opened.session, plan_of(opened, None)))
     assert "budget_tokens" not in unlimited
     recent = next(item for item in unlimited["items"] if item["kind"] == "recent_messages")
     assert recent["range"] == "tail:6"
@@ -308,20 +310,20 @@ def test_no_line_of_a_source_can_close_its_fence(text: str) -> None:
     assert len(fence) >= 3
 
 
-def test_a_source_with_fences_stands_in_a_longer_one(tmp_path: Path) -> None:
+def test_a_source_with_fences_gets_a_longer_fence(tmp_path: Path) -> None:
     build = sound(tmp_path).set("context/summary.md", "Run:\n```sh\nmake\n```\n## refs\n")
-    work = work_on(build.write())
+    opened = open_session(build.write())
 
-    markdown = pack_markdown(work.session, plan_of(work), work.profile).decode()
+    markdown = pack_markdown(opened.session, plan_of(opened), opened.profile).decode()
 
     assert "\n````text\nRun:\n```sh\nmake\n```\n## refs\n````\n\n## facts\n" in markdown
     assert "\n```text\nYou are a careful coder.\n```\n" in markdown
 
 
 def test_offers_can_be_counted_by_any_estimate(tmp_path: Path) -> None:
-    work = work_on(sound(tmp_path).write())
+    opened = open_session(sound(tmp_path).write())
 
-    plan = plan_of(work, counter=ESTIMATES["bytes/3"])
+    plan = plan_of(opened, counter=ESTIMATES["bytes/3"])
 
     assert plan.counter == "bytes/3"
     assert plan.taken[0].tokens == -(-len("You are a careful coder.\n") // 3)

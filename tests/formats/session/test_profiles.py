@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ctxview.formats.interface import CannotOpen
-from ctxview.formats.session.profiles import PROFILES, load_profile
+from ctxview.formats.interface import OpenError
+from ctxview.formats.session.profile import PROFILES, load_profile
 
 
 def test_every_packaged_profile_loads():
@@ -24,14 +24,14 @@ def test_a_file_may_extend_a_packaged_profile(tmp_path: Path):
     assert profile.limits.stored_line == 262144
 
 
-def test_a_file_may_stand_alone(tmp_path: Path):
+def test_a_file_need_not_extend_a_profile(tmp_path: Path):
     file = tmp_path / "alone.toml"
     file.write_text('[words]\nstates = ["on", "off"]\n')
     assert load_profile(str(file)).words.states == ("on", "off")
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("[limits]\nprompt_lin = 5\n", "did you mean prompt_line?"),
         ('[limits]\nprompt_line = "five"\n', "limits.prompt_line"),
@@ -39,13 +39,13 @@ def test_a_file_may_stand_alone(tmp_path: Path):
         ("not toml", "not TOML"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_told_with_its_key(text: str, told: str, tmp_path: Path):
+def test_an_error_in_a_file_names_its_key(text: str, message: str, tmp_path: Path):
     file = tmp_path / "mine.toml"
     file.write_text(text)
-    with pytest.raises(CannotOpen, match=told.replace("?", r"\?").replace(".", r"\.")):
+    with pytest.raises(OpenError, match=message.replace("?", r"\?").replace(".", r"\.")):
         load_profile(str(file))
 
 
 def test_an_unknown_name_lists_the_known_ones():
-    with pytest.raises(CannotOpen, match="there are cortexfs, document"):
+    with pytest.raises(OpenError, match="known profiles: cortexfs, document"):
         load_profile("nonsense")

@@ -1,4 +1,4 @@
-"""No bytes, no JSON and no tree make a session fail: bad input gets a finding, not a crash."""
+"""Any bytes, any JSON and any tree can be opened: bad input gets a finding, not a crash."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ctxview.analysis.tokens import ESTIMATES
-from ctxview.files.lines import never
-from ctxview.files.visible import is_safe
+from ctxview.files.line_file import never_cancelled
+from ctxview.files.visible_text import is_safe
 from ctxview.formats.interface import Lens
-from ctxview.formats.session.profiles import PROFILES
+from ctxview.formats.session.profile import PROFILES
 from ctxview.formats.session.source import SessionSource
 from tests.formats.session.builders import Build, lines, sound
 
@@ -120,11 +120,11 @@ JSON_LINES = {
     "context/dedup/index.jsonl": records,
     "context/child/rev-1/refs.jsonl": records,
 }
-unhurried = settings(deadline=None, max_examples=15, suppress_health_check=list(HealthCheck))
+without_deadline = settings(deadline=None, max_examples=15, suppress_health_check=list(HealthCheck))
 
 
-def looked_through(build: Build, profile: str | None = None) -> None:
-    """Everything a person could ask of the session, asked."""
+def read_everything(build: Build, profile: str | None = None) -> None:
+    """Read all findings, revisions and rows of the session."""
     source = SessionSource(build.write())
     lens = Lens(ESTIMATES["words"], profile)
     for finding in source.findings(lens):
@@ -136,11 +136,11 @@ def looked_through(build: Build, profile: str | None = None) -> None:
         assert state.transcript is not None
         for row in range(len(state.transcript)):
             assert state.transcript.row(row).index == row
-        state.transcript.find("a", 0, False, never)
+        state.transcript.find("a", 0, False, never_cancelled)
 
 
 class Folder:
-    """A folder of its own for every example; hypothesis and pytest's fixtures do not mix."""
+    """A separate folder for every example, because hypothesis and pytest's fixtures do not mix."""
 
     def __enter__(self) -> Build:
         self._path = Path(tempfile.mkdtemp())
@@ -150,20 +150,20 @@ class Folder:
         shutil.rmtree(self._path)
 
 
-@unhurried
+@without_deadline
 @given(
     changes=st.fixed_dictionaries(
         {}, optional={name: st.lists(each, max_size=3) for name, each in JSON_LINES.items()}
     )
 )
-def test_any_records_anywhere(changes: dict[str, list[Any]]):
+def test_any_records_can_be_read(changes: dict[str, list[Any]]):
     with Folder() as build:
         for name, values in changes.items():
             build.set(name, lines(json.dumps(value) for value in values))
-        looked_through(build)
+        read_everything(build)
 
 
-@unhurried
+@without_deadline
 @given(
     pack=packs,
     plan=plans,
@@ -172,15 +172,15 @@ def test_any_records_anywhere(changes: dict[str, list[Any]]):
     blob=blobs,
     profile=st.sampled_from([None, *PROFILES]),
 )
-def test_any_json_in_the_place_of_pack_plan_and_meta(pack, plan, meta, state, blob, profile):
+def test_any_json_can_be_read_as_pack_plan_and_meta(pack, plan, meta, state, blob, profile):
     with Folder() as build:
         for name, value in (("context/pack.json", pack), ("context/plan.json", plan), ("meta.json", meta)):
             build.set(name, json.dumps(value))
         build.set("state.json", json.dumps(state)).set("context/swap/chunk/sha256-abc", json.dumps(blob))
-        looked_through(build, profile)
+        read_everything(build, profile)
 
 
-@unhurried
+@without_deadline
 @given(
     name=st.sampled_from(
         [
@@ -195,13 +195,13 @@ def test_any_json_in_the_place_of_pack_plan_and_meta(pack, plan, meta, state, bl
     data=st.binary(max_size=60) | st.text(max_size=30).map(str.encode),
     at_the_end=st.booleans(),
 )
-def test_any_bytes_in_any_file(name: str, data: bytes, at_the_end: bool):
+def test_any_bytes_can_be_read_in_any_file(name: str, data: bytes, at_the_end: bool):
     with Folder() as build:
         build.set(name, build.files[name] + data if at_the_end else data)
-        looked_through(build)
+        read_everything(build)
 
 
-@unhurried
+@without_deadline
 @given(
     changes=st.dictionaries(
         st.sampled_from(["state", "cwd", "created_at", "updated_at", "current_run", "context/budget"]),
@@ -210,10 +210,10 @@ def test_any_bytes_in_any_file(name: str, data: bytes, at_the_end: bool):
     ),
     statuses=st.lists(words, max_size=2),
 )
-def test_any_words_in_controls_and_channels(changes: dict[str, str], statuses: list[str]):
+def test_any_words_can_be_read_in_controls_and_channels(changes: dict[str, str], statuses: list[str]):
     with Folder() as build:
         for name, word in changes.items():
             build.set(name, f"{word}\n")
         for place, word in enumerate(statuses):
             build.child(f"rev-{place + 1}", word, agent=f"{word}\n", session=f"{word}\n")
-        looked_through(build)
+        read_everything(build)

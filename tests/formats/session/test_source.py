@@ -1,46 +1,48 @@
-"""The source of a session: quick at first, complete after its work, and never a byte written into it."""
+"""The source of a session: quick at first, complete after its work, and never writing into the session."""
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
 import pytest
 
 from ctxview.analysis.tokens import ESTIMATES, exact_counter
-from ctxview.edits import Draft, InsertItem, Refused, SetValue
-from ctxview.files import observations, reading
-from ctxview.files.reading import Unreadable
-from ctxview.findings import Finding
+from ctxview.core.edits import EditRefused, InsertItem, SetValue
+from ctxview.core.findings import Finding
+from ctxview.editing.draft import Draft
+from ctxview.files import reading
+from ctxview.files.reading import ReadError
 from ctxview.formats import Lens, LongWork, detect, discover, open_source
-from ctxview.formats.session import knowledge
-from ctxview.formats.session.history_tokens import count_history
+from ctxview.formats.kit.history_passes import count_history
 from ctxview.formats.session.source import SessionSource
+from ctxview.formats.session.survey import analysis, last_look
+from ctxview.formats.session.transcript import MESSAGE_RECIPE
 from tests.formats.session.builders import PLACE, Build, fresh, sound, user
+from tests.formats.session.open_sessions import file_states
 
 LENS = Lens(ESTIMATES["words"])
 NOW = -1
 
 
-class Waiting:
-    """Waits for some work, for so many reports."""
+class CountingProgress:
+    """A `Progress` that cancels after so many reports."""
 
-    def __init__(self, patience: int = 10**9) -> None:
-        self.told: list[tuple[int, int, str]] = []
-        self._patience = patience
+    def __init__(self, limit: int = 10**9) -> None:
+        self.reports: list[tuple[int, int, str]] = []
+        self._limit = limit
 
     @property
     def cancelled(self) -> bool:
-        return len(self.told) >= self._patience
+        return len(self.reports) >= self._limit
 
     def report(self, done: int, total: int, what: str) -> None:
-        self.told.append((done, total, what))
+        self.reports.append((done, total, what))
 
 
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every session counts as a large one, whose histories are left to `work`."""
-    monkeypatch.setattr(knowledge, "SMALL", -1)
+    """Make every session count as a large one, whose histories are left to `work`."""
+    monkeypatch.setattr(analysis, "LARGEST_IMMEDIATE", -1)
 
 
 def now(source: SessionSource, **more):
@@ -51,85 +53,74 @@ def rules_of(findings) -> set[str]:
     return {each.rule for each in findings}
 
 
-def picture(root: Path) -> dict[str, tuple[int, int, str]]:
-    """Everything about every file: mode, times and content."""
-    return {
-        str(path): (path.lstat().st_mode, path.lstat().st_mtime_ns, _digest(path)) for path in root.rglob("*")
-    }
-
-
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
-
-
-def test_a_small_session_is_known_whole_at_once(tmp_path: Path):
+def test_a_small_session_is_read_completely_at_once(tmp_path: Path):
     source = SessionSource(sound(tmp_path).write())
     assert [each.label.split()[0] for each in source.revisions] == ["run", "run", "now"]
     assert now(source).state.extra["messages"] == "6"
     assert now(source).findings == ()
 
 
-def test_a_large_one_is_shown_at_once_and_known_after_its_work(tmp_path: Path, large: None):
+def test_a_large_session_is_shown_at_once_and_complete_after_its_work(tmp_path: Path, large: None):
     source = SessionSource(sound(tmp_path).add("messages.jsonl", "nonsense").write())
     assert isinstance(source, LongWork)
     early = now(source)
     assert [each.label for each in source.revisions] == ["now"]
     assert early.state.extra["messages"] == "being read"
     assert "ABI013" not in rules_of(early.findings)
-    waiting = Waiting()
-    source.work(LENS, waiting)
+    progress = CountingProgress()
+    source.work(LENS, progress)
     late = now(source)
     assert late.state.extra["messages"] == "7"
     assert "ABI013" in rules_of(late.findings)
-    assert {what for _, _, what in waiting.told} >= {"verifying hashes", "comparing with the last look"}
+    assert {what for _, _, what in progress.reports} >= {"verifying hashes", "comparing with the last look"}
 
 
-def test_work_can_be_stopped_and_goes_on(tmp_path: Path, large: None):
+def test_work_can_be_stopped_and_continued(tmp_path: Path, large: None):
     source = SessionSource(sound(tmp_path).write())
-    goes = 0
+    rounds = 0
     while now(source).state.extra["messages"] == "being read":
-        source.work(LENS, Waiting(patience=goes + 1))
-        goes += 1
-    assert goes >= 2
-    source.work(LENS, Waiting())
+        source.work(LENS, CountingProgress(limit=rounds + 1))
+        rounds += 1
+    assert rounds >= 2
+    source.work(LENS, CountingProgress())
     assert now(source).findings == ()
 
 
-def test_all_findings_are_found_without_any_work_before(tmp_path: Path, large: None):
+def test_all_findings_are_returned_without_earlier_work(tmp_path: Path, large: None):
     source = SessionSource(sound(tmp_path).add("messages.jsonl", "nonsense").write())
     assert "ABI013" in rules_of(source.findings(LENS))
 
 
-def test_readings_of_each_profile_are_their_own(tmp_path: Path):
+def test_each_profile_has_separate_readings(tmp_path: Path):
     source = SessionSource(sound(tmp_path).set("state", "resting\n").write())
     assert "ABI004" in rules_of(source.findings(LENS))
     assert "ABI004" not in rules_of(source.findings(Lens(LENS.counter, "document")))
 
 
-def test_looking_changes_nothing_in_what_is_looked_at(tmp_path: Path):
+def test_reading_does_not_change_the_session(tmp_path: Path):
     root = sound(tmp_path).write()
-    before = picture(tmp_path)
+    before = file_states(tmp_path)
     source = open_source(root)
     now(source)
     source.findings(LENS)
-    source.work(LENS, Waiting())
+    source.work(LENS, CountingProgress())
     transcript = now(source).state.transcript
     assert transcript is not None
     transcript.find("parser", 0, False, lambda: False)
-    assert picture(tmp_path) == before
+    assert file_states(tmp_path) == before
 
 
-# -- what was seen before ------------------------------------------------------------------------------------
+# -- comparison with the last look ---------------------------------------------------------------------------
 
 
 def look(root: Path) -> list[Finding]:
-    """A whole look, as the inspector takes it: with work, and with remembering."""
+    """Return the findings of a whole look as the inspector takes it, which stores the observation."""
     source = SessionSource(root)
-    source.work(LENS, Waiting())
+    source.work(LENS, CountingProgress())
     return list(now(source).findings)
 
 
-def test_a_history_that_grew_is_fine_and_one_that_was_rewritten_is_not(tmp_path: Path):
+def test_a_history_may_grow_but_not_be_rewritten(tmp_path: Path):
     build = sound(tmp_path)
     assert look(build.write()) == []
     build.add("messages.jsonl", user("one more", None))
@@ -138,7 +129,7 @@ def test_a_history_that_grew_is_fine_and_one_that_was_rewritten_is_not(tmp_path:
     assert "ABI057" in rules_of(look(build.write()))
 
 
-def test_a_broken_promise_stays_broken_at_the_next_look(tmp_path: Path):
+def test_a_lost_history_is_reported_at_every_look(tmp_path: Path):
     build = sound(tmp_path)
     look(build.write())
     build.set("messages.jsonl", "")
@@ -146,18 +137,18 @@ def test_a_broken_promise_stays_broken_at_the_next_look(tmp_path: Path):
     assert "ABI057" in rules_of(look(build.write()))
 
 
-def test_asking_for_findings_remembers_nothing_by_itself(tmp_path: Path):
+def test_findings_alone_store_no_observation(tmp_path: Path):
     build = sound(tmp_path)
     source = SessionSource(build.write())
     source.findings(LENS)
-    assert observations.recall(str(build.root)) is None
-    source.work(LENS, Waiting())
-    seen = observations.recall(str(build.root))
-    assert seen is not None
-    assert seen.streams["messages.jsonl"].lines == 6
+    assert last_look.recall(str(build.root)) is None
+    source.work(LENS, CountingProgress())
+    observation = last_look.recall(str(build.root))
+    assert observation is not None
+    assert observation.streams["messages.jsonl"].lines == 6
 
 
-def test_not_being_able_to_remember_keeps_nobody_from_looking(
+def test_a_session_can_be_read_when_the_observation_cannot_be_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     blocked = tmp_path / "blocked"
@@ -166,7 +157,7 @@ def test_not_being_able_to_remember_keeps_nobody_from_looking(
     assert look(sound(tmp_path).write()) == []
 
 
-def test_a_session_is_the_same_when_one_stands_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_session_can_be_opened_as_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(sound(tmp_path).write())
     source = SessionSource(Path())
     assert source.title == "coder/default"
@@ -174,24 +165,24 @@ def test_a_session_is_the_same_when_one_stands_in_it(tmp_path: Path, monkeypatch
     assert source.bytes_of("state") == b"done\n"
     assert source.policy("context/summary.md") is not None
     for other in ("../default/state", "/etc/passwd"):
-        with pytest.raises(Unreadable):
+        with pytest.raises(ReadError):
             source.bytes_of(other)
 
 
 # -- files, drafts and policies ------------------------------------------------------------------------------
 
 
-def test_any_file_of_the_session_can_be_had_by_its_name(tmp_path: Path):
+def test_any_file_of_the_session_can_be_read_by_its_name(tmp_path: Path):
     root = sound(tmp_path).write()
     source = SessionSource(root)
     assert source.bytes_of(str(root / "state")) == b"done\n"
     assert source.bytes_of(str(root / "messages.jsonl")).startswith(b'{"role":"user"')
     for other in (tmp_path / "x", root / "gone", root / ".." / ".." / "x"):
-        with pytest.raises(Unreadable):
+        with pytest.raises(ReadError):
             source.bytes_of(str(other))
 
 
-def test_a_draft_is_read_in_the_place_of_its_file(tmp_path: Path):
+def test_a_draft_is_read_in_place_of_its_file(tmp_path: Path):
     root = sound(tmp_path).write()
     source = SessionSource(root)
     file = str(root / "context" / "facts.jsonl")
@@ -202,7 +193,7 @@ def test_a_draft_is_read_in_the_place_of_its_file(tmp_path: Path):
     assert len(now(source).state.tiers[2].blocks) == 2
 
 
-def test_an_edit_goes_through_a_draft_to_the_disk(tmp_path: Path):
+def test_a_saved_draft_writes_its_edits_to_disk(tmp_path: Path):
     root = sound(tmp_path).write()
     source = SessionSource(root)
     file = root / "context" / "facts.jsonl"
@@ -216,12 +207,12 @@ def test_an_edit_goes_through_a_draft_to_the_disk(tmp_path: Path):
     draft.save()
     assert file.read_text().splitlines()[-1] == '{"id":"f3","text":"It holds.","source":"messages:1-6"}'
     draft.apply(SetValue("/2/source", "messages:7"))
-    with pytest.raises(Refused, match="ABI025"):
+    with pytest.raises(EditRefused, match="ABI025"):
         draft.save()
 
 
 @pytest.mark.parametrize("name", ["messages.jsonl", "events.jsonl", ".store/wal.jsonl", "context/pack.json"])
-def test_nobody_gets_a_policy_for_what_must_not_be_written(name: str, tmp_path: Path):
+def test_read_only_files_have_no_policy(name: str, tmp_path: Path):
     root = sound(tmp_path).write()
     assert SessionSource(root).policy(str(root / name)) is None
     assert SessionSource(root).policy("/etc/passwd") is None
@@ -238,7 +229,7 @@ def test_a_session_is_recognised_by_its_content(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    "kept",
+    "names",
     [
         ("messages.jsonl",),
         ("events.jsonl", "state"),
@@ -246,10 +237,10 @@ def test_a_session_is_recognised_by_its_content(tmp_path: Path):
         ("context/facts.jsonl", "context/summary.md", "context/budget"),
     ],
 )
-def test_a_session_is_recognised_by_what_is_left_of_it(kept: tuple[str, ...], tmp_path: Path):
+def test_a_session_is_recognised_with_few_files_left(names: tuple[str, ...], tmp_path: Path):
     whole = sound(tmp_path / "whole")
     build = Build(tmp_path, "rest")
-    for name in kept:
+    for name in names:
         build.set(name, whole.files[name])
     root = build.write()
     assert [match.format for match in detect(root)] == ["session"]
@@ -257,7 +248,7 @@ def test_a_session_is_recognised_by_what_is_left_of_it(kept: tuple[str, ...], tm
 
 
 @pytest.mark.parametrize("name", ["notes.md", "context/summary.md", "index/other"])
-def test_other_folders_are_no_sessions(name: str, tmp_path: Path):
+def test_other_folders_are_not_sessions(name: str, tmp_path: Path):
     root = Build(tmp_path, "other").set(name, "x").write()
     assert detect(root) == []
 
@@ -275,7 +266,7 @@ def test_a_tree_lists_every_session_and_the_index_too(tmp_path: Path):
     ]
 
 
-def test_a_folder_of_sessions_shows_what_its_index_says(tmp_path: Path):
+def test_a_folder_of_sessions_shows_its_index(tmp_path: Path):
     build = sound(tmp_path)
     index = "home/1000/agent/coder/session/index"
     build.around |= {
@@ -319,14 +310,14 @@ def test_secrets_and_deceiving_text_are_found_in_messages_and_in_facts(tmp_path:
 @pytest.mark.parametrize(
     ("path", "severity"), [("../../../x", "error"), ("/etc/passwd", "info"), ("~/x", "info"), ("\\x", "info")]
 )
-def test_a_reference_that_leaves_the_session_is_told_once(path: str, severity: str, tmp_path: Path):
+def test_a_reference_outside_the_session_is_reported_once(path: str, severity: str, tmp_path: Path):
     record = {"id": "r9", "path": path, "kind": "file", "summary": "s"}
     source = SessionSource(sound(tmp_path).add("context/refs.jsonl", record).write())
-    told = [each for each in source.findings(LENS) if (each.origin.pointer or "").endswith("/path")]
-    assert [(each.rule, each.severity.value) for each in told] == [("ABI026", severity)]
+    found = [each for each in source.findings(LENS) if (each.origin.pointer or "").endswith("/path")]
+    assert [(each.rule, each.severity.value) for each in found] == [("ABI026", severity)]
 
 
-def test_a_pack_item_and_a_chunk_that_leave_the_session_are_told_once(tmp_path: Path):
+def test_a_pack_item_and_a_chunk_outside_the_session_are_reported_once(tmp_path: Path):
     build = sound(tmp_path).set("context/pack.json", {"items": [{"kind": "x", "source": "/etc/passwd"}]})
     build.set("context/swap/chunk/sha256-abc", {"source": "/etc/passwd", "range": "1-2"})
     found = SessionSource(build.write()).findings(LENS)
@@ -334,24 +325,26 @@ def test_a_pack_item_and_a_chunk_that_leave_the_session_are_told_once(tmp_path: 
     assert "PTH001" not in rules_of(found)
 
 
-def test_going_back_means_the_same_under_every_profile(tmp_path: Path, large: None):
+def test_revisions_are_the_same_under_every_profile(tmp_path: Path, large: None):
     source = SessionSource(sound(tmp_path).write())
     document = Lens(LENS.counter, "document")
-    source.work(document, Waiting())
+    source.work(document, CountingProgress())
     assert len(source.revisions) == 3
     assert source.reading(2, LENS).state.revision == "now"
     assert source.reading(0, document).state.revision == source.revisions[0].label
 
 
-def test_what_may_not_be_read_is_told_and_the_rest_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_an_unreadable_history_is_reported_and_the_rest_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     real = reading.open_beneath
 
     def refuse(root: Path, relative: str) -> int:
         if relative == "messages.jsonl":
-            raise Unreadable(root / relative, "reading it is not permitted")
+            raise ReadError(root / relative, "reading it is not permitted")
         return real(root, relative)
 
-    monkeypatch.setattr("ctxview.files.held_file.open_beneath", refuse)
+    monkeypatch.setattr("ctxview.files.open_file.open_beneath", refuse)
     source = SessionSource(sound(tmp_path).write())
     assert [(each.rule, each.message) for each in source.findings(LENS) if each.rule == "RAW002"] == [
         ("RAW002", "cannot be read: reading it is not permitted")
@@ -361,10 +354,10 @@ def test_what_may_not_be_read_is_told_and_the_rest_is_shown(tmp_path: Path, monk
 
 
 @pytest.mark.parametrize("counter", [ESTIMATES["words"], exact_counter()], ids=lambda counter: counter.name)
-def test_the_whole_history_is_counted_by_who_speaks(counter, tmp_path: Path):
+def test_the_whole_history_is_counted_by_role(counter, tmp_path: Path):
     source = SessionSource(sound(tmp_path).add("messages.jsonl", "nonsense", {"content": "x y"}).write())
     lens = Lens(counter)
-    source.work(lens, Waiting())
+    source.work(lens, CountingProgress())
     state = source.reading(len(source.revisions) - 1, lens).state
     whole = next(budget for budget in state.budgets if budget.target == "whole history")
     names = [segment.name for segment in whole.segments]
@@ -376,7 +369,7 @@ def test_the_whole_history_is_counted_by_who_speaks(counter, tmp_path: Path):
     assert whole.unit == f"tokens ({counter.name})"
 
 
-def test_counting_that_is_cancelled_counts_nothing(tmp_path: Path):
+def test_a_cancelled_count_has_no_result(tmp_path: Path):
     stream = SessionSource(sound(tmp_path).write()).history.messages
-    assert count_history(stream, exact_counter(), lambda: True) is None
-    assert count_history(stream, ESTIMATES["words"], lambda: True) is None
+    assert count_history(stream, exact_counter(), MESSAGE_RECIPE, lambda: True) is None
+    assert count_history(stream, ESTIMATES["words"], MESSAGE_RECIPE, lambda: True) is None

@@ -1,4 +1,4 @@
-"""A session as neutral state: every pane has its true content, before and after the histories are read."""
+"""The state of a session: its content for every pane, before and after the histories are read."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ from pathlib import Path
 import pytest
 
 from ctxview.analysis.tokens import ESTIMATES
+from ctxview.core.fields import Owner
+from ctxview.core.state import Block, ContextState, Ref, RefStatus
 from ctxview.formats.interface import Lens
 from ctxview.formats.session.source import SessionSource
 from ctxview.formats.session.state import build_state
-from ctxview.formats.session.state_timeline import build_timeline
-from ctxview.formats.session.view import View
-from ctxview.state import Block, ContextState, Owner, Ref, RefStatus
+from ctxview.formats.session.state.inputs import SessionStateInputs
+from ctxview.formats.session.state.timeline import build_timeline
 from tests.formats.session.builders import Build, done, fresh, plan, sha256, sound, start, user, words
-from tests.formats.session.looking import CORTEXFS, DOCUMENT, glance_at, look_at
+from tests.formats.session.sources import CORTEXFS, DOCUMENT, facts_before_survey, read_facts
 
 WORDS = ESTIMATES["words"]
 
 
 def state_of(build: Build, profile=CORTEXFS) -> ContextState:
-    look = look_at(build.write(), profile)
-    return build_state(View(look, WORDS), "now", build_timeline(look))
+    facts = read_facts(build.write(), profile)
+    return build_state(SessionStateInputs(facts, WORDS), "now", build_timeline(facts))
 
 
 def tier(state: ContextState, name: str) -> tuple[Block, ...]:
@@ -35,7 +36,7 @@ def ref(state: ContextState, kind: str, name: str = "") -> Ref:
 # -- tiers ---------------------------------------------------------------------------------------------------
 
 
-def test_the_tiers_are_those_of_the_document(tmp_path: Path):
+def test_the_tiers_are_the_documented_ones(tmp_path: Path):
     state = state_of(sound(tmp_path))
     assert [(each.name, len(each.blocks)) for each in state.tiers] == [
         ("pinned", 1),
@@ -49,7 +50,7 @@ def test_the_tiers_are_those_of_the_document(tmp_path: Path):
     assert state.title == "coder/default"
 
 
-def test_a_fresh_session_is_empty_and_says_nothing_is_missing(tmp_path: Path):
+def test_a_fresh_session_is_empty_and_has_no_gaps(tmp_path: Path):
     state = state_of(fresh(tmp_path))
     assert [len(each.blocks) for each in state.tiers] == [0, 1, 0, 0, 0, 0]
     assert state.missing == ()
@@ -57,14 +58,14 @@ def test_a_fresh_session_is_empty_and_says_nothing_is_missing(tmp_path: Path):
     assert [event.kind for event in state.timeline] == ["now"]
 
 
-def test_what_the_pack_leaves_out_is_not_shown_to_the_model(tmp_path: Path):
+def test_blocks_outside_the_pack_are_hidden_from_the_model(tmp_path: Path):
     build = sound(tmp_path)
     state = state_of(build.set("context/pack.json", {"session": "default", "items": []}))
     assert {block.reason for block in tier(state, "facts")} == {"it is not in the pack"}
     assert {block.visible for block in tier(state, "pinned")} == {False}
 
 
-def test_without_a_pack_nobody_knows_what_is_shown(tmp_path: Path):
+def test_without_a_pack_the_visibility_is_unknown(tmp_path: Path):
     state = state_of(sound(tmp_path).remove("context/pack.json"))
     assert {block.visible for block in tier(state, "facts")} == {None}
 
@@ -133,7 +134,7 @@ def test_boxes_and_plan_nodes_are_one_list(tmp_path: Path):
         ("- [x]glued", []),
     ],
 )
-def test_boxes_of_many_spellings(line: str, found: list[tuple[str, str]], tmp_path: Path):
+def test_a_box_may_be_written_in_many_ways(line: str, found: list[tuple[str, str]], tmp_path: Path):
     build = sound(tmp_path).remove("context/plan.json").set("context/todo.md", f"# Todo\n{line}\n")
     todo = state_of(build).todo
     assert todo is not None
@@ -141,7 +142,7 @@ def test_boxes_of_many_spellings(line: str, found: list[tuple[str, str]], tmp_pa
     assert all(item.origin is not None and item.origin.line == 2 for item in todo.items)
 
 
-def test_a_node_waits_until_what_it_depends_on_is_done(tmp_path: Path):
+def test_a_node_is_blocked_until_its_dependencies_are_done(tmp_path: Path):
     nodes = [
         {"id": "a", "kind": "dag", "agent": "x", "child": "rev-1", "handoff": "Review the patch."},
         {"id": "b", "kind": "dag", "agent": "x", "deps": ["a"]},
@@ -158,7 +159,7 @@ def test_a_node_waits_until_what_it_depends_on_is_done(tmp_path: Path):
 # -- budgets -------------------------------------------------------------------------------------------------
 
 
-def test_the_pack_is_told_as_written_recounted_and_rebuilt(tmp_path: Path):
+def test_the_budget_of_the_pack_is_shown_as_written_recounted_and_rebuilt(tmp_path: Path):
     build = sound(tmp_path).set("context/budget", "60\n").pack()
     budgets = {(each.target, each.unit): each for each in state_of(build).budgets}
     written = budgets["pack as written", "tokens"]
@@ -176,11 +177,11 @@ def test_a_stale_item_says_so_in_its_segment(tmp_path: Path):
     assert ref(state, "pack", "summary").status is RefStatus.STALE
 
 
-def test_no_budget_is_no_limit(tmp_path: Path):
+def test_without_a_budget_there_is_no_limit(tmp_path: Path):
     assert {each.limit for each in state_of(sound(tmp_path)).budgets if each.unit != "bytes"} == {None}
 
 
-def test_the_document_alone_knows_no_estimate(tmp_path: Path):
+def test_the_document_profile_has_no_estimate(tmp_path: Path):
     targets = [each.target for each in state_of(sound(tmp_path), DOCUMENT).budgets]
     assert targets == ["pack as written", "pack now"]
 
@@ -188,7 +189,7 @@ def test_the_document_alone_knows_no_estimate(tmp_path: Path):
 # -- references ----------------------------------------------------------------------------------------------
 
 
-def test_a_fact_leads_to_the_very_messages_it_cites(tmp_path: Path):
+def test_a_fact_refers_to_the_messages_it_cites(tmp_path: Path):
     found = ref(state_of(sound(tmp_path)), "source", "f1")
     assert (found.target, found.status) == ("messages:3-4", RefStatus.RESOLVED)
     assert found.text == (
@@ -196,7 +197,7 @@ def test_a_fact_leads_to_the_very_messages_it_cites(tmp_path: Path):
     )
 
 
-def test_every_reference_has_its_true_status(tmp_path: Path):
+def test_every_reference_has_its_status(tmp_path: Path):
     build = sound(tmp_path)
     chunk = next(name for name in build.files if name.startswith("context/swap/chunk/"))
     state = state_of(build)
@@ -227,7 +228,7 @@ def test_every_reference_has_its_true_status(tmp_path: Path):
         ("https://example.org/x", RefStatus.EXTERNAL),
     ],
 )
-def test_a_reference_out_of_the_session_is_shown_and_never_followed(
+def test_a_reference_outside_the_session_is_shown_and_never_followed(
     path: str, status: RefStatus, tmp_path: Path
 ):
     record = {"id": "r9", "path": path, "kind": "file", "summary": "what it is"}
@@ -236,7 +237,7 @@ def test_a_reference_out_of_the_session_is_shown_and_never_followed(
     assert (found.text == "what it is") == (status is not RefStatus.RESOLVED)
 
 
-def test_orphans_and_placeholders_are_told(tmp_path: Path):
+def test_orphans_and_placeholders_have_their_status(tmp_path: Path):
     orphan = f"sha256-{'0' * 64}"
     build = sound(tmp_path).set(f"context/dedup/blob/{orphan}", "x").set("context/swap/chunk/sha256-abc", "y")
     record = {"id": "sha256-abc", "kind": "message_range", "source": "messages.jsonl", "range": "1-2"}
@@ -246,10 +247,10 @@ def test_orphans_and_placeholders_are_told(tmp_path: Path):
     assert ref(state, "swap", "sha256-abc").status is RefStatus.PLACEHOLDER
 
 
-def test_a_chunk_that_only_refers_has_the_figures_of_what_it_refers_to(tmp_path: Path):
+def test_a_referring_chunk_has_the_size_of_its_target(tmp_path: Path):
     build = sound(tmp_path)
-    kept = "".join(build.text("messages.jsonl").splitlines(keepends=True)[2:4])
-    reference = {"source": "messages.jsonl", "range": "3-4", "hash": f"sha256:{sha256(kept)}"}
+    target = "".join(build.text("messages.jsonl").splitlines(keepends=True)[2:4])
+    reference = {"source": "messages.jsonl", "range": "3-4", "hash": f"sha256:{sha256(target)}"}
     build.set("context/swap/chunk/sha256-abc", reference)
     record = {"id": "sha256-abc", "kind": "message_range", "source": "messages.jsonl", "range": "3-4"}
     for listed in (False, True):
@@ -257,8 +258,8 @@ def test_a_chunk_that_only_refers_has_the_figures_of_what_it_refers_to(tmp_path:
             build.add("context/swap/index.jsonl", {**record, "summary": "s", "tokens": 1})
         found = ref(state_of(build), "swap", "sha256-abc")
         assert found.status is (RefStatus.RESOLVED if listed else RefStatus.ORPHAN)
-        assert (found.tokens, found.bytes) == (words(kept), len(kept))
-        assert found.text == f"refers to messages 3-4; counted is what stands there:\n{kept}"
+        assert (found.tokens, found.bytes) == (words(target), len(target))
+        assert found.text == f"refers to messages 3-4, whose content is counted:\n{target}"
 
 
 @pytest.mark.parametrize(
@@ -269,22 +270,22 @@ def test_a_chunk_that_only_refers_has_the_figures_of_what_it_refers_to(tmp_path:
         ({"range": None, "start_event": "m3", "end_event": "m4"}, RefStatus.UNKNOWN),
     ],
 )
-def test_a_chunk_that_refers_to_nothing_has_no_figures(members: dict, status: RefStatus, tmp_path: Path):
+def test_a_referring_chunk_without_a_target_has_no_size(members: dict, status: RefStatus, tmp_path: Path):
     build = sound(tmp_path)
     build.set("context/swap/chunk/sha256-abc", {"source": "messages.jsonl", "range": "3-4", **members})
     record = {"id": "sha256-abc", "kind": "message_range", "source": "messages.jsonl", "range": "3-4"}
     build.add("context/swap/index.jsonl", {**record, "summary": "s", "tokens": 1})
     found = ref(state_of(build), "swap", "sha256-abc")
     assert (found.status, found.tokens) == (status, None)
-    assert (found.text or "").startswith("refers to what cannot be found: ")
+    assert (found.text or "").startswith("refers to content that cannot be found: ")
 
 
-# -- before, after and in between ----------------------------------------------------------------------------
+# -- revisions, and before the histories are read ------------------------------------------------------------
 
 
-def test_before_the_histories_are_read_what_needs_them_is_not_yet_known(tmp_path: Path):
-    look = glance_at(sound(tmp_path).write())
-    state = build_state(View(look, WORDS), "now", build_timeline(look))
+def test_before_the_histories_are_read_their_facts_are_unknown(tmp_path: Path):
+    facts = facts_before_survey(sound(tmp_path).write())
+    state = build_state(SessionStateInputs(facts, WORDS), "now", build_timeline(facts))
     assert ref(state, "source", "f1").status is RefStatus.UNKNOWN
     assert ref(state, "swap", "sha256").status is RefStatus.UNKNOWN
     assert state.extra["messages"] == "being read"
@@ -293,7 +294,7 @@ def test_before_the_histories_are_read_what_needs_them_is_not_yet_known(tmp_path
     assert tier(state, "recent")[-1].id == "message −1"
 
 
-def test_runs_are_on_the_timeline_with_what_they_did(tmp_path: Path):
+def test_runs_are_on_the_timeline_with_their_calls_and_tokens(tmp_path: Path):
     timeline = state_of(sound(tmp_path)).timeline
     assert [event.kind for event in timeline] == [
         "run",
@@ -310,7 +311,7 @@ def test_runs_are_on_the_timeline_with_what_they_did(tmp_path: Path):
     assert [event.revision for event in timeline] == [0, 0, 0, 1, 1, 1, 1, 2]
 
 
-def test_a_past_run_shows_the_messages_of_its_time_and_no_fact_that_is_younger(tmp_path: Path):
+def test_a_past_run_shows_its_messages_and_no_later_fact(tmp_path: Path):
     build = sound(tmp_path)
     build.add("context/facts.jsonl", {"id": "f3", "text": "Reviewed.", "source": "messages:6"})
     source = SessionSource(build.write())
@@ -326,7 +327,7 @@ def test_a_past_run_shows_the_messages_of_its_time_and_no_fact_that_is_younger(t
     assert len(tier(source.reading(2, Lens(WORDS)).state, "facts")) == 3
 
 
-def test_old_messages_without_runs_are_told_apart_by_who_asks(tmp_path: Path):
+def test_old_messages_without_runs_are_split_at_user_messages(tmp_path: Path):
     build = sound(tmp_path)
     build.lines("messages.jsonl", *(user(text, None) for text in ("one", "two")), user("three", None))
     build.lines("events.jsonl", *(each for run in "abc" for each in (start(run), done(run))))
@@ -352,7 +353,7 @@ def test_the_whole_form_sets_the_budget_and_locks_the_rest(tmp_path: Path):
 def test_unreadable_parts_are_gaps(tmp_path: Path):
     root = sound(tmp_path).remove("context/summary.md", "events.jsonl").write()
     (root / "context" / "summary.md").mkdir()
-    look = look_at(root)
-    state = build_state(View(look, WORDS), "now", build_timeline(look))
+    facts = read_facts(root)
+    state = build_state(SessionStateInputs(facts, WORDS), "now", build_timeline(facts))
     gaps = {(gap.id, gap.status) for gap in state.missing}
     assert {("events.jsonl", "absent"), ("context/summary.md", "unreadable")} <= gaps

@@ -1,76 +1,15 @@
-"""An agent's store is read part by part; what is absent or broken is named and harms nothing else."""
+"""An agent's store is read part by part; a broken part is named and does not affect the others."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sqlite3
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from ctxview.formats.snapshot.agent_store import read_store
-
-COLUMNS = (
-    "id INTEGER PRIMARY KEY, block_id TEXT, source_tier TEXT, memory_type TEXT, summary TEXT, content TEXT, "
-    "content_state TEXT, tag_id TEXT, tag_summary TEXT, tags_json TEXT, confidence REAL, decay REAL, "
-    "status TEXT, content_hash TEXT, first_seen_round INTEGER, last_seen_round INTEGER, "
-    "recall_count INTEGER, updated_at INTEGER"
-)
-
-
-def memory_db(
-    path: Path, entries: Sequence[tuple[str, str, str | None]] = (), payloads: dict[str, str] | None = None
-) -> None:
-    """Entries as (block id, content, tag id): with a tag they are tag_ref."""
-    database = sqlite3.connect(path)
-    database.execute(f"CREATE TABLE persistent_memory_entries ({COLUMNS})")
-    database.execute(
-        "CREATE TABLE persistent_memory_tag_payloads "
-        "(tag_id TEXT PRIMARY KEY, full_content TEXT, created_at INTEGER)"
-    )
-    database.execute("CREATE VIRTUAL TABLE persistent_memory_fts USING fts5(entry_id UNINDEXED, content)")
-    for number, (name, content, tag) in enumerate(entries, 1):
-        digest = hashlib.sha256(content.encode()).hexdigest()
-        state = "tag_ref" if tag else "active"
-        row = (
-            number,
-            name,
-            "longterm",
-            "note",
-            "",
-            content,
-            state,
-            tag,
-            None,
-            "[]",
-            0.9,
-            0.1,
-            None,
-            digest,
-            1,
-            2,
-            0,
-            5,
-        )
-        database.execute(f"INSERT INTO persistent_memory_entries VALUES ({','.join('?' * len(row))})", row)
-        database.execute(
-            "INSERT INTO persistent_memory_fts (entry_id, content) VALUES (?, ?)", (number, content)
-        )
-    for tag, content in (payloads or {}).items():
-        database.execute("INSERT INTO persistent_memory_tag_payloads VALUES (?, ?, 0)", (tag, content))
-    database.commit()
-    database.close()
-
-
-def todo_db(path: Path, statuses: Sequence[str]) -> None:
-    database = sqlite3.connect(path)
-    database.execute("CREATE TABLE todo_items (id INTEGER PRIMARY KEY, title TEXT, note TEXT, status TEXT)")
-    for number, status in enumerate(statuses, 1):
-        database.execute("INSERT INTO todo_items VALUES (?, ?, '', ?)", (number, f"item {number}", status))
-    database.commit()
-    database.close()
+from tests.formats.snapshot.builders import memory_db, todo_db
 
 
 @pytest.fixture
@@ -110,7 +49,7 @@ def test_a_database_of_the_first_schema_is_read(folder: Path) -> None:
     assert store.fts_rows is None
 
 
-def test_a_broken_database_leaves_the_other_parts_alone(folder: Path) -> None:
+def test_a_broken_database_does_not_affect_the_other_parts(folder: Path) -> None:
     (folder / "memory.db").write_bytes(b"not a database at all" * 100)
     todo_db(folder / "todo.db", ["done", "open"])
     store = read_store(folder)
@@ -131,7 +70,7 @@ def test_a_folder_in_place_of_a_database_is_a_problem(folder: Path) -> None:
     assert len(read_store(folder).problems) == 2
 
 
-def test_a_bad_queue_line_is_a_row_not_the_end(folder: Path) -> None:
+def test_the_lines_after_a_bad_queue_line_are_read(folder: Path) -> None:
     good = json.dumps({"jobId": "j", "text": "a\u2028b"}, ensure_ascii=False)
     (folder / "memory-queue.wal").write_text(f"{good}\n{{broken\n\n[1]\n{good}", encoding="utf-8")
     lines = read_store(folder).queue_lines or ()
@@ -141,10 +80,10 @@ def test_a_bad_queue_line_is_a_row_not_the_end(folder: Path) -> None:
         (4, False),
         (5, True),
     ]
-    assert lines[2].problem == "the line is JSON, but no object"
+    assert lines[2].problem == "the line is JSON, but not an object"
 
 
-def test_reading_leaves_no_trace(folder: Path) -> None:
+def test_reading_writes_nothing(folder: Path) -> None:
     memory_db(folder / "memory.db", [("a", "text", None)])
     todo_db(folder / "todo.db", ["open"])
     before = {path.name: path.read_bytes() for path in folder.iterdir()}

@@ -1,4 +1,4 @@
-"""Whatever a snapshot holds, it is shown and checked: no value in any place stops the state or a rule."""
+"""No value in any place of a snapshot stops the state or a rule."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.formats import Lens
-from ctxview.formats.snapshot.loading import READER, Loaded, LoadedFile
 from ctxview.formats.snapshot.source import SnapshotSource
+from ctxview.formats.snapshot.source_files import READER, Loaded, LoadedFile
 from tests.formats.snapshot.builders import block, full_log_value, reply_bytes, snapshot_value, to_bytes
 
 LENS = Lens(ESTIMATES["bytes/4"])
@@ -49,7 +49,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 def damaged(value: Any, draw: st.DataObject) -> Any:
-    """A copy with a few values replaced by something else, removed, or joined by a stranger."""
+    """A copy with a few values replaced, removed or added."""
     result = copy.deepcopy(value)
     for _ in range(draw.draw(st.integers(1, 4))):
         path = draw.draw(st.sampled_from(places(result)[1:] or [()]))

@@ -1,4 +1,4 @@
-"""Profiles are data: the packaged ones say what they should, a person's own is checked key by key."""
+"""The packaged profiles have the right values, and a user's profile is checked key by key."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ctxview.formats import CannotOpen
-from ctxview.formats.snapshot.profiles import PROFILES, load_profile
+from ctxview.formats import OpenError
+from ctxview.formats.snapshot.profile import PROFILES, load_profile
 
 
 def test_the_default_is_the_released_runtime() -> None:
@@ -36,7 +36,7 @@ def test_the_bare_protocol_has_no_limits() -> None:
     assert bare.tier("core").max_decay is None
 
 
-def test_a_persons_profile_extends_a_packaged_one(tmp_path: Path) -> None:
+def test_a_user_profile_extends_a_packaged_one(tmp_path: Path) -> None:
     mine = tmp_path / "strict.toml"
     mine.write_text('extends = "atom-0.17"\n[tiers.core]\nmax_shown = 3\n')
     assert load_profile(str(mine)).tier("core").max_shown == 3
@@ -52,28 +52,28 @@ def test_a_persons_profile_extends_a_packaged_one(tmp_path: Path) -> None:
             "tiers.core.max_decya is not a known key (did you mean max_decay?)",
         ),
         ("[limit]\ncontent = 1\n", "limit is not a known key (did you mean limits?)"),
-        ('[tiers.core]\nmax_decay = "low"\n', "tiers.core.max_decay: input should be a valid number"),
-        ('extends = "atom-0.1"\n', "extends: no profile is called 'atom-0.1' (did you mean atom-0.17?)"),
+        ('[tiers.core]\nmax_decay = "low"\n', "tiers.core.max_decay: expected a number, found 'low'"),
+        ('extends = "atom-0.1"\n', "extends: unknown profile 'atom-0.1' (did you mean atom-0.17?)"),
         ("[budget\n", "not TOML"),
         (
             '[todo]\nempty = "{x}"\nfinished = ""\nrunning = ""\nrunning_skipped = ""\n',
-            "todo.empty: only {done}, {total} and {step} can be filled in",
+            "todo.empty: only the placeholders {done}, {total} and {step} are known",
         ),
     ],
 )
-def test_a_wrong_profile_is_told_with_file_and_key(tmp_path: Path, text: str, complaint: str) -> None:
+def test_an_error_in_a_profile_names_file_and_key(tmp_path: Path, text: str, complaint: str) -> None:
     mine = tmp_path / "mine.toml"
     mine.write_text(text)
-    with pytest.raises(CannotOpen) as caught:
+    with pytest.raises(OpenError) as caught:
         load_profile(str(mine))
     assert str(caught.value).startswith(f"{mine}: {complaint}")
 
 
-def test_an_unknown_name_is_answered_with_the_nearest_one() -> None:
-    with pytest.raises(CannotOpen, match=r"no profile is called 'atom-0\.16' \(did you mean atom-0\.17\?\)"):
+def test_an_unknown_name_gets_the_nearest_one_as_a_hint() -> None:
+    with pytest.raises(OpenError, match=r"unknown profile 'atom-0\.16' \(did you mean atom-0\.17\?\)"):
         load_profile("atom-0.16")
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(CannotOpen, match=r"none\.toml: No such file"):
+    with pytest.raises(OpenError, match=r"none\.toml: No such file"):
         load_profile(str(tmp_path / "none.toml"))

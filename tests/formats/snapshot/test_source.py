@@ -1,4 +1,4 @@
-"""Files, folders of rounds and agent folders as sources: in order, paired, not stopped by one bad file."""
+"""Files, folders of rounds and agent folders as sources: ordered, paired, readable despite one bad file."""
 
 from __future__ import annotations
 
@@ -9,26 +9,21 @@ from typing import Any
 import pytest
 
 from ctxview.analysis.tokens import ESTIMATES
-from ctxview.formats import CannotOpen, Lens, Source, open_source
-from ctxview.formats.revisions import before, is_over
+from ctxview.formats import Lens, OpenError, Source, open_source
+from ctxview.formats.revisions import is_past, previous_revision
 from tests.formats.snapshot.builders import (
     STARTUP,
+    at,
     block,
     full_log_value,
+    labels,
+    memory_db,
     reply_bytes,
-    snapshot_value,
     to_bytes,
+    todo_db,
 )
-from tests.formats.snapshot.test_agent_store import memory_db, todo_db
 
 LENS = Lens(ESTIMATES["bytes/4"])
-
-
-def at(number: int, *, start: int = STARTUP, time: str | None = None, **fields: Any) -> dict[str, Any]:
-    """A snapshot of that round, with its own time."""
-    value = snapshot_value(round=number, **fields)
-    value["runtime"] |= {"startup_at": start, "datetime": time or f"2026-02-25T10:{number:02}:00.000Z"}
-    return value
 
 
 def write(folder: Path, **files: bytes) -> Path:
@@ -39,10 +34,6 @@ def write(folder: Path, **files: bytes) -> Path:
     return folder
 
 
-def labels(source: Source) -> list[str]:
-    return [revision.label for revision in source.revisions]
-
-
 def rules(source: Source, **lens: Any) -> set[str]:
     return {finding.rule for finding in source.findings(Lens(LENS.counter, **lens))}
 
@@ -50,7 +41,7 @@ def rules(source: Source, **lens: Any) -> set[str]:
 # -- order -------------------------------------------------------------------------------------------------
 
 
-def test_a_folder_is_its_rounds_in_order_whatever_the_files_are_called(tmp_path: Path) -> None:
+def test_the_rounds_of_a_folder_are_in_order_under_any_file_names(tmp_path: Path) -> None:
     folder = write(
         tmp_path / "s",
         z_json=to_bytes(at(2)),
@@ -70,7 +61,7 @@ def test_an_earlier_process_comes_first(tmp_path: Path) -> None:
     assert (event.kind, event.label) == ("restart", "round 1 · new process")
 
 
-def test_names_count_as_people_count(tmp_path: Path) -> None:
+def test_numbers_in_names_are_compared_as_numbers(tmp_path: Path) -> None:
     same = to_bytes(at(1))
     folder = write(tmp_path / "s", r10_json=same, r9_json=same, r1_json=same)
     assert [revision.file.name for revision in open_source(folder).revisions] == [
@@ -80,7 +71,7 @@ def test_names_count_as_people_count(tmp_path: Path) -> None:
     ]
 
 
-def test_files_that_do_not_go_on_from_each_other_are_no_rounds(tmp_path: Path) -> None:
+def test_files_that_do_not_follow_each_other_are_not_rounds(tmp_path: Path) -> None:
     state, other = to_bytes(at(4)), at(3)
     other["runtime"]["workspace"] = "/elsewhere"
     folder = write(
@@ -93,7 +84,7 @@ def test_files_that_do_not_go_on_from_each_other_are_no_rounds(tmp_path: Path) -
     )
     (folder / "c.reply.txt").write_bytes(reply_bytes(at(4)))
     source = open_source(folder)
-    named = [(each.label, each.follows, each.apart) for each in source.revisions]
+    named = [(each.label, each.follows, each.independent) for each in source.revisions]
     assert named == [
         ("a.json", None, True),
         ("b.json", None, True),
@@ -103,17 +94,17 @@ def test_files_that_do_not_go_on_from_each_other_are_no_rounds(tmp_path: Path) -
         ("e.json", None, True),
     ]
     revisions = source.revisions
-    assert [is_over(revisions, place) for place in range(6)] == [False, False, True, False, False, False]
-    assert [before(revisions, place) for place in range(6)] == [None, None, None, 2, None, None]
+    assert [is_past(revisions, place) for place in range(6)] == [False, False, True, False, False, False]
+    assert [previous_revision(revisions, place) for place in range(6)] == [None, None, None, 2, None, None]
     assert "SNP052" not in rules(source)
-    assert source.reading(0, LENS).state.extra["folder"] == "6 files that do not go on from each other"
+    assert source.reading(0, LENS).state.extra["folder"] == "6 files that are not rounds of one history"
 
 
-def test_one_file_and_what_the_model_was_shown_later_are_a_history(tmp_path: Path) -> None:
+def test_one_file_and_an_injected_copy_of_another_round_are_a_history(tmp_path: Path) -> None:
     stored, injected = at(3), {"modelContext": at(2), "timestamp": "x"}
     folder = write(tmp_path / "s", a_json=to_bytes(injected), b_json=to_bytes(stored))
     sources = (open_source(folder), open_source(folder / "a.json"))
-    assert [each.apart for source in sources for each in source.revisions] == [False, False, False]
+    assert [each.independent for source in sources for each in source.revisions] == [False, False, False]
 
 
 def test_a_reply_with_a_changed_round_still_follows_what_it_answers(tmp_path: Path) -> None:
@@ -127,7 +118,7 @@ def test_a_reply_with_a_changed_round_still_follows_what_it_answers(tmp_path: Pa
     assert "SNP042" in rules(source)
 
 
-def test_a_reply_answers_no_file_that_shares_only_its_moment(tmp_path: Path) -> None:
+def test_a_reply_does_not_answer_a_file_that_shares_only_its_time(tmp_path: Path) -> None:
     other = at(4, core=[block("a")])
     other["version"] = "2.1"
     other["runtime"] = {
@@ -140,14 +131,14 @@ def test_a_reply_answers_no_file_that_shares_only_its_moment(tmp_path: Path) -> 
     assert not {"SNP042", "SNP043"} & rules(open_source(folder))
 
 
-def test_a_reply_that_spoils_its_start_still_answers(tmp_path: Path) -> None:
+def test_a_reply_with_a_changed_start_is_still_paired(tmp_path: Path) -> None:
     spoilt = at(4)
     spoilt["runtime"]["startup_at"] = "yesterday"
     folder = write(tmp_path / "s", a_json=to_bytes(at(4)), b_txt=reply_bytes(spoilt))
     assert "SNP042" in rules(open_source(folder))
 
 
-def test_a_broken_reply_stays_beside_its_neighbour_by_name(tmp_path: Path) -> None:
+def test_a_broken_reply_is_ordered_by_its_name(tmp_path: Path) -> None:
     folder = write(
         tmp_path / "s",
         r1_json=to_bytes(at(1)),
@@ -160,7 +151,7 @@ def test_a_broken_reply_stays_beside_its_neighbour_by_name(tmp_path: Path) -> No
     assert source.reading(2, LENS).state.missing[0].status == "unreadable"
 
 
-def test_a_reply_without_a_separator_belongs_to_the_rounds_by_its_name(tmp_path: Path) -> None:
+def test_a_reply_without_a_separator_is_recognised_by_its_name(tmp_path: Path) -> None:
     folder = write(tmp_path / "s", r1_json=to_bytes(at(1)), **{"r1.reply_txt": b"I forgot everything."})
     source = open_source(folder)
     assert [revision.file.name for revision in source.revisions] == ["r1.json", "r1.reply.txt"]
@@ -191,17 +182,17 @@ def test_a_reply_in_disabled_mode_may_not_carry_a_snapshot(tmp_path: Path) -> No
     assert "SNP001" in rules(source, mode="disabled")
 
 
-def test_a_profile_changes_what_is_found(tmp_path: Path) -> None:
+def test_a_profile_changes_the_findings(tmp_path: Path) -> None:
     file = tmp_path / "s.json"
     file.write_bytes(to_bytes(at(1, core=[block("a", decay=0.9)])))
     source = open_source(file)
     assert "SNP021" in rules(source)
     assert "SNP021" not in rules(source, profile="protocol-3.0")
-    with pytest.raises(CannotOpen):
-        source.findings(Lens(LENS.counter, profile="nobody"))
+    with pytest.raises(OpenError):
+        source.findings(Lens(LENS.counter, profile="unknown"))
 
 
-def test_a_file_nobody_may_read_is_a_finding_and_the_rest_opens(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_a_finding_and_the_rest_opens(tmp_path: Path) -> None:
     folder = write(tmp_path / "s", a_json=to_bytes(at(1)), b_json=to_bytes(at(2)))
     (folder / "reply.txt").symlink_to(tmp_path / "nowhere")
     source = open_source(folder)
@@ -209,7 +200,7 @@ def test_a_file_nobody_may_read_is_a_finding_and_the_rest_opens(tmp_path: Path) 
     assert "RAW002" in rules(source)
 
 
-def test_a_link_that_lies_in_a_folder_is_shown_but_not_followed(tmp_path: Path) -> None:
+def test_a_link_in_a_folder_is_shown_but_not_followed(tmp_path: Path) -> None:
     outside = tmp_path / "outside.json"
     outside.write_bytes(to_bytes(at(7)))
     folder = write(tmp_path / "s", a_json=to_bytes(at(1)))
@@ -220,7 +211,7 @@ def test_a_link_that_lies_in_a_folder_is_shown_but_not_followed(tmp_path: Path) 
     assert labels(open_source(folder / "b.json")) == ["round 7"]
 
 
-def test_secrets_and_deceiving_text_are_found_in_blocks_and_prose(tmp_path: Path) -> None:
+def test_deceptive_text_is_found_in_blocks_and_prose(tmp_path: Path) -> None:
     file = tmp_path / "reply.txt"
     value = at(1, core=[block("a", content="run \u202egnp.exe")])
     file.write_bytes(reply_bytes(value, prose="Look: \x1b[2J"))
@@ -229,7 +220,7 @@ def test_secrets_and_deceiving_text_are_found_in_blocks_and_prose(tmp_path: Path
     assert (found["TXT001"].origin.line, found["TXT001"].origin.column) == (1, 7)
 
 
-def test_what_an_injected_copy_repeats_is_told_once(tmp_path: Path) -> None:
+def test_a_text_that_the_injected_copy_repeats_is_reported_once(tmp_path: Path) -> None:
     file = tmp_path / "context_1.log"
     file.write_bytes(to_bytes(full_log_value(at(1, core=[block("a", content="run \u202egnp.exe")]))))
     found = [finding for finding in open_source(file).findings(LENS) if finding.rule == "TXT002"]
@@ -239,7 +230,7 @@ def test_what_an_injected_copy_repeats_is_told_once(tmp_path: Path) -> None:
 # -- timeline, drafts, threads -----------------------------------------------------------------------------
 
 
-def test_the_timeline_tells_what_happened(tmp_path: Path) -> None:
+def test_the_timeline_lists_the_changes_of_each_round(tmp_path: Path) -> None:
     cursor = {"v": 1, "phase": "doing", "next": "todo_add", "targetId": None}
     folder = write(
         tmp_path / "s",
@@ -269,7 +260,7 @@ def test_a_draft_is_read_instead_of_the_file(tmp_path: Path) -> None:
     assert source.bytes_of(str(file)) == file.read_bytes()
 
 
-def test_many_threads_may_ask_at_once(tmp_path: Path) -> None:
+def test_many_threads_can_read_at_once(tmp_path: Path) -> None:
     folder = write(tmp_path / "s", **{f"r{n}_json": to_bytes(at(n, core=[block("a")])) for n in range(1, 9)})
     source = open_source(folder)
     with ThreadPoolExecutor(8) as pool:
@@ -331,7 +322,7 @@ def test_a_broken_store_is_a_finding_and_a_gap(tmp_path: Path) -> None:
     assert any(gap.id.endswith("todo.db") for gap in source.reading(0, LENS).state.missing)
 
 
-def test_opening_changes_nothing(tmp_path: Path) -> None:
+def test_opening_writes_nothing(tmp_path: Path) -> None:
     folder = agent(tmp_path, context_1_log=to_bytes(full_log_value(at(1))))
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     source = open_source(folder)

@@ -1,4 +1,4 @@
-"""A snapshot as people see it: blocks with reasons, fields with owners, figures with their source."""
+"""The state of a snapshot: blocks with reasons, fields with owners, figures with their estimators."""
 
 from __future__ import annotations
 
@@ -7,31 +7,20 @@ from typing import Any
 import pytest
 
 from ctxview.analysis.tokens import ESTIMATES
+from ctxview.core.fields import ChoiceShape, Field, JsonShape, NumberShape, Owner, TagsShape, TextShape
+from ctxview.core.state import Block, Budget, ContextState, RefStatus
 from ctxview.formats.snapshot.model import AgentStore, MemoryEntry, TodoRow
-from ctxview.formats.snapshot.profiles import load_profile
-from ctxview.formats.snapshot.read import read
-from ctxview.formats.snapshot.state import Setting, build_state
-from ctxview.state import (
-    Block,
-    Budget,
-    ChoiceShape,
-    ContextState,
-    Field,
-    JsonShape,
-    NumberShape,
-    Owner,
-    RefStatus,
-    TagsShape,
-    TextShape,
-)
+from ctxview.formats.snapshot.parser import parse_file
+from ctxview.formats.snapshot.profile import load_profile
+from ctxview.formats.snapshot.state import SnapshotStateOptions, build_state
 from tests.formats.snapshot.builders import block, full_log_value, reply_bytes, snapshot_value, to_bytes
 
 COUNTER = ESTIMATES["bytes/4"]
 
 
 def state_of(data: bytes, store: AgentStore | None = None, profile: str | None = None) -> ContextState:
-    setting = Setting("title", "source", "revision", load_profile(profile), COUNTER, store)
-    return build_state(read("file", data), setting)
+    options = SnapshotStateOptions("title", "source", "revision", load_profile(profile), COUNTER, store)
+    return build_state(parse_file("file", data), options)
 
 
 def state(value: Any, store: AgentStore | None = None, profile: str | None = None) -> ContextState:
@@ -54,7 +43,7 @@ def budget(state: ContextState, target: str) -> Budget:
 # -- tiers -------------------------------------------------------------------------------------------------
 
 
-def test_each_block_says_whether_it_is_shown_and_why_not() -> None:
+def test_each_block_has_its_visibility_and_the_reason() -> None:
     shown = state(snapshot_value(core=[block("a")], working=[block("w", decay=0.7, round=18)], round=20))
     assert (found(shown, "a").visible, found(shown, "a").rank, found(shown, "a").age) == (True, 0, 19)
     hidden = found(shown, "w")
@@ -78,13 +67,13 @@ def test_an_old_version_has_only_its_own_tiers() -> None:
     assert found(old, "a").reason == "invalid: no content"
 
 
-def test_nothing_under_memory_is_lost() -> None:
+def test_every_element_under_memory_is_shown() -> None:
     odd = snapshot_value(
         memory={"core": [3, block("a")], "extra": [block("x")], "working": {"not": "a list"}}
     )
     shown = state(odd)
     assert [each.id for each in shown.blocks()] == ["core[0]", "a", "x"]
-    assert found(shown, "x").reason == "nothing reads a tier called extra"
+    assert found(shown, "x").reason == "the tier extra is unknown"
     assert {(gap.id, gap.severity) for gap in shown.missing} == {
         ("core[0]", "error"),
         ("extra", "error"),
@@ -101,11 +90,11 @@ def test_nothing_under_memory_is_lost() -> None:
         ({"content_state": "active", "rehydrated_at": 5}, "rehydrated"),
     ],
 )
-def test_a_block_has_one_word_for_what_became_of_it(fields: dict[str, object], word: str) -> None:
+def test_a_block_has_one_word_for_its_state(fields: dict[str, object], word: str) -> None:
     assert found(state(snapshot_value(working=[block("a", **fields)])), "a").state == word
 
 
-def test_a_log_is_believed_about_what_was_shown() -> None:
+def test_the_record_of_a_log_decides_which_blocks_are_visible() -> None:
     value = snapshot_value(core=[block("kept"), block("lost"), block("weak", decay=0.5)])
     envelope = full_log_value(value)
     memory = envelope["injectedContext"]["memory"]
@@ -118,30 +107,30 @@ def test_a_log_is_believed_about_what_was_shown() -> None:
     assert found(shown, "ghost").reason == "only in the injected snapshot, not in the stored one"
 
 
-def test_an_injected_view_is_what_the_model_saw() -> None:
+def test_all_blocks_of_an_injected_view_are_visible() -> None:
     shown = state({"modelContext": snapshot_value(core=[block("a"), block("b", decay=0.9)]), "meta": {}})
     assert all(each.visible for each in shown.blocks())
     assert found(shown, "b").reason == "shown, although atom-0.17 would hide it: decay 0.90 > 0.35 (core)"
 
 
-def test_the_blocks_of_a_refused_reply_are_seen_by_nobody() -> None:
+def test_the_blocks_of_a_refused_reply_are_hidden() -> None:
     shown = state_of(reply_bytes(snapshot_value(core=[block("a")]), after=" and done."))
     assert found(shown, "a").reason == "the runtime refuses the whole file: it is not strict JSON"
     assert shown.extra["salvaged"]
     assert shown.missing[0].severity == "error"
 
 
-def test_a_profile_changes_what_is_shown() -> None:
+def test_a_profile_changes_the_visible_blocks() -> None:
     value = snapshot_value(longterm=[block("a", decay=0.5, confidence=0.8)])
     assert not found(state(value), "a").visible
     assert found(state(value, profile="atom-context-log-save"), "a").visible
 
 
-def test_the_prose_of_a_reply_stands_beside_its_state() -> None:
+def test_the_prose_of_a_reply_is_the_text_of_its_state() -> None:
     assert state_of(reply_bytes(snapshot_value(), "The answer.")).text == "The answer.\n"
 
 
-def test_an_unreadable_file_is_still_a_state() -> None:
+def test_an_unreadable_file_has_a_state() -> None:
     broken = state_of(b'{"version": 3, "memory": {')
     assert broken.tiers == ()
     assert (broken.missing[0].status, broken.missing[0].severity) == ("unreadable", "error")
@@ -189,7 +178,7 @@ def test_fields_of_the_system_on_a_block_are_locked_with_a_reason(name: str) -> 
     assert locked.why.endswith(".")
 
 
-def test_the_whole_has_its_own_fields_and_every_locked_one_says_why() -> None:
+def test_the_snapshot_has_fields_and_every_locked_one_has_a_reason() -> None:
     value = snapshot_value(
         active_task="t",
         active_task_meta={},
@@ -208,7 +197,7 @@ def test_the_whole_has_its_own_fields_and_every_locked_one_says_why() -> None:
     assert names >= {"version", "runtime.round", "runtime.budget", "todo.summary", "last_task", "project"}
 
 
-def test_a_new_block_starts_with_sound_values() -> None:
+def test_a_new_block_starts_with_valid_values() -> None:
     shown = state(snapshot_value(working=[block("work-003"), block("other")], round=9))
     new = {tier.name: tier.new for tier in shown.tiers}["working"]
     assert new is not None
@@ -230,7 +219,7 @@ def test_the_cursor_has_a_form_even_before_it_exists() -> None:
     assert {each.name: each.value for each in todo.form.fields}["v"] == 1
 
 
-def test_a_derived_view_offers_nothing_to_edit() -> None:
+def test_a_derived_view_cannot_be_edited() -> None:
     shown = state({"modelContext": snapshot_value(core=[block("a")]), "meta": {}})
     assert not any(each.form and (each.form.editable or each.form.removable) for each in shown.blocks())
     assert all(tier.new is None for tier in shown.tiers)
@@ -255,7 +244,7 @@ def test_the_cursor_and_the_items_of_the_store_are_shown() -> None:
     ]
 
 
-def test_tokens_of_a_tier_are_those_of_its_shown_texts() -> None:
+def test_the_tokens_of_a_tier_are_those_of_its_visible_texts() -> None:
     value = snapshot_value(core=[block("a", content="x" * 40), block("b", content="y" * 400, decay=0.9)])
     tokens = budget(state(value), "snapshot in the prompt")
     core = next(segment for segment in tokens.segments if segment.name == "core")
@@ -264,7 +253,7 @@ def test_tokens_of_a_tier_are_those_of_its_shown_texts() -> None:
     assert tokens.used == sum(segment.used for segment in tokens.segments)
 
 
-def test_recorded_figures_name_their_own_estimator() -> None:
+def test_recorded_figures_name_their_estimator() -> None:
     value = snapshot_value()
     value["runtime"]["budget"] = {
         "estimated_input_tokens": 9000,
@@ -290,7 +279,7 @@ def test_recorded_figures_name_their_own_estimator() -> None:
     assert budget(shown, "snapshot in the prompt").limit == 8000
 
 
-def test_blocks_are_counted_against_what_may_be_shown_and_stored() -> None:
+def test_blocks_are_counted_against_the_visible_and_stored_caps() -> None:
     shown = state(snapshot_value(core=[block("a"), block("b", decay=0.9)]))
     assert [(s.name, s.used, s.limit) for s in budget(shown, "shown to the model").segments][:1] == [
         ("core", 1, 24)
@@ -304,7 +293,7 @@ def entry(name: str, tag: str | None, state: str = "active") -> MemoryEntry:
     )
 
 
-def test_references_lead_to_payloads_nowhere_or_are_left_alone() -> None:
+def test_references_are_resolved_dangling_or_orphaned() -> None:
     value = snapshot_value(
         longterm=[
             block("good", content_state="tag_ref", tag_id="t-good"),
@@ -317,7 +306,7 @@ def test_references_lead_to_payloads_nowhere_or_are_left_alone() -> None:
         ".agent",
         database="memory.db",
         entries=(entry("x", None), entry("cold", "t-cold", "tag_ref")),
-        payloads={"t-good": "all of it", "t-back": "also", "t-left": "nobody's"},
+        payloads={"t-good": "all of it", "t-back": "also", "t-left": "unused"},
     )
     refs = {ref.id: ref for ref in state(value, store).refs}
     assert {name: (ref.kind, ref.status) for name, ref in refs.items()} == {
@@ -333,13 +322,13 @@ def test_references_lead_to_payloads_nowhere_or_are_left_alone() -> None:
     assert gaps == ["t-bad", "t-cold"]
 
 
-def test_without_a_store_nobody_knows_where_a_reference_leads() -> None:
+def test_without_a_store_the_status_of_a_reference_is_unknown() -> None:
     value = snapshot_value(longterm=[block("a", content_state="tag_ref", tag_id="t")])
     (ref,) = state(value).refs
     assert ref.status is RefStatus.UNKNOWN
 
 
-def test_deep_nesting_and_wild_numbers_do_no_harm() -> None:
+def test_deep_nesting_and_extreme_numbers_are_read() -> None:
     deep = b"[" * 5000 + b"]" * 5000
     data = to_bytes(snapshot_value(core=[block("a", decay=0.2)])).replace(b'"round": 1}', b'"round": 1e400}')
     shown = state_of(data[:-1] + b', "deep": ' + deep + b"}")

@@ -1,8 +1,8 @@
-"""The block a model is shown is read as far as it makes sense, and nothing is guessed."""
+"""The context block of a prompt is read as far as it can be parsed, and nothing is guessed."""
 
 from __future__ import annotations
 
-from ctxview.formats.snapshot.read import Kind, read
+from ctxview.formats.snapshot.parser import SnapshotFileKind, parse_file
 from ctxview.formats.snapshot.toon import ToonDocument
 from tests.formats.snapshot.builders import to_bytes
 
@@ -36,7 +36,7 @@ flag: true
 
 
 def read_toon(text: str) -> ToonDocument:
-    document = read("prompt.txt", text.encode()).document
+    document = parse_file("prompt.txt", text.encode()).document
     assert isinstance(document, ToonDocument)
     return document
 
@@ -66,33 +66,33 @@ def test_objects_lists_inline_and_tabular_arrays_are_read() -> None:
     assert value["flag"] is True
 
 
-def test_a_block_knows_its_lines() -> None:
-    found = read("prompt.txt", PROMPT.encode())
-    assert found.kind is Kind.PROMPT
+def test_a_block_has_its_lines_as_origin() -> None:
+    found = parse_file("prompt.txt", PROMPT.encode())
+    assert found.kind is SnapshotFileKind.PROMPT
     assert found.snapshot is not None
     origin = found.snapshot.origin_of(found.snapshot.tier("core")[0].pointer)
     assert origin.line == 10
     assert found.data[origin.start : origin.end].startswith(b"- id: core-001")
 
 
-def test_a_line_without_sense_is_named_and_the_rest_is_read() -> None:
+def test_an_unreadable_line_is_named_and_the_rest_is_read() -> None:
     document = read_toon("<context>\nversion: 3\n what is this\nround: 2\ncore[3]: a,b\n</context>")
     assert document.value == {"version": 3, "round": 2, "core": ["a", "b"]}
     assert [(place.line, reason) for place, reason in document.problems] == [
-        (3, "the line is indented where nothing was opened"),
-        (5, "says 3 elements, 2 could be read"),
+        (3, "the line is indented, but no line above opens an object"),
+        (5, "3 elements are announced, 2 could be read"),
     ]
 
 
 def test_a_context_block_in_saved_messages_is_found() -> None:
     messages = {"ok": True, "data": {"messages": [{"role": "system", "content": PROMPT}]}}
-    found = read("messages.json", to_bytes(messages))
+    found = parse_file("messages.json", to_bytes(messages))
     assert found.snapshot is not None
     assert found.snapshot.round == 4
     assert found.snapshot.origin("runtime").pointer == "/data/messages/0/content"
 
 
-def test_endless_indentation_ends() -> None:
+def test_very_deep_indentation_is_a_problem_and_not_an_error() -> None:
     deep = "\n".join(" " * (2 * level) + "a:" for level in range(500))
     document = read_toon(f"<context>\nversion: 3\n{deep}\n</context>")
     assert document.problems

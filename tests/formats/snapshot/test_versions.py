@@ -1,4 +1,4 @@
-"""Old versions are read where they kept things, and a version that contradicts the shape is noticed."""
+"""Old versions are read by their layout, and a version that contradicts the shape is reported."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ V2_3 = {
     ("value", "shape"),
     [(V1_2, "1.2"), (V2_1, "2.1"), (V2_3, "2.3"), ({**V2_3, "todo": {}}, "2.4"), (snapshot_value(), "3.0")],
 )
-def test_the_shape_speaks_of_a_version(value: dict[str, object], shape: str) -> None:
+def test_the_shape_shows_the_version(value: dict[str, object], shape: str) -> None:
     assert shape_version(snapshot_of(value)) == shape
     assert disagreement(snapshot_of({**value, "version": shape})) is None
 
@@ -49,26 +49,26 @@ def test_the_shape_speaks_of_a_version(value: dict[str, object], shape: str) -> 
         (True, None),
     ],
 )
-def test_a_declared_version_is_one_word_however_it_is_spelled(version: object, declared: str | None) -> None:
+def test_a_declared_version_is_the_same_for_every_spelling(version: object, declared: str | None) -> None:
     assert declared_version(snapshot(version=version)) == declared
 
 
-def test_version_1_2_keeps_round_and_task_flat() -> None:
+def test_version_1_2_keeps_round_and_task_at_the_top_level() -> None:
     old = snapshot_of(V1_2)
     assert old.round == 5
     assert task_of(old) == "write"
 
 
-def test_the_newer_of_shape_and_number_says_where_to_look() -> None:
+def test_the_newer_of_shape_and_number_decides_the_layout() -> None:
     mixed = snapshot_of({**snapshot_value(), "version": 2.3})
     assert layout_of(mixed).version == "3.0"
-    assert disagreement(mixed) == "it says 2.3, but has what only 3.0 brought"
+    assert disagreement(mixed) == "it declares 2.3, but has features of 3.0"
 
 
-def test_a_flat_round_under_a_new_number_is_a_contradiction() -> None:
+def test_a_top_level_round_under_a_new_number_is_a_contradiction() -> None:
     assert (
         disagreement(snapshot_of({**V1_2, "version": 3}))
-        == "it says 3.0, but keeps its round flat as 1.2 did"
+        == "it declares 3.0, but has its round at the top level, as in 1.2"
     )
 
 

@@ -1,98 +1,115 @@
-"""The rules about Agent Context records (ENV), and the four questions they answer.
+"""Run all rules on a source: those of this format and those on files, strict JSON, paths, text and secrets.
 
-A rule is about what its first parameter says: one `Record`, one `Dossier` (an envelope and all that belongs
-to it), all dossiers of a source (`Sequence[Dossier]`), or a `Stray`, a value that is no record. By that it is
-gathered here; a new module only has to be named in `MODULES`. A record that belongs to two envelopes is seen
-in both dossiers, and what is said about it is then equal: whoever asks says it once.
-
-Where the data that a rule needs are absent it says nothing: unknown is neither right nor wrong. A rule's
-docstring is its explanation, and the examples in it are run by the tests: changes to a sound bundle, `Bad`
-must make the rule speak and `Good` must not.
+Files and envelopes are checked separately, so that each revision gets only its own findings. The caller masks
+the messages.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
-from ctxview.findings import REGISTRY, Finding, Rule, rules_in, run
-from ctxview.formats.envelope.files_beside import FileBeside
-from ctxview.formats.envelope.model import Dossier, Record, Stray
+from msgspec.structs import replace
+
+from ctxview.analysis.json_rules import check_document, check_json_texts
+from ctxview.analysis.path_rules import check_path
+from ctxview.analysis.text_rules import check_strings
+from ctxview.core.findings import REGISTRY, Finding, group_rules, run
+from ctxview.core.origin import Origin
+from ctxview.files.strict_json.document import JsonDocument
+from ctxview.formats.envelope.bundle import LoadedFile
+from ctxview.formats.envelope.model import EnvelopeRecords, Record, StrayValue
+from ctxview.formats.envelope.parser import RecordFile, RecordLayout
 from ctxview.formats.envelope.profile import Profile
-from ctxview.formats.envelope.rules import (
-    assembly,
-    budget,
-    compaction,
-    envelopes,
-    events,
-    injection,
-    items,
-    missing,
-    recommended,
-    redaction,
-    refs,
-    selection,
-    shape,
-    sources,
-    statements,
-    window,
-)
-
-MODULES = (
-    shape,
-    recommended,
-    refs,
-    envelopes,
-    statements,
-    items,
-    sources,
-    selection,
-    budget,
-    window,
-    assembly,
-    injection,
-    compaction,
-    missing,
-    redaction,
-    events,
-)
+from ctxview.formats.envelope.references import SiblingFile, SiblingFiles
+from ctxview.formats.envelope.rules import sources
+from ctxview.formats.envelope.vocabulary import RecordKind
+from ctxview.formats.kit.file_rules import report_partly_read, report_unreadable
 
 
-def check_stray(stray: Stray, profile: Profile) -> Iterator[Finding]:
-    """Why a value that stands where a record should is none."""
+def check_loaded(file: LoadedFile, profile: Profile) -> Iterator[Finding]:
+    """Check one loaded file of a source and each record in it."""
+    if file.problem is not None:
+        yield from report_unreadable(str(file.path), file.problem)
+        return
+    if (left_out := file.left_out or file.found.left_out) is not None:
+        yield from report_partly_read(str(file.path), left_out)
+    yield from check_records(file.found, profile)
+
+
+def check_records(file: RecordFile, profile: Profile) -> Iterator[Finding]:
+    """Check the JSON, the records and the texts of one file."""
+    if file.layout is RecordLayout.LINES or file.problems:
+        documents = (document for _, document in file.documents)
+        errors = [problem.error for problem in file.problems]
+        yield from check_json_texts(file.file, file.data, documents, errors)
+    else:
+        for _, document in file.documents:
+            yield from check_document(file.file, document)
+    for stray in file.strays:
+        yield from check_stray(stray, profile)
+    for record in file.records:
+        yield from check_record(record, profile)
+        yield from _check_paths(record)
+    for prefix, document in file.documents:
+        yield from check_strings(document.value, _Origins(file.file, prefix, document).origin)
+
+
+def check_envelope(records: EnvelopeRecords, siblings: SiblingFiles, profile: Profile) -> Iterator[Finding]:
+    """Check the records of one envelope together, and the files that its sources lead to."""
+    yield from check_record_group(records, profile)
+    for source in records.of(RecordKind.SOURCE):
+        if (file := siblings.find(source.text("uri"))) is not None:
+            yield from check_file_beside(source, file)
+
+
+class _Origins:
+    """The origins in one JSON text of a file, with the line as pointer prefix in JSON lines."""
+
+    def __init__(self, file: str, prefix: str, document: JsonDocument) -> None:
+        self._file, self._prefix, self._document = file, prefix, document
+
+    def origin(self, pointer: str) -> Origin:
+        found = self._document.origin(self._file, pointer)
+        return replace(found, pointer=f"{self._prefix}{found.pointer or ''}")
+
+
+def _check_paths(record: Record) -> Iterator[Finding]:
+    """Check for paths that leave the folder; they are shown and never followed."""
+    paths: list[tuple[str | None, tuple[str | int, ...]]] = []
+    if record.kind is RecordKind.SOURCE:
+        paths.append((record.text("uri"), ("uri",)))
+    paths += [(each.id, each.path) for each in record.references if each.name == "content_ref"]
+    for value, path in paths:
+        written = (value or "").removeprefix("file://").removeprefix("file:")
+        if written and "://" not in written:
+            yield from check_path(record.kind.value, written, record.origin(*path))
+
+
+def check_stray(stray: StrayValue, profile: Profile) -> Iterator[Finding]:
+    """Check a value that is not a record."""
     yield from run(STRAY_RULES, stray, profile)
 
 
 def check_record(record: Record, profile: Profile) -> Iterator[Finding]:
-    """What is wrong with one record taken by itself."""
+    """Check one record by itself."""
     yield from run(RECORD_RULES, record, profile)
 
 
-def check_file_beside(source: Record, file: FileBeside) -> Iterator[Finding]:
-    """Whether the file that a source leads to is the one that was read: the rest of ENV030."""
+def check_file_beside(source: Record, file: SiblingFile) -> Iterator[Finding]:
+    """Check the digest of a source against its sibling file: the second part of ENV030."""
     yield from run((replace(REGISTRY["ENV030"], check=sources.digest_of_file),), source, file)
 
 
-def check_dossier(dossier: Dossier, profile: Profile) -> Iterator[Finding]:
-    """What is wrong between the records that belong to one envelope."""
-    yield from run(DOSSIER_RULES, dossier, profile)
+def check_record_group(records: EnvelopeRecords, profile: Profile) -> Iterator[Finding]:
+    """Check the records of one envelope together."""
+    yield from run(ENVELOPE_RULES, records, profile)
 
 
-def check_bundle(dossiers: Sequence[Dossier], profile: Profile) -> Iterator[Finding]:
-    """What is wrong between the envelopes of one source."""
-    yield from run(BUNDLE_RULES, dossiers, profile)
+def check_bundle(groups: Sequence[EnvelopeRecords], profile: Profile) -> Iterator[Finding]:
+    """Check the envelopes of one source together."""
+    yield from run(BUNDLE_RULES, groups, profile)
 
 
-def _rules_about(subject: str) -> tuple[Rule, ...]:
-    return tuple(each for each in rules_in(*MODULES) if _subject(each) == subject)
-
-
-def _subject(each: Rule) -> str:
-    """The type of the first parameter as it is written."""
-    return str(next(iter(each.check.__annotations__.values())))
-
-
-STRAY_RULES = _rules_about("Stray")
-RECORD_RULES = _rules_about("Record")
-DOSSIER_RULES = _rules_about("Dossier")
-BUNDLE_RULES = _rules_about("Sequence[Dossier]")
+STRAY_RULES, RECORD_RULES, ENVELOPE_RULES, BUNDLE_RULES = group_rules(
+    __name__, "stray profile", "record profile", "records profile", "groups profile"
+)

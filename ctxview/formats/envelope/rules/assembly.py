@@ -1,31 +1,30 @@
-"""The rules about assemblies: their blocks, and where the items in them come from (ENV053 to ENV056, 62, 63).
+"""Rules about assemblies: their blocks, and the sources of their items (ENV053 to ENV056, 62, 63).
 
-Examples change a sound bundle, as in `shape`. What is injected is asked about in `injection`.
+Examples change a sound bundle, as in `shape`. The rules about injections are in `injection`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ctxview.analysis.wording import listed, shown
-from ctxview.findings import Hit, Severity, rule
-from ctxview.formats.envelope.digests import Digest
-from ctxview.formats.envelope.fates import is_redacted
-from ctxview.formats.envelope.model import Dossier, Record, text
+from ctxview.analysis.wording import excerpt, listed
+from ctxview.core.findings import Hit, Severity, rule
+from ctxview.formats.envelope.model import EnvelopeRecords, Record, text
+from ctxview.formats.envelope.outcomes import is_redacted
 from ctxview.formats.envelope.profile import Profile
-from ctxview.formats.envelope.rules.lookup import (
-    Part,
-    assembled,
+from ctxview.formats.envelope.references import Digest, RefResolution, resolve_reference
+from ctxview.formats.envelope.rules.lookups import (
+    SizedPart,
+    assembled_items,
     blocks,
-    called,
+    id_of,
     ids,
     is_blank,
-    named,
+    label,
     selected,
-    stand_ins,
+    summary_ids,
 )
-from ctxview.formats.envelope.standing import Standing, standing
-from ctxview.formats.envelope.vocabulary import Kind
+from ctxview.formats.envelope.vocabulary import RecordKind
 
 PLAIN_WRAPPERS = (None, "", "none", "plain")
 """Wrappers that add nothing to the text of a block."""
@@ -36,18 +35,18 @@ def block_order(record: Record, profile: Profile) -> Iterator[Hit]:
     """Two blocks of an assembly have one id, or their positions do not rise.
 
     ## Why
-    Blocks are shown in the order in which they stand. Where the positions tell another order, nobody
-    knows what the target read first; where two have one id, a reference to it means either.
+    Blocks are shown in the order of the list. Where the positions give another order, it is unknown
+    what the target read first; where two have one id, a reference to it means either.
     ## Bad
     assembly-model.ordered_blocks[1].position = 1
     ## Good
     assembly-model.ordered_blocks[1].position = (absent)
     ## Fix
-    Number the blocks anew in the order in which they are shown.
+    Number the blocks again in the order in which they are shown.
     ## Source
     Agent Context draft, assembly contract: ordered blocks.
     """
-    if record.kind is not Kind.ASSEMBLY:
+    if record.kind is not RecordKind.ASSEMBLY:
         return
     seen: set[str] = set()
     before: tuple[str, float] | None = None
@@ -55,7 +54,7 @@ def block_order(record: Record, profile: Profile) -> Iterator[Hit]:
         name = block.text("block_id")
         if name is not None and name in seen:
             yield Hit(
-                block.origin("block_id"), f"another block of {called(record)} is called {shown(name)}, too"
+                block.origin("block_id"), f"another block of {id_of(record)} also has the id {excerpt(name)}"
             )
         seen.update([name] if name is not None else ())
         position = block.number("position")
@@ -74,37 +73,37 @@ def source_items(record: Record, profile: Profile) -> Iterator[Hit]:
     """The items in the blocks of an assembly are not those it lists as its sources.
 
     ## Why
-    Whoever reads only the list believes that something was shown which was not, or misses what was. Where
-    a block does not say what it holds, only what the list lacks is told.
+    A reader of the list alone believes that something was shown which was not, or misses what was. Where
+    a block does not say what it holds, only items that the list lacks are reported.
     ## Bad
     assembly-model.source_item_refs = ["item-goal"]
     ## Good
     assembly-model.source_item_refs = (absent)
     ## Fix
-    Make the list anew from the blocks.
+    Make the list again from the blocks.
     ## Source
     Our inference from the assembly contract of the Agent Context draft.
     """
-    if record.kind is not Kind.ASSEMBLY or not isinstance(record.value.get("source_item_refs"), list):
+    if record.kind is not RecordKind.ASSEMBLY or not isinstance(record.value.get("source_item_refs"), list):
         return
-    sources, held = ids(record.refs("source_item_refs")), assembled(record)
+    sources, held = ids(record.refs("source_item_refs")), assembled_items(record)
     origin = record.origin("source_item_refs")
     if unlisted := [each for each in held if each not in sources]:
-        yield Hit(origin, f"{listed(unlisted)} in the blocks of {called(record)} is no listed source")
+        yield Hit(origin, f"{listed(unlisted)} in the blocks of {id_of(record)} is not listed as a source")
     vague = any(each.refs is None for each in blocks(record))
     if not vague and (unused := [each for each in sources if each not in held]):
         yield Hit(
-            origin, f"{listed(unused)} is listed as a source of {called(record)}, but in none of its blocks"
+            origin, f"{listed(unused)} is listed as a source of {id_of(record)}, but in none of its blocks"
         )
 
 
 @rule("ENV055", name="assembled-unselected", severity=Severity.WARNING)
-def assembled_unselected(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
+def assembled_unselected(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
     """An item was assembled that no selection selected.
 
     ## Why
-    It came in past the selection: nobody weighed it, and no reason is recorded. Summaries may stand in for
-    the items they were made of. Without a selection that says what it selected, nothing is known.
+    It bypassed the selection: it was not compared with other items, and no reason is recorded. Summaries may
+    replace the items they were made of. Without a selection that says what it selected, nothing is known.
     ## Bad
     assembly-model.ordered_blocks[1].item_refs = ["item-extra"]
     ## Good
@@ -114,25 +113,27 @@ def assembled_unselected(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     ## Source
     Our inference from the assembly contract of the Agent Context draft.
     """
-    chosen = selected(dossier)
+    chosen = selected(records)
     if chosen is None:
         return
-    allowed = chosen | stand_ins(dossier)
-    for assembly in dossier.of(Kind.ASSEMBLY):
+    allowed = chosen | summary_ids(records)
+    for assembly in records.of(RecordKind.ASSEMBLY):
         for block in blocks(assembly):
             for reference in block.refs or ():
                 if reference.id is not None and reference.id not in allowed:
-                    message = f"the block {block.id} holds {shown(reference.id)}, which no selection selected"
+                    message = (
+                        f"the block {block.id} holds {excerpt(reference.id)}, which no selection selected"
+                    )
                     yield Hit(reference.origin, message)
 
 
 @rule("ENV056", name="not-for-this-target", severity=Severity.ERROR)
-def not_for_this_target(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
+def not_for_this_target(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
     """An assembly holds an item that its target may not see.
 
     ## Why
-    An item's visibility lists who may see it. What may be seen by a tool alone must not stand in
-    what is made for the model. Items without a visibility are not judged.
+    An item's visibility lists who may see it. An item for a tool alone must not be in an
+    assembly for the model. Items without a visibility are not checked.
     ## Bad
     assembly-model.ordered_blocks[1].item_refs = ["item-log"]
     ## Good
@@ -142,27 +143,27 @@ def not_for_this_target(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     ## Source
     Agent Context draft, item contract and visibility targets.
     """
-    for assembly in dossier.of(Kind.ASSEMBLY):
+    for assembly in records.of(RecordKind.ASSEMBLY):
         target = assembly.text("target")
         for block in blocks(assembly) if target else ():
             for reference in block.refs or ():
-                item = dossier.resolve(reference)
+                item = records.resolve(reference)
                 allowed = item.value.get("visibility") if item is not None else None
                 if item is None or not isinstance(allowed, list) or target in allowed:
                     continue
-                who = listed(item.texts("visibility")) or "nobody"
-                message = f"{named(item)} may be seen by {who}, but {called(assembly)} is for"
-                yield Hit(reference.origin, f"{message} {shown(target or '')}")
+                who = listed(item.texts("visibility")) or "no target"
+                message = f"{label(item)} may be seen by {who}, but {id_of(assembly)} is for"
+                yield Hit(reference.origin, f"{message} {excerpt(target or '')}")
 
 
 @rule("ENV062", name="no-source", severity=Severity.WARNING)
-def no_source(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
+def no_source(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
     """An assembled item cannot be traced to a source.
 
     ## Why
-    Whoever asks where the target has something from gets no answer. An item needs a source reference that
+    It is then unknown where the content of the target comes from. An item needs a source reference that
     leads to a source of the bundle or carries its address; a summary needs the items it was made of. Where
-    the bundle holds no sources at all, references to them may lead elsewhere.
+    the bundle holds no sources at all, references may lead to sources elsewhere.
     ## Bad
     item-plan.source_refs = []
     ## Good
@@ -172,25 +173,25 @@ def no_source(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     ## Source
     Agent Context draft, runtime profile ACTX-AR-ASM-001.
     """
-    made = frozenset(name for each in dossier.of(Kind.COMPACTION) for name in ids(each.refs("summary_ref")))
-    for assembly in dossier.of(Kind.ASSEMBLY):
+    made = frozenset(
+        name for each in records.of(RecordKind.COMPACTION) for name in ids(each.refs("summary_ref"))
+    )
+    for assembly in records.of(RecordKind.ASSEMBLY):
         for block in blocks(assembly):
             for reference in block.refs or ():
-                item = dossier.resolve(reference)
-                if item is not None and item.id not in made and not _traceable(dossier, item):
-                    message = (
-                        f"{named(item)} in the block {block.id} of {called(assembly)} leads to no source"
-                    )
+                item = records.resolve(reference)
+                if item is not None and item.id not in made and not _traceable(records, item):
+                    message = f"{label(item)} in the block {block.id} of {id_of(assembly)} leads to no source"
                     yield Hit(item.origin("source_refs"), message)
 
 
 @rule("ENV063", name="wrong-hash", severity=Severity.WARNING)
-def wrong_hash(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
+def wrong_hash(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
     """The hash of a block or an injection is not that of its content.
 
     ## Why
     The hash proves what a target was shown. When it does not match, either was changed later. It is
-    checked where the very text is at hand: in the block or the injection itself, inside its reference, or
+    checked where the text is present: in the block or the injection itself, inside its reference, or
     as the whole inline text of the one item that a block holds without a wrapper. Everywhere else, and for
     hashes not written as an algorithm and digits, nothing is known.
     ## Bad
@@ -200,40 +201,40 @@ def wrong_hash(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     injection-model.content = "ok"
     injection-model.hash = "sha256:2689367b205c16ce32ed4200942b8b8b1e262dfc70d9bc9fbc77c49699a4f1df"
     ## Fix
-    Find out which of the two was changed; never just compute the hash anew.
+    Find out which of the two was changed; never just compute the hash again.
     ## Source
     Our inference from the `hash` of blocks and injections in the Agent Context draft.
     """
-    for assembly in dossier.of(Kind.ASSEMBLY):
+    for assembly in records.of(RecordKind.ASSEMBLY):
         for block in blocks(assembly):
-            content = _block_text(dossier, block)
+            content = _block_text(records, block)
             if content is not None and _contradicts(block.text("hash"), content):
-                message = f"the hash of the block {block.id} of {called(assembly)} is not that of its text"
+                message = f"the hash of the block {block.id} of {id_of(assembly)} is not that of its text"
                 yield Hit(block.origin("hash"), message)
-    for injection in dossier.of(Kind.INJECTION):
+    for injection in records.of(RecordKind.INJECTION):
         final = injection.object("final_ref").get("content")
         content = injection.text("content") if "content" in injection.value else text(final)
         if content is not None and _contradicts(injection.text("hash"), content):
-            message = f"the hash of the injection {called(injection)} is not that of its text"
+            message = f"the hash of the injection {id_of(injection)} is not that of its text"
             yield Hit(injection.origin("hash"), message)
 
 
-def _traceable(dossier: Dossier, item: Record) -> bool:
-    if item.kind is Kind.SUMMARY and item.refs("source_item_refs"):
+def _traceable(records: EnvelopeRecords, item: Record) -> bool:
+    if item.kind is RecordKind.SUMMARY and item.refs("source_item_refs"):
         return True
     references = item.refs("source_refs")
-    if any(standing(each, dossier) is not Standing.BROKEN for each in references):
+    if any(resolve_reference(each, records) is not RefResolution.BROKEN for each in references):
         return True
-    return bool(ids(references)) and not dossier.of(Kind.SOURCE)
+    return bool(ids(references)) and not records.of(RecordKind.SOURCE)
 
 
-def _block_text(dossier: Dossier, block: Part) -> str | None:
-    """What the block shows, where that is beyond doubt."""
+def _block_text(records: EnvelopeRecords, block: SizedPart) -> str | None:
+    """The text of a block, if it is certain; else None."""
     for holder in (block.members, block.object("content_ref")):
         if "content" in holder:
             return text(holder["content"])
     refs = block.refs or ()
-    item = dossier.resolve(refs[0]) if len(refs) == 1 else None
+    item = records.resolve(refs[0]) if len(refs) == 1 else None
     if (
         item is None
         or block.members.get("wrapper") not in PLAIN_WRAPPERS
@@ -247,6 +248,6 @@ def _block_text(dossier: Dossier, block: Part) -> str | None:
 
 
 def _contradicts(written: str | None, content: str) -> bool:
-    """Whether a hash is certainly not that of a text; one that cannot be read contradicts nothing."""
+    """Whether a hash is certainly not that of `content`; False when it cannot be verified."""
     found = Digest.parse(written or "")
     return found.fault is None and found.matches(content.encode("utf-8", "surrogatepass")) is False

@@ -1,4 +1,4 @@
-"""The rules about budgets: limits, what was used of them, what a full one leads to (ENV043 to 45, 51, 52).
+"""Rules about budgets: limits, use and overflow (ENV043 to 45, 51, 52).
 
 Examples change a sound bundle, as in `shape`.
 """
@@ -7,24 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ctxview.analysis.wording import listed, shown
-from ctxview.findings import Hit, Severity, rule
-from ctxview.formats.envelope.model import Dossier, Record, count, text
-from ctxview.formats.envelope.our_words import FITTING_DIMENSION, SIZE_KEYS, SIZE_OMISSIONS
+from ctxview.analysis.wording import excerpt, listed
+from ctxview.core.findings import Hit, Severity, rule
+from ctxview.formats.envelope.model import EnvelopeRecords, Record, count, text
 from ctxview.formats.envelope.profile import Profile
-from ctxview.formats.envelope.rules.lookup import called, omissions, truncations
-from ctxview.formats.envelope.vocabulary import Kind
+from ctxview.formats.envelope.rules.lookups import id_of, omissions, truncations
+from ctxview.formats.envelope.vocabulary import RecordKind
+from ctxview.formats.envelope.word_lists import FITTING_DIMENSION, SIZE_KEYS, SIZE_OMISSIONS
 
 DIMENSIONS = ("tokens", "bytes", "items")
 
 
 @rule("ENV043", name="limit-without-use", severity=Severity.WARNING)
 def limit_without_use(record: Record, profile: Profile) -> Iterator[Hit]:
-    """A limit stands on a budget without what was used of it, or a use without its limit.
+    """A budget has a limit without its use, or a use without its limit.
 
     ## Why
-    A limit alone does not tell whether it was kept, and a figure alone not whether it was much. The draft
-    wants both for each of tokens, bytes and items that a budget speaks of.
+    A limit alone does not say whether it was kept, and a use alone does not say whether it was much. The
+    draft wants both for each of tokens, bytes and items that a budget speaks of.
     ## Bad
     budget-model.actual_tokens = (absent)
     ## Good
@@ -35,7 +35,7 @@ def limit_without_use(record: Record, profile: Profile) -> Iterator[Hit]:
     ## Source
     Agent Context draft, budget contract: a limit and its measured use belong together.
     """
-    if record.kind is not Kind.BUDGET:
+    if record.kind is not RecordKind.BUDGET:
         return
     for dimension in DIMENSIONS:
         limit, used = f"max_{dimension}", f"actual_{dimension}"
@@ -46,7 +46,7 @@ def limit_without_use(record: Record, profile: Profile) -> Iterator[Hit]:
             )
         elif has_used and not has_limit:
             yield Hit(
-                record.origin(used), f"{used} is recorded, but not {limit}: nobody can say if that was much"
+                record.origin(used), f"{used} is recorded, but not {limit}: whether that is much is unknown"
             )
 
 
@@ -69,12 +69,12 @@ def unfitting_dimension(record: Record, profile: Profile) -> Iterator[Hit]:
     """
     target = record.text("target")
     fitting = FITTING_DIMENSION.get(target or "")
-    if record.kind is not Kind.BUDGET or fitting is None:
+    if record.kind is not RecordKind.BUDGET or fitting is None:
         return
     limited = [each for each in DIMENSIONS if record.count(f"max_{each}") is not None]
     if limited and fitting not in limited:
         message = (
-            f"the budget {called(record)} is for {target} and limits {listed(limited)}, but not {fitting}"
+            f"the budget {id_of(record)} is for {target} and limits {listed(limited)}, but not {fitting}"
         )
         yield Hit(record.origin("target"), message)
 
@@ -84,7 +84,7 @@ def over_budget(record: Record, profile: Profile) -> Iterator[Hit]:
     """More was used than the limit allows and no record says what was cut, or the reserve exceeds the limit.
 
     ## Why
-    Something then was cut off, left out or rejected behind everybody's back. A truncation record on the
+    Something was then cut off, left out or rejected without a record. A truncation record on the
     budget or on one of its segments explains it.
     ## Bad
     budget-model.actual_tokens = 700
@@ -96,7 +96,7 @@ def over_budget(record: Record, profile: Profile) -> Iterator[Hit]:
     ## Source
     Agent Context draft, runtime profile ACTX-AR-BUDGET-001.
     """
-    if record.kind is not Kind.BUDGET:
+    if record.kind is not RecordKind.BUDGET:
         return
     for dimension in _exceeded(record) if not truncations(record) else ():
         used, limit = record.count(f"actual_{dimension}"), record.count(f"max_{dimension}")
@@ -109,14 +109,14 @@ def over_budget(record: Record, profile: Profile) -> Iterator[Hit]:
 
 
 @rule("ENV051", name="unbacked-strategy", severity=Severity.WARNING)
-def unbacked_strategy(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
+def unbacked_strategy(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
     """A budget was full, and what its overflow strategy should have led to is not there.
 
     ## Why
     `summarize_oldest` and `summarize_low_priority` leave a compaction, `ask_for_choice` a missing_context,
-    `policy_block` a policy reference, and under `reject` nothing goes over the limit. Asked only where the
-    limit was reached, something was truncated, or items were left out for their size; and not of records
-    without an envelope, where the rest may lie elsewhere.
+    `policy_block` a policy reference, and under `reject` nothing goes over the limit. Checked only where the
+    limit was reached, something was truncated, or items were left out for their size; and not in records
+    without an envelope, where the rest may be elsewhere.
     ## Bad
     budget-model.overflow_strategy = "ask_for_choice"
     missing-1 (absent)
@@ -127,26 +127,26 @@ def unbacked_strategy(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     ## Source
     Our inference from the overflow strategies of the Agent Context draft.
     """
-    for budget in dossier.of(Kind.BUDGET) if dossier.envelope is not None else ():
+    for budget in records.of(RecordKind.BUDGET) if records.envelope is not None else ():
         strategy = budget.text("overflow_strategy") or ""
-        if not _is_full(dossier, budget):
+        if not _is_full(records, budget):
             continue
-        lacking = _lacking(dossier, budget, strategy)
-        if lacking is not None:
+        why = _why_unbacked(records, budget, strategy)
+        if why is not None:
             message = (
-                f"the budget {called(budget)} was full and its strategy is {shown(strategy)}, but {lacking}"
+                f"the budget {id_of(budget)} was full and its strategy is {excerpt(strategy)}, but {why}"
             )
             yield Hit(budget.origin("overflow_strategy"), message)
 
 
 @rule("ENV052", name="limit-without-budget", severity=Severity.WARNING)
-def limit_without_budget(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
-    """Something was limited in size, and there is no budget that says by how much.
+def limit_without_budget(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
+    """Something was limited in size, and no budget says by how much.
 
     ## Why
     An item left out as too large, a compaction under token pressure, a limit in a policy or in metadata: all
-    of them mean that there was a limit. Without a budget nobody can check it. A budget that is
-    referred to and lies elsewhere counts, and records without an envelope are not judged.
+    of them mean that there was a limit. Without a budget it cannot be checked. A budget that is
+    referred to and is elsewhere counts, and records without an envelope are not checked.
     ## Bad
     budget-model (absent)
     budget-tool (absent)
@@ -162,21 +162,21 @@ def limit_without_budget(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     Agent Context draft, compatibility list, point 4.
     """
     refers = any(
-        each.name == "budget_ref" and each.id for record in dossier.records for each in record.references
+        each.name == "budget_ref" and each.id for record in records.records for each in record.references
     )
-    if dossier.envelope is None or dossier.of(Kind.BUDGET) or refers:
+    if records.envelope is None or records.of(RecordKind.BUDGET) or refers:
         return
-    for reference in omissions(dossier, *SIZE_OMISSIONS):
-        reason = shown(text(reference.members.get("reason")) or "")
-        message = f"{shown(reference.id or 'an item')} was left out for {reason}, but there is no budget"
+    for reference in omissions(records, *SIZE_OMISSIONS):
+        reason = excerpt(text(reference.members.get("reason")) or "")
+        message = f"{excerpt(reference.id or 'an item')} was left out for {reason}, but there is no budget"
         yield Hit(reference.origin, message)
-    for compaction in dossier.of(Kind.COMPACTION):
+    for compaction in records.of(RecordKind.COMPACTION):
         if compaction.text("trigger") == "token_pressure":
             message = (
-                f"the compaction {called(compaction)} was made under token pressure, but there is no budget"
+                f"the compaction {id_of(compaction)} was made under token pressure, but there is no budget"
             )
             yield Hit(compaction.origin("trigger"), message)
-    for record in dossier.records:
+    for record in records.records:
         for home in ("selection_policy", "metadata"):
             for key in SIZE_KEYS:
                 if count(record.object(home).get(key)) is not None:
@@ -184,7 +184,7 @@ def limit_without_budget(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
 
 
 def _exceeded(budget: Record) -> list[str]:
-    """In which dimensions more was used than allowed."""
+    """The dimensions in which more was used than allowed."""
     found = []
     for dimension in DIMENSIONS:
         used, limit = budget.count(f"actual_{dimension}"), budget.count(f"max_{dimension}")
@@ -193,25 +193,25 @@ def _exceeded(budget: Record) -> list[str]:
     return found
 
 
-def _is_full(dossier: Dossier, budget: Record) -> bool:
-    """Whether the limit made a difference, as far as the records tell."""
+def _is_full(records: EnvelopeRecords, budget: Record) -> bool:
+    """Whether the records show that the limit was reached."""
     for dimension in DIMENSIONS:
         used, limit = budget.count(f"actual_{dimension}"), budget.count(f"max_{dimension}")
         if used is not None and limit is not None and used >= limit:
             return True
     if truncations(budget):
         return True
-    left_out = omissions(dossier, *SIZE_OMISSIONS)
-    return any(budget in dossier.targets_of(each.holder.refs("budget_ref")) for each in left_out)
+    left_out = omissions(records, *SIZE_OMISSIONS)
+    return any(budget in records.targets_of(each.holder.refs("budget_ref")) for each in left_out)
 
 
-def _lacking(dossier: Dossier, budget: Record, strategy: str) -> str | None:
-    """What a strategy leaves behind and is not there."""
-    if strategy.startswith("summarize_") and not dossier.of(Kind.COMPACTION):
+def _why_unbacked(records: EnvelopeRecords, budget: Record, strategy: str) -> str | None:
+    """Why the records do not show the overflow strategy, or None."""
+    if strategy.startswith("summarize_") and not records.of(RecordKind.COMPACTION):
         return "nothing was compacted"
-    if strategy == "ask_for_choice" and not dossier.of(Kind.MISSING):
-        return "no missing_context asks anybody"
-    if strategy == "policy_block" and not any(each.refs("policy_refs") for each in dossier.records):
+    if strategy == "ask_for_choice" and not records.of(RecordKind.MISSING):
+        return "there is no missing_context"
+    if strategy == "policy_block" and not any(each.refs("policy_refs") for each in records.records):
         return "no record refers to a policy"
     if strategy == "reject" and (over := _exceeded(budget)):
         return f"more {listed(over)} were used than it allows"

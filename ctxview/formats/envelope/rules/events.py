@@ -1,4 +1,4 @@
-"""The rules about events, and the links to the runtime and to evidence (ENV082 to ENV086).
+"""Rules about events, and the links to the runtime and to evidence (ENV082 to ENV086).
 
 Examples change a sound bundle, as in `shape`.
 """
@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ctxview.analysis.rfc3339 import instant
-from ctxview.analysis.wording import listed, shown
-from ctxview.findings import Hit, Severity, rule
-from ctxview.formats.envelope.fates import is_redacted
-from ctxview.formats.envelope.model import Dossier, Record, text
-from ctxview.formats.envelope.our_words import PAYLOAD_KEYS
+from ctxview.analysis.rfc3339 import parse_time
+from ctxview.analysis.wording import excerpt, listed
+from ctxview.core.findings import Hit, Severity, rule
+from ctxview.core.origin import JsonValue
+from ctxview.formats.envelope.model import EnvelopeRecords, Record, text
+from ctxview.formats.envelope.outcomes import is_redacted
 from ctxview.formats.envelope.profile import Profile
-from ctxview.formats.envelope.rules.lookup import Path, called, is_blank, named, strings
-from ctxview.formats.envelope.vocabulary import Kind
-from ctxview.formats.envelope.withheld import compared
-from ctxview.origin import JsonValue
+from ctxview.formats.envelope.rules.lookups import Path, id_of, is_blank, label, member_strings
+from ctxview.formats.envelope.vocabulary import RecordKind
+from ctxview.formats.envelope.withheld import normalise
+from ctxview.formats.envelope.word_lists import PAYLOAD_KEYS
 
 RUNTIME_IDS = (
     "runtime",
@@ -32,19 +32,19 @@ RUNTIME_IDS = (
     "action",
     "evidence",
 )
-"""What an event names of the runtime, each as `…_id`."""
+"""The runtime ids of an event, each in a field `…_id`."""
 OF_A_TURN = ("session", "thread", "turn")
 OF_AN_ATTEMPT = ("task", "run", "attempt")
 
 
 @rule("ENV082", name="never-started", severity=Severity.WARNING)
-def never_started(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
+def never_started(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
     """A selection or a compaction was completed, and no event before that says that it started.
 
     ## Why
-    Then the record of what happened has a hole, or its clocks disagree. Events that say the same moment are
-    taken in their favour, and a start that does not say of what may be meant. One event by itself, without an
-    envelope, is not judged.
+    Then an event is missing, or the clocks disagree. Events with the same time count as in order, and a start
+    without a subject counts for any. One event by itself, without an
+    envelope, is not checked.
     ## Bad
     event-5 (absent)
     ## Good
@@ -54,31 +54,33 @@ def never_started(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     ## Source
     Our inference from the event types of the Agent Context draft.
     """
-    if dossier.envelope is None and len(dossier.of(Kind.EVENT)) == 1:
+    if records.envelope is None and len(records.of(RecordKind.EVENT)) == 1:
         return
     for what in ("selection", "compaction"):
-        started = _by_subject(_events(dossier, f"context.{what}.started"))
-        for completed in _events(dossier, f"context.{what}.completed"):
-            subject, when = completed.text("subject"), instant(completed.text("time"))
+        started: dict[str | None, list[Record]] = {}
+        for event in _events(records, f"context.{what}.started"):
+            started.setdefault(event.text("subject"), []).append(event)
+        for completed in _events(records, f"context.{what}.completed"):
+            subject, when = completed.text("subject"), parse_time(completed.text("time"))
             every = [each for events in started.values() for each in events] if subject is None else ()
             fitting = [*started.get(subject, ()), *started.get(None, ()), *every]
-            begun = [instant(each.text("time")) for each in fitting]
-            of = f" of {shown(subject)}" if subject else ""
+            begun = [parse_time(each.text("time")) for each in fitting]
+            of = f" of {excerpt(subject)}" if subject else ""
             if not fitting:
-                message = f"the {what}{of} is completed by {called(completed)}, but never started"
+                message = f"the {what}{of} is completed by {id_of(completed)}, but never started"
                 yield Hit(completed.origin("event_type"), message)
             elif when is not None and all(each is not None and each > when for each in begun):
-                message = f"the {what}{of} is completed by {called(completed)} before"
-                yield Hit(completed.origin("time"), f"{message} {called(fitting[0])} says that it started")
+                message = f"the {what}{of} is completed by {id_of(completed)} before"
+                yield Hit(completed.origin("time"), f"{message} {id_of(fitting[0])} says that it started")
 
 
 @rule("ENV083", name="events-disagree", severity=Severity.WARNING)
-def events_disagree(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
-    """A record and the events tell different things about a redaction or a resolved gap.
+def events_disagree(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
+    """A record and the events disagree about a redaction or a resolved gap.
 
     ## Why
-    A redaction without its event, or a gap that only one side calls resolved, was changed by somebody who
-    left no trace. Where a bundle has no events, and where an event does not say what it is about, nothing
+    A redaction without its event, or a gap that only one side calls resolved, was changed without a trace.
+    Where a bundle has no events, and where an event does not say what it is about, nothing
     is known.
     ## Bad
     event-7 (absent)
@@ -89,36 +91,36 @@ def events_disagree(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     ## Source
     Agent Context draft, event types and quick start, step 10.
     """
-    if not dossier.of(Kind.EVENT):
+    if not records.of(RecordKind.EVENT):
         return
     redactions, resolutions = (
-        _by_name(_events(dossier, f"context.{name}")) for name in ("redaction.applied", "missing.resolved")
+        _by_name(_events(records, f"context.{name}")) for name in ("redaction.applied", "missing.resolved")
     )
-    for item in dossier.of(Kind.ITEM):
+    for item in records.of(RecordKind.ITEM):
         state, about = item.text("redaction_state"), redactions.get(item.id, ()) if item.id else ()
         if is_redacted(state) and not about and None not in redactions:
             yield Hit(
                 item.origin("redaction_state"),
-                f"{named(item)} is {shown(state or '')}, but no event says that it was redacted",
+                f"{label(item)} is {excerpt(state or '')}, but no event says that it was redacted",
             )
         for event in about if state == "none" else ():
-            message = f"{named(event)} says that {called(item)} was redacted, but its redaction_state is none"
+            message = f"{label(event)} says that {id_of(item)} was redacted, but its redaction_state is none"
             yield Hit(event.origin("subject"), message)
-    for gap in dossier.of(Kind.MISSING):
+    for gap in records.of(RecordKind.MISSING):
         status, about = gap.text("status"), resolutions.get(gap.id, ()) if gap.id else ()
         if status == "resolved" and not about and None not in resolutions:
-            yield Hit(gap.origin("status"), f"the gap {called(gap)} is resolved, but no event says so")
+            yield Hit(gap.origin("status"), f"the gap {id_of(gap)} is resolved, but no event says so")
         for event in about if status not in (None, "resolved") else ():
-            message = f"{named(event)} says that the gap {called(gap)} is resolved, but its status is"
-            yield Hit(event.origin("subject"), f"{message} {shown(status or '')}")
+            message = f"{label(event)} says that the gap {id_of(gap)} is resolved, but its status is"
+            yield Hit(event.origin("subject"), f"{message} {excerpt(status or '')}")
 
 
 @rule("ENV084", name="other-runtime", severity=Severity.WARNING)
-def other_runtime(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
+def other_runtime(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
     """An event belongs to another session, turn, task or attempt than its envelope.
 
     ## Why
-    Then it tells about something else, and whoever follows it into the runtime lands in the wrong place. An
+    Then it is about something else, and following it into the runtime leads to the wrong place. An
     envelope may name several of a kind; kinds that it does not name are not compared.
     ## Bad
     event-6.session_id = "session-2"
@@ -129,19 +131,19 @@ def other_runtime(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     ## Source
     Agent Context draft, runtime profile and failure case 4.
     """
-    if dossier.envelope is None:
+    if records.envelope is None:
         return
-    runtime = runtime_ids(dossier.envelope)
-    for event in dossier.of(Kind.EVENT):
-        if not _same(event.text("context_id"), dossier.envelope.id):
+    runtime = runtime_ids(records.envelope)
+    for event in records.of(RecordKind.EVENT):
+        contexts = {event.text("context_id"), records.envelope.id}
+        if len(contexts) == 2 and None not in contexts:
             continue
         for kind in RUNTIME_IDS:
             own, known = event.text(f"{kind}_id"), runtime.get(kind)
             if own is not None and known and own not in known:
-                message = (
-                    f"{named(event)} is of the {kind} {shown(own)}, its envelope {called(dossier.envelope)}"
-                )
-                yield Hit(event.origin(f"{kind}_id"), f"{message} of {listed(known)}")
+                message = f"{label(event)} belongs to the {kind} {excerpt(own)}"
+                other = f"its envelope {id_of(records.envelope)} to {listed(known)}"
+                yield Hit(event.origin(f"{kind}_id"), f"{message}, {other}")
 
 
 @rule("ENV085", name="lost-runtime-ids", severity=Severity.WARNING)
@@ -149,8 +151,8 @@ def lost_runtime_ids(record: Record, profile: Profile) -> Iterator[Hit]:
     """A turn's envelope lacks its session, thread or turn, or a task's selection its task, run or attempt.
 
     ## Why
-    Without all three nobody finds the turn again, and two attempts cannot be told apart. A selection is
-    one of a task when it names one of the three.
+    Without all three the turn cannot be found again, and two attempts look the same. A selection
+    belongs to a task when it names one of the three.
     ## Bad
     ctx-1.runtime_refs = [{"kind": "turn", "id": "turn-1"}]
     ## Good
@@ -160,26 +162,26 @@ def lost_runtime_ids(record: Record, profile: Profile) -> Iterator[Hit]:
     ## Source
     Agent Context draft, runtime profile ACTX-AR-ID-001 and ACTX-AR-ID-002.
     """
-    if record.kind is Kind.ENVELOPE and record.text("scope") == "turn":
+    if record.kind is RecordKind.ENVELOPE and record.text("scope") == "turn":
         lacks = [kind for kind in OF_A_TURN if kind not in runtime_ids(record)]
         if lacks:
-            message = f"the envelope {called(record)} of a turn does not name its {listed(lacks)}"
+            message = f"the envelope {id_of(record)} of a turn does not name its {listed(lacks)}"
             yield Hit(record.origin("runtime_refs"), message)
-    if record.kind is Kind.SELECTION:
+    if record.kind is RecordKind.SELECTION:
         homes = (record.value, record.object("metadata"))
         lacks = [kind for kind in OF_AN_ATTEMPT if all(is_blank(home.get(f"{kind}_id")) for home in homes)]
         if lacks and len(lacks) < len(OF_AN_ATTEMPT):
-            message = f"the selection {called(record)} of a task does not name its {listed(lacks)}"
+            message = f"the selection {id_of(record)} of a task does not name its {listed(lacks)}"
             yield Hit(record.origin(), message)
 
 
 @rule("ENV086", name="copied-evidence", severity=Severity.WARNING)
-def copied_evidence(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
+def copied_evidence(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
     """Evidence copies what an item says instead of citing its id.
 
     ## Why
-    A copy escapes the redaction and the expiry of the item, and nobody can prove that it is the same. Looked
-    at are evidence references and the data of `context.exported` events, for members such as `content` or
+    A copy escapes the redaction and the expiry of the item, and it cannot be proved to be the same. Checked
+    are evidence references and the data of `context.exported` events, for members such as `content` or
     `payload` and for texts of at least forty characters that an item or a summary holds.
     ## Bad
     ctx-1.evidence_refs = [{"id": "evidence-1", "payload": {"goal": "Land the strict JSON parser"}}]
@@ -192,30 +194,30 @@ def copied_evidence(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     """
     length = profile.limits.copied_length
     contents = {
-        compared(found): record
-        for kind in (Kind.ITEM, Kind.SUMMARY)
-        for record in dossier.of(kind)
-        for _, found in strings(record.value.get("content"))
-        if len(compared(found)) >= length
+        normalise(found): record
+        for kind in (RecordKind.ITEM, RecordKind.SUMMARY)
+        for record in records.of(kind)
+        for _, found in member_strings(record.value.get("content"))
+        if len(normalise(found)) >= length
     }
-    for record, path, value in _evidence(dossier):
+    for record, path, value in _evidence(records):
         members = value if isinstance(value, dict) else {}
         payload = next((name for name in PAYLOAD_KEYS if _is_payload(members.get(name), length)), None)
         copied = next(
-            (each for _, found in strings(value) if (each := _original(contents, found, length))), None
+            (each for _, found in member_strings(value) if (each := _original(contents, found, length))), None
         )
         if copied is not None:
             message = (
-                f"the evidence in {called(record)} copies the text of {called(copied)} instead of citing it"
+                f"the evidence in {id_of(record)} copies the text of {id_of(copied)} instead of citing it"
             )
             yield Hit(record.origin(*path), message)
         elif payload is not None:
-            message = f"the evidence in {called(record)} carries a {payload} instead of citing context ids"
+            message = f"the evidence in {id_of(record)} carries a {payload} instead of citing context ids"
             yield Hit(record.origin(*path, payload), message)
 
 
 def runtime_ids(envelope: Record) -> Mapping[str, Sequence[str]]:
-    """What an envelope names of the runtime, by kind, in every way of writing it that is known."""
+    """The runtime ids of an envelope by kind, in every known spelling."""
     found: dict[str, list[str]] = {}
     for kind in RUNTIME_IDS:
         if name := envelope.text(f"{kind}_id"):
@@ -228,7 +230,7 @@ def runtime_ids(envelope: Record) -> Mapping[str, Sequence[str]]:
 
 
 def _named(value: JsonValue) -> Iterator[tuple[str, str]]:
-    """`{"kind": "turn", "id": "t"}`, `{"turn_id": "t"}` and `"turn:t"` mean the same."""
+    """Yield kind and id: `{"kind": "turn", "id": "t"}`, `{"turn_id": "t"}` and `"turn:t"` are equal."""
     if isinstance(value, str):
         kind, _, name = value.partition(":")
         yield kind.removesuffix("_id"), name
@@ -245,38 +247,26 @@ def _named(value: JsonValue) -> Iterator[tuple[str, str]]:
             yield key.removesuffix("_id"), member
 
 
-def _events(dossier: Dossier, type_: str) -> list[Record]:
-    return [each for each in dossier.of(Kind.EVENT) if each.text("event_type") == type_]
-
-
-def _same(one: str | None, other: str | None) -> bool:
-    """Whether two ids may mean one thing: an absent one may mean anything."""
-    return one is None or other is None or one == other
-
-
-def _by_subject(events: Sequence[Record]) -> Mapping[str | None, Sequence[Record]]:
-    found: dict[str | None, list[Record]] = {}
-    for event in events:
-        found.setdefault(event.text("subject"), []).append(event)
-    return found
+def _events(records: EnvelopeRecords, type_: str) -> list[Record]:
+    return [each for each in records.of(RecordKind.EVENT) if each.text("event_type") == type_]
 
 
 def _by_name(events: Sequence[Record]) -> Mapping[str | None, Sequence[Record]]:
-    """The events by all that they name, as their subject or in their data; None when that is nothing."""
+    """The events by every id in their subject or data; under None those that name nothing."""
     found: dict[str | None, list[Record]] = {}
     for event in events:
         subject = event.text("subject")
-        names = {*([subject] if subject else []), *(each for _, each in strings(event.object("data")))}
+        names = {*([subject] if subject else []), *(each for _, each in member_strings(event.object("data")))}
         for name in names or (None,):
             found.setdefault(name, []).append(event)
     return found
 
 
-def _evidence(dossier: Dossier) -> Iterator[tuple[Record, Path, JsonValue]]:
-    for record in dossier.records:
+def _evidence(records: EnvelopeRecords) -> Iterator[tuple[Record, Path, JsonValue]]:
+    for record in records.records:
         for reference in record.refs("evidence_refs"):
             yield record, reference.path, reference.value
-    for event in _events(dossier, "context.exported"):
+    for event in _events(records, "context.exported"):
         yield event, ("data",), event.value.get("data")
 
 
@@ -285,7 +275,7 @@ def _is_payload(value: JsonValue, length: int) -> bool:
 
 
 def _original(contents: Mapping[str, Record], found: str, length: int) -> Record | None:
-    words = compared(found)
+    words = normalise(found)
     if len(words) < length:
         return None
     return next(

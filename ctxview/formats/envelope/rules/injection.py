@@ -1,4 +1,4 @@
-"""The rules about injections: what became visible, to whom, and where (ENV057 to ENV061).
+"""Rules about injections: their assembly, targets and injection points (ENV057 to ENV061).
 
 Examples change a sound bundle, as in `shape`.
 """
@@ -7,23 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ctxview.analysis.wording import counted, listed, shown
-from ctxview.findings import Hit, Severity, rule
-from ctxview.formats.envelope.fates import Fate, fates
-from ctxview.formats.envelope.model import Dossier, Record
-from ctxview.formats.envelope.our_words import POINT_TARGETS
+from ctxview.analysis.wording import counted, excerpt, listed
+from ctxview.core.findings import Hit, Severity, rule
+from ctxview.formats.envelope.model import EnvelopeRecords, Record
+from ctxview.formats.envelope.outcomes import Outcome, outcomes
 from ctxview.formats.envelope.profile import Profile
-from ctxview.formats.envelope.rules.lookup import called, ids, named
-from ctxview.formats.envelope.vocabulary import TARGETS, Kind
+from ctxview.formats.envelope.rules.lookups import id_of, ids, label
+from ctxview.formats.envelope.vocabulary import TARGETS, RecordKind
+from ctxview.formats.envelope.word_lists import POINT_TARGETS
 
 
 @rule("ENV057", name="injection-of-nothing", severity=Severity.ERROR)
-def injection_of_nothing(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
+def injection_of_nothing(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
     """An injection names an assembly that does not exist.
 
     ## Why
-    What was shown can then not be told: an item counts as injected only through injection, assembly and
-    block. A record that is opened all by itself is not judged: its assembly may lie elsewhere.
+    It is then unknown what was shown: an item counts as injected only through injection, assembly and
+    block. A record that is opened by itself is not checked: its assembly may be elsewhere.
     ## Bad
     injection-model.assembly_id = "assembly-lost"
     ## Good
@@ -33,19 +33,19 @@ def injection_of_nothing(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     ## Source
     Agent Context draft, context_injection: `assembly_id`.
     """
-    if dossier.envelope is None and not dossier.of(Kind.ASSEMBLY):
+    if records.envelope is None and not records.of(RecordKind.ASSEMBLY):
         return
-    for injection in dossier.of(Kind.INJECTION):
+    for injection in records.of(RecordKind.INJECTION):
         name = injection.text("assembly_id")
-        if name is not None and dossier.named(Kind.ASSEMBLY, name) is None:
+        if name is not None and records.named(RecordKind.ASSEMBLY, name) is None:
             message = (
-                f"the injection {called(injection)} names the assembly {shown(name)}, which is not there"
+                f"the injection {id_of(injection)} names the assembly {excerpt(name)}, which does not exist"
             )
             yield Hit(injection.origin("assembly_id"), message)
 
 
 @rule("ENV058", name="wider-than-assembled", severity=Severity.ERROR)
-def wider_than_assembled(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
+def wider_than_assembled(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
     """An injection shows an assembly to another target, or to more, than it was made for.
 
     ## Why
@@ -60,23 +60,23 @@ def wider_than_assembled(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     ## Source
     Agent Context draft, compatibility list, point 5; the comparison is our inference.
     """
-    for injection in dossier.of(Kind.INJECTION):
-        assembly = dossier.named(Kind.ASSEMBLY, injection.text("assembly_id"))
+    for injection in records.of(RecordKind.INJECTION):
+        assembly = records.named(RecordKind.ASSEMBLY, injection.text("assembly_id"))
         if assembly is None:
             continue
         target, made_for = injection.text("target"), assembly.text("target")
         if target is not None and made_for is not None and target != made_for:
-            message = f"the injection {called(injection)} is for {shown(target)}"
+            message = f"the injection {id_of(injection)} is for {excerpt(target)}"
             yield Hit(
                 injection.origin("target"),
-                f"{message}, but {called(assembly)} was made for {shown(made_for)}",
+                f"{message}, but {id_of(assembly)} was made for {excerpt(made_for)}",
             )
         if not isinstance(assembly.value.get("visibility"), list):
             continue
         allowed = assembly.texts("visibility")
         if wider := [each for each in injection.texts("visibility") if each not in allowed]:
-            message = f"the injection {called(injection)} is visible to {listed(wider)}"
-            yield Hit(injection.origin("visibility"), f"{message}, but {called(assembly)} is not")
+            message = f"the injection {id_of(injection)} is visible to {listed(wider)}"
+            yield Hit(injection.origin("visibility"), f"{message}, but {id_of(assembly)} is not")
 
 
 @rule("ENV059", name="unfitting-point", severity=Severity.WARNING)
@@ -85,7 +85,7 @@ def unfitting_point(record: Record, profile: Profile) -> Iterator[Hit]:
 
     ## Why
     The model reads prompts and messages, a tool its arguments and resources, people a panel. At any other
-    point the target does not see it, or somebody else does. Points and targets that the draft does not
+    point the target does not see it, or another target does. Points and targets that the draft does not
     list are left alone, and so are `artifact_input` and `custom`.
     ## Bad
     injection-model.injection_point = "ui_panel"
@@ -97,24 +97,24 @@ def unfitting_point(record: Record, profile: Profile) -> Iterator[Hit]:
     Agent Context draft, injection points; which fits which target is our inference.
     """
     point, target = record.text("injection_point"), record.text("target")
-    if record.kind is not Kind.INJECTION or target not in TARGETS:
+    if record.kind is not RecordKind.INJECTION or target not in TARGETS:
         return
     readers = POINT_TARGETS.get(point or "")
     if readers is not None and target not in readers:
         message = (
-            f"{point} is read by {' or '.join(readers)}, but the injection {called(record)} is for {target}"
+            f"{point} is read by {' or '.join(readers)}, but the injection {id_of(record)} is for {target}"
         )
         yield Hit(record.origin("injection_point"), message)
 
 
 @rule("ENV060", name="selected-not-shown", severity=Severity.INFO)
-def selected_not_shown(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
-    """Items were selected and no injection showed them to anybody.
+def selected_not_shown(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
+    """Items were selected and no injection showed them to any target.
 
     ## Why
     Selected is not injected: only injection records say what became visible. These items were chosen and
     then did not arrive, which may be right and is worth knowing. Items whose summary arrived instead, or
-    that another selection left out, are explained. Where nothing was injected yet, nothing is said.
+    that another selection left out, are explained. Where nothing was injected yet, nothing is reported.
     ## Bad
     assembly-model.ordered_blocks[2].item_refs = ["item-goal"]
     ## Good
@@ -124,10 +124,10 @@ def selected_not_shown(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     ## Source
     Agent Context draft, assembly contract: selection does not imply injection.
     """
-    if not dossier.of(Kind.INJECTION):
+    if not records.of(RecordKind.INJECTION):
         return
-    found = fates(dossier)
-    for selection in dossier.of(Kind.SELECTION):
+    found = outcomes(records)
+    for selection in records.of(RecordKind.SELECTION):
         unseen = [
             each
             for name in ids(selection.refs("selected_item_refs"))
@@ -135,12 +135,12 @@ def selected_not_shown(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
         ]
         if unseen:
             names = listed(_how_far(each) for each in unseen)
-            message = f"{counted(len(unseen), 'item')} of {called(selection)} reached nobody: {names}"
+            message = f"{counted(len(unseen), 'item')} of {id_of(selection)} reached no target: {names}"
             yield Hit(selection.origin("selected_item_refs"), message)
 
 
 @rule("ENV061", name="tool-only", severity=Severity.WARNING)
-def tool_only(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
+def tool_only(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
     """What only a tool may see was injected for the model, or was selected and reached no tool.
 
     ## Why
@@ -155,31 +155,31 @@ def tool_only(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     ## Source
     Agent Context draft, acceptance scenario 4 and compatibility list, point 5.
     """
-    if not dossier.of(Kind.INJECTION):
+    if not records.of(RecordKind.INJECTION):
         return
-    for fate in fates(dossier).values():
-        item = fate.item
+    for outcome in outcomes(records).values():
+        item = outcome.item
         if item is None or item.value.get("visibility") != ["tool"]:
             continue
-        for shown_by in fate.injected:
+        for shown_by in outcome.injected:
             if shown_by.target == "model":
-                message = f"{named(item)} is for tools alone, but was shown to the model"
-                yield Hit(item.origin("visibility"), f"{message} by {called(shown_by.injection)}")
-        if fate.selected_by and all(each.target != "tool" for each in fate.injected):
+                message = f"{label(item)} is for tools alone, but was shown to the model"
+                yield Hit(item.origin("visibility"), f"{message} by {id_of(shown_by.injection)}")
+        if outcome.selected_by and all(each.target != "tool" for each in outcome.injected):
             message = (
-                f"{named(item)} is for tools alone and was selected, but no injection brings it to a tool"
+                f"{label(item)} is for tools alone and was selected, but no injection brings it to a tool"
             )
             yield Hit(item.origin("visibility"), message)
 
 
-def _explained(found: Mapping[str, Fate], fate: Fate, selection: Record) -> bool:
-    """Its summary arrived in its place, or another selection says why it did not."""
-    if any(each.selection is not selection for each in fate.omitted):
+def _explained(found: Mapping[str, Outcome], outcome: Outcome, selection: Record) -> bool:
+    """Whether the summary of an item was injected, or another selection gives a reason for the omission."""
+    if any(each.selection is not selection for each in outcome.omitted):
         return True
-    summaries = (name for each in fate.compacted_into for name in ids(each.refs("summary_ref")))
+    summaries = (name for each in outcome.compacted_into for name in ids(each.refs("summary_ref")))
     return any(found[name].injected for name in summaries if name in found)
 
 
-def _how_far(fate: Fate) -> str:
-    targets = listed(dict.fromkeys(each.target for each in fate.assembled))
-    return f"{shown(fate.id)} (only assembled for {targets})" if targets else shown(fate.id)
+def _how_far(outcome: Outcome) -> str:
+    targets = listed(dict.fromkeys(each.target for each in outcome.assembled))
+    return f"{excerpt(outcome.id)} (only assembled for {targets})" if targets else excerpt(outcome.id)

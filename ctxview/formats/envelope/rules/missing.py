@@ -1,4 +1,4 @@
-"""The rules about missing context: gaps that are asked about, answered, or stand open (ENV072 to 076, 087).
+"""Rules about missing context: open, requested and answered gaps (ENV072 to 076, 087).
 
 Examples change a sound bundle, as in `shape`.
 """
@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ctxview.analysis.wording import listed, shown
-from ctxview.findings import Hit, Severity, rule
-from ctxview.formats.envelope.model import Dossier, Record
-from ctxview.formats.envelope.our_words import (
+from ctxview.analysis.wording import excerpt, listed
+from ctxview.core.findings import Hit, Severity, rule
+from ctxview.formats.envelope.model import EnvelopeRecords, Record
+from ctxview.formats.envelope.profile import Profile
+from ctxview.formats.envelope.rules.lookups import Value, id_of, is_blank, members
+from ctxview.formats.envelope.vocabulary import OPEN_GAP, RecordKind
+from ctxview.formats.envelope.word_lists import (
     ACTION_KEYS,
     APPROVAL_KEYS,
     APPROVAL_WORDS,
@@ -18,12 +21,9 @@ from ctxview.formats.envelope.our_words import (
     SAFE_SUMMARY_KEYS,
     STATE_KEYS,
 )
-from ctxview.formats.envelope.profile import Profile
-from ctxview.formats.envelope.rules.lookup import Value, called, is_blank, members
-from ctxview.formats.envelope.vocabulary import OPEN_GAP, Kind
 
 _WHOLE = 200
-"""Actions are told whole: a part of one might hide what it is about."""
+"""Actions are quoted whole: a part of one might hide what it is about."""
 
 
 @rule("ENV072", name="gap-without-source", severity=Severity.WARNING)
@@ -31,8 +31,8 @@ def gap_without_source(record: Record, profile: Profile) -> Iterator[Hit]:
     """A gap does not say where the answer could come from, or blocks without saying what.
 
     ## Why
-    A gap is there to be closed: somebody is asked (`requested_from`), or there are places to look
-    (`candidate_sources`). A blocking one must name the actions that wait for it, or nobody waits.
+    A gap is there to be closed: a person is asked (`requested_from`), or there are places to look
+    (`candidate_sources`). A blocking one must name the actions that wait for it, or no action waits.
     ## Bad
     missing-1.severity = "blocking"
     missing-1.blocked_actions = []
@@ -43,22 +43,22 @@ def gap_without_source(record: Record, profile: Profile) -> Iterator[Hit]:
     ## Source
     Agent Context draft, acceptance scenario 5.
     """
-    if record.kind is not Kind.MISSING:
+    if record.kind is not RecordKind.MISSING:
         return
     if is_blank(record.value.get("requested_from")) and is_blank(record.value.get("candidate_sources")):
-        message = f"the gap {called(record)} names nobody to ask and nowhere to look"
+        message = f"the gap {id_of(record)} names neither a person to ask nor a source to look in"
         yield Hit(record.origin(), message)
     if record.text("severity") == "blocking" and is_blank(record.value.get("blocked_actions")):
-        message = f"the gap {called(record)} is blocking, but names no action that it blocks"
+        message = f"the gap {id_of(record)} is blocking, but names no action that it blocks"
         yield Hit(record.origin("blocked_actions"), message)
 
 
 @rule("ENV073", name="asked-nobody", severity=Severity.WARNING)
 def asked_nobody(record: Record, profile: Profile) -> Iterator[Hit]:
-    """A gap is requested or waiting, and nobody is named who was asked.
+    """A gap is requested or waiting, and does not name who was asked.
 
     ## Why
-    Then nobody can be reminded, and the gap waits for ever.
+    Then no one can be reminded, and the gap waits for ever.
     ## Bad
     missing-1.requested_from = (absent)
     ## Good
@@ -70,16 +70,16 @@ def asked_nobody(record: Record, profile: Profile) -> Iterator[Hit]:
     Our inference from the status words of the Agent Context draft.
     """
     status = record.text("status")
-    if record.kind is not Kind.MISSING or status not in ("requested", "waiting"):
+    if record.kind is not RecordKind.MISSING or status not in ("requested", "waiting"):
         return
     if is_blank(record.value.get("requested_from")):
-        message = f"the gap {called(record)} is {status}, but does not say who was asked"
+        message = f"the gap {id_of(record)} is {status}, but does not say who was asked"
         yield Hit(record.origin("status"), message)
 
 
 @rule("ENV074", name="resolved-by-nothing", severity=Severity.WARNING)
 def resolved_by_nothing(record: Record, profile: Profile) -> Iterator[Hit]:
-    """A gap is resolved, and nothing is named that resolved it.
+    """A gap is resolved, and does not name what resolved it.
 
     ## Why
     The answer is what the next reader needs; a status alone cannot be checked.
@@ -93,41 +93,40 @@ def resolved_by_nothing(record: Record, profile: Profile) -> Iterator[Hit]:
     ## Source
     Agent Context draft, missing context contract: `resolution_refs`.
     """
-    if record.kind is not Kind.MISSING or record.text("status") != "resolved":
+    if record.kind is not RecordKind.MISSING or record.text("status") != "resolved":
         return
     if is_blank(record.value.get("resolution_refs")):
-        message = f"the gap {called(record)} is resolved, but nothing says by what"
+        message = f"the gap {id_of(record)} is resolved, but does not name what resolved it"
         yield Hit(record.origin("status"), message)
 
 
 @rule("ENV075", name="injected-with-blocking-gap", severity=Severity.WARNING)
-def injected_with_blocking_gap(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
+def injected_with_blocking_gap(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
     """The context was injected while a blocking gap is open.
 
     ## Why
-    The target works without something that it was said not to work without. It is nobody's mistake in the
-    records, so it is a warning however the bundle was made; but it is the first thing to look at. A gap is
-    open until it is resolved, declined or expired.
+    The target works without something that it must not work without. The records themselves are correct, so
+    it is only a warning, but the most important one. A gap is open until it is resolved, declined or expired.
     ## Bad
     missing-1.severity = "blocking"
     ## Good
     missing-1.severity = "blocking"
     missing-1.status = "declined"
     ## Fix
-    Close the gap and inject anew, or keep the blocked actions from happening.
+    Close the gap and inject again, or keep the blocked actions from happening.
     ## Source
     Agent Context draft, missing context contract: a blocking gap is shown with the snapshot.
     """
-    envelope = dossier.envelope
+    envelope = records.envelope
     lifecycle = envelope.text("lifecycle") if envelope is not None else None
-    if lifecycle != "injected" and not dossier.of(Kind.INJECTION):
+    if lifecycle != "injected" and not records.of(RecordKind.INJECTION):
         return
-    for gap in dossier.of(Kind.MISSING):
+    for gap in records.of(RecordKind.MISSING):
         status = gap.text("status")
         if gap.text("severity") == "blocking" and status in OPEN_GAP:
-            actions = "; ".join(shown(each, _WHOLE) for each in gap.texts("blocked_actions"))
+            actions = "; ".join(excerpt(each, _WHOLE) for each in gap.texts("blocked_actions"))
             waits = f"; it blocks: {actions}" if actions else ""
-            message = f"BLOCKING: the context was injected while the gap {called(gap)} is {status}{waits}"
+            message = f"BLOCKING: the context was injected while the gap {id_of(gap)} is {status}{waits}"
             yield Hit(gap.origin("severity"), message)
 
 
@@ -136,7 +135,7 @@ def gap_as_approval(record: Record, profile: Profile) -> Iterator[Hit]:
     """A gap says that something is approved, granted or allowed.
 
     ## Why
-    That somebody answered a question does not mean that they permitted anything. Permission comes from the
+    An answer to a question is not a permission. Permission comes from the
     runtime and its policies; a context record must not say that it was given. Looked for are
     members called `approved`, `granted`, `permission` and the like that say yes, and such words as a status.
     ## Bad
@@ -148,14 +147,14 @@ def gap_as_approval(record: Record, profile: Profile) -> Iterator[Hit]:
     ## Source
     Agent Context draft, failure case 2 and integration contract. The words are ours.
     """
-    if record.kind is not Kind.MISSING:
+    if record.kind is not RecordKind.MISSING:
         return
     for path, value in members(record.value):
         key = str(path[-1]).casefold()
         if _approves(key, value):
             yield Hit(
                 record.origin(*path),
-                f"{shown(key)} makes the gap {called(record)} an approval: it cannot be one",
+                f"{excerpt(key)} makes the gap {id_of(record)} an approval, which a gap cannot be",
             )
 
 
@@ -176,7 +175,7 @@ def gap_without_owner(record: Record, profile: Profile) -> Iterator[Hit]:
     ## Source
     Agent Context draft, runtime profile ACTX-AR-MISSING-001. The names of the fields are ours.
     """
-    if record.kind is not Kind.MISSING or record.text("status") not in OPEN_GAP:
+    if record.kind is not RecordKind.MISSING or record.text("status") not in OPEN_GAP:
         return
     wanted: Mapping[str, tuple[str, ...]] = {
         "owner": OWNER_KEYS,
@@ -185,12 +184,12 @@ def gap_without_owner(record: Record, profile: Profile) -> Iterator[Hit]:
     }
     homes = (record.value, record.object("metadata"))
     lacks = [
-        what
-        for what, names in wanted.items()
+        label
+        for label, names in wanted.items()
         if all(is_blank(home.get(name)) for home in homes for name in names)
     ]
     if lacks:
-        yield Hit(record.origin(), f"the gap {called(record)} names no {listed(lacks)}")
+        yield Hit(record.origin(), f"the gap {id_of(record)} names no {listed(lacks)}")
 
 
 def _approves(key: str, value: Value) -> bool:

@@ -1,4 +1,4 @@
-"""The rules about what the draft asks of a record without demanding it: fields and words (ENV009 to ENV011).
+"""Rules about recommended fields and known words (ENV009 to ENV011).
 
 Examples change a sound bundle, as in `shape`.
 """
@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ctxview.analysis.wording import did_you_mean, listed, quoted, shown
-from ctxview.findings import Hit, Severity, rule
-from ctxview.formats.envelope.fields import BLOCK, FIELDS, SEGMENT, FieldSpec, Need, Type
+from ctxview.analysis.wording import did_you_mean, excerpt, listed, quoted
+from ctxview.core.findings import Hit, Severity, rule
+from ctxview.core.origin import JsonValue
+from ctxview.formats.envelope.field_specs import BLOCK, FIELDS, SEGMENT, FieldNeed, FieldSpec, FieldType
 from ctxview.formats.envelope.model import Record, text
-from ctxview.formats.envelope.our_words import OUTCOME_EVENTS
 from ctxview.formats.envelope.profile import Profile
-from ctxview.formats.envelope.rules.lookup import named
-from ctxview.formats.envelope.vocabulary import KNOWN, Kind, Words
-from ctxview.origin import JsonValue
+from ctxview.formats.envelope.rules.lookups import label
+from ctxview.formats.envelope.vocabulary import KNOWN, RecordKind, WordList
+from ctxview.formats.envelope.word_lists import OUTCOME_EVENTS
 
 Path = tuple[str | int, ...]
-WITHOUT_SCHEMA = (Kind.INJECTION, Kind.SUMMARY)
-"""What the draft only lists the fields of."""
+WITHOUT_SCHEMA = (RecordKind.INJECTION, RecordKind.SUMMARY)
+"""The kinds for which the draft has only a list of fields."""
 REDACTION_FIELDS = (
     "redaction_state",
     "redaction_method",
@@ -30,9 +30,9 @@ REDACTION_FIELDS = (
     "replacement_ref",
 )
 REDACTION_PLACES = ("redaction", "redaction_record", "redactions", "redaction_records")
-"""The draft gives redaction records no place: under these names they are looked for."""
-OWN_WORD = "custom"
-"""Allowed in every list that is open, alone or with a name behind it."""
+"""Names under which redaction records are looked for; the draft defines no place for them."""
+OWN_WORD, OWN_PREFIXES = "custom", ("custom:", "custom.", "custom/")
+"""The word that is allowed in every open list, alone or followed by a name."""
 
 
 @rule("ENV009", name="listed-field-missing", severity=Severity.WARNING)
@@ -52,17 +52,17 @@ def listed_field_missing(record: Record, profile: Profile) -> Iterator[Hit]:
     Agent Context draft, the lists of the injection, summary, window, assembly and policy contracts.
     """
     if record.kind in WITHOUT_SCHEMA:
-        recommended = _missing(FIELDS[record.kind], record.value, Need.RECOMMENDED)
+        recommended = _missing(FIELDS[record.kind], record.value, FieldNeed.RECOMMENDED)
         if recommended:
-            yield Hit(record.origin(), f"{named(record)} has no {_all(recommended)}")
+            yield Hit(record.origin(), f"{label(record)} has no {_all(recommended)}")
     for path, name, specs, members in _parts(record):
-        absent = _missing(specs, members, Need.REQUIRED, Need.RECOMMENDED)
+        absent = _missing(specs, members, FieldNeed.REQUIRED, FieldNeed.RECOMMENDED)
         if absent:
-            yield Hit(record.origin(*path), f"{named(record)}: {name} has no {_all(absent)}")
+            yield Hit(record.origin(*path), f"{label(record)}: {name} has no {_all(absent)}")
     for path, members in _redaction_records(record):
         absent = [each for each in REDACTION_FIELDS if members.get(each) is None]
         if absent:
-            message = f"{named(record)}: the redaction record has no {_all(absent)}"
+            message = f"{label(record)}: the redaction record has no {_all(absent)}"
             yield Hit(record.origin(*path), message)
 
 
@@ -83,11 +83,12 @@ def unknown_word(record: Record, profile: Profile) -> Iterator[Hit]:
     Agent Context draft, the lists of values in the specification, the model page and the contracts.
     """
     for path, name, words, word in _words(record):
-        if word in KNOWN[words] or _is_own(word):
+        if word in KNOWN[words] or word == OWN_WORD or word.startswith(OWN_PREFIXES):
             continue
         hint = did_you_mean(word, KNOWN[words])
+        number = len(KNOWN[words])
         message = (
-            f"{named(record)}: {shown(name)} {quoted(word)} is none of the {len(KNOWN[words])} known{hint}"
+            f"{label(record)}: {excerpt(name)} {quoted(word)} is not one of the {number} known words{hint}"
         )
         yield Hit(record.origin(*path), message)
 
@@ -97,8 +98,8 @@ def incomplete(record: Record, profile: Profile) -> Iterator[Hit]:
     """Recommended fields are absent; the message says how many of them are there.
 
     ## Why
-    None of them is needed for a valid record. Each answers a question somebody will have: how big, how
-    fresh, how much to be trusted, from where. The score tells how much a review can rely on the record.
+    None of them is needed for a valid record. Each answers a question that a reader will have: how big, how
+    fresh, how much to be trusted, from where. The score says how much a review can rely on the record.
     ## Bad
     item-plan.token_estimate = (absent)
     ## Good
@@ -111,16 +112,18 @@ def incomplete(record: Record, profile: Profile) -> Iterator[Hit]:
     if record.kind in WITHOUT_SCHEMA:
         return
     specs = FIELDS[record.kind]
-    wanted = [name for name, spec in specs.items() if spec.need is Need.RECOMMENDED]
-    missing = _missing(specs, record.value, Need.RECOMMENDED)
+    wanted = [name for name, spec in specs.items() if spec.need is FieldNeed.RECOMMENDED]
+    missing = _missing(specs, record.value, FieldNeed.RECOMMENDED)
     if missing:
-        there = len(wanted) - len(missing)
-        message = f"{named(record)}: {there} of {len(wanted)} recommended fields; missing {_all(missing)}"
+        present = len(wanted) - len(missing)
+        message = f"{label(record)}: {present} of {len(wanted)} recommended fields; missing {_all(missing)}"
         yield Hit(record.origin(), message)
 
 
-def _missing(specs: Mapping[str, FieldSpec], members: Mapping[str, JsonValue], *needs: Need) -> list[str]:
-    """The fields so much needed that say nothing."""
+def _missing(
+    specs: Mapping[str, FieldSpec], members: Mapping[str, JsonValue], *needs: FieldNeed
+) -> list[str]:
+    """The names of absent fields with one of these needs."""
     return [name for name, spec in specs.items() if spec.need in needs and members.get(name) is None]
 
 
@@ -129,11 +132,11 @@ def _all(names: list[str]) -> str:
 
 
 def _parts(record: Record) -> Iterator[tuple[Path, str, Mapping[str, FieldSpec], Mapping[str, JsonValue]]]:
-    """The blocks and segments of a record: where, how a message calls them, their fields, what they hold."""
+    """Yield the path, label, field specs and members of each block and segment."""
     for name, word, specs in (("ordered_blocks", "block", BLOCK), ("window_segments", "segment", SEGMENT)):
         for at, members in record.objects(name) if name in FIELDS[record.kind] else ():
             own = text(members.get(f"{word}_id"))
-            yield (name, at), f"{word} {shown(own) if own else at + 1}", specs, members
+            yield (name, at), f"{word} {excerpt(own) if own else at + 1}", specs, members
 
 
 def _redaction_records(record: Record) -> Iterator[tuple[Path, Mapping[str, JsonValue]]]:
@@ -149,59 +152,46 @@ def _redaction_records(record: Record) -> Iterator[tuple[Path, Mapping[str, Json
                 )
 
 
-def _words(record: Record) -> Iterator[tuple[Path, str, Words, str]]:
-    """Every word that comes from a list: where, the field as a message calls it, which list, the word."""
+def _words(record: Record) -> Iterator[tuple[Path, str, WordList, str]]:
+    """Yield the path, field label, word list and word of each word from a list."""
     yield from _words_of_fields(FIELDS[record.kind], record.value, (), "")
     for path, name, specs, members in _parts(record):
         yield from _words_of_fields(specs, members, path, f"{name}: ")
     for path, members in _redaction_records(record):
         state = text(members.get("redaction_state"))
         if state is not None:
-            yield (*path, "redaction_state"), "redaction_state", Words.REDACTION, state
-    if record.kind is Kind.SOURCE:
-        yield from _selector_types(record)
-    if record.kind is Kind.SELECTION:
-        yield from _signals(record)
+            yield (*path, "redaction_state"), "redaction_state", WordList.REDACTION, state
+    if record.kind is RecordKind.SOURCE:
+        selector = record.value.get("selector")
+        for at, each in enumerate(selector if isinstance(selector, list) else [selector]):
+            kind = text(each.get("type")) if isinstance(each, dict) else None
+            if kind is not None:
+                place = ("selector", at, "type") if isinstance(selector, list) else ("selector", "type")
+                yield place, "the selector type", WordList.SELECTOR, kind
+    if record.kind is RecordKind.SELECTION:
+        # Each signal is yielded once, however many items have it.
+        seen: set[str] = set()
+        for item, signals in record.object("ranking_signals").items():
+            for signal in signals if isinstance(signals, dict) else ():
+                if signal not in seen:
+                    seen.add(signal)
+                    yield ("ranking_signals", item, signal), "the ranking signal", WordList.SIGNAL, signal
         for reference in record.refs("omitted_item_refs"):
             reason = text(reference.members.get("reason"))
             if reason is not None:
-                yield (*reference.path, "reason"), "the omission reason", Words.OMISSION, reason
+                yield (*reference.path, "reason"), "the omission reason", WordList.OMISSION, reason
 
 
 def _words_of_fields(
     specs: Mapping[str, FieldSpec], members: Mapping[str, JsonValue], above: Path, label: str
-) -> Iterator[tuple[Path, str, Words, str]]:
+) -> Iterator[tuple[Path, str, WordList, str]]:
     for name, spec in specs.items():
-        # The scope of an envelope has a rule of its own, and so have events that state an outcome.
-        if spec.words is None or spec.words is Words.SCOPE:
+        # ENV004 checks the scope of an envelope, and ENV020 events that state an outcome.
+        if spec.words is None or spec.words is WordList.SCOPE:
             continue
         value = members.get(name)
-        entries = value if spec.type is Type.TEXTS and isinstance(value, list) else [value]
+        entries = value if spec.type is FieldType.TEXTS and isinstance(value, list) else [value]
         for at, each in enumerate(entries):
             if isinstance(each, str) and not (name == "event_type" and each.startswith(OUTCOME_EVENTS)):
                 place = (name, at) if isinstance(value, list) else (name,)
                 yield (*above, *place), f"{label}{name}", spec.words, each
-
-
-def _selector_types(record: Record) -> Iterator[tuple[Path, str, Words, str]]:
-    value = record.value.get("selector")
-    entries = value if isinstance(value, list) else [value]
-    for at, each in enumerate(entries):
-        kind = text(each.get("type")) if isinstance(each, dict) else None
-        if kind is not None:
-            place = ("selector", at, "type") if isinstance(value, list) else ("selector", "type")
-            yield place, "the selector type", Words.SELECTOR, kind
-
-
-def _signals(record: Record) -> Iterator[tuple[Path, str, Words, str]]:
-    """Each unknown signal once, however many items carry it."""
-    seen: set[str] = set()
-    for item, signals in record.object("ranking_signals").items():
-        for signal in signals if isinstance(signals, dict) else ():
-            if signal not in seen:
-                seen.add(signal)
-                yield ("ranking_signals", item, signal), "the ranking signal", Words.SIGNAL, signal
-
-
-def _is_own(word: str) -> bool:
-    return word == OWN_WORD or word.startswith((f"{OWN_WORD}:", f"{OWN_WORD}.", f"{OWN_WORD}/"))

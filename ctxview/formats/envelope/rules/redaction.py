@@ -1,28 +1,52 @@
-"""The rules about redaction: who hid what and why, and whether it stayed hidden (ENV077 to ENV081).
+"""Rules about redaction, and the search for redacted texts elsewhere in a bundle (ENV077 to ENV081).
 
-Examples change a sound bundle, as in `shape`. No message quotes what is hidden.
+Examples change a sound bundle, as in `shape`. No redacted text is quoted in a message.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
 
-from ctxview.analysis.wording import listed, shown
-from ctxview.findings import Effect, Hit, Severity, rule
-from ctxview.formats.envelope.fates import is_redacted
-from ctxview.formats.envelope.model import Dossier, Record
+from msgspec import Struct, field
+
+from ctxview.analysis.wording import excerpt, listed
+from ctxview.core.findings import Effect, Hit, Severity, rule
+from ctxview.core.origin import JsonValue
+from ctxview.files.strict_json.values import all_values
+from ctxview.formats.envelope.model import EnvelopeRecords, Record, text
+from ctxview.formats.envelope.outcomes import GONE, is_redacted
 from ctxview.formats.envelope.profile import Profile
-from ctxview.formats.envelope.rules.lookup import blocks, called, is_blank, named
-from ctxview.formats.envelope.rules.secrets import hidden_texts, kept, returns
-from ctxview.formats.envelope.vocabulary import Kind
+from ctxview.formats.envelope.rules.lookups import (
+    DEEPEST,
+    Path,
+    blocks,
+    id_of,
+    is_blank,
+    label,
+    member_strings,
+)
+from ctxview.formats.envelope.vocabulary import RecordKind
+from ctxview.formats.envelope.withheld import SHORTEST as SHORTEST_SECRET
+from ctxview.formats.envelope.withheld import is_raw_key, normalise, withheld_values
 
+_SHA256 = "sha256:"
+_PLACEHOLDER = re.compile(
+    r"(?:(?:this|the|content|text|was|is)\b|\W)*"
+    r"(?:redacted|removed|withheld|blocked|encrypted|masked|hidden|deleted)"
+    r"(?: (?:by|under|for|per) [\w.:/-]{1,40})?\W*"
+    r"|[*█•x\s._-]+",
+    re.IGNORECASE,
+)
 WANTED = {
     "method": ("redaction_method", "method"),
     "policy": ("policy_refs", "policy_ref"),
     "who did it": ("redacted_by", "actor_ref", "by"),
     "reason": ("redaction_reason", "reason"),
 }
-"""What belongs to a redaction, and under which names it may stand."""
+"""The facts that belong to a redaction, and the names of their fields."""
 ORIGINALS = ("original_ref", "original_item_ref", "replacement_ref")
 DIGESTS = ("digest", "original_digest", "content_digest")
 
@@ -32,8 +56,8 @@ def unexplained_redaction(record: Record, profile: Profile) -> Iterator[Hit]:
     """A redacted item does not say how, under which policy, by whom or why.
 
     ## Why
-    Whoever misses something must be able to tell a policy from an accident, and whom to ask. Looked at are
-    the item, its metadata and a member `redaction`.
+    A reader who misses something must know whether it was a policy or an accident, and whom to ask. Checked
+    are the item, its metadata and a member `redaction`.
     ## Bad
     item-note.policy_refs = []
     ## Good
@@ -45,35 +69,37 @@ def unexplained_redaction(record: Record, profile: Profile) -> Iterator[Hit]:
     Agent Context draft, policy contract, acceptance scenario 6; runtime profile ACTX-AR-POLICY-001.
     """
     state = record.text("redaction_state")
-    if record.kind is not Kind.ITEM or not is_redacted(state):
+    if record.kind is not RecordKind.ITEM or not is_redacted(state):
         return
-    lacks = [what for what, names in WANTED.items() if not _told(record, *names)]
+    lacks = [fact for fact, names in WANTED.items() if not _has_any(record, *names)]
     if lacks:
-        message = f"{named(record)} is {shown(state or '')}, but the record does not tell the {listed(lacks)}"
+        message = (
+            f"{label(record)} is {excerpt(state or '')}, but the record does not state the {listed(lacks)}"
+        )
         yield Hit(record.origin("redaction_state"), message)
 
 
 @rule("ENV078", name="raw-content", severity=Severity.ERROR, effect=Effect.LEAKED)
 def raw_content(record: Record, profile: Profile) -> Iterator[Hit]:
-    """What a redaction was to hide stands in the record all the same.
+    """A record still holds content that its redaction should have removed.
 
     ## Why
     Under `removed`, `policy_blocked` and `encrypted_ref` no content and no redacted field may be left but a
     placeholder such as `[removed]`, and under no redaction a member such as `raw` or `original_content`; of
-    blocks the same is true. Everybody who can read the file can read it; the inspector does not show it.
+    blocks the same is true. Every reader of the file can read it; the inspector does not show it.
     ## Bad
     item-note.redaction_state = "removed"
     ## Good
     item-note.redaction_state = "removed"
     item-note.content = "[removed by policy-7]"
     ## Fix
-    Delete the content from the record, and change what it gave away.
+    Delete the content from the record, and replace any secret that it revealed.
     ## Source
     Our inference from the redaction states of the Agent Context draft.
     """
-    for path, state in kept(record):
-        where = shown(".".join(map(str, path)))
-        message = f"{named(record)} still has in {where} what a redaction ({shown(state)}) took away"
+    for path, state in unremoved(record):
+        where = excerpt(".".join(map(str, path)))
+        message = f"{label(record)}: {where} still holds the text behind the redaction ({excerpt(state)})"
         yield Hit(record.origin(*path), message)
 
 
@@ -82,7 +108,7 @@ def no_way_back(record: Record, profile: Profile) -> Iterator[Hit]:
     """A redacted item has no link to the original, nor its digest with a reason.
 
     ## Why
-    Those who may see the original must find it; where even the link would tell too much, a digest proves
+    Those who may see the original must find it; where even the link would reveal too much, a digest proves
     later which text it was, and the reason says why it is gone. An encrypted item is linked by its
     `content_ref`.
     ## Bad
@@ -96,69 +122,69 @@ def no_way_back(record: Record, profile: Profile) -> Iterator[Hit]:
     Agent Context draft, policy contract: redaction keeps a link, or digest and reason.
     """
     state = record.text("redaction_state")
-    if record.kind is not Kind.ITEM or not is_redacted(state):
+    if record.kind is not RecordKind.ITEM or not is_redacted(state):
         return
-    linked = _told(record, *ORIGINALS) or (
+    linked = _has_any(record, *ORIGINALS) or (
         state == "encrypted_ref" and not is_blank(record.value.get("content_ref"))
     )
-    digest, reason = _told(record, *DIGESTS), _told(record, *WANTED["reason"])
+    digest, reason = _has_any(record, *DIGESTS), _has_any(record, *WANTED["reason"])
     if linked or (digest and reason):
         return
-    lacks = [name for name, told in (("digest", digest), ("reason", reason)) if not told]
-    message = f"{named(record)} is {shown(state or '')} and has no link to the original"
+    lacks = [name for name, has in (("digest", digest), ("reason", reason)) if not has]
+    message = f"{label(record)} is {excerpt(state or '')} and has no link to the original"
     yield Hit(record.origin("redaction_state"), f"{message}, and no {' and no '.join(lacks)} instead")
 
 
 @rule("ENV080", name="unmarked-block", severity=Severity.ERROR)
-def unmarked_block(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
+def unmarked_block(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
     """A block holds a redacted item and is not marked, or a blocked item was assembled at all.
 
     ## Why
-    Whoever reads the block takes it for the whole text. The block says the redaction state of what it
-    holds, or its assembly says it for all blocks that say nothing. What a policy blocks is in no assembly.
+    A reader of the block takes it for the whole text. The block says the redaction state of what it
+    holds, or its assembly says it for all blocks that say nothing. A blocked item is not assembled.
     ## Bad
     assembly-model.ordered_blocks[3].redaction_state = "none"
     ## Good
     assembly-model.ordered_blocks[3].redaction_state = (absent)
     ## Fix
-    Mark the block; take blocked items out and assemble anew.
+    Mark the block; take blocked items out and assemble again.
     ## Source
     Agent Context draft, acceptance scenario 6; runtime profile ACTX-AR-POLICY-001.
     """
-    for assembly in dossier.of(Kind.ASSEMBLY):
+    for assembly in records.of(RecordKind.ASSEMBLY):
         blocked: set[str | None] = set()
         for block in blocks(assembly):
             mark = block.text("redaction_state") or assembly.text("redaction_state")
             for reference in block.refs or ():
-                item = dossier.resolve(reference)
+                item = records.resolve(reference)
                 state = item.text("redaction_state") if item is not None else None
                 if item is None or not is_redacted(state):
                     continue
                 if state == "policy_blocked":
                     blocked.add(item.id)
-                    message = f"{named(item)} is blocked by policy, but stands in the block {block.id}"
-                    yield Hit(reference.origin, f"{message} of {called(assembly)}")
+                    message = f"{label(item)} is blocked by policy, but is in the block {block.id}"
+                    yield Hit(reference.origin, f"{message} of {id_of(assembly)}")
                 elif not is_redacted(mark):
-                    message = f"the block {block.id} of {called(assembly)} says {mark or 'nothing'}"
-                    holds = f"but holds {called(item)}, which is {shown(state or '')}"
+                    message = f"the block {block.id} of {id_of(assembly)} is marked {mark or 'with nothing'}"
+                    holds = f"but holds {id_of(item)}, which is {excerpt(state or '')}"
                     yield Hit(block.origin("redaction_state"), f"{message}, {holds}")
         for reference in assembly.refs("source_item_refs"):
-            item = dossier.resolve(reference)
+            item = records.resolve(reference)
             if item is None or item.id in blocked or item.text("redaction_state") != "policy_blocked":
                 continue
-            message = f"{named(item)} is blocked by policy, but is a source of {called(assembly)}"
+            message = f"{label(item)} is blocked by policy, but is a source of {id_of(assembly)}"
             yield Hit(reference.origin, message)
 
 
 @rule("ENV081", name="redacted-text-returns", severity=Severity.WARNING, effect=Effect.LEAKED)
-def redacted_text_returns(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
-    """A text that a redaction hides stands elsewhere in the bundle in the open.
+def redacted_text_returns(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
+    """A text that a redaction hides is readable elsewhere in the bundle.
 
     ## Why
     Summaries, diagnostics and exports are made from the original, and what was hidden in one place comes
     back in another. Compared without regard to case and spaces, from eight characters on: the content of
     removed, blocked and encrypted records, what they keep as `raw` or `original`, the original itself where
-    the bundle holds it, and by its digest any whole text. What a mask took away is not known.
+    the bundle holds it, and by its digest any whole text. The text behind a mask is not known.
     ## Bad
     item-note.metadata.raw = "mail to Ada at 12 Orchard Row"
     summary-1.content = "They agreed; mail to  ADA at 12 orchard row."
@@ -170,12 +196,115 @@ def redacted_text_returns(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     ## Source
     Agent Context draft, failure case 5. Which texts are compared is ours.
     """
-    for record, path, hider in returns(dossier, hidden_texts(dossier)):
+    for record, path, hider in occurrences(records, hidden_texts(records)):
         state = hider.text("redaction_state") or "redacted"
-        message = f"what {called(hider)} hides ({shown(state)}) stands here in the open, in {called(record)}"
+        message = f"a text that {id_of(hider)} hides ({excerpt(state)}) is readable here, in {id_of(record)}"
         yield Hit(record.origin(*path), message)
 
 
-def _told(record: Record, *names: str) -> bool:
+def _has_any(record: Record, *names: str) -> bool:
     homes = (record.value, record.object("redaction"), record.object("metadata"))
     return any(not is_blank(home.get(name)) for home in homes for name in names)
+
+
+class HiddenTexts(Struct):
+    """The redacted texts, normalised, with the records that hide them."""
+
+    texts: dict[str, Record] = field(default_factory=dict)
+    digests: dict[str, Record] = field(default_factory=dict)
+    homes: dict[tuple[str, str], str] = field(default_factory=dict)
+    """The hidden texts by file and pointer; other rules report these places."""
+
+
+def unremoved(record: Record) -> Iterator[tuple[Path, str]]:
+    """Yield the path of content that a record has in spite of its redaction, and the redaction state.
+
+    A redacted field of a masked record holds the mask; a placeholder reveals nothing.
+    """
+    for path, value in withheld_values(record):
+        part = _value(record, path[:2]) if path[0] in ("ordered_blocks", "window_segments") else None
+        own = text(part.get("redaction_state")) if isinstance(part, dict) else None
+        state = own or record.text("redaction_state") or "redacted"
+        if state not in GONE and not is_raw_key(str(path[-1])):
+            continue
+        if not all(
+            is_blank(each) or is_placeholder(each)
+            for each in all_values(value)
+            if not isinstance(each, dict | list)
+        ):
+            yield path, state
+
+
+def hidden_texts(records: EnvelopeRecords) -> HiddenTexts:
+    """Collect the redacted texts of all records, the digests of originals, and the originals present."""
+    found = HiddenTexts()
+    for record in records.records:
+        for path, _ in unremoved(record):
+            _hide(found, record, record, path)
+        if not is_redacted(record.text("redaction_state")):
+            continue
+        for holder in (record.value, record.object("metadata"), record.object("redaction")):
+            digest = (text(holder.get("digest")) or "").lower()
+            if digest.startswith(_SHA256):
+                found.digests[digest.removeprefix(_SHA256)] = record
+        for reference in record.refs("original_ref"):
+            original = records.named(RecordKind.ITEM, reference.id)
+            if original is not None and original is not record:
+                _hide(found, record, original, ("content",))
+    return found
+
+
+def occurrences(records: EnvelopeRecords, hidden: HiddenTexts) -> Iterator[tuple[Record, Path, Record]]:
+    """Yield the record and path of each hidden text in the open, and the record that hides it."""
+    if not hidden.texts and not hidden.digests:
+        return
+    found = [
+        (record, path, words)
+        for record in records.records
+        for path, words in member_strings(record.value)
+        if len(words) >= SHORTEST_SECRET
+    ]
+    # Most hidden texts occur only where they are hidden; counting excludes those at once.
+    everything = "\0".join(normalise(words) for _, _, words in found)
+    homes = Counter(hidden.homes.values())
+    texts = {
+        secret: hider for secret, hider in hidden.texts.items() if everything.count(secret) > homes[secret]
+    }
+    reported = set(hidden.homes)
+    for record, path, words in found if texts or hidden.digests else ():
+        hider = _hider(texts, hidden.digests, words)
+        if hider is not None and (place := (record.file, record.at(*path))) not in reported:
+            reported.add(place)
+            yield record, path, hider
+
+
+def is_placeholder(content: JsonValue) -> bool:
+    """Whether a text only says that content was removed."""
+    return isinstance(content, str) and len(content) <= 100 and _PLACEHOLDER.fullmatch(content) is not None
+
+
+def _hider(texts: Mapping[str, Record], digests: Mapping[str, Record], found: str) -> Record | None:
+    if digests:
+        digest = hashlib.sha256(found.encode("utf-8", "surrogatepass")).hexdigest()
+        if digest in digests:
+            return digests[digest]
+    words = normalise(found) if texts else ""
+    return next((hider for secret, hider in texts.items() if secret in words), None)
+
+
+def _hide(hidden: HiddenTexts, hider: Record, holder: Record, path: Path) -> None:
+    for inner, found in member_strings(_value(holder, path)):
+        if len(path) + len(inner) <= DEEPEST:
+            hidden.homes[holder.file, holder.at(*path, *inner)] = normalise(found)
+        if len(normalise(found)) >= SHORTEST_SECRET and not is_placeholder(found):
+            hidden.texts.setdefault(normalise(found), hider)
+
+
+def _value(record: Record, path: Path) -> JsonValue:
+    value: JsonValue = dict(record.value)
+    for step in path:
+        if isinstance(value, dict):
+            value = value.get(str(step))
+        elif isinstance(value, list) and isinstance(step, int):
+            value = value[step]
+    return value

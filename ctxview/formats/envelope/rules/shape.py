@@ -1,23 +1,23 @@
-"""The rules about the shape of a record: its kind, its fields, their types and times (ENV001 to ENV008).
+"""Rules about the shape of a record: its kind, its fields, their types and times (ENV001 to ENV008).
 
-Examples change a sound bundle: `ID.member = JSON` sets a member of a record and `(absent)` takes it away,
-`ID += {…}` adds a copy of a record with other members, `+ JSON` adds a record as it stands.
+Examples change a sound bundle: `ID.member = JSON` sets a member of a record and `(absent)` removes it,
+`ID += {…}` adds a copy of a record with other members, `+ JSON` adds a record unchanged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
-from ctxview.analysis.rfc3339 import why_no_time
-from ctxview.analysis.wording import did_you_mean, listed, quoted, shown, spelled
-from ctxview.files.json_values import same_value
-from ctxview.findings import Hit, Severity, rule
-from ctxview.formats.envelope.fields import BLOCK, FIELDS, SEGMENT, FieldSpec, Need, Type
-from ctxview.formats.envelope.model import Dossier, Record, Stray, count
+from ctxview.analysis.rfc3339 import time_problem
+from ctxview.analysis.wording import did_you_mean, excerpt, json_excerpt, listed, quoted
+from ctxview.core.findings import Hit, Severity, rule
+from ctxview.core.origin import JsonValue
+from ctxview.files.strict_json.values import same_value
+from ctxview.formats.envelope.field_specs import BLOCK, FIELDS, SEGMENT, FieldNeed, FieldSpec, FieldType
+from ctxview.formats.envelope.model import EnvelopeRecords, Record, StrayValue, count
 from ctxview.formats.envelope.profile import Profile
-from ctxview.formats.envelope.rules.lookup import named
-from ctxview.formats.envelope.vocabulary import KNOWN, OWN_ID, Kind, Words
-from ctxview.origin import JsonValue
+from ctxview.formats.envelope.rules.lookups import label
+from ctxview.formats.envelope.vocabulary import KNOWN, OWN_ID, RecordKind, WordList
 
 KNOWN_VERSIONS = ("0.1.0", "0.1.1")
 """The published versions; only the event schema differs between them."""
@@ -25,8 +25,8 @@ Path = tuple[str | int, ...]
 
 
 @rule("ENV001", name="no-record", severity=Severity.ERROR)
-def no_record(stray: Stray, profile: Profile) -> Iterator[Hit]:
-    """A value stands where a record should, and no id field says what kind it is.
+def no_record(stray: StrayValue, profile: Profile) -> Iterator[Hit]:
+    """A value is in the place of a record, but has no id field that says what kind it is.
 
     ## Why
     The draft has no field for the kind of a record: its id field is all that tells an item from a selection.
@@ -38,11 +38,11 @@ def no_record(stray: Stray, profile: Profile) -> Iterator[Hit]:
     ## Fix
     Give the record the id field of its kind, such as `item_id` or `selection_id`.
     ## Source
-    Agent Context draft, core objects. That the id field decides is ours: the draft names no other way.
+    Agent Context draft, core objects. That the id field decides is our reading: the draft names no other way.
     """
     value = stray.value
     if not isinstance(value, dict):
-        yield Hit(stray.origin, f"this is {spelled(value)}, not a record")
+        yield Hit(stray.origin, f"this is {json_excerpt(value)}, not a record")
     else:
         fields = f"; its fields are {listed(value)}" if value else ""
         yield Hit(stray.origin, f"no id field says what kind of record this is{fields}")
@@ -61,17 +61,17 @@ def required_field_missing(record: Record, profile: Profile) -> Iterator[Hit]:
     ## Good
     item-plan.title = (absent)
     ## Fix
-    Write the missing fields. When the record is somebody else's, ask them: guessing is worse than a gap.
+    Write the missing fields. When the record is not yours, ask its owner: guessing is worse than a gap.
     ## Source
     Agent Context draft, the schemas. There is none for injections and summaries: theirs are our reading.
     """
     missing = [
         name
         for name, spec in FIELDS[record.kind].items()
-        if spec.need is Need.REQUIRED and name not in record.value
+        if spec.need is FieldNeed.REQUIRED and name not in record.value
     ]
     if missing:
-        yield Hit(record.origin(), f"{named(record)} has no {' and no '.join(missing)}")
+        yield Hit(record.origin(), f"{label(record)} has no {' and no '.join(missing)}")
     own = OWN_ID[record.kind]
     if record.id is not None and not record.id.strip():
         message = f"the {own} of this {record.kind} is blank: nothing can refer to it"
@@ -96,8 +96,9 @@ def wrong_type(record: Record, profile: Profile) -> Iterator[Hit]:
     """
     for path, spec, value in _fields(record):
         for inner, found, wanted in _misfits(spec.type, value):
-            where = _spelled_path((*path, *inner))
-            message = f"{named(record)}: {where} is {spelled(found)}, not {wanted}"
+            parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in (*path, *inner))
+            where = "".join(parts).removeprefix(".")
+            message = f"{label(record)}: {where} is {json_excerpt(found)}, not {wanted}"
             yield Hit(record.origin(*path, *inner), message)
 
 
@@ -106,7 +107,7 @@ def unknown_scope(record: Record, profile: Profile) -> Iterator[Hit]:
     """The scope of an envelope is not one of the seven that exist.
 
     ## Why
-    It is the only closed list of the draft: another word makes the whole envelope invalid, and nobody knows
+    It is the only closed list of the draft: another word makes the whole envelope invalid, and it is unknown
     whether the snapshot is that of a turn or of a session.
     ## Bad
     ctx-1.scope = "conversation"
@@ -117,10 +118,10 @@ def unknown_scope(record: Record, profile: Profile) -> Iterator[Hit]:
     ## Source
     Agent Context draft, schema of the envelope.
     """
-    scope, known = record.text("scope"), KNOWN[Words.SCOPE]
-    if record.kind is Kind.ENVELOPE and scope is not None and scope not in known:
+    scope, known = record.text("scope"), KNOWN[WordList.SCOPE]
+    if record.kind is RecordKind.ENVELOPE and scope is not None and scope not in known:
         hint = did_you_mean(scope, known) or f"; it can be {', '.join(known)}"
-        yield Hit(record.origin("scope"), f"{named(record)}: {quoted(scope)} is no scope{hint}")
+        yield Hit(record.origin("scope"), f"{label(record)}: {quoted(scope)} is not a scope{hint}")
 
 
 @rule("ENV005", name="bad-time", severity=Severity.ERROR)
@@ -140,15 +141,15 @@ def bad_time(record: Record, profile: Profile) -> Iterator[Hit]:
     Agent Context draft, the schemas (format date-time); RFC 3339, section 5.6.
     """
     for name, spec in FIELDS[record.kind].items():
-        written = record.text(name) if spec.type is Type.TIME else None
-        if written is not None and (reason := why_no_time(written)) is not None:
-            message = f"{named(record)}: {name} {quoted(written)} is no date and time: {reason}"
+        written = record.text(name) if spec.type is FieldType.TIME else None
+        if written is not None and (reason := time_problem(written)) is not None:
+            message = f"{label(record)}: {name} {quoted(written)} is not a date and time: {reason}"
             yield Hit(record.origin(name), message)
 
 
 @rule("ENV006", name="unknown-version", severity=Severity.ERROR)
 def unknown_version(record: Record, profile: Profile) -> Iterator[Hit]:
-    """The schema_version is none that is known, or a record without a schema does not name one.
+    """The schema_version is not known, or a record without a schema does not name one.
 
     ## Why
     What a field means may change with the version. Known are 0.1.0 and 0.1.1. Summaries and windows have no
@@ -166,15 +167,15 @@ def unknown_version(record: Record, profile: Profile) -> Iterator[Hit]:
     if isinstance(version, str):
         if version not in KNOWN_VERSIONS:
             known = " and ".join(KNOWN_VERSIONS)
-            message = f"{named(record)}: schema_version {quoted(version)} is not known; {known} are"
+            message = f"{label(record)}: schema_version {quoted(version)} is not known; {known} are"
             yield Hit(record.origin("schema_version"), message)
     elif "schema_version" not in FIELDS[record.kind]:
-        message = f"{named(record)} does not say by which schema_version it was written"
+        message = f"{label(record)} does not name its schema_version"
         yield Hit(record.origin(), message, Severity.WARNING)
 
 
 @rule("ENV007", name="duplicate-id", severity=Severity.ERROR)
-def duplicate_id(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
+def duplicate_id(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
     """Two records of one kind have the same id: an error when they differ, a warning for a mere copy.
 
     ## Why
@@ -189,13 +190,16 @@ def duplicate_id(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     ## Source
     Agent Context draft: ids are stable. That they are unique among the records of an envelope follows.
     """
-    for (kind, name), records in _by_id(dossier).items():
-        first, *others = records
+    by_id: dict[tuple[RecordKind, str], list[Record]] = {}
+    for record in records.records:
+        if record.id is not None and record.kind is not RecordKind.ENVELOPE:
+            by_id.setdefault((record.kind, record.id), []).append(record)
+    for (kind, name), (first, *others) in by_id.items():
         for record in others:
             same = same_value(dict(record.value), dict(first.value))
-            where = f"in {shown(first.file)} at {shown(first.pointer or 'its root')}"
-            fate = "as a copy" if same else "with other content"
-            message = f"the {kind} {shown(name)} already stands {where}, {fate}"
+            where = f"in {excerpt(first.file)} at {excerpt(first.pointer or 'its root')}"
+            outcome = "as a copy" if same else "with other content"
+            message = f"the {kind} {excerpt(name)} already exists {where}, {outcome}"
             severity = Severity.WARNING if same else None
             yield Hit(record.origin(OWN_ID[kind]), message, severity)
 
@@ -207,7 +211,7 @@ def unknown_fields_kept(record: Record, profile: Profile) -> Iterator[Hit]:
     ## Why
     Every schema allows further fields, and tools keep their own facts in them. This is a promise of the
     inspector and not of a file: its tests prove that saving changes the bytes of the edited value and of
-    nothing else. The rule stands here so that it can be looked up; it never speaks.
+    nothing else. The rule is listed so that it can be looked up; it never has a finding.
     ## Bad
     (a tool that drops `x_vendor` when it saves)
     ## Good
@@ -220,16 +224,8 @@ def unknown_fields_kept(record: Record, profile: Profile) -> Iterator[Hit]:
     return iter(())
 
 
-def _by_id(dossier: Dossier) -> Mapping[tuple[Kind, str], Sequence[Record]]:
-    found: dict[tuple[Kind, str], list[Record]] = {}
-    for record in dossier.records:
-        if record.id is not None and record.kind is not Kind.ENVELOPE:
-            found.setdefault((record.kind, record.id), []).append(record)
-    return found
-
-
 def _fields(record: Record) -> Iterator[tuple[Path, FieldSpec, JsonValue]]:
-    """Every known field that is there, also those of blocks and segments."""
+    """Yield every known field that is present, also those of blocks and segments."""
     for name, spec in FIELDS[record.kind].items():
         if name in record.value:
             yield (name,), spec, record.value[name]
@@ -240,8 +236,8 @@ def _fields(record: Record) -> Iterator[tuple[Path, FieldSpec, JsonValue]]:
                     yield (name, at, field), spec, members[field]
 
 
-def _misfits(wanted: Type, value: JsonValue) -> Iterator[tuple[Path, JsonValue, str]]:
-    """What does not fit: where below the field, what stands there, and what should."""
+def _misfits(wanted: FieldType, value: JsonValue) -> Iterator[tuple[Path, JsonValue, str]]:
+    """Yield the path below the field, the value, and the wanted type of each value that does not fit."""
     entries = _ENTRIES.get(wanted)
     if entries is None:
         if not _fits(wanted, value):
@@ -252,26 +248,26 @@ def _misfits(wanted: Type, value: JsonValue) -> Iterator[tuple[Path, JsonValue, 
         yield from (((at,), each, entries.value) for at, each in enumerate(value) if not _fits(entries, each))
 
 
-_ENTRIES = {Type.TEXTS: Type.TEXT, Type.REFS: Type.REF, Type.OBJECTS: Type.OBJECT}
+_ENTRIES = {
+    FieldType.TEXTS: FieldType.TEXT,
+    FieldType.REFS: FieldType.REF,
+    FieldType.OBJECTS: FieldType.OBJECT,
+}
 
 
-def _fits(wanted: Type, value: JsonValue) -> bool:
+def _fits(wanted: FieldType, value: JsonValue) -> bool:
     match wanted:
-        case Type.TEXT | Type.TIME:
+        case FieldType.TEXT | FieldType.TIME:
             return isinstance(value, str)
-        case Type.COUNT:
+        case FieldType.COUNT:
             return count(value) is not None
-        case Type.NUMBER:
+        case FieldType.NUMBER:
             return isinstance(value, int | float) and not isinstance(value, bool)
-        case Type.OBJECT:
+        case FieldType.OBJECT:
             return isinstance(value, dict)
-        case Type.REF | Type.TEXT_OR_OBJECT:
+        case FieldType.REF | FieldType.TEXT_OR_OBJECT:
             return isinstance(value, str | dict)
-        case Type.SELECTOR:
+        case FieldType.SELECTOR:
             return isinstance(value, str | dict | list)
         case _:
             return True
-
-
-def _spelled_path(path: Path) -> str:
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")

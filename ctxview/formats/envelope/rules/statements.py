@@ -1,4 +1,4 @@
-"""The rules about what records must not state, and the order in which they may be (ENV020, ENV021).
+"""Rules about outcomes that records must not state, and the order of their times (ENV020, ENV021).
 
 Examples change a sound bundle, as in `shape`.
 """
@@ -10,20 +10,20 @@ from collections.abc import Iterator
 from datetime import datetime
 from functools import lru_cache
 
-from ctxview.analysis.rfc3339 import instant
-from ctxview.analysis.wording import listed, quoted, shown
-from ctxview.findings import Hit, Severity, rule
-from ctxview.formats.envelope.fates import fates
-from ctxview.formats.envelope.model import Dossier, Record, text
-from ctxview.formats.envelope.our_words import OUTCOME_EVENTS, OUTCOME_KINDS, OUTCOME_OF, OUTCOME_WORDS
+from ctxview.analysis.rfc3339 import parse_time
+from ctxview.analysis.wording import excerpt, listed, quoted
+from ctxview.core.findings import Hit, Severity, rule
+from ctxview.core.origin import JsonValue
+from ctxview.formats.envelope.model import EnvelopeRecords, Record, text
+from ctxview.formats.envelope.outcomes import outcomes
+from ctxview.formats.envelope.parser import embedded
 from ctxview.formats.envelope.profile import Profile
-from ctxview.formats.envelope.read import embedded
-from ctxview.formats.envelope.rules.lookup import DEEPEST, named
-from ctxview.formats.envelope.vocabulary import Kind
-from ctxview.origin import JsonValue
+from ctxview.formats.envelope.rules.lookups import DEEPEST, label
+from ctxview.formats.envelope.vocabulary import RecordKind
+from ctxview.formats.envelope.word_lists import OUTCOME_EVENTS, OUTCOME_KINDS, OUTCOME_OF, OUTCOME_WORDS
 
 QUOTED_MATTER = ("content", "external_mappings", "ranking_signals")
-"""What these hold is somebody else's words or ids, not a statement of the record."""
+"""Members that hold the words or ids of others, not statements of the record."""
 _OUTCOME = re.compile(rf"(?:is_|has_)?(?:{'|'.join(OUTCOME_OF)})_(?:{'|'.join(OUTCOME_WORDS)})")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 Path = tuple[str | int, ...]
@@ -35,7 +35,7 @@ def states_an_outcome(record: Record, profile: Profile) -> Iterator[Hit]:
 
     ## Why
     The runtime decides that a turn is over, a tool succeeded, where a task stands and what is permitted. A
-    context record that says it too will one day say something else, and whoever trusts it acts on it: a
+    context record that says it too will one day say something else, and a reader that trusts it acts on it: a
     denied tool call runs. An event type of `turn.`, `task.`, `tool.` or `permission.` is an error; a member
     with such a name, such as `turn_status`, is a warning, because only its name gives it away.
     ## Bad
@@ -49,20 +49,20 @@ def states_an_outcome(record: Record, profile: Profile) -> Iterator[Hit]:
     """
     kind = record.text("event_type")
     if kind is not None and kind.lower().startswith(OUTCOME_EVENTS):
-        message = f"{named(record)}: {quoted(kind)} is for the runtime to say, not for a context event"
+        message = f"{label(record)}: {quoted(kind)} may only be said by the runtime, not by a context event"
         yield Hit(record.origin("event_type"), message, Severity.ERROR)
     for path, name in _statements(record):
-        message = f"{named(record)}: {shown(name)} states an outcome, which is for the runtime to say"
+        message = f"{label(record)}: {excerpt(name)} states an outcome, which only the runtime may do"
         yield Hit(record.origin(*path), message)
 
 
 @rule("ENV021", name="time-order", severity=Severity.WARNING)
-def time_order(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
+def time_order(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
     """A step was recorded before the one it needs, or a surface expired before it was made.
 
     ## Why
     One can only select from a surface that exists, assemble what is selected, and inject what is assembled.
-    Times that say otherwise belong to another attempt, or were written later by someone who guessed.
+    Times that say otherwise belong to another attempt, or were guessed later.
     ## Bad
     injection-model.created_at = "2026-05-11T09:00:01Z"
     ## Good
@@ -72,34 +72,38 @@ def time_order(dossier: Dossier, profile: Profile) -> Iterator[Hit]:
     ## Source
     Agent Context draft, the flow on the model page. That times follow it is our reading.
     """
-    for selection in dossier.of(Kind.SELECTION):
-        surface = dossier.named(Kind.SURFACE, selection.text("surface_id"))
-        yield from _late(selection, surface, "chooses from")
-    for injection in dossier.of(Kind.INJECTION):
-        assembly = dossier.named(Kind.ASSEMBLY, injection.text("assembly_id"))
-        yield from _late(injection, assembly, "injects")
-    yield from _assembled_before_selected(dossier)
-    for surface in dossier.of(Kind.SURFACE):
-        made, ends = _moment(surface), instant(surface.text("expires_at"))
+    for selection in records.of(RecordKind.SELECTION):
+        surface = records.named(RecordKind.SURFACE, selection.text("surface_id"))
+        yield from _check_order(selection, surface, "chooses from")
+    for injection in records.of(RecordKind.INJECTION):
+        assembly = records.named(RecordKind.ASSEMBLY, injection.text("assembly_id"))
+        yield from _check_order(injection, assembly, "injects")
+    yield from _assembled_before_selected(records)
+    for surface in records.of(RecordKind.SURFACE):
+        made, ends = _created_at(surface), parse_time(surface.text("expires_at"))
         if made is not None and ends is not None and ends <= made:
             until = _time(surface, "expires_at")
-            message = f"{named(surface)} expires at {until}, not after it was made ({_time(surface)})"
+            message = f"{label(surface)} expires at {until}, not after it was made ({_time(surface)})"
             yield Hit(surface.origin("expires_at"), message)
 
 
 def _statements(record: Record) -> Iterator[tuple[Path, str]]:
-    """Members that state an outcome by their name, or by what the object they stand in is about."""
-    others = {found[2] for reference in record.references if (found := embedded(reference)) is not None}
+    """Yield members that state an outcome by their name, or by the kind of the object that holds them."""
+    embedded_paths = {
+        found[2] for reference in record.references if (found := embedded(reference)) is not None
+    }
     waiting: list[tuple[Path, JsonValue]] = [((), dict(record.value))]
     while waiting:
         path, value = waiting.pop()
         if isinstance(value, list) and len(path) < DEEPEST:
-            waiting.extend(((*path, at), each) for at, each in enumerate(value) if (*path, at) not in others)
+            waiting.extend(
+                ((*path, at), each) for at, each in enumerate(value) if (*path, at) not in embedded_paths
+            )
         if not isinstance(value, dict) or len(path) >= DEEPEST:
             continue
         about = _snake(text(value.get("kind")) or text(value.get("type")) or "")
         for name, inner in value.items():
-            if name in QUOTED_MATTER or (*path, name) in others:
+            if name in QUOTED_MATTER or (*path, name) in embedded_paths:
                 continue
             is_about = about in OUTCOME_KINDS and _snake(name) in OUTCOME_WORDS
             if inner is not None and (is_about or _names_an_outcome(name)):
@@ -108,7 +112,7 @@ def _statements(record: Record) -> Iterator[tuple[Path, str]]:
                 waiting.append(((*path, name), inner))
 
 
-# The same names come again in every record.
+# The same names occur in every record.
 @lru_cache(maxsize=4096)
 def _names_an_outcome(name: str) -> bool:
     return _OUTCOME.fullmatch(_snake(name)) is not None
@@ -118,33 +122,33 @@ def _snake(name: str) -> str:
     return _HUMP.sub("_", name).lower().replace("-", "_")
 
 
-def _moment(record: Record) -> datetime | None:
-    return instant(record.text("created_at"))
+def _created_at(record: Record) -> datetime | None:
+    return parse_time(record.text("created_at"))
 
 
 def _time(record: Record, name: str = "created_at") -> str:
-    return shown(record.text(name) or "")
+    return excerpt(record.text(name) or "")
 
 
-def _late(record: Record, needed: Record | None, verb: str) -> Iterator[Hit]:
-    mine, theirs = _moment(record), _moment(needed) if needed is not None else None
+def _check_order(record: Record, needed: Record | None, verb: str) -> Iterator[Hit]:
+    mine, theirs = _created_at(record), _created_at(needed) if needed is not None else None
     if needed is not None and mine is not None and theirs is not None and mine < theirs:
-        message = f"{named(record)} ({_time(record)}) {verb} {named(needed)}"
+        message = f"{label(record)} ({_time(record)}) {verb} {label(needed)}"
         yield Hit(record.origin("created_at"), f"{message}, which is later ({_time(needed)})")
 
 
-def _assembled_before_selected(dossier: Dossier) -> Iterator[Hit]:
-    """Assemblies with items that every selection of them chose only afterwards."""
+def _assembled_before_selected(records: EnvelopeRecords) -> Iterator[Hit]:
+    """Check for assemblies with items that were selected only afterwards."""
     early: dict[Record, list[str]] = {}
-    for fate in fates(dossier).values():
-        chosen = [moment for each in fate.selected_by if (moment := _moment(each)) is not None]
-        if not chosen or len(chosen) < len(fate.selected_by):
+    for outcome in outcomes(records).values():
+        chosen = [time for each in outcome.selected_by if (time := _created_at(each)) is not None]
+        if not chosen or len(chosen) < len(outcome.selected_by):
             continue
-        for placed in fate.assembled:
-            made = _moment(placed.assembly)
+        for placed in outcome.assembled:
+            made = _created_at(placed.assembly)
             if made is not None and made < min(chosen):
-                early.setdefault(placed.assembly, []).append(fate.id)
+                early.setdefault(placed.assembly, []).append(outcome.id)
     for assembly, names in early.items():
         items = listed(dict.fromkeys(names))
-        message = f"{named(assembly)} ({_time(assembly)}) was made before {items} had been selected"
+        message = f"{label(assembly)} ({_time(assembly)}) was made before {items} had been selected"
         yield Hit(assembly.origin("created_at"), message)

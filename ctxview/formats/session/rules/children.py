@@ -1,4 +1,4 @@
-"""The rules about the channels to child agents (ABI050 to 055).
+"""The rules about the channels to child agents, and about the plan (ABI050 to 056).
 
 Examples change a sound session, as in `layout`; its child rev-1 is done, reviewed by the agent reviewer.
 """
@@ -7,20 +7,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ctxview.analysis.wording import listed, quoted, shown
-from ctxview.findings import Effect, Hit, Severity, rule
-from ctxview.formats.session.child_uses import uses_by_child
-from ctxview.formats.session.folder import EntryKind
-from ctxview.formats.session.look import Look
-from ctxview.formats.session.model import Child
-from ctxview.formats.session.names import EVENTS, MESSAGES, is_name
-from ctxview.state import Origin
+from ctxview.analysis.wording import counted, excerpt, json_excerpt, listed, quoted
+from ctxview.core.findings import Effect, Hit, Severity, rule
+from ctxview.core.origin import Origin
+from ctxview.formats.kit.folder import EntryKind
+from ctxview.formats.session.grammar import EVENTS, MESSAGES, is_name
+from ctxview.formats.session.model import (
+    ChildChannel,
+    PlanNode,
+    Session,
+    node_states,
+    nodes_in_cycle,
+    whole_number,
+)
+from ctxview.formats.session.store.blobs import uses_by_child
+from ctxview.formats.session.survey.facts import SessionFacts
 
 AT_WORK = ("pending", "active")
+KINDS = ("dag", "react")
 
 
 @rule("ABI050", name="child-shape", severity=Severity.ERROR, effect=Effect.REJECTED)
-def child_shape(look: Look) -> Iterator[Hit]:
+def child_shape(facts: SessionFacts) -> Iterator[Hit]:
     """A child's channel lacks one of its parts, or one of them holds a word it cannot hold.
 
     ## Why
@@ -35,22 +43,22 @@ def child_shape(look: Look) -> Iterator[Hit]:
     ## Source
     Runtime: required parts of a child channel, child status words.
     """
-    required, statuses = look.profile.required, look.profile.words.child_statuses
-    for child in look.session.children:
+    required, statuses = facts.profile.required, facts.profile.words.child_statuses
+    for child in facts.session.children:
         missing = [name for name in required.child if not child.has(name)]
         missing += [f"{name}/" for name in required.child_folders if not child.has(name, EntryKind.FOLDER)]
         if missing:
-            yield Hit(_channel(look, child), f"the channel {shown(child.name)} lacks {listed(missing, 7)}")
+            yield Hit(_channel(facts, child), f"the channel {excerpt(child.name)} lacks {listed(missing, 7)}")
         if statuses and child.status is not None and child.status not in statuses:
             message = f"the status is {quoted(child.status)}; it can be {', '.join(statuses)}"
-            yield Hit(_file(look, child, "status"), message)
+            yield Hit(_file(facts, child, "status"), message)
         for name, value in (("agent", child.agent), ("session", child.session)):
             if value is not None and not is_name(value):
-                yield Hit(_file(look, child, name), f"the {name} cannot be called {quoted(value)}")
+                yield Hit(_file(facts, child, name), f"the {name} cannot be called {quoted(value)}")
 
 
 @rule("ABI051", name="child-result", severity=Severity.WARNING)
-def child_result(look: Look) -> Iterator[Hit]:
+def child_result(facts: SessionFacts) -> Iterator[Hit]:
     """A child has finished without a result, or has a result before it has finished.
 
     ## Why
@@ -65,21 +73,21 @@ def child_result(look: Look) -> Iterator[Hit]:
     ## Source
     Runtime: results are recorded together with a terminal status.
     """
-    terminal = look.profile.words.terminal_statuses
-    for child in look.session.children:
+    terminal = facts.profile.words.terminal_statuses
+    for child in facts.session.children:
         result = child.result
-        origin = _file(look, child, "result.md")
+        origin = _file(facts, child, "result.md")
         if child.status in terminal and result.exists and result.is_blank:
-            yield Hit(origin, f"the child {shown(child.name)} is {child.status}, but its result is empty")
+            yield Hit(origin, f"the child {excerpt(child.name)} is {child.status}, but its result is empty")
         elif child.status in AT_WORK and not result.is_blank:
-            yield Hit(origin, f"the child {shown(child.name)} is {child.status}, but has a result already")
+            yield Hit(origin, f"the child {excerpt(child.name)} is {child.status}, but has a result already")
         elif child.status == "cancelled" and child.agent and child.agent not in result.text:
             message = f"the result does not name the agent {quoted(child.agent)} that was cancelled"
             yield Hit(origin, message)
 
 
 @rule("ABI052", name="child-history-inside", severity=Severity.ERROR, effect=Effect.LEAKED)
-def child_history_inside(look: Look) -> Iterator[Hit]:
+def child_history_inside(facts: SessionFacts) -> Iterator[Hit]:
     """A history lies in a child's channel.
 
     ## Why
@@ -94,15 +102,15 @@ def child_history_inside(look: Look) -> Iterator[Hit]:
     ## Source
     Runtime: child context isolation.
     """
-    for child in look.session.children:
+    for child in facts.session.children:
         for name in (MESSAGES, EVENTS):
             if child.has(name) or child.has(name, EntryKind.LINK):
-                message = f"{name} does not belong into the channel of {shown(child.name)}"
-                yield Hit(_file(look, child, name), message)
+                message = f"{name} does not belong in the channel of {excerpt(child.name)}"
+                yield Hit(_file(facts, child, name), message)
 
 
 @rule("ABI053", name="child-unused", severity=Severity.WARNING)
-def child_unused(look: Look) -> Iterator[Hit]:
+def child_unused(facts: SessionFacts) -> Iterator[Hit]:
     """Nothing in the parent's context refers to a child that has finished.
 
     ## Why
@@ -117,21 +125,21 @@ def child_unused(look: Look) -> Iterator[Hit]:
     ## Source
     Source document, Dedup: child results should be merged as result refs, summaries and artifacts.
     """
-    uses = uses_by_child(look.session)
-    terminal = look.profile.words.terminal_statuses
-    for child in look.session.children:
+    uses = uses_by_child(facts.session)
+    terminal = facts.profile.words.terminal_statuses
+    for child in facts.session.children:
         if child.name in uses:
             continue
         if child.status in terminal:
-            message = f"the child {shown(child.name)} is {child.status}, but nothing refers to it"
-            yield Hit(_channel(look, child), message)
+            message = f"the child {excerpt(child.name)} is {child.status}, but nothing refers to it"
+            yield Hit(_channel(facts, child), message)
         elif child.status in AT_WORK:
-            message = f"nothing refers to the child {shown(child.name)} yet"
-            yield Hit(_channel(look, child), message, Severity.INFO)
+            message = f"nothing refers to the child {excerpt(child.name)} yet"
+            yield Hit(_channel(facts, child), message, Severity.INFO)
 
 
 @rule("ABI054", name="child-session", severity=Severity.WARNING)
-def child_session(look: Look) -> Iterator[Hit]:
+def child_session(facts: SessionFacts) -> Iterator[Hit]:
     """The child's own session is not there, or is in another state than its channel.
 
     ## Why
@@ -146,23 +154,23 @@ def child_session(look: Look) -> Iterator[Hit]:
     ## Source
     Runtime: a child's session lies beside its parent's, under its own agent.
     """
-    terminal = look.profile.words.terminal_statuses
-    for child in look.session.children:
+    terminal = facts.profile.words.terminal_statuses
+    for child in facts.session.children:
         if child.own_session is False:
-            message = f"there is no session {shown(child.session or '')} of {shown(child.agent or '')}"
-            yield Hit(_file(look, child, "session"), message)
+            message = f"there is no session {excerpt(child.session or '')} of {excerpt(child.agent or '')}"
+            yield Hit(_file(facts, child, "session"), message)
         elif child.own_state in terminal and child.status is not None and child.status != child.own_state:
-            message = f"the channel says {shown(child.status)}, the child's session {child.own_state}"
-            yield Hit(_file(look, child, "status"), message)
+            message = f"the channel says {excerpt(child.status)}, the child's session {child.own_state}"
+            yield Hit(_file(facts, child, "status"), message)
 
 
 @rule("ABI055", name="child-cancel", severity=Severity.WARNING)
-def child_cancel(look: Look) -> Iterator[Hit]:
+def child_cancel(facts: SessionFacts) -> Iterator[Hit]:
     """A child was cancelled in the events but not in its channel, or the other way round.
 
     ## Why
-    Children die with their parent by default, and the event tells why. When only one side knows, the other
-    waits for a child that is gone, or gave up one that works.
+    Children end with their parent by default, and the event gives the reason. When only one side has it, the
+    other waits for a child that is gone, or has given up one that works.
     ## Bad
     events.jsonl += {"type":"agent.child.cancel","parent":"coder","child":"rev-1","reason":"parent_dead"}
     ## Good
@@ -172,24 +180,147 @@ def child_cancel(look: Look) -> Iterator[Hit]:
     ## Source
     Runtime: agent.child.cancel is written when a parent's death cancels its children.
     """
-    if look.survey is None:
+    if facts.survey is None:
         return
-    cancelled = dict(look.survey.cancels)
-    for child in look.session.children:
+    cancelled = dict(facts.survey.cancels)
+    for child in facts.session.children:
         names = {child.name, child.agent} - {None}
         origin = next((cancelled[name] for name in cancelled if name in names), None)
         if origin is not None and child.status not in ("cancelled", None):
-            message = f"the child {shown(child.name)} was cancelled here, but its status is"
-            yield Hit(origin, f"{message} {shown(child.status or '')}")
-        elif origin is None and child.status == "cancelled" and look.survey.events.records:
-            message = f"the child {shown(child.name)} is cancelled, but no event says so"
-            yield Hit(_file(look, child, "status"), message)
+            message = f"the child {excerpt(child.name)} was cancelled here, but its status is"
+            yield Hit(origin, f"{message} {excerpt(child.status or '')}")
+        elif origin is None and child.status == "cancelled" and facts.survey.events.records:
+            message = f"the child {excerpt(child.name)} is cancelled, but no event says so"
+            yield Hit(_file(facts, child, "status"), message)
 
 
-def _channel(look: Look, child: Child) -> Origin:
-    return look.session.origin(f"context/child/{child.name}")
+def _channel(facts: SessionFacts, child: ChildChannel) -> Origin:
+    return facts.session.origin(f"context/child/{child.name}")
 
 
-def _file(look: Look, child: Child, name: str) -> Origin:
-    origin = look.session.origin(f"context/child/{child.name}/{name}")
+def _file(facts: SessionFacts, child: ChildChannel, name: str) -> Origin:
+    origin = facts.session.origin(f"context/child/{child.name}/{name}")
     return Origin(origin.file, None, 0, None, 1, 1)
+
+
+@rule("ABI056", name="plan", severity=Severity.ERROR, effect=Effect.REJECTED)
+def plan_rule(facts: SessionFacts) -> Iterator[Hit]:
+    """The plan cannot be carried out, or a child's channel is not what its node says.
+
+    ## Why
+    A plan is version 1, mode dag-react, with 1 to 1024 nodes of kind dag or react that depend on each other
+    without a circle. A react node has a bound of steps; a node with a child has a handoff. The runtime takes
+    the plan as a whole or not at all. A channel that differs from its node is warned about: the child got
+    other instructions. What each node waits for is mentioned.
+    ## Bad
+    context/plan.json.nodes[1].deps = ["nobody"]
+    ## Good
+    context/plan.json (absent)
+    ## Fix
+    Mend the named node; let the runtime write the channel again.
+    ## Source
+    Runtime: schedule inspection.
+    """
+    session = facts.session
+    json = session.plan.json
+    if json.error is not None:
+        yield Hit(json.origin(), f"plan.json is not JSON: {json.error.reason}")
+    if json.document is None:
+        return
+    if not json.is_object:
+        yield Hit(json.origin(), "plan.json is not an object")
+        return
+    yield from _whole_faults(facts)
+    seen: dict[str, set[str]] = {"node": set(), "child": set()}
+    for node in session.plan.nodes:
+        origin = json.origin("nodes", node.index)
+        yield from (Hit(origin, message) for message in _node_faults(facts, node, seen))
+        yield from _channel_faults(session, node)
+    yield from _dependencies(session)
+    yield from _states(facts)
+
+
+def _whole_faults(facts: SessionFacts) -> Iterator[Hit]:
+    json, most = facts.session.plan.json, facts.profile.limits.plan_nodes
+    members = json.members
+    version = whole_number(members.get("version"))
+    if version != 1:
+        yield Hit(json.origin("version"), f"the version is {json_excerpt(members.get('version'))}, not 1")
+    if members.get("mode") != "dag-react":
+        yield Hit(json.origin("mode"), f"the mode is {json_excerpt(members.get('mode'))}, not dag-react")
+    nodes = members.get("nodes")
+    if not isinstance(nodes, list) or not nodes:
+        yield Hit(json.origin("nodes"), "there are no nodes")
+    elif most is not None and len(nodes) > most:
+        yield Hit(json.origin("nodes"), f"{counted(len(nodes), 'node')}; a plan has {most} at most")
+
+
+def _node_faults(facts: SessionFacts, node: PlanNode, seen: dict[str, set[str]]) -> Iterator[str]:
+    if not isinstance(node.value, dict):
+        yield f"node {node.index + 1} is {json_excerpt(node.value)}, not an object"
+        return
+    name = excerpt(node.name)
+    if node.id is None or not is_name(node.id):
+        yield f"node {node.index + 1} has no valid id"
+    for what, value in (("node", node.id), ("child", node.child)):
+        if value is not None and value in seen[what]:
+            yield f"{name}: the {what} {quoted(value)} occurs twice"
+        seen[what].add(value or "")
+    kind = node.members.get("kind")
+    if kind not in KINDS:
+        yield f"{name}: the kind is {json_excerpt(kind)}; it can be dag or react"
+    most = facts.profile.limits.react_steps
+    steps = whole_number(node.members.get("max_steps"))
+    if kind == "react" and (steps is None or steps < 1 or (most is not None and steps > most)):
+        bound = f"from 1 to {most}" if most is not None else "of at least 1"
+        yield f"{name}: max_steps is {json_excerpt(node.members.get('max_steps'))}, not a bound {bound}"
+    if node.child is not None:
+        if not is_name(node.child):
+            yield f"{name}: a child cannot be called {quoted(node.child)}"
+        if not (node.word("handoff") or "").strip():
+            yield f"{name}: there is a child, but no handoff for it"
+    else:
+        for field in ("session", "handoff"):
+            if field in node.members:
+                yield f"{name}: there is a {field}, but no child"
+
+
+def _dependencies(session: Session) -> Iterator[Hit]:
+    known = {node.id for node in session.plan.nodes}
+    for node in session.plan.nodes:
+        for place, dep in enumerate(node.deps):
+            if dep not in known:
+                origin = session.plan.json.origin("nodes", node.index, "deps", place)
+                yield Hit(origin, f"{excerpt(node.name)} depends on {quoted(dep)}, which is not a node")
+    circle = nodes_in_cycle(session.plan)
+    if circle:
+        names = " → ".join(excerpt(node.name) for node in circle[:6])
+        origin = session.plan.json.origin("nodes", circle[0].index, "deps")
+        yield Hit(origin, f"these nodes wait for each other: {names}")
+
+
+def _channel_faults(session: Session, node: PlanNode) -> Iterator[Hit]:
+    child = session.child(node.child) if node.child is not None else None
+    if child is None:
+        return
+    pairs = (
+        ("agent", node.word("agent"), child.agent),
+        ("session", node.word("session"), child.session),
+        ("handoff", node.word("handoff"), child.part("handoff.md").text or None),
+    )
+    for name, wanted, found in pairs:
+        if wanted is not None and found is not None and wanted.strip() != found.strip():
+            origin = session.plan.json.origin("nodes", node.index, name)
+            message = f"the {name} of {excerpt(node.name)} is not that of the channel {excerpt(child.name)}"
+            yield Hit(origin, message, Severity.WARNING, Effect.NONE)
+
+
+def _states(facts: SessionFacts) -> Iterator[Hit]:
+    session = facts.session
+    states = node_states(session)
+    shown_states = [f"{excerpt(node.name)} {excerpt(states[node.index])}" for node in session.plan.nodes[:8]]
+    more = f" and {len(session.plan.nodes) - 8} more" if len(session.plan.nodes) > 8 else ""
+    unfinished = [state for state in states.values() if state not in ("done", "ready")]
+    if shown_states and unfinished:
+        origin: Origin = session.plan.json.origin("nodes")
+        yield Hit(origin, f"the nodes: {', '.join(shown_states)}{more}", Severity.INFO, Effect.NONE)

@@ -1,4 +1,4 @@
-"""The rule about what a collection must never delete (ABI048).
+"""The rule about files that a collection must never delete (ABI048).
 
 In the examples `delete NAME` is a step of a collection plan for a sound session.
 """
@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ctxview.analysis.wording import listed, shown
-from ctxview.findings import Effect, Hit, Severity, rule
-from ctxview.formats.session.child_uses import uses_by_child
-from ctxview.formats.session.look import Look
-from ctxview.formats.session.names import EVENTS, MESSAGES
+from ctxview.analysis.wording import excerpt, listed
+from ctxview.core.findings import Effect, Hit, Severity, rule
+from ctxview.formats.session.grammar import EVENTS, MESSAGES
+from ctxview.formats.session.store.blobs import uses_by_child
+from ctxview.formats.session.survey.facts import SessionFacts
 
 
 @rule("ABI048", name="gc-plan", severity=Severity.ERROR, effect=Effect.DELETED)
-def gc_plan(look: Look, deletions: Sequence[str]) -> Iterator[Hit]:
+def gc_plan(facts: SessionFacts, deletions: Sequence[str]) -> Iterator[Hit]:
     """A plan to collect would delete the history, or a child's result that is still referred to.
 
     ## Why
-    Only what can be rebuilt may go: the pack, blobs nobody refers to, chunks whose lines are still in the
-    history. Everything else in a session is protected, whatever its age.
+    Only files that can be rebuilt may be deleted: the pack, unreferenced blobs, and chunks whose lines are
+    still in the history. Everything else in a session is protected, however old it is.
     ## Bad
     delete messages.jsonl
     ## Good
@@ -30,11 +30,11 @@ def gc_plan(look: Look, deletions: Sequence[str]) -> Iterator[Hit]:
     ## Source
     Source document, Context GC: the rules of what may and must not be deleted.
     """
-    uses = uses_by_child(look.session)
+    uses = uses_by_child(facts.session)
     for name in deletions:
         parts = name.split("/")
-        origin = look.session.origin(name)
+        origin = facts.session.origin(name)
         if parts[0] in (MESSAGES, EVENTS, ".store"):
-            yield Hit(origin, f"{shown(name, 60)} is the history itself")
+            yield Hit(origin, f"{excerpt(name, 60)} is the history itself")
         elif parts[:2] == ["context", "child"] and (used := uses.get(parts[2] if len(parts) > 2 else "")):
-            yield Hit(origin, f"{shown(name, 60)} is still used by {listed(used)}")
+            yield Hit(origin, f"{excerpt(name, 60)} is still used by {listed(used)}")

@@ -1,26 +1,27 @@
-"""The rules about the files of a session and their one-line controls (ABI001 to 007).
+"""The rules about files of a session, their one-line controls, and the columnar store (ABI001 to 007, 012).
 
 Examples change a sound session, line by line: `FILE = TEXT` writes a file, `FILE += LINE` adds a line to it,
-`FILE (absent)`, `FILE (empty)`, `FILE (link)` and `FILE (mode 644)` say what stands there instead.
+`FILE (absent)`, `FILE (empty)`, `FILE (link)` and `FILE (mode 644)` say what is there instead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ctxview.analysis.wording import counted, listed, quoted, spelled
-from ctxview.findings import Effect, Hit, Severity, rule
-from ctxview.formats.session.folder import EntryKind, Part
-from ctxview.formats.session.look import Look
-from ctxview.formats.session.names import EVENTS, MESSAGES, is_clean_path, is_name
-from ctxview.state import Origin
+from ctxview.analysis.wording import counted, excerpt, json_excerpt, listed, quoted
+from ctxview.core.findings import Effect, Hit, Severity, rule
+from ctxview.core.origin import Origin
+from ctxview.formats.kit.folder import EntryKind, FolderFile
+from ctxview.formats.session.grammar import EVENTS, MESSAGES, is_clean_path, is_name
+from ctxview.formats.session.history import DATA, ColumnarStore, missing_shards, wal_row
+from ctxview.formats.session.survey.facts import SessionFacts
 
 SINGLE_VALUES = ("state", "cwd", "created_at", "updated_at", "current_run")
 LARGEST_BUDGET = 2**64 - 1
 
 
 @rule("ABI001", name="history-missing", severity=Severity.ERROR, effect=Effect.REJECTED)
-def history_missing(look: Look) -> Iterator[Hit]:
+def history_missing(facts: SessionFacts) -> Iterator[Hit]:
     """One of the two histories is missing, or is not a plain file.
 
     ## Why
@@ -31,20 +32,22 @@ def history_missing(look: Look) -> Iterator[Hit]:
     ## Good
     messages.jsonl (empty)
     ## Fix
-    Bring the file back from where it went; an empty one is right only for a session nobody has used.
+    Restore the file; an empty one is right only for a session that was never used.
     ## Source
     Source document, Session Layout: messages.jsonl is truth. Runtime: durable session files are plain files.
     """
     for name in (MESSAGES, EVENTS):
-        part = look.session.part(name)
+        part = facts.session.part(name)
         if part.kind is EntryKind.ABSENT:
-            yield Hit(look.session.origin(name), f"there is no {name}")
+            yield Hit(facts.session.origin(name), f"there is no {name}")
         elif part.kind is not EntryKind.FILE:
-            yield Hit(look.session.origin(name), f"{name} is {part.kind.told}, not a file; it is not read")
+            yield Hit(
+                facts.session.origin(name), f"{name} is {part.kind.description}, not a file; it is not read"
+            )
 
 
 @rule("ABI002", name="part-missing", severity=Severity.WARNING, effect=Effect.REJECTED)
-def part_missing(look: Look) -> Iterator[Hit]:
+def part_missing(facts: SessionFacts) -> Iterator[Hit]:
     """Files or folders that the runtime expects in every session are not there.
 
     ## Why
@@ -59,7 +62,7 @@ def part_missing(look: Look) -> Iterator[Hit]:
     ## Source
     Source document, Session Layout ("may contain"); runtime: required files and folders.
     """
-    session, required = look.session, look.profile.required
+    session, required = facts.session, facts.profile.required
     here = {entry.name: entry.kind for entry in session.entries}
     missing = [name for name in required.session if name not in here]
     if missing:
@@ -72,7 +75,7 @@ def part_missing(look: Look) -> Iterator[Hit]:
 
 
 @rule("ABI003", name="invalid-name", severity=Severity.ERROR, effect=Effect.REJECTED)
-def invalid_name(look: Look) -> Iterator[Hit]:
+def invalid_name(facts: SessionFacts) -> Iterator[Hit]:
     """The session's folder, or that of a child channel, has a name the runtime does not take.
 
     ## Why
@@ -83,11 +86,11 @@ def invalid_name(look: Look) -> Iterator[Hit]:
     ## Good
     context/child/rev-2/status = done
     ## Fix
-    Rename the folder, and whatever refers to it.
+    Rename the folder, and change all references to it.
     ## Source
     Runtime: object names; its pack builder refuses the whole rebuild for one bad child name.
     """
-    session = look.session
+    session = facts.session
     if not is_name(session.name):
         yield Hit(session.origin(), f"a session cannot be called {quoted(session.name)}")
     for child in session.children:
@@ -101,11 +104,11 @@ def invalid_name(look: Look) -> Iterator[Hit]:
 
 
 @rule("ABI004", name="control-word", severity=Severity.ERROR)
-def control_word(look: Look) -> Iterator[Hit]:
+def control_word(facts: SessionFacts) -> Iterator[Hit]:
     """A file of one word holds another word than the runtime knows, or more than one.
 
     ## Why
-    The state is active, idle, done, error or cancelled. A budget that is no single number, or has spaces
+    The state is active, idle, done, error or cancelled. A budget that is not a single number, or has spaces
     around it, stops the pack builder. Spaces and further lines in the other files are only warned about:
     most readers trim them.
     ## Bad
@@ -117,7 +120,7 @@ def control_word(look: Look) -> Iterator[Hit]:
     ## Source
     Runtime: session state words; the budget is blank or one unsigned number.
     """
-    session, words = look.session, look.profile.words
+    session, words = facts.session, facts.profile.words
     state = session.part("state")
     if words.states and state.readable and state.value not in words.states:
         known = ", ".join(words.states)
@@ -131,7 +134,7 @@ def control_word(look: Look) -> Iterator[Hit]:
 
 
 @rule("ABI005", name="cwd-or-meta", severity=Severity.ERROR, effect=Effect.REJECTED)
-def cwd_or_meta(look: Look) -> Iterator[Hit]:
+def cwd_or_meta(facts: SessionFacts) -> Iterator[Hit]:
     """The working directory or the meta data of the session cannot be used.
 
     ## Why
@@ -146,7 +149,7 @@ def cwd_or_meta(look: Look) -> Iterator[Hit]:
     ## Source
     Runtime: chroot paths, session meta data.
     """
-    session = look.session
+    session = facts.session
     cwd = session.part("cwd")
     if cwd.value is not None and not is_clean_path(cwd.value):
         yield Hit(_first_line(cwd), f"{quoted(cwd.value, 60)} is not a clean absolute path")
@@ -158,8 +161,8 @@ def cwd_or_meta(look: Look) -> Iterator[Hit]:
     for name in ("client", "model", "scope"):
         value = meta.members.get(name, "")
         if not isinstance(value, str):
-            yield Hit(meta.origin(name), f"{name} is {spelled(value)}, not a string")
-    scopes = look.profile.words.scopes
+            yield Hit(meta.origin(name), f"{name} is {json_excerpt(value)}, not a string")
+    scopes = facts.profile.words.scopes
     if session.scope is not None and scopes and session.scope not in scopes:
         message = f"the scope is {quoted(session.scope)}; it can be {', '.join(scopes)}"
         yield Hit(meta.origin("scope"), message)
@@ -169,8 +172,8 @@ def cwd_or_meta(look: Look) -> Iterator[Hit]:
 
 
 @rule("ABI006", name="times", severity=Severity.WARNING)
-def times(look: Look) -> Iterator[Hit]:
-    """The times of creation and of the last change are no seconds, or in the wrong order.
+def times(facts: SessionFacts) -> Iterator[Hit]:
+    """The times of creation and of the last change are not in seconds, or in the wrong order.
 
     ## Why
     Both are whole seconds since 1970. Tools that sort or collect sessions by age go wrong with anything
@@ -186,7 +189,7 @@ def times(look: Look) -> Iterator[Hit]:
     """
     found = {}
     for name in ("created_at", "updated_at"):
-        part = look.session.part(name)
+        part = facts.session.part(name)
         value = part.value
         if value is None:
             continue
@@ -197,12 +200,12 @@ def times(look: Look) -> Iterator[Hit]:
     if len(found) == 2 and found["updated_at"] < found["created_at"]:
         seconds = found["created_at"] - found["updated_at"]
         message = f"the session was changed {counted(seconds, 'second')} before it was created"
-        yield Hit(_first_line(look.session.part("updated_at")), message)
+        yield Hit(_first_line(facts.session.part("updated_at")), message)
 
 
 @rule("ABI007", name="links-and-modes", severity=Severity.WARNING)
-def links_and_modes(look: Look) -> Iterator[Hit]:
-    """A symbolic link stands in the session, or others may read a private one.
+def links_and_modes(facts: SessionFacts) -> Iterator[Hit]:
+    """The session contains a symbolic link, or is private but readable by others.
 
     ## Why
     The runtime follows no links inside a session: what is behind one is missing for it, and this program does
@@ -216,21 +219,21 @@ def links_and_modes(look: Look) -> Iterator[Hit]:
     ## Source
     Runtime: session paths are plain files and folders, modes 0600 and 0700.
     """
-    session = look.session
+    session = facts.session
     for name in session.links:
-        yield Hit(session.origin(name), f"{quoted(name, 60)} is a symbolic link; nobody follows it")
+        yield Hit(session.origin(name), f"{quoted(name, 60)} is a symbolic link; it is not followed")
     if session.scope == "private" and session.wide_open:
         open_to_others = listed(session.wide_open, 3)
         message = f"the session is private, but others may use {open_to_others}"
         yield Hit(session.origin(session.wide_open[0]), message)
 
 
-def _first_line(part: Part) -> Origin:
+def _first_line(part: FolderFile) -> Origin:
     end = (part.data or b"").find(b"\n")
     return Origin(part.file, None, 0, end if end >= 0 else len(part.data or b""), 1, 1)
 
 
-def _budget_fault(part: Part) -> Iterator[Hit]:
+def _budget_fault(part: FolderFile) -> Iterator[Hit]:
     lines = [line for line in part.text.split("\n") if line.strip()]
     if not lines:
         return
@@ -246,3 +249,68 @@ def _budget_fault(part: Part) -> Iterator[Hit]:
     else:
         return
     yield Hit(origin, message, effect=Effect.REJECTED)
+
+
+@rule("ABI012", name="columnar-store", severity=Severity.ERROR)
+def columnar_store(facts: SessionFacts) -> Iterator[Hit]:
+    """The store behind the histories contradicts itself, or cannot be read whole here.
+
+    ## Why
+    With a manifest in .store the visible files are empty markers, and the history is in shards and a log. A
+    marker with content, a missing shard or a gap in the numbers means that part of the history is lost or
+    read twice. A torn last line of the log is warned about: the runtime cuts it off. Without pyarrow the
+    shards cannot be read, which is mentioned.
+    ## Bad
+    .store/manifest.json = {"version": 1, "next_shard": 0}
+    ## Good
+    .store/lock (empty)
+    ## Fix
+    Keep a copy before the runtime repairs anything; `pip install ctxview[columnar]` to read shards.
+    ## Source
+    Runtime: columnar session store.
+    """
+    session, store = facts.session, facts.history.store
+    if store is None:
+        return
+    manifest = store.manifest
+    if not manifest.is_object:
+        reason = manifest.error.reason if manifest.error is not None else "it is not an object"
+        yield Hit(
+            manifest.origin(), f"the manifest cannot be read: {excerpt(reason, 120)}", effect=Effect.REJECTED
+        )
+    for name in (MESSAGES, EVENTS):
+        entry = session.folder.entry(name)
+        if entry.kind is EntryKind.FILE and entry.size:
+            message = f"{name} has {entry.size:,} bytes, but with a manifest it is only a marker"
+            yield Hit(session.origin(name), message)
+    gone = list(missing_shards(store))
+    if gone:
+        message = f"{counted(len(gone), 'shard')} of {store.shards} missing: {listed(gone)}"
+        yield Hit(session.origin(DATA), message, effect=Effect.DELETED)
+    yield from _wal_hits(facts, store)
+    if store.shards and not store.readable:
+        message = f"{counted(store.shards, 'shard')} cannot be read without pyarrow; only the log is shown"
+        yield Hit(session.origin(DATA), message, Severity.INFO)
+
+
+def _wal_hits(facts: SessionFacts, store: ColumnarStore) -> Iterator[Hit]:
+    records = store.wal.records
+    torn = records[-1] if records and store.wal.torn else None
+    if torn is not None:
+        message = "the last line of the log is torn; the runtime cuts it off"
+        yield Hit(torn.origin(), message, Severity.WARNING, Effect.TRUNCATED)
+    expected = {name: store.head(name, "lines") for name in (MESSAGES, EVENTS)}
+    for record in records:
+        row = wal_row(record)
+        if row is None:
+            if record is not torn:
+                reason = excerpt(record.problem or "stream, ordinal or payload is missing", 100)
+                yield Hit(record.origin(), f"line {record.line} of the log is not a row: {reason}")
+            continue
+        if row.ordinal < expected[row.stream]:
+            # Rows that are already in a shard are left over from before the last commit.
+            continue
+        if row.ordinal > expected[row.stream]:
+            message = f"the log continues with row {row.ordinal} of {row.stream}, not {expected[row.stream]}"
+            yield Hit(record.origin("ordinal"), message)
+        expected[row.stream] = row.ordinal + 1

@@ -1,4 +1,4 @@
-"""The rules about a pack as the builder would build it now (ABI035 to 038).
+"""The rules that compare a pack with the one that the builder would build now (ABI035 to 038).
 
 Examples change a sound session, as in `layout`.
 """
@@ -8,21 +8,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from ctxview.analysis.wording import counted, listed, quoted, shown
-from ctxview.findings import Hit, Severity, rule
-from ctxview.formats.session.candidates import FENCE, candidates, first_fit
-from ctxview.formats.session.look import Look
+from ctxview.analysis.wording import counted, excerpt, listed, quoted
+from ctxview.core.findings import Hit, Severity, rule
+from ctxview.core.origin import Origin
+from ctxview.formats.session.grammar import MESSAGES, tail_count
 from ctxview.formats.session.model import PackItem
-from ctxview.formats.session.names import MESSAGES, tail_count
-from ctxview.formats.session.pack import offers
-from ctxview.formats.session.pack_sources import is_child_history
-from ctxview.formats.session.packed import packed_sections, sections_in, source_text
-from ctxview.state import Origin
+from ctxview.formats.session.pack_builder import pack_offers, packed_sections, sections_in, source_text
+from ctxview.formats.session.pack_candidates import FENCE, candidates, first_fit, is_child_history
+from ctxview.formats.session.survey.facts import SessionFacts
 
 
 @rule("ABI035", name="pack-incomplete", severity=Severity.WARNING)
-def pack_incomplete(look: Look) -> Iterator[Hit]:
-    """The items stand in another order than the builder's, or a source that it would take is not there.
+def pack_incomplete(facts: SessionFacts) -> Iterator[Hit]:
+    """The items are in another order than the builder's, or a source that it would take is missing.
 
     ## Why
     The builder offers its sources in a fixed order; one that does not fit is passed over, and a later,
@@ -34,32 +32,30 @@ def pack_incomplete(look: Look) -> Iterator[Hit]:
     ## Good
     context/todo.md (empty)
     ## Fix
-    Build the pack anew; `ctxview pack SESSION` says why each source is in or out, and what stops the builder.
+    Build the pack again; `ctxview pack SESSION` says why each source is in or out and what stops the builder.
     ## Source
     Runtime: the candidates of the pack builder, its first fit, and what it refuses to build from.
     """
-    pack, order = look.session.pack, look.profile.pack.order
+    pack, order = facts.session.pack, facts.profile.pack.order
     if not pack.items or not order:
         return
     recent = next((tail_count(item.range or "") for item in pack.items if item.source == MESSAGES), None)
-    offered = candidates(look.session, look.history.messages, look.profile, recent)
-    chosen = [each.candidate for each in first_fit(offered, look.session.budget) if each.taken]
+    offered = candidates(facts.session, facts.history.messages, facts.profile, recent)
+    chosen = [each.candidate for each in first_fit(offered, facts.session.budget) if each.taken]
     packed = [item.source for item in pack.items]
     left_out = [each.source for each in chosen if each.source not in packed]
     if left_out:
-        yield Hit(pack.json.origin("items"), _missing(look, recent, left_out))
+        yield Hit(pack.json.origin("items"), _missing(facts, recent, left_out))
     places = {each.source: place for place, each in enumerate(offered)}
     known = [places[source] for source in packed if source in places]
     if known != sorted(known):
         first = next(place for place, pair in enumerate(pairwise(known)) if pair[0] > pair[1])
         source = [source for source in packed if source in places][first + 1]
-        yield Hit(
-            pack.json.origin("items"), f"{shown(source or '', 60)} stands later than the builder puts it"
-        )
+        yield Hit(pack.json.origin("items"), f"{excerpt(source or '', 60)} is later than the builder puts it")
 
 
 @rule("ABI036", name="pack-child", severity=Severity.ERROR)
-def pack_child(look: Look) -> Iterator[Hit]:
+def pack_child(facts: SessionFacts) -> Iterator[Hit]:
     """The pack takes in a child's history, or the result of a child that has not finished.
 
     ## Why
@@ -74,49 +70,51 @@ def pack_child(look: Look) -> Iterator[Hit]:
     ## Source
     Source document, Dedup: child results are merged as refs, summaries and artifacts.
     """
-    terminal = look.profile.words.terminal_statuses
-    for item in look.session.pack.items:
-        origin = look.session.pack.origin(item, "source")
+    terminal = facts.profile.words.terminal_statuses
+    for item in facts.session.pack.items:
+        origin = facts.session.pack.origin(item, "source")
         if item.source is not None and is_child_history(item.source):
-            yield Hit(origin, f"{quoted(item.source, 60)} is a history of its own")
+            yield Hit(origin, f"{quoted(item.source, 60)} is the history of a child")
             continue
-        status = _status(look, item) if item.kind == "child_result" else None
+        status = _status(facts, item) if item.kind == "child_result" else None
         if status is not None and terminal and status not in terminal:
-            message = f"the child has not finished, its status is {shown(status)}"
+            message = f"the child has not finished, its status is {excerpt(status)}"
             yield Hit(origin, message, Severity.WARNING)
 
 
 @rule("ABI037", name="pack-text-stale", severity=Severity.WARNING)
-def pack_text_stale(look: Look) -> Iterator[Hit]:
+def pack_text_stale(facts: SessionFacts) -> Iterator[Hit]:
     """pack.md does not show what pack.json lists, or shows it as it was before.
 
     ## Why
-    pack.md is what a person reads to see what the model was sent. When a section is missing, stands elsewhere
-    or has another text than its source, it misleads. A source with a line of as many backquotes as its fence
-    ends its section early, so that whatever follows looks like part of the pack.
+    People read pack.md to see what the model was sent. When a section is missing, in another place or has
+    another text than its source, it misleads. A source with a line of as many backquotes as its fence ends
+    its section early, so that the following text looks like part of the pack.
     ## Bad
     context/summary.md = Ten other words which the pack has not seen yet.
     ## Good
     context/pack.md (absent)
     ## Fix
-    Build the pack anew with `ctxview pack --write`, which gives such a source a longer fence.
+    Build the pack again with `ctxview pack --write`, which gives such a source a longer fence.
     ## Source
     Source document, Context Pack: what was sent can be inspected by reading the pack.
     """
-    markdown = look.session.pack.markdown
-    if markdown.readable and not markdown.is_blank and look.profile.pack.title is not None:
-        yield from _section_hits(look)
-    sections = packed_sections(look)
-    for item in look.session.pack.items:
-        content = source_text(look, item)
+    markdown = facts.session.pack.markdown
+    if markdown.readable and not markdown.is_blank and facts.profile.pack.title is not None:
+        yield from _section_hits(facts)
+    sections = packed_sections(facts)
+    for item in facts.session.pack.items:
+        content = source_text(facts, item)
         fence = sections[item.source].fence if item.source in sections else FENCE
         if content is not None and any(line.startswith(fence) for line in content.split("\n")):
-            origin = look.session.pack.origin(item, "source")
-            yield Hit(origin, f"{shown(item.name, 60)} has a line that ends the text fence of pack.md early")
+            origin = facts.session.pack.origin(item, "source")
+            yield Hit(
+                origin, f"{excerpt(item.name, 60)} has a line that ends the text fence of pack.md early"
+            )
 
 
 @rule("ABI038", name="pack-item-reference", severity=Severity.INFO)
-def pack_item_reference(look: Look) -> Iterator[Hit]:
+def pack_item_reference(facts: SessionFacts) -> Iterator[Hit]:
     """An item of the pack carries hashes or references that are expanded only when it is selected.
 
     ## Why
@@ -131,40 +129,36 @@ def pack_item_reference(look: Look) -> Iterator[Hit]:
     ## Source
     Source document, Dedup: pack items may reference hashes and refs that are expanded only when selected.
     """
-    sections = packed_sections(look)
-    for item in look.session.pack.items:
+    sections = packed_sections(facts)
+    for item in facts.session.pack.items:
         carried = [name for name in ("hash", "hashes", "refs", "ref") if name in item.members]
         if carried:
             expanded = "expanded in pack.md" if item.source in sections else "not expanded in pack.md"
-            message = f"{shown(item.name, 60)} carries {' and '.join(carried)}, {expanded}"
-            yield Hit(look.session.pack.origin(item, carried[0]), message)
+            message = f"{excerpt(item.name, 60)} carries {' and '.join(carried)}, {expanded}"
+            yield Hit(facts.session.pack.origin(item, carried[0]), message)
 
 
-def _missing(look: Look, recent: int | None, left_out: list[str]) -> str:
-    # What stops the builder takes a look at every record and message, so it is asked only now.
-    aborts = offers(look.session, look.history.messages, look.profile, recent=recent).aborts
+def _missing(facts: SessionFacts, recent: int | None, left_out: list[str]) -> str:
+    # Finding out what stops the builder reads every record and message, so it is done only here.
+    aborts = pack_offers(facts.session, facts.history.messages, facts.profile, recent=recent).aborts
     missing = f"{listed(left_out)} {'is' if len(left_out) == 1 else 'are'} not in the pack"
     if not aborts:
         return f"{missing}, but the builder would take {'it' if len(left_out) == 1 else 'them'} now"
     more = f" and {counted(len(aborts) - 1, 'other reason')}" if len(aborts) > 1 else ""
-    return f"{missing}, and the builder builds none at all now: {shown(aborts[0], 120)}{more}"
+    return f"{missing}, and the builder builds no pack at all now: {excerpt(aborts[0], 120)}{more}"
 
 
-def _status(look: Look, item: PackItem) -> str | None:
+def _status(facts: SessionFacts, item: PackItem) -> str | None:
     parts = (item.source or "").split("/")
-    child = look.session.child(parts[2]) if len(parts) > 3 and parts[:2] == ["context", "child"] else None
+    child = facts.session.child(parts[2]) if len(parts) > 3 and parts[:2] == ["context", "child"] else None
     return child.status if child is not None else None
 
 
-def _ended(content: str) -> str:
-    return content if content.endswith("\n") else f"{content}\n"
-
-
-def _section_hits(look: Look) -> Iterator[Hit]:
-    markdown = look.session.pack.markdown
+def _section_hits(facts: SessionFacts) -> Iterator[Hit]:
+    markdown = facts.session.pack.markdown
     sections = sections_in(markdown.text)
     shown_sources = [section.source for section in sections]
-    listed_sources = [item.source for item in look.session.pack.items if item.source is not None]
+    listed_sources = [item.source for item in facts.session.pack.items if item.source is not None]
     missing = [source for source in listed_sources if source not in shown_sources]
     if missing:
         yield Hit(
@@ -174,14 +168,14 @@ def _section_hits(look: Look) -> Iterator[Hit]:
         yield Hit(
             Origin(markdown.file, start=0, line=1, column=1), "pack.md shows the items in another order"
         )
-    items = {item.source: item for item in look.session.pack.items}
+    items = {item.source: item for item in facts.session.pack.items}
     for section in sections:
         item = items.get(section.source)
-        content = source_text(look, item) if item is not None else None
-        if content is not None and section.body != _ended(content):
+        content = source_text(facts, item) if item is not None else None
+        if content is not None and section.body != content.removesuffix("\n") + "\n":
             start = len(markdown.text[: section.start].encode())
             line = markdown.text.count("\n", 0, section.start) + 1
             origin = Origin(markdown.file, None, start, start + len(section.body.encode()), line, 1)
             changed = counted(abs(len(content) - len(section.body)), "character")
-            message = f"{shown(section.source, 60)} is not what pack.md shows ({changed} of difference)"
+            message = f"{excerpt(section.source, 60)} is not what pack.md shows ({changed} of difference)"
             yield Hit(origin, message)

@@ -7,38 +7,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ctxview.analysis.wording import quoted, shown, spelled
-from ctxview.findings import Effect, Hit, Severity, rule
-from ctxview.formats.session.look import Look
+from msgspec import Struct
+
+from ctxview.analysis.wording import excerpt, json_excerpt, quoted
+from ctxview.core.findings import Effect, Hit, Severity, rule
+from ctxview.core.origin import JsonValue
+from ctxview.formats.kit.json_records import JsonRecord, JsonRecordFile
+from ctxview.formats.session.grammar import EVENTS, MESSAGES, has_control, is_hash_id, is_name
 from ctxview.formats.session.model import Session
-from ctxview.formats.session.names import EVENTS, MESSAGES, has_control, is_hash_id, is_name
-from ctxview.formats.session.pack_sources import source_fault
+from ctxview.formats.session.pack_candidates import source_fault
 from ctxview.formats.session.profile import Profile
-from ctxview.formats.session.records import Record, RecordFile
-from ctxview.quick_dataclass import dataclass
-from ctxview.state import JsonValue
+from ctxview.formats.session.survey.facts import SessionFacts
 
 Fault = tuple[str, str]
-"""The member that is wrong, and what is wrong with it."""
+"""The name of a wrong member, and the reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class RecordKindSpec(Struct, frozen=True):
     """One kind of record: its file, the member that names it, its one-line texts, and its other checks."""
 
-    file: RecordFile
+    file: JsonRecordFile
     key: str
     texts: tuple[str, ...]
-    check: Callable[[Record, Profile], Iterator[Fault]]
+    check: Callable[[JsonRecord, Profile], Iterator[Fault]]
 
 
 @rule("ABI022", name="record-shape", severity=Severity.ERROR, effect=Effect.REJECTED)
-def record_shape(look: Look) -> Iterator[Hit]:
+def record_shape(facts: SessionFacts) -> Iterator[Hit]:
     """A line of a derived file is broken, or lacks a field that its kind of record has.
 
     ## Why
-    The pack builder checks these files as a whole: one bad line, and no pack is built at all. A key that
-    stands twice hides one of its values.
+    The pack builder checks these files as a whole: one bad line, and no pack is built at all. A duplicate key
+    hides one of its values.
     ## Bad
     context/facts.jsonl += {"id": "f3", "source": "messages:1"}
     ## Good
@@ -48,36 +48,38 @@ def record_shape(look: Look) -> Iterator[Hit]:
     ## Source
     Source document, Compression, Swap and Dedup: the examples. Runtime: context record inspection.
     """
-    for kind in kinds_of(look.session):
+    for kind in kinds_of(facts.session):
         for record in kind.file.records:
             if record.problem is not None:
-                yield Hit(record.origin(), shown(record.problem, 160))
+                yield Hit(record.origin(), excerpt(record.problem, 160))
                 continue
-            for name, reason in _faults(kind, record, look.profile):
+            wrong = [name for name in kind.texts if not isinstance(record.members.get(name), str)]
+            not_texts = [_not_a(record, name, "string") for name in wrong]
+            for name, reason in (*not_texts, *kind.check(record, facts.profile)):
                 yield Hit(record.origin(name), reason)
             if record.document is not None and record.document.duplicates:
                 key = record.document.duplicates[0]
                 yield Hit(
-                    record.origin(key.rpartition("/")[2]), f"the key {quoted(key[1:])} stands here twice"
+                    record.origin(key.rpartition("/")[2]), f"the key {quoted(key[1:])} occurs twice here"
                 )
 
 
 @rule("ABI023", name="record-id-twice", severity=Severity.WARNING)
-def record_id_twice(look: Look) -> Iterator[Hit]:
+def record_id_twice(facts: SessionFacts) -> Iterator[Hit]:
     """Two records of one file have the same id.
 
     ## Why
-    Whatever refers to the id may mean either. The runtime does not check it.
+    A reference to the id may mean either. The runtime does not check it.
     ## Bad
     context/facts.jsonl += {"id": "f1", "text": "It works.", "source": "messages:1"}
     ## Good
     context/facts.jsonl += {"id": "f3", "text": "It works.", "source": "messages:1"}
     ## Fix
-    Give the later one an id of its own.
+    Give the later one another id.
     ## Source
-    Source document, Compression: records are told apart by id.
+    Source document, Compression: records are identified by id.
     """
-    for kind in kinds_of(look.session):
+    for kind in kinds_of(facts.session):
         if kind.key == "hash":
             continue
         seen: dict[str, int] = {}
@@ -93,7 +95,7 @@ def record_id_twice(look: Look) -> Iterator[Hit]:
 
 
 @rule("ABI024", name="record-text", severity=Severity.ERROR, effect=Effect.REJECTED)
-def record_text(look: Look) -> Iterator[Hit]:
+def record_text(facts: SessionFacts) -> Iterator[Hit]:
     """A text of a record is empty, or holds control characters.
 
     ## Why
@@ -108,7 +110,7 @@ def record_text(look: Look) -> Iterator[Hit]:
     ## Source
     Runtime: texts of context records are single lines that are not empty.
     """
-    for kind in kinds_of(look.session):
+    for kind in kinds_of(facts.session):
         for record in kind.file.records:
             for name in kind.texts:
                 value = record.text(name)
@@ -118,38 +120,31 @@ def record_text(look: Look) -> Iterator[Hit]:
                     yield Hit(record.origin(name), f"{name} holds a control character: {quoted(value, 30)}")
 
 
-def kinds_of(session: Session) -> Iterator[Kind]:
-    """Every file of records in the session."""
-    yield Kind(session.facts, "id", ("text", "source"), _named)
-    yield Kind(session.decisions, "id", ("decision", "source"), _named)
-    yield Kind(session.refs, "id", ("path", "summary"), _reference)
+def kinds_of(session: Session) -> Iterator[RecordKindSpec]:
+    """Yield every file of records in the session."""
+    yield RecordKindSpec(session.facts, "id", ("text", "source"), _named)
+    yield RecordKindSpec(session.decisions, "id", ("decision", "source"), _named)
+    yield RecordKindSpec(session.refs, "id", ("path", "summary"), _reference)
     for child in session.children:
-        yield Kind(child.refs, "id", ("path", "summary"), _reference)
-    yield Kind(session.swap.index, "id", ("summary",), _swapped)
-    yield Kind(session.dedup.index, "hash", (), _shared)
+        yield RecordKindSpec(child.refs, "id", ("path", "summary"), _reference)
+    yield RecordKindSpec(session.swap.index, "id", ("summary",), _swapped)
+    yield RecordKindSpec(session.dedup.index, "hash", (), _shared)
 
 
-def _faults(kind: Kind, record: Record, profile: Profile) -> Iterator[Fault]:
-    for name in kind.texts:
-        if not isinstance(record.members.get(name), str):
-            yield _not_a(record, name, "string")
-    yield from kind.check(record, profile)
-
-
-def _named(record: Record, profile: Profile) -> Iterator[Fault]:
+def _named(record: JsonRecord, profile: Profile) -> Iterator[Fault]:
     name = record.members.get("id")
     if not isinstance(name, str):
         yield _not_a(record, "id", "string")
     elif not is_name(name):
-        yield "id", f"the id {quoted(name)} is no proper name"
+        yield "id", f"the id {quoted(name)} is not a valid name"
 
 
-def _reference(record: Record, profile: Profile) -> Iterator[Fault]:
+def _reference(record: JsonRecord, profile: Profile) -> Iterator[Fault]:
     yield from _named(record, profile)
     yield from _one_of(record, "kind", profile.words.ref_kinds)
 
 
-def _swapped(record: Record, profile: Profile) -> Iterator[Fault]:
+def _swapped(record: JsonRecord, profile: Profile) -> Iterator[Fault]:
     yield from _hash(record, "id")
     yield from _one_of(record, "kind", profile.words.swap_kinds)
     source = record.members.get("source")
@@ -160,7 +155,7 @@ def _swapped(record: Record, profile: Profile) -> Iterator[Fault]:
     yield from _unsigned(record, "tokens")
 
 
-def _shared(record: Record, profile: Profile) -> Iterator[Fault]:
+def _shared(record: JsonRecord, profile: Profile) -> Iterator[Fault]:
     yield from _hash(record, "hash")
     refs = record.members.get("refs")
     if not isinstance(refs, list) or not all(isinstance(each, str) for each in refs):
@@ -168,15 +163,15 @@ def _shared(record: Record, profile: Profile) -> Iterator[Fault]:
     yield from _unsigned(record, "bytes", "tokens")
 
 
-def _hash(record: Record, name: str) -> Iterator[Fault]:
+def _hash(record: JsonRecord, name: str) -> Iterator[Fault]:
     value = record.members.get(name)
     if not isinstance(value, str):
         yield _not_a(record, name, "string")
     elif not is_hash_id(value):
-        yield name, f"the {name} {quoted(value)} is no content address: those begin with sha256-"
+        yield name, f"the {name} {quoted(value)} is not a content address: those begin with sha256-"
 
 
-def _one_of(record: Record, name: str, words: tuple[str, ...]) -> Iterator[Fault]:
+def _one_of(record: JsonRecord, name: str, words: tuple[str, ...]) -> Iterator[Fault]:
     value: JsonValue = record.members.get(name)
     if not isinstance(value, str):
         yield _not_a(record, name, "string")
@@ -184,14 +179,14 @@ def _one_of(record: Record, name: str, words: tuple[str, ...]) -> Iterator[Fault
         yield name, f"the {name} is {quoted(value)}; it can be {', '.join(words)}"
 
 
-def _unsigned(record: Record, *names: str) -> Iterator[Fault]:
+def _unsigned(record: JsonRecord, *names: str) -> Iterator[Fault]:
     for name in names:
         if record.number(name) is None:
             yield _not_a(record, name, "unsigned number")
 
 
-def _not_a(record: Record, name: str, what: str) -> Fault:
-    article = "an" if what[0] in "aeiou" else "a"
+def _not_a(record: JsonRecord, name: str, kind: str) -> Fault:
+    article = "an" if kind[0] in "aeiou" else "a"
     if name not in record.members:
         return name, f"there is no {name}"
-    return name, f"{name} is {spelled(record.members[name])}, not {article} {what}"
+    return name, f"{name} is {json_excerpt(record.members[name])}, not {article} {kind}"

@@ -10,21 +10,21 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import PurePosixPath
 
-from ctxview.analysis.wording import quoted, shown
-from ctxview.findings import Hit, Severity, rule
-from ctxview.formats.session.names import cwd_key
+from ctxview.analysis.wording import excerpt, quoted
+from ctxview.core.findings import Hit, Severity, rule
+from ctxview.core.origin import Origin
+from ctxview.formats.session.grammar import cwd_key
 from ctxview.formats.session.profile import Profile
 from ctxview.formats.session.root import SessionRoot
-from ctxview.state import Origin
 
 
 @rule("ABI008", name="context-outside-session", severity=Severity.WARNING)
 def context_outside_session(root: SessionRoot, profile: Profile) -> Iterator[Hit]:
-    """A folder of context lies beside the sessions instead of in one.
+    """A folder of context is beside the sessions instead of in one.
 
     ## Why
-    Context belongs to the session that owns it. Folders such as history, memory or swap further up are read
-    by nobody, and their content is lost when sessions are moved or archived.
+    Context belongs to the session that owns it. Folders such as history, memory or swap further up are not
+    read, and their content is lost when sessions are moved or archived.
     ## Bad
     ../memory/notes.md = remember this
     ## Good
@@ -35,9 +35,9 @@ def context_outside_session(root: SessionRoot, profile: Profile) -> Iterator[Hit
     Source document, Summary Rules: context files stay under the owning session, not the root ABI.
     """
     for name in root.outside:
-        # As the person named the sessions: no place on a machine that they did not write themselves.
+        # Relative to the path that the user gave, so that no other path of the machine is shown.
         place = os.path.normpath(root.folder.file(name))
-        yield Hit(Origin(place), f"{quoted(name)} lies outside of any session; nothing reads it")
+        yield Hit(Origin(place), f"{quoted(name)} is outside of any session; nothing reads it")
 
 
 @rule("ABI011", name="session-index", severity=Severity.ERROR)
@@ -55,7 +55,7 @@ def session_index(root: SessionRoot, profile: Profile) -> Iterator[Hit]:
     ../index/current = default
     ../index/list = default
     ## Fix
-    Let the runtime send one message to each session: it writes the index anew.
+    Let the runtime send one message to each session: it writes the index again.
     ## Source
     Runtime: session index files, by-cwd keys are the FNV-1a hash of the path.
     """
@@ -70,21 +70,13 @@ def session_index(root: SessionRoot, profile: Profile) -> Iterator[Hit]:
     elif current is not None and current not in {each.name for each in root.listed} and root.list.exists:
         message = f"the current session {quoted(current)} is not in the list"
         yield Hit(root.origin(root.current), message, Severity.WARNING)
-    yield from _order(root)
-    yield from _pointers(root)
-
-
-def _order(root: SessionRoot) -> Iterator[Hit]:
     times = [(each, session.updated_at) for each in root.listed if (session := root.session(each.name))]
     known = [(each, time) for each, time in times if time is not None]
     for (first, earlier), (second, later) in pairwise(known):
         if later > earlier:
-            message = f"{shown(second.name)} is newer than {shown(first.name)}, which is listed before it"
+            message = f"{excerpt(second.name)} is newer than {excerpt(first.name)}, which is listed before it"
             yield Hit(second.origin, message, Severity.WARNING)
-            return
-
-
-def _pointers(root: SessionRoot) -> Iterator[Hit]:
+            break
     for part in root.pointers:
         folder, key = PurePosixPath(part.name).parts[-2:]
         session = root.session(part.value or "")
@@ -92,5 +84,5 @@ def _pointers(root: SessionRoot) -> Iterator[Hit]:
         if part.value is not None and session is None:
             yield Hit(origin, f"{folder} leads to {quoted(part.value)}, but there is no such session")
         elif folder == "by-cwd" and session is not None and key != cwd_key(session.cwd or ""):
-            message = f"{shown(key)} leads to {shown(session.name)}, whose directory has another key"
+            message = f"{excerpt(key)} leads to {excerpt(session.name)}, whose directory has another key"
             yield Hit(origin, f"{message}: {cwd_key(session.cwd or '')}", Severity.WARNING)

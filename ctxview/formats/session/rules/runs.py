@@ -1,37 +1,123 @@
-"""The rules about runs as a whole, and about lines that hold nothing (ABI018 to 021).
+"""The rules about runs and about files that the runtime derives from the histories (ABI009, 010, 018 to 021).
 
-They speak when both histories have been read to their ends. Examples change a sound session, as in `layout`.
+Examples change a sound session, as in `layout`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ctxview.analysis.wording import counted, quoted, shown, spelled
-from ctxview.findings import Hit, Severity, rule
-from ctxview.formats.session.look import Look
-from ctxview.formats.session.names import EVENTS, MESSAGES
-from ctxview.formats.session.runs import Odd, Oddity
-from ctxview.state import Origin
+from ctxview.analysis.wording import counted, excerpt, json_excerpt, quoted
+from ctxview.core.findings import Hit, Severity, rule
+from ctxview.core.origin import Origin
+from ctxview.formats.session.grammar import EVENTS, MESSAGES
+from ctxview.formats.session.model import as_text
+from ctxview.formats.session.survey.facts import SessionFacts
+from ctxview.formats.session.survey.runs import Run, RunAnomaly, RunAnomalyKind
+
+STATES = {"ok": "done", "error": "error", "cancelled": "cancelled"}
+"""The state of the session by the status of the last run's done event."""
+
+
+@rule("ABI009", name="latest-or-state-stale", severity=Severity.WARNING)
+def latest_or_state_stale(facts: SessionFacts) -> Iterator[Hit]:
+    """latest.md is not the last answer, or the state is not what the last run ended with.
+
+    ## Why
+    The runtime derives both from the histories. When they differ, a write was lost or one side was edited,
+    and tools that read only them are misled.
+    ## Bad
+    latest.md = Something else.
+    ## Good
+    latest.md = The review found nothing more.
+    ## Fix
+    Believe the histories; let the next run write both again.
+    ## Source
+    Runtime: latest.md is the last assistant text; a run that ends sets the state.
+    """
+    survey, session = facts.survey, facts.session
+    if survey is None:
+        return
+    latest = session.part("latest.md")
+    answer = survey.assistant.text if survey.assistant is not None else ""
+    if latest.readable and latest.text.removesuffix("\n") != answer.removesuffix("\n"):
+        origin = Origin(latest.file, None, 0, len(latest.data or b""), 1, 1)
+        if answer:
+            yield Hit(origin, f"latest.md is not the last answer, which begins {quoted(answer, 30)}")
+        elif not latest.is_blank:
+            yield Hit(origin, "latest.md has a text, but the messages hold no answer")
+    expected = expected_state(facts)
+    if expected is not None and session.state is not None and session.state != expected:
+        part = session.part("state")
+        origin = Origin(part.file, None, 0, len(part.data or b""), 1, 1)
+        why = "has not ended" if expected == "active" else "ended so"
+        message = f"the state is {excerpt(session.state)}, but should be {expected}: the last run {why}"
+        yield Hit(origin, message)
+
+
+@rule("ABI010", name="state-json-stale", severity=Severity.WARNING)
+def state_json_stale(facts: SessionFacts) -> Iterator[Hit]:
+    """state.json has another state, run or time than the files beside it.
+
+    ## Why
+    Newer versions of the runtime write the same facts twice. Where they differ, one of the writes was lost.
+    A different time alone is only mentioned.
+    ## Bad
+    state.json = {"status": "active"}
+    ## Good
+    state.json = {"status": "done"}
+    ## Fix
+    Believe the histories; let the next run write both again.
+    ## Source
+    Runtime: state.json mirrors state, current_run and updated_at.
+    """
+    session, mirror = facts.session, facts.session.runtime_state
+    status, run = as_text(mirror.members.get("status")), as_text(mirror.members.get("run"))
+    if status is not None and session.state is not None and status != session.state:
+        yield Hit(
+            mirror.origin("status"), f"status is {excerpt(status)}, the state is {excerpt(session.state)}"
+        )
+    last = last_run(facts)
+    if run is not None and last is not None and run != last.id:
+        yield Hit(mirror.origin("run"), f"run is {excerpt(run)}, but the last run is {excerpt(last.id)}")
+    updated = session.part("updated_at").value
+    mirrored = mirror.members.get("updated_at")
+    if updated is not None and mirrored is not None and str(mirrored) != updated:
+        message = f"updated_at is {excerpt(str(mirrored))} here and {excerpt(updated)} in its own file"
+        yield Hit(mirror.origin("updated_at"), message, Severity.INFO)
+
+
+def last_run(facts: SessionFacts) -> Run | None:
+    """The run that began last."""
+    return facts.survey.runs.runs[-1] if facts.survey is not None and facts.survey.runs.runs else None
+
+
+def expected_state(facts: SessionFacts) -> str | None:
+    """Return the state that follows from the events, or None."""
+    run = last_run(facts)
+    if run is None:
+        return None
+    return "active" if run.status is None else STATES.get(run.status)
+
 
 _RUN_WORDS = {
-    Odd.NO_START: "begins without a start",
-    Odd.TWO_STARTS: "starts a second time",
-    Odd.NO_DONE: "never ends: there is no done",
-    Odd.TWO_DONES: "ends a second time",
-    Odd.AFTER_DONE: "goes on after it has ended",
-    Odd.ERROR_THEN_OK: "had an error, but ends with ok",
+    RunAnomalyKind.NO_START: "begins without a start",
+    RunAnomalyKind.TWO_STARTS: "starts a second time",
+    RunAnomalyKind.NO_DONE: "never ends: there is no done",
+    RunAnomalyKind.TWO_DONES: "ends a second time",
+    RunAnomalyKind.AFTER_DONE: "goes on after it has ended",
+    RunAnomalyKind.ERROR_THEN_OK: "had an error, but ends with ok",
 }
 
 
 @rule("ABI018", name="run-out-of-order", severity=Severity.WARNING)
-def run_out_of_order(look: Look) -> Iterator[Hit]:
+def run_out_of_order(facts: SessionFacts) -> Iterator[Hit]:
     """A run does not go from one start to one done.
 
     ## Why
-    Whoever waits for a run waits for its done; whoever shows it begins at its start. A run without an end was
-    cut off by a crash, unless it is the last one of a session that is still active. An error that ends with
-    ok hides a failure.
+    Tools that wait for a run wait for its done; tools that show it begin at its start. A run without an end
+    was cut off by a crash, unless it is the last one of a session that is still active. An error that ends
+    with ok hides a failure.
     ## Bad
     events.jsonl += {"type": "done", "run": "r9", "status": "ok"}
     ## Good
@@ -42,18 +128,18 @@ def run_out_of_order(look: Look) -> Iterator[Hit]:
     ## Source
     Runtime: a send writes start, a finished, failed or cancelled run writes done.
     """
-    survey = look.survey
+    survey = facts.survey
     last = survey.runs.runs[-1].id if survey is not None and survey.runs.runs else None
-    for odd in _oddities(look, *_RUN_WORDS):
-        if odd.kind is Odd.NO_DONE and odd.run == last and look.session.state == "active":
+    for anomaly in _anomalies(facts, *_RUN_WORDS):
+        if anomaly.kind is RunAnomalyKind.NO_DONE and anomaly.run == last and facts.session.state == "active":
             continue
-        yield Hit(_origin(look, odd), f"the run {shown(odd.run or '')} {_RUN_WORDS[odd.kind]}")
-    yield from _uncounted(look, *_RUN_WORDS)
+        yield Hit(_origin(facts, anomaly), f"the run {excerpt(anomaly.run or '')} {_RUN_WORDS[anomaly.kind]}")
+    yield from _uncounted(facts, *_RUN_WORDS)
 
 
 @rule("ABI019", name="tool-result-unmatched", severity=Severity.WARNING)
-def tool_result_unmatched(look: Look) -> Iterator[Hit]:
-    """A tool result answers a call that nobody made in its run, or a call was never answered.
+def tool_result_unmatched(facts: SessionFacts) -> Iterator[Hit]:
+    """A tool result answers a call that was not made in its run, or a call was never answered.
 
     ## Why
     Providers refuse a conversation with such a result, and exports lose it. A call without an answer is only
@@ -64,23 +150,26 @@ def tool_result_unmatched(look: Look) -> Iterator[Hit]:
     events.jsonl += {"type": "tool_call", "run": "r9", "id": "x", "name": "shell"}
     messages.jsonl += {"role":"tool","content":[{"type":"tool_result","tool_call_id":"x","content":""}]}
     ## Fix
-    Nothing can be mended in the history; know that tools which follow calls will skip it.
+    Histories are never edited here; tools that follow calls will skip the result.
     ## Source
     Runtime: tool_call events carry the id that tool_result parts name.
     """
-    for odd in _oddities(look, Odd.UNKNOWN_CALL):
-        where = f"in the run {shown(odd.run)}" if odd.run else "in any run"
+    for anomaly in _anomalies(facts, RunAnomalyKind.UNKNOWN_CALL):
+        where = f"in the run {excerpt(anomaly.run)}" if anomaly.run else "in any run"
         yield Hit(
-            _origin(look, odd), f"the result is for {quoted(odd.detail)}, but there is no such call {where}"
+            _origin(facts, anomaly),
+            f"the result is for {quoted(anomaly.detail)}, but there is no such call {where}",
         )
-    for odd in _oddities(look, Odd.UNANSWERED):
-        call = (look.history.events.line(odd.line).value or {}).get("id")
-        yield Hit(_origin(look, odd), f"the tool call {spelled(call)} was never answered", Severity.INFO)
-    yield from _uncounted(look, Odd.UNKNOWN_CALL, Odd.UNANSWERED)
+    for anomaly in _anomalies(facts, RunAnomalyKind.UNANSWERED):
+        call = (facts.history.events.line(anomaly.line).value or {}).get("id")
+        yield Hit(
+            _origin(facts, anomaly), f"the tool call {json_excerpt(call)} was never answered", Severity.INFO
+        )
+    yield from _uncounted(facts, RunAnomalyKind.UNKNOWN_CALL, RunAnomalyKind.UNANSWERED)
 
 
 @rule("ABI020", name="message-without-run", severity=Severity.WARNING)
-def message_without_run(look: Look) -> Iterator[Hit]:
+def message_without_run(facts: SessionFacts) -> Iterator[Hit]:
     """A user message belongs to no started run, shares one with another, or its client id was used before.
 
     ## Why
@@ -96,18 +185,22 @@ def message_without_run(look: Look) -> Iterator[Hit]:
     ## Source
     Runtime: sends are claimed by client id; a replay must carry the same payload.
     """
-    for odd in _oddities(look, Odd.USER_WITHOUT_START):
-        yield Hit(_origin(look, odd), f"the run {shown(odd.run or '')} of this message was never started")
-    for odd in _oddities(look, Odd.TWO_USERS):
-        yield Hit(_origin(look, odd), f"the run {shown(odd.run or '')} has another user message already")
-    for odd in _oddities(look, Odd.CLIENT_REUSED):
-        message = f"the client id {quoted(odd.detail)} was used before for something else"
-        yield Hit(_origin(look, odd), message, Severity.ERROR)
-    yield from _uncounted(look, Odd.USER_WITHOUT_START, Odd.TWO_USERS)
+    for anomaly in _anomalies(facts, RunAnomalyKind.USER_WITHOUT_START):
+        yield Hit(
+            _origin(facts, anomaly), f"the run {excerpt(anomaly.run or '')} of this message was never started"
+        )
+    for anomaly in _anomalies(facts, RunAnomalyKind.TWO_USERS):
+        yield Hit(
+            _origin(facts, anomaly), f"the run {excerpt(anomaly.run or '')} has another user message already"
+        )
+    for anomaly in _anomalies(facts, RunAnomalyKind.CLIENT_REUSED):
+        message = f"the client id {quoted(anomaly.detail)} was used before for something else"
+        yield Hit(_origin(facts, anomaly), message, Severity.ERROR)
+    yield from _uncounted(facts, RunAnomalyKind.USER_WITHOUT_START, RunAnomalyKind.TWO_USERS)
 
 
 @rule("ABI021", name="blank-lines", severity=Severity.WARNING)
-def blank_lines(look: Look) -> Iterator[Hit]:
+def blank_lines(facts: SessionFacts) -> Iterator[Hit]:
     """A history holds lines with nothing in them.
 
     ## Why
@@ -122,32 +215,32 @@ def blank_lines(look: Look) -> Iterator[Hit]:
     ## Source
     Runtime: blank lines are filtered before lines are numbered.
     """
-    if look.survey is None:
+    if facts.survey is None:
         return
     for name in (MESSAGES, EVENTS):
-        blanks = look.survey.facts(name).blanks
+        blanks = facts.survey.facts(name).blanks
         if blanks:
-            line = look.history.stream(name).line(blanks[0])
+            line = facts.history.stream(name).line(blanks[0])
             message = f"{counted(len(blanks), 'blank line')}, the first here: cited numbers leave them out"
             yield Hit(line.origin(), message)
 
 
-def _oddities(look: Look, *kinds: Odd) -> Iterator[Oddity]:
-    if look.survey is not None:
-        yield from (odd for odd in look.survey.runs.oddities if odd.kind in kinds)
+def _anomalies(facts: SessionFacts, *kinds: RunAnomalyKind) -> Iterator[RunAnomaly]:
+    if facts.survey is not None:
+        yield from (anomaly for anomaly in facts.survey.runs.anomalies if anomaly.kind in kinds)
 
 
-def _origin(look: Look, odd: Oddity) -> Origin:
-    return look.history.stream(odd.stream).line(odd.line).origin()
+def _origin(facts: SessionFacts, anomaly: RunAnomaly) -> Origin:
+    return facts.history.stream(anomaly.stream).line(anomaly.line).origin()
 
 
-def _uncounted(look: Look, *kinds: Odd) -> Iterator[Hit]:
-    """How many more there are than were kept."""
-    if look.survey is None:
+def _uncounted(facts: SessionFacts, *kinds: RunAnomalyKind) -> Iterator[Hit]:
+    """Report how many more anomalies there are than are listed."""
+    if facts.survey is None:
         return
-    facts = look.survey.runs
+    run_facts = facts.survey.runs
     for kind in kinds:
-        kept = [odd for odd in facts.oddities if odd.kind is kind]
-        more = facts.counts.get(kind, 0) - len(kept)
+        kept = [anomaly for anomaly in run_facts.anomalies if anomaly.kind is kind]
+        more = run_facts.counts.get(kind, 0) - len(kept)
         if more > 0:
-            yield Hit(_origin(look, kept[-1]), f"{more:,} more of these are not listed: {kind.value}")
+            yield Hit(_origin(facts, kept[-1]), f"{more:,} more of these are not listed: {kind.value}")

@@ -1,66 +1,102 @@
-"""The rules about v3 snapshots (SNP), and the six questions they answer.
+"""Runs the rules of this format, and for a file those about strict JSON, deceptive text and secrets.
 
-A rule's docstring is its explanation, and the examples in it are run by the tests: `Bad` must make the rule
-speak and `Good` must not. Each module says how its examples are read.
+`source` decides which snapshots of several files are checked together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ctxview.findings import Finding, rules_in, run
+from ctxview.analysis.json_rules import check_document, check_json
+from ctxview.analysis.text_rules import check_bytes, check_strings
+from ctxview.core.findings import Finding, group_rules, run
+from ctxview.files.strict_json.document import JsonDocument, JsonError, parse
 from ctxview.formats.snapshot.model import AgentStore, Reply, SavedLog, Snapshot
+from ctxview.formats.snapshot.parser import SnapshotFile, SnapshotFileKind
 from ctxview.formats.snapshot.profile import Profile
-from ctxview.formats.snapshot.rules import (
-    block_state,
-    blocks,
-    exchange,
-    log,
-    payload,
-    reply,
-    snapshot,
-    store,
-    succession,
-    tampering,
-    task,
-    todo,
-    visibility,
-)
+
+
+def check_file(file: SnapshotFile, profile: Profile) -> Iterator[Finding]:
+    """Check one file by itself."""
+    if file.reply is not None:
+        yield from check_reply(file.reply, profile)
+    elif file.kind is not SnapshotFileKind.PROMPT and file.document is not None:
+        yield from check_document(file.file, file.document)
+    elif file.kind is not SnapshotFileKind.PROMPT or _whole_json(file) is not None:
+        yield from check_json(file.file, file.data)
+    if file.log is not None:
+        yield from check_log(file.log, profile)
+    for each in file.snapshots():
+        yield from check_snapshot(each, profile)
+    yield from check_file_texts(file)
+
+
+def check_file_texts(file: SnapshotFile) -> Iterator[Finding]:
+    """Check all strings of the file, and the text around its JSON, for deceptive characters and secrets."""
+    document = _whole_json(file) if file.kind is SnapshotFileKind.PROMPT else file.document
+    if document is None:
+        yield from check_bytes(file.file, file.data)
+        return
+    # In a log with the stored snapshot, the injected one is a copy of it.
+    injected = file.log.injected if file.log is not None and file.log.stored is not None else None
+    checked: set[str] = set()
+
+    def already_checked(pointer: str, string: str) -> bool:
+        if injected is not None and pointer.startswith(f"{injected.pointer}/") and string in checked:
+            return True
+        checked.add(string)
+        return False
+
+    yield from check_strings(
+        document.value, lambda pointer: document.origin(file.file, pointer), already_checked
+    )
+    yield from check_bytes(file.file, file.data, 0, document.start)
+    yield from check_bytes(file.file, file.data, document.end)
+
+
+def _whole_json(file: SnapshotFile) -> JsonDocument | None:
+    """Return the JSON that contains a prompt; None when the file is plain text."""
+    try:
+        return parse(file.data)
+    except JsonError:
+        return None
 
 
 def check_reply(reply: Reply, profile: Profile) -> Iterator[Finding]:
-    """What is wrong with a reply as a text. The snapshot in it is asked about separately."""
+    """Check the text of a reply. Its snapshot is checked separately."""
     yield from run(REPLY_RULES, reply, profile)
 
 
 def check_snapshot(snapshot: Snapshot, profile: Profile) -> Iterator[Finding]:
-    """What is wrong with one snapshot, seen in its role."""
     yield from run(SNAPSHOT_RULES, snapshot, profile)
 
 
 def check_log(log: SavedLog, profile: Profile) -> Iterator[Finding]:
-    """Where a saved log contradicts itself."""
+    """Check a saved log for contradictions."""
     yield from run(LOG_RULES, log, profile)
 
 
 def check_exchange(received: Snapshot, emitted: Snapshot, profile: Profile) -> Iterator[Finding]:
-    """What a reply does to the snapshot it answers."""
+    """Check the effects of a reply on the snapshot it answers."""
     yield from run(EXCHANGE_RULES, received, emitted, profile)
 
 
 def check_succession(previous: Snapshot, following: Snapshot, profile: Profile) -> Iterator[Finding]:
-    """What does not follow from one stored snapshot to the next."""
+    """Check that a stored snapshot can follow the previous one."""
     yield from run(SUCCESSION_RULES, previous, following, profile)
 
 
 def check_store(store: AgentStore, latest: Snapshot | None, profile: Profile) -> Iterator[Finding]:
-    """What is wrong with an agent's memory store, queue and todo list, seen with its newest snapshot."""
+    """Check an agent's memory store, queue and todo list against its newest snapshot."""
     yield from run(STORE_RULES, store, latest, profile)
 
 
-REPLY_RULES = rules_in(reply, payload)
-SNAPSHOT_RULES = rules_in(snapshot, blocks, visibility, block_state, todo, task)
-LOG_RULES = rules_in(log)
-EXCHANGE_RULES = rules_in(exchange, tampering)
-SUCCESSION_RULES = rules_in(succession)
-STORE_RULES = rules_in(store)
+REPLY_RULES, SNAPSHOT_RULES, LOG_RULES, EXCHANGE_RULES, SUCCESSION_RULES, STORE_RULES = group_rules(
+    __name__,
+    "reply profile",
+    "snapshot profile",
+    "log profile",
+    "received emitted profile",
+    "previous following profile",
+    "store latest profile",
+)

@@ -1,4 +1,4 @@
-"""The rules about what state a block says it is in: finished, cold, recalled (SNP025 to 027).
+"""The rules about the state of a block: finished, cold, recalled (SNP025 to 027).
 
 Each line of an example sets one member of the template snapshot; `(absent)` takes it away.
 """
@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ctxview.analysis.wording import listed, quoted, shown, spelled
-from ctxview.findings import Effect, Hit, Severity, rule
-from ctxview.formats.snapshot.javascript import trim
+from ctxview.analysis.wording import excerpt, json_excerpt, listed, quoted
+from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.formats.snapshot.model import (
     STATUSES,
     TERMINAL_STATUSES,
@@ -20,7 +19,8 @@ from ctxview.formats.snapshot.model import (
     utf16_length,
 )
 from ctxview.formats.snapshot.profile import Profile
-from ctxview.formats.snapshot.rules.expected import tier_blocks
+from ctxview.formats.snapshot.rules.lookups import tier_blocks
+from ctxview.formats.snapshot.runtime.javascript import trim
 
 RECALL_TYPES = {"ephemeral": "persistent_recall", "longterm": "persistent_longterm_recall"}
 """The type a recalled block has, by the tier it is put into."""
@@ -30,7 +30,7 @@ PLACEHOLDER = "[tag_ref:"
 
 @rule("SNP025", name="status-irregular", severity=Severity.WARNING, effect=Effect.STORED)
 def status_irregular(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
-    """A status is unknown, stands outside working, or does not agree with `closed_at`.
+    """A status is unknown, is used outside working, or does not agree with `closed_at`.
 
     ## Why
     Only working blocks are opened and closed. There an unknown word counts as open, so a finished block
@@ -49,7 +49,7 @@ def status_irregular(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     for block in tier_blocks(snapshot):
         for field, fault, effect in _status_faults(block):
             origin = snapshot.origin_of(f"{block.pointer}/{field}")
-            yield Hit(origin, f"{shown(block.name)}{fault}", effect=effect)
+            yield Hit(origin, f"{excerpt(block.name)}{fault}", effect=effect)
 
 
 @rule("SNP026", name="cold-content", severity=Severity.ERROR, effect=Effect.STORED)
@@ -81,7 +81,9 @@ def cold_content(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
         elif state == "active":
             yield from _active(snapshot, block)
         else:
-            message = f"{shown(block.name)}: content_state {spelled(state)} is neither active nor tag_ref"
+            message = (
+                f"{excerpt(block.name)}: content_state {json_excerpt(state)} is neither active nor tag_ref"
+            )
             yield Hit(snapshot.origin_of(f"{block.pointer}/content_state"), message)
 
 
@@ -108,15 +110,24 @@ def recall_irregular(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     for block in tier_blocks(snapshot):
         if not is_recall(block):
             continue
-        faults = list(_recall_faults(block))
+        faults, block_id, wanted = [], block.id or "", RECALL_TYPES.get(block.tier)
+        linked = trim(text(block.members.get("persistent_block_id")) or "")
+        if block_id.startswith(RECALL_PREFIX) and not linked:
+            faults.append("has no persistent_block_id")
+        if doubled := doubled_prefix(block_id):
+            faults.append(f"has the prefix {doubled} twice")
+        if wanted is None:
+            faults.append(f"is in {block.tier}, not in ephemeral or longterm")
+        elif block.type is not None and block.type != wanted:
+            faults.append(f"has the type {quoted(block.type)}, which in {block.tier} should be {wanted}")
         if faults:
             name = "id" if "id" in block.members else ""
             origin = snapshot.origin_of(f"{block.pointer}/{name}" if name else block.pointer)
-            yield Hit(origin, f"{shown(block.name)}: a recalled block {listed(faults)}")
+            yield Hit(origin, f"{excerpt(block.name)}: a recalled block {listed(faults)}")
 
 
 def is_recall(block: MemoryBlock) -> bool:
-    """Whether the runtime takes this block for a copy out of its memory store."""
+    """Whether the runtime treats this block as a copy from its memory store."""
     return (
         (block.id or "").startswith(RECALL_PREFIX)
         or block.type in RECALL_TYPES.values()
@@ -125,19 +136,19 @@ def is_recall(block: MemoryBlock) -> bool:
 
 
 def doubled_prefix(block_id: str) -> str | None:
-    """The prefix that stands more than once at the start of an id."""
+    """Return the prefix that is repeated at the start of an id, or None."""
     found = re.match(r"(persistent:|working:)(?:persistent:|working:){0,50}?\1", block_id)
     return found[1] if found else None
 
 
 def _status_faults(block: MemoryBlock) -> Iterator[tuple[str, str, Effect | None]]:
-    """(field, what is wrong, effect) of a block's status."""
+    """Yield (field, fault, effect) for each fault in a block's status."""
     status = trim(block.status or "")
     closed = block.members.get("closed_at") is not None
     if "status" in block.members and block.tier != "working":
         yield "status", f": a status has no meaning in {block.tier}, only in working", None
     elif "status" in block.members and status not in STATUSES:
-        found, known = spelled(block.members["status"]), ", ".join(STATUSES)
+        found, known = json_excerpt(block.members["status"]), ", ".join(STATUSES)
         yield "status", f": status {found} is not one of {known}; the block counts as open", Effect.REPAIRED
     if status in TERMINAL_STATUSES and not closed:
         yield "status", f" is {status} but has no closed_at: the system did not close it", None
@@ -146,7 +157,7 @@ def _status_faults(block: MemoryBlock) -> Iterator[tuple[str, str, Effect | None
 
 
 def _placeholder(snapshot: Snapshot, block: MemoryBlock, profile: Profile) -> Iterator[Hit]:
-    label, origin = shown(block.name), snapshot.origin_of(f"{block.pointer}/content_state")
+    label, origin = excerpt(block.name), snapshot.origin_of(f"{block.pointer}/content_state")
     limit = profile.limits.placeholder
     if not trim(block.tag_id or ""):
         yield Hit(origin, f"{label} is a tag_ref without tag_id: its content cannot be found")
@@ -164,7 +175,7 @@ def _placeholder(snapshot: Snapshot, block: MemoryBlock, profile: Profile) -> It
 
 
 def _active(snapshot: Snapshot, block: MemoryBlock) -> Iterator[Hit]:
-    label = shown(block.name)
+    label = excerpt(block.name)
     if trim(block.content or "").startswith(PLACEHOLDER):
         origin = snapshot.origin_of(f"{block.pointer}/content")
         yield Hit(
@@ -174,16 +185,3 @@ def _active(snapshot: Snapshot, block: MemoryBlock) -> Iterator[Hit]:
     if block.tag_id is not None:
         origin = snapshot.origin_of(f"{block.pointer}/tag_id")
         yield Hit(origin, f"{label} is active and still carries tag_id {quoted(block.tag_id)}", Severity.INFO)
-
-
-def _recall_faults(block: MemoryBlock) -> Iterator[str]:
-    block_id = block.id or ""
-    if block_id.startswith(RECALL_PREFIX) and not trim(text(block.members.get("persistent_block_id")) or ""):
-        yield "has no persistent_block_id"
-    if doubled := doubled_prefix(block_id):
-        yield f"has the prefix {doubled} twice"
-    wanted = RECALL_TYPES.get(block.tier)
-    if wanted is None:
-        yield f"stands in {block.tier}, not in ephemeral or longterm"
-    elif block.type is not None and block.type != wanted:
-        yield f"has the type {quoted(block.type)}, which in {block.tier} should be {wanted}"

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ctxview.analysis.wording import listed, quoted, shown, spelled
-from ctxview.findings import Effect, Hit, Severity, rule
-from ctxview.formats.snapshot.javascript import finite_number, trim
+from ctxview.analysis.wording import excerpt, json_excerpt, listed, quoted
+from ctxview.core.findings import Effect, Hit, Severity, rule
+from ctxview.core.origin import JsonValue
 from ctxview.formats.snapshot.model import MemoryBlock, Snapshot, number, text, utf16_length
-from ctxview.formats.snapshot.normalise import normalise
 from ctxview.formats.snapshot.profile import Profile
-from ctxview.formats.snapshot.retention import preferred_in_storage
-from ctxview.formats.snapshot.rules.expected import as_written, expected_layout, tier_blocks
-from ctxview.origin import JsonValue
+from ctxview.formats.snapshot.rules.lookups import as_written, expected_layout, tier_blocks
+from ctxview.formats.snapshot.runtime.javascript import finite_number, trim
+from ctxview.formats.snapshot.runtime.normalisation import normalise
+from ctxview.formats.snapshot.runtime.projection import preferred_in_storage
 
 
 @rule("SNP015", name="block-incomplete", severity=Severity.ERROR, effect=Effect.DROPPED)
@@ -35,24 +35,25 @@ def block_incomplete(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     Context Protocol 3.0, rule 11: all seven are mandatory. Runtime: three of them are defaulted.
     """
     required = expected_layout(snapshot).block_fields
+    defaulted = ("round", "tags") if profile.default_confidence is None else ("round", "tags", "confidence")
     for block in tier_blocks(snapshot):
         if not isinstance(block.value, dict):
-            message = f"{block.name} is {spelled(block.value)}, not a block; it will be dropped"
+            message = f"{block.name} is {json_excerpt(block.value)}, not a block; it will be dropped"
             yield Hit(snapshot.origin_of(block.pointer), message)
         elif missing := [name for name in required if name not in block.value]:
-            fatal = [name for name in missing if not _is_defaulted(name, profile)]
+            fatal = [name for name in missing if name not in defaulted]
             outcome = "the block will be dropped" if fatal else "the runtime fills it in"
-            message = f"{shown(block.name)}: no {' and no '.join(missing)}; {outcome}"
+            message = f"{excerpt(block.name)}: no {' and no '.join(missing)}; {outcome}"
             yield Hit(snapshot.origin_of(block.pointer), message, effect=None if fatal else Effect.REPAIRED)
 
 
 @rule("SNP016", name="block-field-invalid", severity=Severity.ERROR, effect=Effect.DROPPED)
 def block_field_invalid(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
-    """A block's text is blank, or its decay or confidence is no number from 0 to 1.
+    """A block's text is blank, or its decay or confidence is not a number from 0 to 1.
 
     ## Why
-    A blank text or something that is no number costs the block: the runtime drops it. A number outside 0 to
-    1 is moved to the nearest end, which may hide the block. A number in quotes is only a warning: it is
+    The runtime drops a block with a blank text or with something that is not a number. A number outside 0
+    to 1 is moved to the nearest end, which may hide the block. A number in quotes is only a warning: it is
     converted.
     ## Bad
     memory.working[0].decay = 1.7
@@ -67,12 +68,12 @@ def block_field_invalid(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
         for name in ("id", "type", "content"):
             if name in block.members and not trim(text(block.members[name]) or ""):
                 value = block.members[name]
-                found = "blank" if isinstance(value, str) else f"{spelled(value)}, not a text"
-                message = f"{shown(block.name)}: {name} is {found}; the block is dropped"
+                found = "blank" if isinstance(value, str) else f"{json_excerpt(value)}, not a text"
+                message = f"{excerpt(block.name)}: {name} is {found}; the block is dropped"
                 yield Hit(snapshot.origin_of(f"{block.pointer}/{name}"), message)
         for name in ("decay", "confidence"):
             if name in block.members:
-                yield from _measure(snapshot, block, name)
+                yield from _check_measure(snapshot, block, name)
 
 
 @rule("SNP017", name="block-round-invalid", severity=Severity.ERROR, effect=Effect.REPAIRED)
@@ -99,13 +100,11 @@ def block_round_invalid(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
         pointer = f"{block.pointer}/round"
         found = as_written(snapshot, pointer, block.members["round"])
         if block.round is None or block.round < 1:
-            message = (
-                f"{shown(block.name)}: round {found} is not a whole number from 1; the current round is taken"
-            )
-            yield Hit(snapshot.origin_of(pointer), message)
+            fault = f"round {found} is not a whole number from 1; the current round is taken"
+            yield Hit(snapshot.origin_of(pointer), f"{excerpt(block.name)}: {fault}")
         elif now is not None and now >= 1 and block.round > now:
             message = (
-                f"{shown(block.name)}: round {found} is after the current round {now}; it is set to {now}"
+                f"{excerpt(block.name)}: round {found} is after the current round {now}; it is set to {now}"
             )
             yield Hit(snapshot.origin_of(pointer), message, Severity.WARNING)
 
@@ -115,8 +114,8 @@ def tags_irregular(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     """Tags are not a list of different, short texts, or there are too many.
 
     ## Why
-    The runtime trims tags, throws away what is no text, blank or repeated, cuts long ones and keeps only
-    the first few. What is searched for later may be among the lost ones.
+    The runtime trims tags, drops those that are blank, repeated or not a text, cuts long ones and keeps
+    only the first few. A later search may need one that was lost.
     ## Bad
     memory.core[0].tags = ["a", "b", "c", "d", "e", "f", "g", "h", "i"]
     ## Good
@@ -131,9 +130,9 @@ def tags_irregular(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
         if isinstance(tags, list):
             for place, fault, effect in _odd_tags(tags, profile):
                 origin = snapshot.origin_of(f"{block.pointer}/{place}")
-                yield Hit(origin, f"{shown(block.name)}: {fault}", effect=effect)
+                yield Hit(origin, f"{excerpt(block.name)}: {fault}", effect=effect)
         elif "tags" in block.members:
-            message = f"{shown(block.name)}: tags is {spelled(tags)}, not an array; no tag is kept"
+            message = f"{excerpt(block.name)}: tags is {json_excerpt(tags)}, not an array; no tag is kept"
             yield Hit(snapshot.origin_of(f"{block.pointer}/tags"), message)
 
 
@@ -160,7 +159,7 @@ def content_too_long(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     for block in tier_blocks(snapshot):
         length = utf16_length(trim(block.content or ""))
         if length > limit:
-            message = f"{shown(block.name)}: content has {length} characters and is cut to {limit}"
+            message = f"{excerpt(block.name)}: content has {length} characters and is cut to {limit}"
             yield Hit(snapshot.origin_of(f"{block.pointer}/content"), message)
 
 
@@ -189,16 +188,12 @@ def duplicate_id(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
             yield from _copies(snapshot, name, copies, profile)
 
 
-def _is_defaulted(name: str, profile: Profile) -> bool:
-    return name in ("round", "tags") or (name == "confidence" and profile.default_confidence is not None)
-
-
-def _measure(snapshot: Snapshot, block: MemoryBlock, name: str) -> Iterator[Hit]:
+def _check_measure(snapshot: Snapshot, block: MemoryBlock, name: str) -> Iterator[Hit]:
     pointer, value = f"{block.pointer}/{name}", block.members[name]
     meant = finite_number(value)
     if meant is not None and number(value) is not None and 0 <= meant <= 1:
         return
-    found, label = as_written(snapshot, pointer, value), shown(block.name)
+    found, label = as_written(snapshot, pointer, value), excerpt(block.name)
     origin = snapshot.origin_of(pointer)
     if meant is None:
         yield Hit(origin, f"{label}: {name} is {found}, not a number; the block is dropped")
@@ -212,17 +207,17 @@ def _measure(snapshot: Snapshot, block: MemoryBlock, name: str) -> Iterator[Hit]
 
 
 def _odd_tags(tags: list[JsonValue], profile: Profile) -> Iterator[tuple[str, str, Effect | None]]:
-    """(where below the block, what is wrong, effect) for everything the runtime changes about tags."""
+    """Yield (path below the block, fault, effect) for each change that the runtime makes to tags."""
     seen: set[str] = set()
     most, longest = profile.limits.tags, profile.limits.tag
     for index, tag in enumerate(tags):
         word = trim(tag) if isinstance(tag, str) else None
         if word is None:
-            yield f"tags/{index}", f"the tag {spelled(tag)} is not a text; it is thrown away", None
+            yield f"tags/{index}", f"the tag {json_excerpt(tag)} is not a text; it is dropped", None
         elif not word:
-            yield f"tags/{index}", "a tag is blank; it is thrown away", None
+            yield f"tags/{index}", "a tag is blank; it is dropped", None
         elif word in seen:
-            yield f"tags/{index}", f"the tag {quoted(word)} stands twice; one is thrown away", None
+            yield f"tags/{index}", f"the tag {quoted(word)} appears twice; one is dropped", None
         elif longest is not None and (length := utf16_length(word)) > longest:
             message = f"the tag {quoted(word)} has {length} characters, {longest} are kept"
             yield f"tags/{index}", message, Effect.TRUNCATED
@@ -240,15 +235,15 @@ def _copies(snapshot: Snapshot, name: str, copies: list[MemoryBlock], profile: P
         if twin is not block:
             kept = _better(snapshot, twin, block, profile)
             places = f"as element {twin.index} and {block.index} of {block.tier}"
-            yield Hit(origin, f"{shown(name)} stands twice, {places}; {kept}")
+            yield Hit(origin, f"{excerpt(name)} appears twice, {places}; {kept}")
         elif len(first_in) > 1:
             others = listed(tier for tier in first_in if tier != block.tier)
-            message = f"{shown(name)} stands in {others} and in {block.tier}; both copies stay"
+            message = f"{excerpt(name)} is in {others} and in {block.tier}; both copies are kept"
             yield Hit(origin, message, Severity.WARNING, Effect.STORED)
 
 
 def _better(snapshot: Snapshot, one: MemoryBlock, other: MemoryBlock, profile: Profile) -> str:
-    """Which of two copies in one tier the runtime keeps."""
+    """Return a sentence about which of two copies in one tier the runtime keeps."""
     first = normalise(one.value, one.tier, snapshot.round, profile)
     second = normalise(other.value, other.tier, snapshot.round, profile)
     if first is None or second is None:

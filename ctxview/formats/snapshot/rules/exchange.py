@@ -1,22 +1,22 @@
-"""The rules about what a reply makes of the blocks that were received (SNP043 to 047, 050, 051).
+"""The rules about the effect of a reply on the received blocks (SNP043 to 047, 050, 051).
 
 In the examples the lines above `---` change the received snapshot, those below the emitted one; both start as
-the template. Fields that are not the model's are `tampering`.
+the template. `tampering` has the rules about fields that are not the model's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ctxview.analysis.wording import counted, listed, quoted, shown, spelled
-from ctxview.files.json_values import same_value
-from ctxview.findings import Effect, Hit, Severity, rule
-from ctxview.formats.snapshot.javascript import trim
+from ctxview.analysis.wording import counted, excerpt, json_excerpt, listed, quoted
+from ctxview.core.findings import Effect, Hit, Severity, rule
+from ctxview.core.origin import JsonValue
+from ctxview.files.strict_json.values import same_value
 from ctxview.formats.snapshot.model import STATUSES, TIERS, MemoryBlock, Snapshot, utf16_length
-from ctxview.formats.snapshot.normalise import normalise, why_invalid
 from ctxview.formats.snapshot.profile import Profile
-from ctxview.formats.snapshot.rules.expected import tier_blocks
-from ctxview.origin import JsonValue
+from ctxview.formats.snapshot.rules.lookups import tier_blocks
+from ctxview.formats.snapshot.runtime.javascript import trim
+from ctxview.formats.snapshot.runtime.normalisation import normalise, why_invalid
 
 
 @rule("SNP043", name="tier-wiped", severity=Severity.ERROR, effect=Effect.WIPED)
@@ -25,7 +25,7 @@ def tier_wiped(received: Snapshot, emitted: Snapshot, profile: Profile) -> Itera
 
     ## Why
     Leaving a tier out keeps it; sending `[]` erases it, and so does an array in which every block is
-    invalid. This is the one way in which a model can lose a whole tier, and it happens without a word.
+    invalid. This is the only way in which a model can lose a whole tier, and the runtime does not report it.
     ## Bad
     ---
     memory.core = []
@@ -40,9 +40,9 @@ def tier_wiped(received: Snapshot, emitted: Snapshot, profile: Profile) -> Itera
     """
     for tier, lost in _wiped(received, emitted, profile):
         sent = emitted.tier(tier)
-        how = f"only invalid blocks ({len(sent)}) come back" if sent else "an empty array comes back"
+        cause = f"only invalid blocks ({len(sent)}) come back" if sent else "an empty array comes back"
         names = listed(block.name for block in lost)
-        message = f"{tier}: {how}, so {counted(len(lost), 'block')} will be erased: {names}"
+        message = f"{tier}: {cause}, so {counted(len(lost), 'block')} will be erased: {names}"
         yield Hit(emitted.origin("memory", tier), message)
 
 
@@ -93,30 +93,30 @@ def id_churn(received: Snapshot, emitted: Snapshot, profile: Profile) -> Iterato
     ## Fix
     Update a block under its own id; give a new memory a new id.
     ## Source
-    Context Protocol 3.0, rule 15: prefer updating by stable id. How alike is alike is the profile's.
+    Context Protocol 3.0, rule 15: prefer updating by stable id. The profile sets the threshold of similarity.
     """
-    known = {trim(block.id or ""): block for block in tier_blocks(received)}
-    from ctxview.analysis.similarity import Texts
+    from ctxview.analysis.similarity import TextIndex, shared_words
 
-    texts = Texts({name: block.content for name, block in known.items() if block.content})
+    known = {trim(block.id or ""): block for block in tier_blocks(received)}
+    texts = TextIndex({name: block.content for name, block in known.items() if block.content})
     for block in tier_blocks(emitted):
         name = trim(block.id or "")
         if not name or not block.content:
             continue
         old = known.get(name)
         if old is not None:
-            if _is_reused(old, block, profile):
+            if old.type != block.type and shared_words(old.content or "", block.content) < profile.unrelated:
                 was, now = (
                     f"{quoted(each.type or '')} {quoted(each.content or '', 24)}" for each in (old, block)
                 )
                 yield Hit(
-                    emitted.origin_of(f"{block.pointer}/id"), f"{shown(name)} was {was}, now it is {now}"
+                    emitted.origin_of(f"{block.pointer}/id"), f"{excerpt(name)} was {was}, now it is {now}"
                 )
             continue
         near = texts.closest(block.content, profile.near_duplicate)
         if near is not None:
             how = "the same as" if near.ratio == 1 else f"{near.ratio:.0%} like"
-            message = f"{shown(name)} is new, but says {how} {shown(near.key)}; both will be stored"
+            message = f"{excerpt(name)} is new, but says {how} {excerpt(near.key)}; both will be stored"
             yield Hit(emitted.origin_of(f"{block.pointer}/id"), message)
 
 
@@ -139,14 +139,14 @@ def block_moved(received: Snapshot, emitted: Snapshot, profile: Profile) -> Iter
     ## Source
     Runtime: no de-duplication across tiers. Context Protocol 3.0, rule 15.
     """
-    before, after = _places(received), _places(emitted)
+    before, after = _blocks_by_id(received), _blocks_by_id(emitted)
     for name, blocks in after.items():
         for tier, block in blocks.items():
             old_tiers = [old for old in before.get(name, ()) if old not in blocks]
             if old_tiers and tier not in before[name]:
                 origin = emitted.origin_of(f"{block.pointer}/id")
                 yield Hit(
-                    origin, f"{shown(name)} moves from {listed(old_tiers)} to {tier}; the old copy stays"
+                    origin, f"{excerpt(name)} moves from {listed(old_tiers)} to {tier}; the old copy stays"
                 )
 
 
@@ -178,8 +178,8 @@ def silently_reopened(received: Snapshot, emitted: Snapshot, profile: Profile) -
         name = trim(block.id or "")
         if name in finished and trim(block.status or "") not in STATUSES:
             status = block.members.get("status")
-            said = f"with status {spelled(status)}" if "status" in block.members else "without a status"
-            message = f"{shown(name)} was {finished[name]} and comes back {said}: it will be open again"
+            how = f"with status {json_excerpt(status)}" if "status" in block.members else "without a status"
+            message = f"{excerpt(name)} was {finished[name]} and comes back {how}: it will be open again"
             yield Hit(emitted.origin_of(block.pointer), message)
 
 
@@ -204,8 +204,12 @@ def self_refresh(received: Snapshot, emitted: Snapshot, profile: Profile) -> Ite
     Context Protocol 3.0, memory lifecycle. Runtime: takes the new numbers.
     """
     unchanged = "the content is the same"
-    for old, new in _pairs(received, emitted):
-        label = shown(new.name)
+    before = _blocks_by_id(received)
+    for new in tier_blocks(emitted):
+        old = before.get(trim(new.id or ""), {}).get(new.tier)
+        if old is None:
+            continue
+        label = excerpt(new.name)
         if old.round is not None and new.round is not None and new.round < old.round:
             message = f"{label}: round goes back from {old.round} to {new.round}"
             yield Hit(emitted.origin_of(f"{new.pointer}/round"), message, Severity.WARNING)
@@ -235,7 +239,7 @@ def block_normalised(received: Snapshot, emitted: Snapshot, profile: Profile) ->
     ## Fix
     Send what can be stored as it is.
     ## Source
-    Runtime: sanitizer of incoming blocks. Which limit was hit is said by SNP016 to SNP019 and SNP025.
+    Runtime: sanitizer of incoming blocks. SNP016 to SNP019 and SNP025 name the limit.
     """
     for block in tier_blocks(emitted):
         normal = normalise(block.value, block.tier, received.round, profile)
@@ -249,7 +253,7 @@ def block_normalised(received: Snapshot, emitted: Snapshot, profile: Profile) ->
             and not same_value(block.members[key], normal.value[key])
         ]
         if changed:
-            what = "; ".join(
+            changes = "; ".join(
                 f"{key} {_brief(was)} becomes {_brief(becomes)}" for key, was, becomes in changed
             )
             cut = any(
@@ -258,7 +262,7 @@ def block_normalised(received: Snapshot, emitted: Snapshot, profile: Profile) ->
             effect = Effect.TRUNCATED if cut else None
             yield Hit(
                 emitted.origin_of(f"{block.pointer}/{changed[0][0]}"),
-                f"{shown(block.name)}: {what}",
+                f"{excerpt(block.name)}: {changes}",
                 effect=effect,
             )
 
@@ -266,7 +270,7 @@ def block_normalised(received: Snapshot, emitted: Snapshot, profile: Profile) ->
 def _wiped(
     received: Snapshot, emitted: Snapshot, profile: Profile
 ) -> Iterator[tuple[str, tuple[MemoryBlock, ...]]]:
-    """Each tier that the reply erases, with what is lost."""
+    """Yield each tier that the reply erases, with the lost blocks."""
     memory = emitted.section("memory")
     for tier in TIERS:
         old = received.tier(tier)
@@ -275,8 +279,8 @@ def _wiped(
             yield tier, old
 
 
-def _places(snapshot: Snapshot) -> dict[str, dict[str, MemoryBlock]]:
-    """id → tier → block."""
+def _blocks_by_id(snapshot: Snapshot) -> dict[str, dict[str, MemoryBlock]]:
+    """Map id → tier → block."""
     found: dict[str, dict[str, MemoryBlock]] = {}
     for block in tier_blocks(snapshot):
         if block.id and trim(block.id):
@@ -284,24 +288,9 @@ def _places(snapshot: Snapshot) -> dict[str, dict[str, MemoryBlock]]:
     return found
 
 
-def _pairs(received: Snapshot, emitted: Snapshot) -> Iterator[tuple[MemoryBlock, MemoryBlock]]:
-    """Every emitted block beside the received one with its id in its tier."""
-    before = _places(received)
-    for block in tier_blocks(emitted):
-        old = before.get(trim(block.id or ""), {}).get(block.tier)
-        if old is not None:
-            yield old, block
-
-
-def _is_reused(old: MemoryBlock, new: MemoryBlock, profile: Profile) -> bool:
-    from ctxview.analysis.similarity import shared_words
-
-    return old.type != new.type and shared_words(old.content or "", new.content or "") < profile.unrelated
-
-
 def _brief(value: JsonValue) -> str:
     if isinstance(value, str) and utf16_length(value) > 40:
         return f"{quoted(value, 24)} ({utf16_length(value)} characters)"
     if isinstance(value, list):
         return f"[{listed((str(item) for item in value), 8)}]"
-    return spelled(value)
+    return json_excerpt(value)

@@ -1,23 +1,25 @@
-"""The rules about a saved log: does what it says of the projection agree with what it holds (SNP036 to 041).
+"""The rules about saved logs: their projection record and sizes (SNP036 to 041).
 
-Each line of an example sets one member of a sound log of the template snapshot; `(lite)` makes it a lite log.
+Each line of an example sets one member of a sound log; `(lite)` makes it a lite log.
 """
 
 from __future__ import annotations
 
+import json
+import math
+import re
 from collections.abc import Iterator
 
-from ctxview.analysis.wording import counted, listed, quoted, shown
-from ctxview.files.json_values import same_value
-from ctxview.findings import Hit, Severity, rule
-from ctxview.formats.snapshot.javascript import trim
+from ctxview.analysis.wording import counted, excerpt, listed, quoted
+from ctxview.core.findings import Hit, Severity, rule
+from ctxview.core.origin import JsonValue
+from ctxview.files.strict_json.values import all_values, same_value
 from ctxview.formats.snapshot.model import TIERS, SavedLog, Snapshot, integer
-from ctxview.formats.snapshot.normalise import NormalBlock
 from ctxview.formats.snapshot.profile import Profile
-from ctxview.formats.snapshot.projection import COUNTED_DROPS, project
-from ctxview.formats.snapshot.rules.compact_json import compact_size
-from ctxview.formats.snapshot.rules.expected import was_trimmed
-from ctxview.origin import JsonValue
+from ctxview.formats.snapshot.rules.lookups import was_trimmed
+from ctxview.formats.snapshot.runtime.javascript import trim
+from ctxview.formats.snapshot.runtime.normalisation import StoredBlock
+from ctxview.formats.snapshot.runtime.projection import COUNTED_DROPS, project
 
 
 @rule("SNP036", name="debug-round", severity=Severity.WARNING)
@@ -182,14 +184,61 @@ def recorded_size(log: SavedLog, profile: Profile) -> Iterator[Hit]:
             yield Hit(log.origin("meta", name), message)
 
 
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_EXPONENT = re.compile(r"e([+-])0*(\d+)$")
+
+
+def compact_size(value: JsonValue) -> int:
+    """Return how many bytes the compact JSON of `value` has."""
+    size = 0
+    for each in all_values(value):
+        if isinstance(each, dict):
+            # Braces, a colon for each member, commas between them.
+            size += 2 + len(each) + max(0, len(each) - 1) + sum(_string_size(key) for key in each)
+        elif isinstance(each, list):
+            size += 2 + max(0, len(each) - 1)
+        elif isinstance(each, str):
+            size += _string_size(each)
+        else:
+            size += len(_plain(each))
+    return size
+
+
+def _string_size(text: str) -> int:
+    written = json.dumps(text, ensure_ascii=False)
+    return len(_LONE_SURROGATE.sub("\\\\udxxx", written).encode())
+
+
+def _plain(value: float | None) -> str:
+    """A number, boolean or null as JavaScript writes it."""
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    if isinstance(value, int) and abs(value) < 10**21:
+        return str(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        return "null"
+    if not math.isfinite(number):
+        return "null"
+    if number.is_integer() and abs(number) < 1e21:
+        return str(int(number))
+    written = repr(number)  # The digits of JavaScript are those of Python, but not its exponents.
+    if 1e-6 <= abs(number) < 1e-4:
+        mantissa, _, exponent = written.partition("e-")  # such as 1.5e-05
+        places = len(mantissa.partition(".")[2].rstrip("0")) + int(exponent)
+        return f"{number:.{places}f}"
+    return _EXPONENT.sub(lambda found: f"e{found[1]}{found[2]}", written)
+
+
 def _sum(counts: JsonValue, keys: tuple[str, ...] = TIERS) -> int | None:
     if not isinstance(counts, dict):
         return None
     return sum(integer(counts.get(key)) or 0 for key in keys)
 
 
-def _difference(wanted: list[NormalBlock], injected: Snapshot, tier: str) -> str | None:
-    """The first way in which a tier is not as it should be."""
+def _difference(wanted: list[StoredBlock], injected: Snapshot, tier: str) -> str | None:
+    """Return the first difference between a tier and the expected blocks, or None."""
     found = injected.tier(tier)
     wanted_ids, found_ids = [block.id for block in wanted], [block.name for block in found]
     if missing := [name for name in wanted_ids if name not in set(found_ids)]:
@@ -200,5 +249,5 @@ def _difference(wanted: list[NormalBlock], injected: Snapshot, tier: str) -> str
         return f"the order should be {listed(wanted_ids, 6)}"
     for block, normal in zip(found, wanted, strict=True):
         if not same_value(block.members.get("content"), normal.content):
-            return f"the content of {shown(normal.id)} should be {quoted(normal.content)}"
+            return f"the content of {excerpt(normal.id)} should be {quoted(normal.content)}"
     return None

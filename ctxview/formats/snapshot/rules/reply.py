@@ -1,6 +1,6 @@
 """The rules about the frame of a reply: prose, one separator, one payload (SNP001, 004, 007, 010).
 
-The examples are whole replies. What stands in the payload is `payload`.
+The examples are whole replies. `payload` has the rules about the JSON after the separator.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ import re
 from collections.abc import Iterator
 
 from ctxview.analysis.wording import quoted
-from ctxview.files.places import Places
-from ctxview.findings import Effect, Hit, Severity, rule
-from ctxview.formats.snapshot.javascript import trim
+from ctxview.core.findings import Effect, Hit, Severity, rule
+from ctxview.files.line_columns import LineColumns
 from ctxview.formats.snapshot.model import SEPARATOR, Reply
 from ctxview.formats.snapshot.profile import Profile
-from ctxview.formats.snapshot.rules.diagnosis import MARKER, Cause, diagnose, is_json, origin_in
+from ctxview.formats.snapshot.rules.payload import MARKER, PayloadFault, diagnose, is_json, origin_in
+from ctxview.formats.snapshot.runtime.javascript import trim
 
 
 @rule("SNP001", name="separator-presence", severity=Severity.ERROR, effect=Effect.IGNORED)
@@ -35,8 +35,8 @@ def separator_presence(reply: Reply, profile: Profile) -> Iterator[Hit]:
     End the reply with `<<<CONTEXT>>>` and the snapshot. If a look-alike of the separator is there, SNP007
     names it. In disabled mode send the answer alone.
     ## Source
-    Context Protocol 3.0, runtime switch and rules 1 to 3. The protocol calls it an error; the runtime says
-    nothing.
+    Context Protocol 3.0, runtime switch and rules 1 to 3. The protocol calls it an error; the runtime does
+    not report it.
     """
     if reply.payload_start is not None:
         if not reply.enabled:
@@ -48,23 +48,21 @@ def separator_presence(reply: Reply, profile: Profile) -> Iterator[Hit]:
         return
     if reply.document is not None:
         start, end = reply.document.start, reply.document.end
-        message = (
-            f"the snapshot stands in <context> tags, as in version 1.2; a 3.0 runtime looks for {SEPARATOR}"
-        )
+        message = f"the snapshot is in <context> tags, as in version 1.2; a 3.0 runtime looks for {SEPARATOR}"
         yield Hit(origin_in(reply, start, end), message, Severity.WARNING)
         return
     origin = origin_in(reply, len(reply.data), len(reply.data))
     yield Hit(
-        origin, f"no {SEPARATOR} in the reply; the runtime stores nothing of this turn and says nothing"
+        origin, f"no {SEPARATOR} in the reply; the runtime stores nothing of this turn, without an error"
     )
 
 
 @rule("SNP004", name="separator-twice", severity=Severity.ERROR, effect=Effect.REJECTED)
 def separator_twice(reply: Reply, profile: Profile) -> Iterator[Hit]:
-    """The separator stands twice: quoted in the prose, or again after the JSON.
+    """The separator appears twice: quoted in the prose, or again after the JSON.
 
     ## Why
-    The runtime cuts at the first separator, wherever it stands, and takes all that follows for JSON. An
+    The runtime cuts at the first separator, wherever it is, and takes all that follows for JSON. An
     answer that explains the separator by quoting it, or that carries two snapshots, fails as a whole.
     Inside a JSON string the separator is harmless.
     ## Bad
@@ -85,17 +83,17 @@ def separator_twice(reply: Reply, profile: Profile) -> Iterator[Hit]:
     if found is None or reply.payload_start is None:
         return
     origin = origin_in(reply, found.start, found.end)
-    if found.cause is Cause.QUOTED_SEPARATOR:
+    if found.cause is PayloadFault.QUOTED_SEPARATOR:
         last = reply.data.rindex(MARKER)
-        line = Places(reply.data).at(last).line
+        line = LineColumns(reply.data).at(last).line
         sound = is_json(reply.data, last + len(MARKER))
         hint = (
             f"the reply would parse from the one at line {line}"
             if sound
             else f"another one is at line {line}"
         )
-        yield Hit(origin, f"{SEPARATOR} already stands here, in the prose, and the runtime cuts here; {hint}")
-    elif found.cause is Cause.SECOND_SEPARATOR:
+        yield Hit(origin, f"{SEPARATOR} is already here, in the prose, and the runtime cuts here; {hint}")
+    elif found.cause is PayloadFault.SECOND_SEPARATOR:
         yield Hit(origin, f"a second {SEPARATOR} follows the JSON; the runtime rejects the whole reply")
 
 
@@ -135,7 +133,7 @@ def near_miss_separator(reply: Reply, profile: Profile) -> Iterator[Hit]:
 
 @rule("SNP010", name="no-prose", severity=Severity.INFO)
 def no_prose(reply: Reply, profile: Profile) -> Iterator[Hit]:
-    """Nothing stands before the separator.
+    """The prose before the separator is empty.
 
     ## Why
     The user gets an empty answer. Usually the model spent its output on the snapshot or was cut off.
@@ -153,7 +151,7 @@ def no_prose(reply: Reply, profile: Profile) -> Iterator[Hit]:
     """
     if reply.enabled and reply.payload_start is not None and not trim(reply.prose):
         yield Hit(
-            origin_in(reply, 0, reply.prose_end), f"nothing stands before {SEPARATOR}: the answer is empty"
+            origin_in(reply, 0, reply.prose_end), f"there is no text before {SEPARATOR}: the answer is empty"
         )
 
 
@@ -175,7 +173,7 @@ _NEAR_MISS = re.compile(
 
 
 def _is_meant(found: re.Match[bytes]) -> bool:
-    """One bracket on each side is an ordinary tag or word, unless JSON follows."""
+    """Whether a near miss is meant as the separator; with one bracket on each side only if JSON follows."""
     brackets = len(re.findall(_OPEN.encode(), found["open"])) + len(
         re.findall(_CLOSE.encode(), found["close"])
     )

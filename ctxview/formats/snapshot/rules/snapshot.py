@@ -9,14 +9,14 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from ctxview.analysis.wording import listed, quoted, spelled
-from ctxview.findings import Effect, Hit, Severity, rule
-from ctxview.formats.snapshot.model import TIERS, Role, Snapshot, integer, number, text
-from ctxview.formats.snapshot.ownership import KNOWN_MEMBERS
+from ctxview.analysis.wording import json_excerpt, listed, quoted
+from ctxview.core.findings import Effect, Hit, Severity, rule
+from ctxview.core.origin import JsonValue
+from ctxview.formats.snapshot.forms import KNOWN_MEMBERS
+from ctxview.formats.snapshot.model import TIERS, Snapshot, SnapshotRole, integer, number, text
 from ctxview.formats.snapshot.profile import Profile
-from ctxview.formats.snapshot.rules.expected import as_written, expected_layout
+from ctxview.formats.snapshot.rules.lookups import as_written, expected_layout
 from ctxview.formats.snapshot.versions import CURRENT, LAYOUTS, declared_version, disagreement
-from ctxview.origin import JsonValue
 
 
 @rule("SNP011", name="wrong-version", severity=Severity.ERROR)
@@ -37,7 +37,7 @@ def wrong_version(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     ## Source
     Context Protocol 3.0, rule 8 and template. Runtime: never checked, restored after every reply.
     """
-    effect = Effect.RESTORED if snapshot.role is Role.EMITTED else None
+    effect = Effect.RESTORED if snapshot.role is SnapshotRole.EMITTED else None
     if "version" not in snapshot.value:
         yield Hit(snapshot.origin(), "version is missing: the protocol wants 3.0", effect=effect)
         return
@@ -56,7 +56,7 @@ def wrong_version(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     elif text(value) is not None and declared in (CURRENT, "3"):
         yield Hit(
             origin,
-            f"version is the string {spelled(value)}; it must be the number 3.0",
+            f"version is the string {json_excerpt(value)}; it must be the number 3.0",
             Severity.WARNING,
             effect,
         )
@@ -85,12 +85,12 @@ def runtime_incomplete(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     Context Protocol 3.0, rule 8 and structural notes. Runtime: puts its own values back after a reply.
     """
     layout = expected_layout(snapshot)
-    effect = Effect.RESTORED if snapshot.role is Role.EMITTED else None
+    effect = Effect.RESTORED if snapshot.role is SnapshotRole.EMITTED else None
     if not layout.runtime_fields:
         return
     runtime = snapshot.value.get("runtime")
     if not isinstance(runtime, dict):
-        found = f"{spelled(runtime)}, not an object" if "runtime" in snapshot.value else "missing"
+        found = f"{json_excerpt(runtime)}, not an object" if "runtime" in snapshot.value else "missing"
         yield Hit(
             snapshot.origin("runtime"),
             f"runtime is {found}: round, workspace and times are unknown",
@@ -114,7 +114,7 @@ def runtime_implausible(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
 
     ## Why
     The system appends the path separator, writes times in UTC with a `Z`, and starts in milliseconds.
-    Something else wrote this value, and whatever compares or sorts by it goes wrong: a start in seconds
+    Something else wrote this value, and comparing or sorting by it gives wrong results: a start in seconds
     looks like 1970.
     ## Bad
     runtime.startup_at = 1700000000
@@ -132,8 +132,8 @@ def runtime_implausible(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
         message = f"workspace {quoted(workspace, 60)} does not end with a path separator"
         yield Hit(snapshot.origin("runtime", "workspace"), message)
     written = text(snapshot.runtime.get("datetime"))
-    moment = _moment(written) if written else None
-    if written and moment is None:
+    time = _utc_time(written) if written else None
+    if written and time is None:
         message = f"datetime {quoted(written)} is not ISO 8601 in UTC, like 2026-02-25T10:00:00.000Z"
         yield Hit(snapshot.origin("runtime", "datetime"), message)
     started = snapshot.startup_at
@@ -144,7 +144,7 @@ def runtime_implausible(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
         found = as_written(snapshot, snapshot.at("runtime", "startup_at"), started)
         message = f"startup_at {found} is not a time in milliseconds (13 digits){seconds}"
         yield Hit(snapshot.origin("runtime", "startup_at"), message)
-    elif moment is not None and (moment - _EPOCH) // timedelta(milliseconds=1) < started:
+    elif time is not None and (time - _EPOCH) // timedelta(milliseconds=1) < started:
         start = datetime.fromtimestamp(started / 1000, UTC).isoformat(timespec="milliseconds")
         message = f"datetime {quoted(written or '')} is before the start, {start}"
         yield Hit(snapshot.origin("runtime", "datetime"), message)
@@ -152,11 +152,11 @@ def runtime_implausible(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
 
 @rule("SNP014", name="memory-shape", severity=Severity.ERROR, effect=Effect.IGNORED)
 def memory_shape(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
-    """`memory` is missing or no object, or a tier is unknown, no array, or absent.
+    """`memory` is missing or not an object, or a tier is unknown, absent or not an array.
 
     ## Why
-    The runtime knows four tiers and reads arrays only. Blocks under any other name are ignored without a
-    word. A reply may leave tiers out; a complete snapshot has all four, so an absent one is worth a
+    The runtime knows four tiers and reads arrays only. Blocks under any other name are silently
+    ignored. A reply may leave tiers out; a complete snapshot has all four, so an absent one is worth a
     warning.
     ## Bad
     memory.workng = []
@@ -165,29 +165,29 @@ def memory_shape(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     ## Fix
     Put blocks under core, working, ephemeral or longterm.
     ## Source
-    Context Protocol 3.0, rule 10. Runtime: unknown tiers and tiers that are no arrays are ignored.
+    Context Protocol 3.0, rule 10. Runtime: unknown tiers and tiers that are not arrays are ignored.
     """
     memory = snapshot.value.get("memory")
     if not isinstance(memory, dict):
-        found = f"{spelled(memory)}, not an object" if "memory" in snapshot.value else "missing"
+        found = f"{json_excerpt(memory)}, not an object" if "memory" in snapshot.value else "missing"
         yield Hit(snapshot.origin("memory"), f"memory is {found}: no block can be read")
         return
     for name, items in memory.items():
         if name not in TIERS:
-            message = f"{quoted(name)} is not one of the tiers {', '.join(TIERS)}; what it holds is ignored"
+            message = f"{quoted(name)} is not one of the tiers {', '.join(TIERS)}; its blocks are ignored"
             yield Hit(snapshot.origin("memory", name), message)
         elif not isinstance(items, list):
-            message = f"{name} is {spelled(items)}, not an array; it is ignored"
+            message = f"{name} is {json_excerpt(items)}, not an array; it is ignored"
             yield Hit(snapshot.origin("memory", name), message)
     missing = [name for name in expected_layout(snapshot).tiers if name not in memory]
-    if missing and snapshot.role is not Role.EMITTED:
+    if missing and snapshot.role is not SnapshotRole.EMITTED:
         message = f"{listed(missing)} missing: a complete snapshot has every tier, even an empty one"
         yield Hit(snapshot.origin("memory"), message, Severity.WARNING, Effect.NONE)
 
 
 @rule("SNP034", name="unknown-member", severity=Severity.WARNING, effect=Effect.STORED)
 def unknown_member(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
-    """A top-level key is none that the protocol or the runtime knows.
+    """A top-level key is unknown to the protocol and the runtime.
 
     ## Why
     It is allowed and kept, but nothing reads it; it costs room in every prompt from now on. Often it is a
@@ -209,7 +209,7 @@ def unknown_member(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
         if key not in known:
             yield Hit(
                 snapshot.origin(key),
-                f"nothing reads the top-level key {quoted(key)}; it is kept all the same",
+                f"the top-level key {quoted(key)} is unknown; it is kept, but not used",
             )
 
 
@@ -218,7 +218,7 @@ _ISO_UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|\+00:00
 
 
 def _wanted(name: str, value: JsonValue, version: str) -> str | None:
-    """What a runtime field should be instead of `value`; None when it is fine."""
+    """Return what a runtime field should be instead of `value`; None when `value` is valid."""
     early = version in ("2.1", "2.2")
     if name == "round":
         found = integer(value)
@@ -230,8 +230,8 @@ def _wanted(name: str, value: JsonValue, version: str) -> str | None:
     return None if fine else "a non-empty text"
 
 
-def _moment(written: str) -> datetime | None:
-    """The moment an ISO 8601 UTC time names; None when it is none."""
+def _utc_time(written: str) -> datetime | None:
+    """Parse an ISO 8601 time in UTC; None when it is not one."""
     if not _ISO_UTC.fullmatch(written):
         return None
     try:

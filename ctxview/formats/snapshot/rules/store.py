@@ -1,29 +1,81 @@
-"""The rules about an agent's memory store, capture queue and todo list (SNP059 to 065).
+"""The rules about an agent's memory store, queue and todo list (SNP059 to 065).
 
-In the examples a line changes a sound store: `entry` is its one memory row, `todo[0]` the first of its three
-todo items, `payload` the tag id of a cold text, `queue` a line of the capture queue.
+Each line of an example sets one field of a sound store; `(absent)` takes it away.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from ctxview.analysis.wording import counted, listed, quoted, shown, spelled
-from ctxview.files.json_document import join
-from ctxview.files.json_values import same_value
-from ctxview.findings import Effect, Hit, Severity, rule
-from ctxview.formats.snapshot.javascript import trim
-from ctxview.formats.snapshot.model import AgentStore, MemoryEntry, Snapshot, number, text
-from ctxview.formats.snapshot.profile import Profile
+from msgspec import Struct
+
+from ctxview.analysis.wording import counted, excerpt, json_excerpt, listed, quoted
+from ctxview.core.findings import Effect, Hit, Severity, rule
+from ctxview.core.origin import JsonValue, Origin
+from ctxview.files.strict_json.tree import join
+from ctxview.files.strict_json.values import same_value
+from ctxview.formats.snapshot.model import (
+    ACTIONS_WITH_TARGET,
+    AgentStore,
+    MemoryEntry,
+    Snapshot,
+    TodoRow,
+    integer,
+    number,
+    text,
+)
+from ctxview.formats.snapshot.profile import Profile, TodoGrammar
 from ctxview.formats.snapshot.rules.block_state import RECALL_PREFIX, RECALL_TYPES, doubled_prefix
-from ctxview.formats.snapshot.rules.todo_rows import cursor_fault_in, progress
-from ctxview.origin import JsonValue, Origin
+from ctxview.formats.snapshot.runtime.javascript import trim
+
+_FINAL_STATUS = {"todo_complete": "done", "todo_reopen": "open"}
+"""The status in which an action has nothing left to do."""
+
+
+class TodoProgress(Struct, frozen=True):
+    """The figures that a runtime computes from todo.db; `summary` is None when the profile has no wording."""
+
+    total: int
+    step: int
+    summary: str | None
+
+
+def todo_progress(rows: Sequence[TodoRow], grammar: TodoGrammar | None) -> TodoProgress:
+    """Compute total, step and summary; the step is the first open item, or the total if all are done."""
+    ordered = sorted(rows, key=lambda row: row.id)
+    finished = [row.status == "done" for row in ordered]
+    total, done = len(finished), sum(finished)
+    step = finished.index(False) + 1 if done < total else total
+    if grammar is None:
+        return TodoProgress(total, step, None)
+    if total == 0:
+        template = grammar.empty
+    elif done == total:
+        template = grammar.finished
+    else:
+        template = grammar.running_skipped if done >= step else grammar.running
+    return TodoProgress(total, step, template.format(done=done, total=total, step=step))
+
+
+def cursor_fault_in(cursor: JsonValue, rows: Sequence[TodoRow]) -> str | None:
+    """Return why the target of a cursor is not possible in this list; None when it is."""
+    if not isinstance(cursor, dict) or cursor.get("next") not in ACTIONS_WITH_TARGET:
+        return None
+    action, target = cursor["next"], integer(cursor.get("targetId"))
+    row = next((row for row in rows if row.id == target), None)
+    if target is None:
+        return None
+    if row is None:
+        return f"there is no item {target}"
+    if row.status == _FINAL_STATUS.get(str(action)):
+        return f"item {target} is already {row.status}"
+    return None
 
 
 @rule("SNP059", name="content-hash-wrong", severity=Severity.ERROR, effect=Effect.STORED)
 def content_hash_wrong(store: AgentStore, latest: Snapshot | None, profile: Profile) -> Iterator[Hit]:
-    """A stored memory's content does not have the hash that stands beside it.
+    """A stored memory's content does not match its hash.
 
     ## Why
     The hash is the SHA-256 of the content in UTF-8. When it differs, the row was changed past the runtime,
@@ -39,18 +91,18 @@ def content_hash_wrong(store: AgentStore, latest: Snapshot | None, profile: Prof
     """
     for entry in store.entries or ():
         if entry.content_hash not in _hashes(entry.content):
-            found = shown(entry.content_hash, 12)
-            message = f"{shown(entry.block_id)}: content_hash {found} is not that of its content"
+            found = excerpt(entry.content_hash, 12)
+            message = f"{excerpt(entry.block_id)}: content_hash {found} is not that of its content"
             yield Hit(_entry_origin(store, entry), message)
 
 
 @rule("SNP060", name="payload-link-broken", severity=Severity.ERROR)
 def payload_link_broken(store: AgentStore, latest: Snapshot | None, profile: Profile) -> Iterator[Hit]:
-    """A cold memory has no payload to restore it from, or a payload belongs to nobody.
+    """A cold memory has no payload to restore it from, or a payload is not used.
 
     ## Why
     A `tag_ref` row holds only a placeholder; its text is the payload row under its tag id. Without that the
-    text is lost. A payload nobody refers to is only mentioned: the runtime never collects it, so it takes
+    text is lost. A payload without a reference is only mentioned: the runtime never collects it, so it takes
     room for good.
     ## Bad
     entry.content_state = "tag_ref"
@@ -68,11 +120,11 @@ def payload_link_broken(store: AgentStore, latest: Snapshot | None, profile: Pro
         if entry.content_state != "tag_ref":
             continue
         if not trim(entry.tag_id or ""):
-            message = f"{shown(entry.block_id)} is a tag_ref without a tag id: its text is lost"
+            message = f"{excerpt(entry.block_id)} is a tag_ref without a tag id: its text is lost"
             yield Hit(_entry_origin(store, entry), message)
         elif entry.tag_id not in store.payloads:
             missing = quoted(entry.tag_id or "", 60)
-            message = f"{shown(entry.block_id)}: there is no payload {missing}, its text is lost"
+            message = f"{excerpt(entry.block_id)}: there is no payload {missing}, its text is lost"
             yield Hit(_entry_origin(store, entry), message)
     used = {entry.tag_id for entry in store.entries or ()}
     for tag in store.payloads:
@@ -87,7 +139,7 @@ def payload_link_broken(store: AgentStore, latest: Snapshot | None, profile: Pro
 
 @rule("SNP061", name="recall-stored", severity=Severity.WARNING, effect=Effect.STORED)
 def recall_stored(store: AgentStore, latest: Snapshot | None, profile: Profile) -> Iterator[Hit]:
-    """A recalled copy was stored as if it were a memory of its own.
+    """A recalled copy was stored as if it were a new memory.
 
     ## Why
     Ids beginning with `persistent:`, repeated `working:` prefixes and the recall types mark copies. Stored,
@@ -110,7 +162,7 @@ def recall_stored(store: AgentStore, latest: Snapshot | None, profile: Profile) 
         if entry.memory_type in RECALL_TYPES.values():
             faults.append(f"its type is {entry.memory_type}")
         if faults:
-            message = f"{shown(entry.block_id)} is the copy of a recalled memory: {' and '.join(faults)}"
+            message = f"{excerpt(entry.block_id)} is the copy of a recalled memory: {' and '.join(faults)}"
             yield Hit(_entry_origin(store, entry), message)
 
 
@@ -136,7 +188,7 @@ def rounds_reversed(store: AgentStore, latest: Snapshot | None, profile: Profile
         first, last = entry.first_seen_round, entry.last_seen_round
         if first is not None and last is not None and first > last:
             rounds = f"first seen in round {first}, last in round {last}"
-            message = f"{shown(entry.block_id)}: {rounds}; it is older than this process"
+            message = f"{excerpt(entry.block_id)}: {rounds}; it is older than this process"
             yield Hit(_entry_origin(store, entry), message)
 
 
@@ -185,10 +237,10 @@ def queue_line(store: AgentStore, latest: Snapshot | None, profile: Profile) -> 
     for line in store.queue_lines or ():
         origin = Origin(store.queue or store.folder, None, line.start, line.end, line.line, 1)
         if line.job is None:
-            message = f"line {line.line} is skipped: {shown(line.problem or 'unreadable', 120)}"
+            message = f"line {line.line} is skipped: {excerpt(line.problem or 'unreadable', 120)}"
             yield Hit(origin, message, Severity.ERROR, Effect.DROPPED)
         elif fault := _job_fault(line.job):
-            message = f"line {line.line} is skipped, it is no capture job: {fault}"
+            message = f"line {line.line} is skipped, it is not a capture job: {fault}"
             yield Hit(origin, message, effect=Effect.DROPPED)
         elif mismatch := _job_mismatch(line.job):
             yield Hit(origin, f"line {line.line}: {mismatch}")
@@ -219,11 +271,11 @@ def todo_out_of_date(store: AgentStore, latest: Snapshot | None, profile: Profil
     """
     if latest is None or store.todo_rows is None or not latest.todo:
         return
-    now = progress(store.todo_rows, profile.todo)
+    now = todo_progress(store.todo_rows, profile.todo)
     for name, value in (("total", now.total), ("step", now.step), ("summary", now.summary)):
         found = latest.todo.get(name)
         if value is not None and found is not None and not same_value(found, value):
-            message = f"todo.{name} is {spelled(found)}, but todo.db makes it {spelled(value)}"
+            message = f"todo.{name} is {json_excerpt(found)}, but by todo.db it is {json_excerpt(value)}"
             yield Hit(latest.origin("todo", name), message)
     if fault := cursor_fault_in(latest.todo.get("cursor"), store.todo_rows):
         yield Hit(latest.origin("todo", "cursor"), f"the cursor is stale: {fault}", effect=Effect.WIPED)
@@ -239,21 +291,21 @@ def _entry_origin(store: AgentStore, entry: MemoryEntry) -> Origin:
 
 
 def _hashes(content: str) -> tuple[str, ...]:
-    """The hash of the content, as it is and trimmed, as the runtime stores it."""
+    """Return the hashes of the content as it is and trimmed; the runtime stores either."""
     return tuple(
         hashlib.sha256(form.encode("utf-8", "surrogatepass")).hexdigest() for form in (content, trim(content))
     )
 
 
 def _job_fault(job: dict[str, JsonValue]) -> str | None:
-    """Why the runtime takes this for no capture job."""
+    """Return why the runtime does not accept this as a capture job, or None."""
     for name in ("jobId", "blockId", "contentHash"):
         if not trim(text(job.get(name)) or ""):
             return f"{name} is not a non-blank text"
     if number(job.get("createdAt")) is None:
         return "createdAt is not a number"
     if job.get("sourceTier") not in ("core", "longterm"):
-        return f"sourceTier is {spelled(job.get('sourceTier'))}, not core or longterm"
+        return f"sourceTier is {json_excerpt(job.get('sourceTier'))}, not core or longterm"
     if "sourceTaskId" not in job or not isinstance(job["sourceTaskId"], str | None):
         return "sourceTaskId is neither a text nor null"
     return None if isinstance(job.get("block"), dict) else "block is not an object"
@@ -264,4 +316,4 @@ def _job_mismatch(job: dict[str, JsonValue]) -> str | None:
     content = text(block.get("content")) if isinstance(block, dict) else None
     if content is None or job.get("contentHash") in _hashes(content):
         return None
-    return f"contentHash of {shown(text(job.get('blockId')) or '')} is not that of its content"
+    return f"contentHash of {excerpt(text(job.get('blockId')) or '')} is not that of its content"

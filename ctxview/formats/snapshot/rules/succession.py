@@ -9,23 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from ctxview.analysis.wording import listed, quoted, shown, spelled
-from ctxview.files.json_values import same_value
-from ctxview.findings import Effect, Hit, Severity, rule
-from ctxview.formats.snapshot.javascript import trim
-from ctxview.formats.snapshot.model import TIERS, MemoryBlock, Snapshot, integer, text
-from ctxview.formats.snapshot.normalise import normalise
+from ctxview.analysis.wording import excerpt, json_excerpt, listed, quoted
+from ctxview.core.findings import Effect, Hit, Severity, rule
+from ctxview.files.strict_json.values import same_value
+from ctxview.formats.snapshot.model import TIERS, MemoryBlock, Snapshot, integer, member_at, text
 from ctxview.formats.snapshot.profile import Profile
-from ctxview.formats.snapshot.retention import past_retention
 from ctxview.formats.snapshot.rules.block_state import is_recall
-from ctxview.formats.snapshot.rules.expected import tier_blocks, was_trimmed
-from ctxview.formats.snapshot.rules.summary import read_summary
-from ctxview.origin import JsonValue
+from ctxview.formats.snapshot.rules.lookups import as_object, tier_blocks, was_trimmed
+from ctxview.formats.snapshot.rules.todo import read_summary
+from ctxview.formats.snapshot.runtime.javascript import trim
+from ctxview.formats.snapshot.runtime.normalisation import normalise
+from ctxview.formats.snapshot.runtime.projection import past_retention
 
 
 @rule("SNP052", name="clock-broken", severity=Severity.WARNING)
 def clock_broken(previous: Snapshot, following: Snapshot, profile: Profile) -> Iterator[Hit]:
-    """Round, time, version or workspace do not go on from the snapshot before.
+    """Round, time, version or workspace do not follow from the previous snapshot.
 
     ## Why
     In one process the round never goes back (an error) and rises by one a turn; time moves on; version and
@@ -51,11 +50,14 @@ def clock_broken(previous: Snapshot, following: Snapshot, profile: Profile) -> I
         elif now > before + 1:
             yield Hit(origin, f"the round jumps from {before} to {now}: {now - before - 1} turns are missing")
     for path in (("version",), ("runtime", "workspace")):
-        was, became = (_at(snapshot.value, path) for snapshot in (previous, following))
+        was, became = (member_at(snapshot.value, path)[1] for snapshot in (previous, following))
         if was is not None and became is not None and not same_value(was, became):
-            yield Hit(following.origin(*path), f"{path[-1]} changes from {spelled(was)} to {spelled(became)}")
+            yield Hit(
+                following.origin(*path),
+                f"{path[-1]} changes from {json_excerpt(was)} to {json_excerpt(became)}",
+            )
     earlier, later = (text(snapshot.runtime.get("datetime")) or "" for snapshot in (previous, following))
-    # Times in one form compare as texts.
+    # Times in the same form can be compared as texts.
     if earlier[-1:] == later[-1:] == "Z" and len(earlier) == len(later) and later < earlier:
         origin = following.origin("runtime", "datetime")
         yield Hit(origin, f"the time goes back from {quoted(earlier)} to {quoted(later)}")
@@ -123,8 +125,8 @@ def block_vanished(previous: Snapshot, following: Snapshot, profile: Profile) ->
         if _is_explained(block, previous, following, profile):
             continue
         elsewhere = [tier for tier in TIERS if (tier, name) in homes]
-        moved = f"; it now stands in {listed(elsewhere)}" if elsewhere else ""
-        gone = f"{shown(name)} is gone from {block.tier} since {quoted(PurePath(previous.file).name)}"
+        moved = f"; it is now in {listed(elsewhere)}" if elsewhere else ""
+        gone = f"{excerpt(name)} is gone from {block.tier} since {quoted(PurePath(previous.file).name)}"
         yield Hit(following.origin("memory", block.tier), f"{gone}, for no known reason{moved}")
 
 
@@ -148,7 +150,7 @@ def token_sum(previous: Snapshot, following: Snapshot, profile: Profile) -> Iter
     ## Source
     Records of the runtime: token_usage.
     """
-    was, now = (_object(snapshot.runtime.get("token_usage")) for snapshot in (previous, following))
+    was, now = (as_object(snapshot.runtime.get("token_usage")) for snapshot in (previous, following))
     before, after = (integer(usage.get("cumulative_total_tokens")) for usage in (was, now))
     if before is None or after is None or not _same_process(previous, following) or same_value(was, now):
         return
@@ -185,7 +187,7 @@ def task_left_open(previous: Snapshot, following: Snapshot, profile: Profile) ->
     if not _task_changed(previous, following) or not _same_process(previous, following):
         return
     after = {trim(block.id or ""): block for block in following.tier("working")}
-    tasks = f"task {shown(_task(previous) or '')} gave way to {shown(_task(following) or '')}"
+    tasks = f"task {excerpt(_task(previous) or '')} gave way to {excerpt(_task(following) or '')}"
     for block in previous.tier("working"):
         name = trim(block.id or "")
         if not name or not _is_open(block, previous, profile):
@@ -193,9 +195,9 @@ def task_left_open(previous: Snapshot, following: Snapshot, profile: Profile) ->
         successor = after.get(name)
         if successor is None:
             origin = following.origin("memory", "working")
-            yield Hit(origin, f"{shown(name)} was open and is gone: {tasks}", effect=Effect.DELETED)
+            yield Hit(origin, f"{excerpt(name)} was open and is gone: {tasks}", effect=Effect.DELETED)
         elif _is_open(successor, following, profile):
-            yield Hit(following.origin_of(successor.pointer), f"{shown(name)} is still open, but {tasks}")
+            yield Hit(following.origin_of(successor.pointer), f"{excerpt(name)} is still open, but {tasks}")
 
 
 @rule("SNP057", name="cold-content-lost", severity=Severity.WARNING)
@@ -229,7 +231,7 @@ def cold_content_lost(previous: Snapshot, following: Snapshot, profile: Profile)
         old = before.get((block.tier, trim(block.id or "")))
         if old is None or old.content_state != "tag_ref":
             continue
-        label, ids = shown(block.name), f"{quoted(old.tag_id or '')} to {quoted(block.tag_id or '')}"
+        label, ids = excerpt(block.name), f"{quoted(old.tag_id or '')} to {quoted(block.tag_id or '')}"
         origin = following.origin_of(f"{block.pointer}/tag_id")
         if block.content_state == "tag_ref":
             if block.tag_id != old.tag_id:
@@ -278,16 +280,6 @@ def _same_process(previous: Snapshot, following: Snapshot) -> bool:
     return previous.startup_at == following.startup_at
 
 
-def _object(value: JsonValue) -> dict[str, JsonValue]:
-    return value if isinstance(value, dict) else {}
-
-
-def _at(value: JsonValue, path: tuple[str, ...]) -> JsonValue:
-    for key in path:
-        value = _object(value).get(key)
-    return value
-
-
 def _task(snapshot: Snapshot) -> str | None:
     return text(snapshot.section("active_task_meta").get("id"))
 
@@ -303,7 +295,7 @@ def _is_open(block: MemoryBlock, snapshot: Snapshot, profile: Profile) -> bool:
 
 
 def _is_explained(block: MemoryBlock, previous: Snapshot, following: Snapshot, profile: Profile) -> bool:
-    """Whether the runtime had a reason to remove this block from storage, or SNP056 speaks of it."""
+    """Whether the runtime had a reason to remove this block from storage, or SNP056 reports it."""
     normal = normalise(block.value, block.tier, previous.round, profile)
     if normal is None or is_recall(block):
         return True

@@ -1,4 +1,4 @@
-"""The rules about what a model must not write: the system's fields in a reply (SNP042, 048, 049).
+"""The rules about the system's fields in a reply, which a model must not write (SNP042, 048, 049).
 
 In the examples the lines above `---` change the received snapshot, those below the emitted one; both start as
 the template.
@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ctxview.analysis.wording import listed, shown, spelled
-from ctxview.files.json_values import same_value
-from ctxview.findings import Effect, Hit, Severity, rule
-from ctxview.formats.snapshot.javascript import trim
+from ctxview.analysis.wording import excerpt, json_excerpt, listed
+from ctxview.core.findings import Effect, Hit, Severity, rule
+from ctxview.files.strict_json.values import same_value
+from ctxview.formats.snapshot.forms import UNGUARDED_MEMBERS
 from ctxview.formats.snapshot.model import MemoryBlock, Snapshot
-from ctxview.formats.snapshot.ownership import UNGUARDED_MEMBERS
 from ctxview.formats.snapshot.profile import Profile
-from ctxview.formats.snapshot.rules.expected import tier_blocks
-from ctxview.formats.snapshot.system_fields import not_preserved
+from ctxview.formats.snapshot.rules.lookups import tier_blocks
+from ctxview.formats.snapshot.runtime.javascript import trim
+from ctxview.formats.snapshot.runtime.merge_fields import not_preserved
 
 STORE_FIELDS = ("content_state", "tag_id", "tag_summary", "rehydrated_at")
-"""What links a block to the memory store, beside everything that begins with `persistent_`."""
+"""The fields that link a block to the memory store, besides those that begin with `persistent_`."""
 
 
 @rule("SNP042", name="system-field-changed", severity=Severity.ERROR, effect=Effect.RESTORED)
@@ -46,9 +46,9 @@ def system_field_changed(received: Snapshot, emitted: Snapshot, profile: Profile
         if not field.sent:
             omitted.append(field.name)
             continue
-        was = spelled(field.was) if field.known else "absent"
-        told = f"{field.name} was {was} and comes back as {spelled(field.now)}"
-        yield Hit(emitted.origin(*field.path), f"{told}; the system's value is put back")
+        was = json_excerpt(field.was) if field.known else "absent"
+        message = f"{field.name} was {was} and comes back as {json_excerpt(field.now)}"
+        yield Hit(emitted.origin(*field.path), f"{message}; the system's value is put back")
     if omitted:
         message = f"{listed(omitted, 8)} left out of the reply; the system's values stay"
         yield Hit(emitted.origin(), message)
@@ -56,10 +56,10 @@ def system_field_changed(received: Snapshot, emitted: Snapshot, profile: Profile
 
 @rule("SNP048", name="task-record-edited", severity=Severity.WARNING, effect=Effect.STORED)
 def task_record_edited(received: Snapshot, emitted: Snapshot, profile: Profile) -> Iterator[Hit]:
-    """A reply edits the system's records of tasks, and the runtime believes it.
+    """A reply edits the system's records of tasks, and the runtime accepts it.
 
     ## Why
-    `active_task_meta`, `last_task` and `task_checkpoint` are the system's books, but the runtime merges
+    `active_task_meta`, `last_task` and `task_checkpoint` are the system's records, but the runtime merges
     them from a reply like any other key. A changed checkpoint changes what a retry restores. A new
     `active_task` is only mentioned: the protocol's template shows it to the model.
     ## Bad
@@ -78,10 +78,9 @@ def task_record_edited(received: Snapshot, emitted: Snapshot, profile: Profile) 
     for name in (*UNGUARDED_MEMBERS, "active_task"):
         if name not in emitted.value or same_value(received.value.get(name), emitted.value[name]):
             continue
-        before = spelled(received.value[name]) if name in received.value else "absent"
-        message = (
-            f"{name} was {before} and comes back as {spelled(emitted.value[name])}; the runtime stores it"
-        )
+        before = json_excerpt(received.value[name]) if name in received.value else "absent"
+        after = json_excerpt(emitted.value[name])
+        message = f"{name} was {before} and comes back as {after}; the runtime stores it"
         severity = Severity.INFO if name == "active_task" else None
         yield Hit(emitted.origin(name), message, severity)
 
@@ -108,22 +107,19 @@ def store_link_edited(received: Snapshot, emitted: Snapshot, profile: Profile) -
     before = {(block.tier, trim(block.id or "")): block for block in tier_blocks(received)}
     for block in tier_blocks(emitted):
         old = before.get((block.tier, trim(block.id or "")))
-        edited = [key for key in block.members if _is_store_field(key) and _differs(old, block, key)]
+        links = [key for key in block.members if key in STORE_FIELDS or key.startswith("persistent_")]
+        edited = [key for key in links if _differs(old, block, key)]
         if edited:
             origin = emitted.origin_of(f"{block.pointer}/{edited[0]}")
-            values = listed((f"{key} {spelled(block.members[key])}" for key in edited), 6)
+            values = listed((f"{key} {json_excerpt(block.members[key])}" for key in edited), 6)
             new = "" if old is not None else " (a new block)"
             yield Hit(
-                origin, f"{shown(block.name)}{new}: the model writes {values}, which only the system may"
+                origin, f"{excerpt(block.name)}{new}: the model writes {values}, which only the system may"
             )
 
 
-def _is_store_field(key: str) -> bool:
-    return key in STORE_FIELDS or key.startswith("persistent_")
-
-
 def _differs(old: MemoryBlock | None, new: MemoryBlock, key: str) -> bool:
-    """Whether the model changed this field; to call an ordinary block active is no change."""
+    """Whether the model changed this field; `active` on an ordinary block is not a change."""
     was = old.members.get(key) if old is not None else None
     now = new.members[key]
     return not same_value(was, now) and not (key == "content_state" and now == "active" and was is None)

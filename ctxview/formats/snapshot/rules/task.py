@@ -7,20 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ctxview.analysis.wording import listed, quoted, spelled
-from ctxview.findings import Effect, Hit, Severity, rule
-from ctxview.formats.snapshot.model import Role, Snapshot, integer, number, text
+from ctxview.analysis.wording import json_excerpt, listed, quoted
+from ctxview.core.findings import Effect, Hit, Severity, rule
+from ctxview.formats.snapshot.model import Snapshot, SnapshotRole, integer, number, text
 from ctxview.formats.snapshot.profile import Profile
-from ctxview.origin import JsonValue
+from ctxview.formats.snapshot.rules.lookups import as_object
 
 CHECKPOINT_FIELDS = ("task_id", "task_type", "saved_at", "retries", "attempts", "working_memory")
-STORAGE_ONLY = ("task_checkpoint", "last_task")
-_COUNTERS = (("tool_calls", "limit"), ("model_steps", "task_limit"))
 
 
 @rule("SNP032", name="task-records-disagree", severity=Severity.WARNING)
 def task_records_disagree(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
-    """The records of the task in hand contradict each other.
+    """The records of the current task contradict each other.
 
     ## Why
     While a task runs, `active_task` and `active_task_meta` are written together, every attempt is one more
@@ -43,7 +41,7 @@ def task_records_disagree(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]
     if task and snapshot.value["active_task_meta"] is None:
         yield Hit(origin, f"active_task is {quoted(task)}, but active_task_meta is null")
     elif task and meta.get("status") != "running":
-        status = spelled(meta["status"]) if "status" in meta else "missing"
+        status = json_excerpt(meta["status"]) if "status" in meta else "missing"
         origin = snapshot.origin("active_task_meta", "status")
         yield Hit(
             origin, f"active_task is {quoted(task)}, but the status of its record is {status}, not running"
@@ -52,9 +50,9 @@ def task_records_disagree(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]
     if attempt is not None and retries is not None and attempt != retries + 1:
         message = f"attempt {attempt} after {retries} retries: it should be {retries + 1}"
         yield Hit(snapshot.origin("active_task_meta", "attempt"), message)
-    execution = _object(meta.get("execution"))
-    for name, limit_name in _COUNTERS:
-        counter = _object(execution.get(name))
+    execution = as_object(meta.get("execution"))
+    for name, limit_name in (("tool_calls", "limit"), ("model_steps", "task_limit")):
+        counter = as_object(execution.get(name))
         used, left, limit = (integer(counter.get(key)) for key in ("used", "remaining", limit_name))
         if used is not None and left is not None and limit is not None and used + left != limit:
             place = snapshot.origin("active_task_meta", "execution", name)
@@ -79,8 +77,8 @@ def task_records_misplaced(snapshot: Snapshot, profile: Profile) -> Iterator[Hit
     ## Source
     Records of the runtime: task_id, task_type, saved_at, retries, attempts, working_memory.
     """
-    if snapshot.role is Role.INJECTED:
-        for name in STORAGE_ONLY:
+    if snapshot.role is SnapshotRole.INJECTED:
+        for name in ("task_checkpoint", "last_task"):
             if name in snapshot.value:
                 yield Hit(snapshot.origin(name), f"{name} belongs in storage, not in what the model is shown")
     checkpoint = snapshot.value.get("task_checkpoint")
@@ -88,7 +86,7 @@ def task_records_misplaced(snapshot: Snapshot, profile: Profile) -> Iterator[Hit
         return
     origin = snapshot.origin("task_checkpoint")
     if not isinstance(checkpoint, dict):
-        yield Hit(origin, f"task_checkpoint is {spelled(checkpoint)}, not an object", Severity.ERROR)
+        yield Hit(origin, f"task_checkpoint is {json_excerpt(checkpoint)}, not an object", Severity.ERROR)
     elif missing := [name for name in CHECKPOINT_FIELDS if name not in checkpoint]:
         yield Hit(
             origin, f"task_checkpoint has no {listed(missing, 6)}: a retry cannot use it", Severity.ERROR
@@ -102,7 +100,7 @@ def budget_implausible(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     ## Why
     Input budget, reserve and margin together are the model's window, a round number. The last stage is
     reached exactly when the estimate is over the budget: the other way round (an error) the runtime stopped
-    a task that fitted, or sent one that did not. A stage nobody knows is only mentioned.
+    a task that fitted, or sent one that did not. An unknown stage is only mentioned.
     ## Bad
     runtime.budget.estimated_input_tokens = 900
     runtime.budget.input_budget = 113295
@@ -116,7 +114,7 @@ def budget_implausible(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     ## Source
     Records of the runtime; stages and plausible windows are the profile's budget table.
     """
-    budget = _object(snapshot.runtime.get("budget"))
+    budget = as_object(snapshot.runtime.get("budget"))
     if not budget:
         return
     available = number(budget.get("input_budget"))
@@ -126,7 +124,9 @@ def budget_implausible(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
         number(budget.get("safety_margin_tokens")),
     ]
     window = sum(part for part in parts if part is not None)
-    if None not in parts and not _is_window(window, profile):
+    units = profile.budget.window_multiples
+    known = not units or window == profile.budget.window
+    if None not in parts and not known and (window <= 0 or all(window % unit for unit in units)):
         message = f"budget, reserve and margin make a window of {window:g}, which no model has"
         yield Hit(snapshot.origin("runtime", "budget"), message)
     stage, estimate = text(budget.get("degrade_stage")), number(budget.get("estimated_input_tokens"))
@@ -135,7 +135,7 @@ def budget_implausible(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     if stage is None or exhausted is None:
         return
     if stage not in profile.budget.stages:
-        yield Hit(origin, f"{quoted(stage)} is no stage the runtime knows", Severity.INFO)
+        yield Hit(origin, f"{quoted(stage)} is not a stage of the runtime", Severity.INFO)
     if estimate is None or available is None:
         return
     if stage == exhausted and estimate <= available:
@@ -146,14 +146,3 @@ def budget_implausible(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
             f"the estimate {estimate:g} is over the budget {available:g}, but the stage is {quoted(stage)}"
         )
         yield Hit(origin, message, Severity.ERROR)
-
-
-def _object(value: JsonValue) -> dict[str, JsonValue]:
-    return value if isinstance(value, dict) else {}
-
-
-def _is_window(tokens: float, profile: Profile) -> bool:
-    multiples = profile.budget.window_multiples
-    if not multiples or tokens == profile.budget.window:
-        return True
-    return tokens > 0 and any(tokens % unit == 0 for unit in multiples)

@@ -1,31 +1,96 @@
-"""The rules about the todo section: its numbers, its summary, its cursor (SNP028 to 031).
+"""The rules about todo numbers, summary and cursor (SNP028 to 031).
 
 Each line of an example sets one member of the template snapshot; `(absent)` takes it away.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from enum import StrEnum
+from functools import cache
 
-from ctxview.analysis.wording import listed, quoted, spelled
-from ctxview.findings import Effect, Hit, Severity, rule
-from ctxview.formats.snapshot.cursor import ACTIONS, FIELDS
-from ctxview.formats.snapshot.javascript import trim
+from msgspec import Struct
+
+from ctxview.analysis.wording import json_excerpt, listed, quoted
+from ctxview.core.findings import Effect, Hit, Severity, rule
+from ctxview.core.origin import JsonValue
 from ctxview.formats.snapshot.model import (
     ACTIONS_WITH_TARGET,
     PHASES,
-    Role,
     Snapshot,
+    SnapshotRole,
     integer,
     text,
     utf16_length,
 )
 from ctxview.formats.snapshot.profile import Profile, TodoGrammar
-from ctxview.formats.snapshot.rules.expected import as_written, expected_layout
-from ctxview.formats.snapshot.rules.summary import contradictions, read_summary
-from ctxview.origin import JsonValue
+from ctxview.formats.snapshot.rules.lookups import as_written, expected_layout
+from ctxview.formats.snapshot.runtime.javascript import trim
+from ctxview.formats.snapshot.runtime.normalisation import ACTIONS, CURSOR_FIELDS
 
-MUTATING = ("todo_add", "todo_clear_done", *ACTIONS_WITH_TARGET)
+
+class SummaryWording(StrEnum):
+    """The sentences of the grammar."""
+
+    EMPTY = "empty"
+    FINISHED = "finished"
+    RUNNING = "running"
+    SKIPPED = "running_skipped"
+
+
+class TodoSummary(Struct, frozen=True):
+    """A parsed summary; a number that the sentence does not have is None."""
+
+    wording: SummaryWording
+    done: int | None
+    total: int | None
+    step: int | None
+
+
+def read_summary(written: str, grammar: TodoGrammar) -> TodoSummary | None:
+    """Parse a summary; None when it is not one of the grammar's sentences."""
+    for wording in SummaryWording:
+        if found := _pattern(getattr(grammar, wording)).fullmatch(written.strip()):
+            numbers = {name: int(value) for name, value in found.groupdict().items()}
+            return TodoSummary(wording, numbers.get("done"), numbers.get("total"), numbers.get("step"))
+    return None
+
+
+def contradictions(summary: TodoSummary, total: int | None, step: int | None) -> Iterator[str]:
+    """Yield each contradiction between a summary and `total` and `step`, or inside the summary."""
+    if summary.total is not None and total is not None and summary.total != total:
+        yield f"it counts {summary.total} items, but total is {total}"
+    if summary.step is not None and step is not None and summary.step != step:
+        yield f"it is at step {summary.step}, but step is {step}"
+    now = summary.step if summary.step is not None else step
+    match summary.wording:
+        case SummaryWording.EMPTY:
+            if total:
+                yield f"it says there is nothing to do, but total is {total}"
+        case SummaryWording.FINISHED:
+            if summary.done != summary.total or summary.total == 0:
+                yield f"it says all is done, but counts {summary.done} of {summary.total}"
+            elif step is not None and step != summary.total:
+                yield f"it says all is done, then step is {summary.total}, not {step}"
+        case SummaryWording.RUNNING if summary.done is not None and now is not None:
+            if summary.done != now - 1:
+                yield f"at step {now} without a skip {now - 1} items are done, not {summary.done}"
+        case SummaryWording.SKIPPED if None not in (summary.done, summary.total, now):
+            done, items, current = summary.done or 0, summary.total or 0, now or 0
+            if not current <= done < items:
+                bounds = f"from {current} to {items - 1}"
+                yield f"with a skip at step {current} {bounds} items are done, not {done}"
+
+
+@cache
+def _pattern(template: str) -> re.Pattern[str]:
+    """Return a pattern for a template of the grammar, with the numbers as groups."""
+    parts = re.split(r"\{(done|total|step)\}", template)
+    groups = [
+        re.escape(part) if index % 2 == 0 else rf"(?P<{part}>\d{{1,9}})" for index, part in enumerate(parts)
+    ]
+    return re.compile("".join(groups), re.ASCII)
 
 
 @rule("SNP028", name="todo-numbers", severity=Severity.ERROR)
@@ -33,7 +98,7 @@ def todo_numbers(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     """`todo.total` and `todo.step` are not whole numbers with 0 <= step <= total.
 
     ## Why
-    They are the system's view of its todo list: how many items there are, and which one is in hand. Numbers
+    They are the system's view of its todo list: how many items there are, and which one is current. Numbers
     that cannot be true mean that something else wrote them.
     ## Bad
     todo.step = 4
@@ -48,9 +113,13 @@ def todo_numbers(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     """
     if not expected_layout(snapshot).has_todo:
         return
-    effect = Effect.RESTORED if snapshot.role is Role.EMITTED else None
+    effect = Effect.RESTORED if snapshot.role is SnapshotRole.EMITTED else None
     if not isinstance(snapshot.value.get("todo"), dict):
-        found = f"{spelled(snapshot.value['todo'])}, not an object" if "todo" in snapshot.value else "missing"
+        found = (
+            f"{json_excerpt(snapshot.value['todo'])}, not an object"
+            if "todo" in snapshot.value
+            else "missing"
+        )
         yield Hit(
             snapshot.origin("todo"), f"todo is {found}: summary, total and step are unknown", effect=effect
         )
@@ -93,8 +162,16 @@ def todo_summary(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     """
     if profile.todo is None or not expected_layout(snapshot).has_todo or not snapshot.todo:
         return
-    effect = Effect.RESTORED if snapshot.role is Role.EMITTED else None
-    for fault in _summary_faults(snapshot.todo, profile.todo):
+    effect = Effect.RESTORED if snapshot.role is SnapshotRole.EMITTED else None
+    todo, written = snapshot.todo, text(snapshot.todo.get("summary"))
+    if written is None:
+        faults = [f"is {json_excerpt(todo['summary'])}, not a text" if "summary" in todo else "is missing"]
+    elif (summary := read_summary(written, profile.todo)) is None:
+        faults = [f"{quoted(written)} is not worded as the runtime words it"]
+    else:
+        found = contradictions(summary, integer(todo.get("total")), integer(todo.get("step")))
+        faults = [f"{quoted(written)}: {contradiction}" for contradiction in found]
+    for fault in faults:
         yield Hit(snapshot.origin("todo", "summary"), f"todo.summary {fault}", effect=effect)
 
 
@@ -123,7 +200,7 @@ def cursor_invalid(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
         return
     if not isinstance(cursor, dict):
         yield Hit(
-            snapshot.origin("todo", "cursor"), f"todo.cursor is {spelled(cursor)}, not an object or null"
+            snapshot.origin("todo", "cursor"), f"todo.cursor is {json_excerpt(cursor)}, not an object or null"
         )
         return
     for key, message in _cursor_faults(cursor):
@@ -163,28 +240,15 @@ def cursor_pointless(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     if target is not None and integer(snapshot.todo.get("total")) == 0:
         origin = snapshot.origin("todo", "cursor", "targetId")
         yield Hit(origin, f"the cursor aims at item {target}, but the todo list is empty")
-    if cursor.get("phase") == "blocked" and action in MUTATING:
+    if cursor.get("phase") == "blocked" and action in ("todo_add", "todo_clear_done", *ACTIONS_WITH_TARGET):
         origin = snapshot.origin("todo", "cursor", "next")
         yield Hit(origin, f"the phase is blocked, but the next action {action} changes the list")
 
 
-def _summary_faults(todo: dict[str, JsonValue], grammar: TodoGrammar) -> Iterator[str]:
-    written = text(todo.get("summary"))
-    if written is None:
-        yield f"is {spelled(todo['summary'])}, not a text" if "summary" in todo else "is missing"
-        return
-    summary = read_summary(written, grammar)
-    if summary is None:
-        yield f"{quoted(written)} is not worded as the runtime words it"
-        return
-    for contradiction in contradictions(summary, integer(todo.get("total")), integer(todo.get("step"))):
-        yield f"{quoted(written)}: {contradiction}"
-
-
 def _cursor_faults(cursor: dict[str, JsonValue]) -> Iterator[tuple[str, str]]:
-    """(key, what is wrong with it) for everything that makes the runtime discard the cursor."""
+    """Yield (key, fault) for every reason why the runtime discards the cursor."""
     for key in cursor:
-        if key not in FIELDS:
+        if key not in CURSOR_FIELDS:
             yield key, f"todo.cursor has the extra key {quoted(key)}"
     if integer(cursor.get("v")) != 1:
         yield "v", f"todo.cursor.v is {_found(cursor, 'v')}, not 1"
@@ -198,7 +262,7 @@ def _cursor_faults(cursor: dict[str, JsonValue]) -> Iterator[tuple[str, str]]:
     elif "targetId" not in cursor:
         yield "targetId", "todo.cursor.targetId is missing"
     if "note" in cursor and text(cursor["note"]) is None:
-        yield "note", f"todo.cursor.note is {spelled(cursor['note'])}, not a text"
+        yield "note", f"todo.cursor.note is {json_excerpt(cursor['note'])}, not a text"
 
 
 def _target_fault(cursor: dict[str, JsonValue], action: str) -> str | None:
@@ -207,8 +271,8 @@ def _target_fault(cursor: dict[str, JsonValue], action: str) -> str | None:
         found = integer(target)
         fine = found is not None and found > 0
         return None if fine else f"{action} needs a positive targetId, found {_found(cursor, 'targetId')}"
-    return None if target is None else f"{action} needs targetId null, found {spelled(target)}"
+    return None if target is None else f"{action} needs targetId null, found {json_excerpt(target)}"
 
 
 def _found(cursor: dict[str, JsonValue], key: str) -> str:
-    return spelled(cursor[key]) if key in cursor else "missing"
+    return json_excerpt(cursor[key]) if key in cursor else "missing"

@@ -1,4 +1,4 @@
-"""The rules about what of a tier the model is shown and what storage keeps (SNP021 to 024).
+"""The rules about which blocks of a tier the model sees and storage keeps (SNP021 to 024).
 
 All limits come from the profile; the protocol alone has none. Each line of an example sets one member of the
 template snapshot, `(injected)` makes it the copy a model was given.
@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from ctxview.analysis.wording import listed, shown
-from ctxview.findings import Effect, Hit, Severity, rule
-from ctxview.formats.snapshot.model import TIERS, MemoryBlock, Role, Snapshot
-from ctxview.formats.snapshot.normalise import NormalBlock, normalise
+from ctxview.analysis.wording import excerpt, listed
+from ctxview.core.findings import Effect, Hit, Severity, rule
+from ctxview.formats.snapshot.model import TIERS, MemoryBlock, Snapshot, SnapshotRole
 from ctxview.formats.snapshot.profile import Profile
-from ctxview.formats.snapshot.projection import Drop, figure, project
-from ctxview.formats.snapshot.retention import compact, past_retention
-from ctxview.formats.snapshot.rules.expected import as_written, expected_layout, tier_blocks
+from ctxview.formats.snapshot.rules.lookups import as_written, expected_layout, tier_blocks
+from ctxview.formats.snapshot.runtime.normalisation import StoredBlock, normalise
+from ctxview.formats.snapshot.runtime.projection import DropReason, compact, figure, past_retention, project
 
 
 @rule("SNP021", name="hidden-by-threshold", severity=Severity.WARNING, effect=Effect.HIDDEN)
@@ -46,7 +45,7 @@ def hidden_by_threshold(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
             pointer = f"{block.pointer}/decay"
             found = as_written(snapshot, pointer, block.members["decay"])
             limit = f"above {figure(policy.max_decay)}, the most {block.tier} may have"
-            message = f"{shown(block.name)}: decay {found} is {limit}; the model will not see it"
+            message = f"{excerpt(block.name)}: decay {found} is {limit}; the model will not see it"
             yield Hit(snapshot.origin_of(pointer), message)
         if "confidence" not in {*block.members, *required}:
             continue
@@ -54,7 +53,7 @@ def hidden_by_threshold(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
             pointer = f"{block.pointer}/confidence"
             found = as_written(snapshot, pointer, block.members.get("confidence", normal.confidence))
             limit = f"below {figure(policy.min_confidence)}, the least {block.tier} may have"
-            message = f"{shown(block.name)}: confidence {found} is {limit}; the model will not see it"
+            message = f"{excerpt(block.name)}: confidence {found} is {limit}; the model will not see it"
             yield Hit(snapshot.origin_of(pointer), message)
 
 
@@ -85,13 +84,13 @@ def too_old(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
         policy, age, round_at = profile.tier(block.tier), now - normal.round, f"{block.pointer}/round"
         if past_retention(normal, policy, now):
             limit = f"{block.tier} is kept for {policy.raw_age}"
-            message = f"{shown(block.name)}: {age} rounds old, {limit}; it will be deleted"
+            message = f"{excerpt(block.name)}: {age} rounds old, {limit}; it will be deleted"
             yield Hit(snapshot.origin_of(round_at), message, effect=Effect.DELETED)
         elif policy.hides_terminal and normal.terminal:
             continue
         elif policy.max_age_shown is not None and age > policy.max_age_shown:
             limit = f"{block.tier} is shown for {policy.max_age_shown}"
-            message = f"{shown(block.name)}: {age} rounds old, {limit}; the model will not see it"
+            message = f"{excerpt(block.name)}: {age} rounds old, {limit}; the model will not see it"
             yield Hit(snapshot.origin_of(round_at), message)
 
 
@@ -123,7 +122,7 @@ def tier_over_cap(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
             message = f"{tier} has {total} blocks, storage keeps {policy.raw_cap}; deleted: {names}"
             yield Hit(origin, message, Severity.ERROR, Effect.DELETED)
         hidden = project(snapshot, profile).tier(tier).hidden
-        over = [each.block.name for each in hidden if each.verdict.drop is Drop.OVER_MAX]
+        over = [each.block.name for each in hidden if each.verdict.drop is DropReason.OVER_MAX]
         if over:
             total, names = len(over) + (policy.max_shown or 0), listed(over)
             message = (
@@ -152,15 +151,15 @@ def not_by_quality(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     ## Source
     Context Protocol 3.0, rule 16. Runtime: sorts what it injects, stores by recency.
     """
-    if snapshot.role is Role.STORED:
+    if snapshot.role is SnapshotRole.STORED:
         return
     for tier in TIERS:
         ranked = [(block, normal) for block, normal in _candidates(snapshot, profile) if block.tier == tier]
         for (before, worse), (block, better) in pairwise(ranked):
             if better.quality > worse.quality + _NOISE:
-                first = f"{shown(block.name)} (quality {better.quality:.3f})"
-                second = f"{shown(before.name)} ({worse.quality:.3f})"
-                yield Hit(snapshot.origin_of(block.pointer), f"{tier}: {first} stands after {second}")
+                first = f"{excerpt(block.name)} (quality {better.quality:.3f})"
+                second = f"{excerpt(before.name)} ({worse.quality:.3f})"
+                yield Hit(snapshot.origin_of(block.pointer), f"{tier}: {first} comes after {second}")
                 break
 
 
@@ -168,8 +167,8 @@ _NOISE = 1e-9
 """Qualities that differ by less are equal: decimal fractions are not exact."""
 
 
-def _candidates(snapshot: Snapshot, profile: Profile) -> Iterator[tuple[MemoryBlock, NormalBlock]]:
-    """The valid blocks, each as the runtime keeps it."""
+def _candidates(snapshot: Snapshot, profile: Profile) -> Iterator[tuple[MemoryBlock, StoredBlock]]:
+    """Yield the valid blocks, each with its normalised form."""
     for block in tier_blocks(snapshot):
         normal = normalise(block.value, block.tier, snapshot.round, profile)
         if normal is not None:

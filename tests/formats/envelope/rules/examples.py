@@ -1,8 +1,8 @@
-"""Runs the `Bad` and `Good` examples of an envelope rule: changes to the good bundle, line by line.
+"""Run the `Bad` and `Good` examples of an envelope rule: changes to the good bundle, line by line.
 
 `ID.a.b[0] = VALUE` sets a member of the record of that id (VALUE is JSON, `(absent)`, `"x" * 513` or
-`9 refs`), `ID += {…}` adds a copy of a record with these members, `ID (absent)` takes a record away, `+ JSON`
-adds a value as it stands. What follows a line `---` is added to a second file.
+`9 refs`), `ID += {…}` adds a copy of a record with these members, `ID (absent)` removes a record, `+ JSON`
+adds a value unchanged. The lines after `---` are added to a second file.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import json
 import re
 from typing import Any
 
-from ctxview.findings import Finding
+from ctxview.core.findings import Finding
 from ctxview.formats.envelope import rules
 from ctxview.formats.envelope.bundle import Bundle
-from ctxview.formats.envelope.profiles import load_profile
+from ctxview.formats.envelope.profile import load_profile
 from tests.formats.envelope.bundles import good, named, read
 
 _MEMBER = re.compile(r"(?P<id>[\w-]+)\.(?P<path>\S+) = (?P<value>.*)")
@@ -27,27 +27,29 @@ PROFILE = load_profile()
 
 
 def findings_of(example: str) -> list[Finding]:
-    """Everything all rules say about an example."""
+    """The findings of all rules on an example."""
     return findings_in(bundle(example))
 
 
-def said(number: int, example: str) -> list[Finding]:
-    """What one rule, and only that, says about the good bundle with these changes (` ¶ ` parts lines)."""
+def rule_findings(number: int, example: str) -> list[Finding]:
+    """The findings of one rule on the good bundle with these changes (` ¶ ` separates lines)."""
     found = findings_of(example.replace(" ¶ ", "\n"))
     return [each for each in found if each.rule == f"ENV{number:03}"]
 
 
 def findings_in(found: Bundle) -> list[Finding]:
-    told = [
+    findings = [
         finding
         for file in found.files
         for stray in file.strays
         for finding in rules.check_stray(stray, PROFILE)
     ]
-    told += [finding for record in found.records for finding in rules.check_record(record, PROFILE)]
-    told += [finding for dossier in found.dossiers for finding in rules.check_dossier(dossier, PROFILE)]
-    told += rules.check_bundle(found.dossiers, PROFILE)
-    return list(dict.fromkeys(told))
+    findings += [finding for record in found.records for finding in rules.check_record(record, PROFILE)]
+    findings += [
+        finding for records in found.groups for finding in rules.check_record_group(records, PROFILE)
+    ]
+    findings += rules.check_bundle(found.groups, PROFILE)
+    return list(dict.fromkeys(findings))
 
 
 def bundle(example: str) -> Bundle:

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ctxview.files.visible import is_safe
+from ctxview.files.visible_text import is_safe
 from ctxview.formats.envelope.bundle import Bundle
-from ctxview.formats.envelope.fields import BLOCK, FIELDS, SEGMENT
-from ctxview.formats.envelope.read import kind_of, read_file
-from ctxview.formats.envelope.vocabulary import KNOWN, OWN_ID, Kind
+from ctxview.formats.envelope.field_specs import BLOCK, FIELDS, SEGMENT
+from ctxview.formats.envelope.parser import kind_of, parse_record_file
+from ctxview.formats.envelope.vocabulary import KNOWN, OWN_ID, RecordKind
 from tests.formats.envelope.bundles import good, read
 from tests.formats.envelope.rules.examples import findings_in
 
@@ -58,8 +58,8 @@ anything = st.recursive(
 unhurried = settings(deadline=None, max_examples=15, suppress_health_check=list(HealthCheck))
 
 
-def records(kind: Kind) -> st.SearchStrategy[Any]:
-    """A record of a kind with anything in its fields."""
+def records(kind: RecordKind) -> st.SearchStrategy[Any]:
+    """A strategy for records of `kind` with any values in their fields."""
     members: dict[str, st.SearchStrategy[Any]] = dict.fromkeys(FIELDS[kind], anything)
     for name, parts in (("ordered_blocks", BLOCK), ("window_segments", SEGMENT)):
         if name in members:
@@ -71,10 +71,10 @@ def records(kind: Kind) -> st.SearchStrategy[Any]:
 
 
 def harmless(*files: list[Any]) -> None:
-    told(read(*files))
+    check_messages(read(*files))
 
 
-def told(bundle: Bundle) -> None:
+def check_messages(bundle: Bundle) -> None:
     for finding in findings_in(bundle):
         assert finding.message
         assert is_safe(finding.message)
@@ -82,14 +82,14 @@ def told(bundle: Bundle) -> None:
 
 
 @unhurried
-@given(st.lists(st.sampled_from(Kind).flatmap(records), max_size=8), st.booleans())
+@given(st.lists(st.sampled_from(RecordKind).flatmap(records), max_size=8), st.booleans())
 def test_any_records_can_be_checked(values: list[Any], beside_good_ones: bool):
     harmless([*good(), *values] if beside_good_ones else values)
 
 
 @unhurried
 @given(st.data())
-def test_anything_can_stand_in_a_field_of_the_good_bundle(data: st.DataObject):
+def test_any_value_in_a_field_of_the_good_bundle_can_be_checked(data: st.DataObject):
     values = good()
     record = data.draw(st.sampled_from(values))
     name = data.draw(st.sampled_from(sorted(record)))
@@ -98,18 +98,18 @@ def test_anything_can_stand_in_a_field_of_the_good_bundle(data: st.DataObject):
 
 
 @unhurried
-@given(st.sampled_from(Kind).flatmap(records), st.sampled_from(Kind).flatmap(records))
+@given(st.sampled_from(RecordKind).flatmap(records), st.sampled_from(RecordKind).flatmap(records))
 def test_any_two_files_can_be_checked_together(one: Any, other: Any):
     harmless([*good(), one], [*good(), other])
 
 
 @pytest.mark.parametrize("name", ["metadata", "evidence_refs", "ordered_blocks"])
-def test_deep_nesting_is_no_danger(name: str):
+def test_deep_nesting_does_not_fail(name: str):
     values = json.dumps([{**each, name: "(deep)"} for each in good()])
     for opening, closing in (("[", "]"), ('{"raw":', "}")):
         deep = f"{opening * 1500}1{closing * 1500}"
-        file = read_file("deep.json", values.replace('"(deep)"', deep).encode())
-        told(Bundle((file, file)))
+        file = parse_record_file("deep.json", values.replace('"(deep)"', deep).encode())
+        check_messages(Bundle((file, file)))
 
 
 OPEN_WORDS = [
@@ -118,8 +118,8 @@ OPEN_WORDS = [
 
 
 @pytest.mark.parametrize(("kind", "name"), OPEN_WORDS)
-def test_no_word_of_a_file_acts_on_the_terminal(kind: Kind, name: str):
-    """Vocabularies are open, so a word may be anything, also behind a beginning that a rule knows."""
+def test_no_word_of_a_file_acts_on_the_terminal(kind: RecordKind, name: str):
+    """Vocabularies are open, so a word may be any text, also after a prefix that a rule knows."""
     for word in ("\x1b[2J", "summarize_\x1b[2J", "\u202eapproved"):
         values = good()
         for value in (each for each in values if kind_of(each) is kind):
@@ -127,12 +127,12 @@ def test_no_word_of_a_file_acts_on_the_terminal(kind: Kind, name: str):
         harmless(values)
 
 
-def test_figures_beyond_all_measure_can_be_summed():
+def test_huge_figures_can_be_summed():
     values = good()
-    for budget in (each for each in values if kind_of(each) is Kind.BUDGET):
+    for budget in (each for each in values if kind_of(each) is RecordKind.BUDGET):
         budget["actual_tokens"] = 1
         for segment in budget["window_segments"]:
             segment |= {"actual_tokens": 1e308, "reserved_tokens": 1e308, "order": 1e308}
-    for item in (each for each in values if kind_of(each) is Kind.ITEM):
+    for item in (each for each in values if kind_of(each) is RecordKind.ITEM):
         item["token_estimate"] = 1.7e308
     harmless(values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.formats.envelope.bundles import good, named
-from tests.formats.envelope.rules.examples import said
+from tests.formats.envelope.rules.examples import rule_findings
 from tests.formats.envelope.rules.tables import expect
 from tests.formats.envelope.sound_records import digest
 
@@ -35,7 +35,7 @@ CASES = [
         "block-3 has the position 0.5 after block-1 with 1",
         "ordered_blocks/2/position",
     ),
-    (54, f'{M}.source_item_refs = ["item-goal"]', "warning", "is no listed source", "source_item_refs"),
+    (54, f'{M}.source_item_refs = ["item-goal"]', "warning", "is not listed as a source", "source_item_refs"),
     (
         54,
         f'{GOAL}.item_refs = ["item-plan"]',
@@ -64,7 +64,7 @@ CASES = [
         "item-log may be seen by tool, but assembly-model is for model",
         "ordered_blocks/1/item_refs/0",
     ),
-    (56, "item-goal.visibility = []", "error", "may be seen by nobody", "ordered_blocks/1/item_refs/0"),
+    (56, "item-goal.visibility = []", "error", "may be seen by no target", "ordered_blocks/1/item_refs/0"),
     (57, 'injection-tool.assembly_id = "lost"', "error", "names the assembly lost", "assembly_id"),
     (
         58,
@@ -86,7 +86,7 @@ CASES = [
         60,
         'selection-1.selected_item_refs = ["item-goal", "item-extra"]',
         "info",
-        "1 item of selection-1 reached nobody: item-extra",
+        "1 item of selection-1 reached no target: item-extra",
         "selected_item_refs",
     ),
     (60, NOT_TOOL, "info", "item-log (only assembled for tool)", "selected_item_refs"),
@@ -158,10 +158,10 @@ NEAR_MISSES = [
 
 
 @pytest.mark.parametrize(("rule", "changes", "severity", "words", "member"), CASES)
-def test_it_is_told(rule: int, changes: str, severity: str, words: str, member: str):
+def test_the_rule_has_a_finding(rule: int, changes: str, severity: str, words: str, member: str):
     expect(rule, changes, severity, words, member)
 
 
 @pytest.mark.parametrize(("rule", "changes"), NEAR_MISSES)
-def test_it_is_not_told(rule: int, changes: str):
-    assert said(rule, changes) == []
+def test_the_rule_has_no_finding(rule: int, changes: str):
+    assert rule_findings(rule, changes) == []

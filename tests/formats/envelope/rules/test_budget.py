@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ctxview.files.visible import is_safe
-from tests.formats.envelope.rules.examples import said
+from ctxview.files.visible_text import is_safe
+from tests.formats.envelope.rules.examples import rule_findings
 from tests.formats.envelope.rules.tables import expect
 
 B, SEGMENT = "budget-model", "budget-model.window_segments[1]"
@@ -142,16 +142,16 @@ NEAR_MISSES = [
 
 
 @pytest.mark.parametrize(("rule", "changes", "words", "member"), CASES)
-def test_it_is_told(rule: int, changes: str, words: str, member: str):
+def test_the_rule_has_a_finding(rule: int, changes: str, words: str, member: str):
     expect(rule, changes, "warning", words, member)
 
 
 @pytest.mark.parametrize(("rule", "changes"), NEAR_MISSES)
-def test_it_is_not_told(rule: int, changes: str):
-    assert said(rule, changes) == []
+def test_the_rule_has_no_finding(rule: int, changes: str):
+    assert rule_findings(rule, changes) == []
 
 
-def test_a_strategy_nobody_knows_is_told_in_harmless_letters():
+def test_an_unknown_strategy_is_quoted_without_control_characters():
     strange = f'{B}.overflow_strategy = "summarize_\\u001b[2J" ¶ compaction-1 (absent)'
-    assert all(is_safe(each.message) for each in said(51, strange))
+    assert all(is_safe(each.message) for each in rule_findings(51, strange))
     expect(51, strange, "warning", "nothing was compacted", "overflow_strategy")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.formats.envelope.rules.examples import said
+from tests.formats.envelope.rules.examples import rule_findings
 from tests.formats.envelope.rules.tables import expect
 
 C, S = "compaction-1", "summary-1"
@@ -18,11 +18,11 @@ CASES = [
     (64, "item-old-1 (absent)", "warning", "item-old-1, which compaction-1 compacted", "source_item_refs/0"),
     (65, f"{C}.summary_ref = (absent)", "warning", "names no summary", ""),
     (65, f"{C}.summary_ref = null", "warning", "names no summary", "summary_ref"),
-    (65, f"{S} (absent)", "warning", "summary-1, the summary of compaction-1, is not there", "summary_ref"),
+    (65, f"{S} (absent)", "warning", "summary-1, the summary of compaction-1, does not exist", "summary_ref"),
     (65, f'{S}.content = " "', "warning", "has no content", "content"),
     (65, f"{S}.content = (absent)", "warning", "has no content", ""),
-    (66, f"{C}.loss_notes = (absent)", "warning", "does not say its loss_notes", ""),
-    (66, f'{C}.trigger = "" ¶ {C}.coverage = {{}}', "warning", "does not say its trigger, coverage", ""),
+    (66, f"{C}.loss_notes = (absent)", "warning", "has no loss_notes", ""),
+    (66, f'{C}.trigger = "" ¶ {C}.coverage = {{}}', "warning", "has no trigger, coverage", ""),
     (66, f"{S}.refresh_policy = (absent)", "warning", "has no refresh_policy", ""),
     (67, f"{C}.coverage.items_covered = 3", "warning", "3 items covered", "coverage/items_covered"),
     (
@@ -49,12 +49,12 @@ CASES = [
     (69, RAW_TOO, "info", "item-old-1 was injected beside the summary", "source_item_refs"),
     (69, f"{RAW_APART} ¶ {RAW_INJECTED}", "info", "item-old-1 was injected beside", "source_item_refs"),
     (70, MASKED, "warning", "made of item-note, where something was redacted", "redaction_state"),
-    (70, f"{MASKED} ¶ {S}.redaction_state = (absent)", "warning", "says of itself nothing", ""),
+    (70, f"{MASKED} ¶ {S}.redaction_state = (absent)", "warning", "its redaction_state is absent", ""),
     (
         70,
         f'{MASKED} ¶ {S}.redaction_state = "unknown"',
         "warning",
-        "says of itself unknown",
+        "its redaction_state is unknown",
         "redaction_state",
     ),
     (
@@ -94,10 +94,10 @@ NEAR_MISSES = [
 
 
 @pytest.mark.parametrize(("rule", "changes", "severity", "words", "member"), CASES)
-def test_it_is_told(rule: int, changes: str, severity: str, words: str, member: str):
+def test_the_rule_has_a_finding(rule: int, changes: str, severity: str, words: str, member: str):
     expect(rule, changes, severity, words, member)
 
 
 @pytest.mark.parametrize(("rule", "changes"), NEAR_MISSES)
-def test_it_is_not_told(rule: int, changes: str):
-    assert said(rule, changes) == []
+def test_the_rule_has_no_finding(rule: int, changes: str):
+    assert rule_findings(rule, changes) == []

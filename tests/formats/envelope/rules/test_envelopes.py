@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from ctxview.findings import Severity
-from tests.formats.envelope.rules.examples import said
+from ctxview.core.findings import Severity
+from tests.formats.envelope.rules.examples import rule_findings
 
 REVISION = '"context_id": "ctx-2", "metadata": {"ctxview": {"revision_of": "ctx-1"}}'
 
 
-def test_an_omitted_item_on_the_envelope_is_told_with_who_left_it_out():
-    (finding,) = said(14, 'ctx-1.item_refs = ["item-goal", "item-extra"]')
+def test_an_omitted_item_on_the_envelope_is_reported_with_its_selection():
+    (finding,) = rule_findings(14, 'ctx-1.item_refs = ["item-goal", "item-extra"]')
     assert "lists item-extra" in finding.message
     assert "selection-1 left it out" in finding.message
     assert finding.origin.pointer == "/0/item_refs/1"
@@ -28,14 +28,14 @@ def test_an_omitted_item_on_the_envelope_is_told_with_who_left_it_out():
         'ctx-1.item_refs = ["item-extra"] ¶ assembly-tool.ordered_blocks[0].item_refs = ["item-extra"]',
     ],
 )
-def test_items_that_were_shown_stand_in_or_are_unknown_are_left_alone(change: str):
-    assert said(14, change) == []
+def test_injected_items_summaries_and_unknown_items_are_not_reported(change: str):
+    assert rule_findings(14, change) == []
 
 
-def test_without_selections_and_injections_nobody_knows():
+def test_without_selections_and_injections_nothing_is_reported():
     gone = "selection-1 (absent) ¶ injection-model (absent) ¶ injection-tool (absent)"
     refs = "ctx-1.selection_refs = [] ¶ ctx-1.injection_refs = []"
-    assert said(14, f'{gone} ¶ {refs} ¶ ctx-1.item_refs = ["item-extra"]') == []
+    assert rule_findings(14, f'{gone} ¶ {refs} ¶ ctx-1.item_refs = ["item-extra"]') == []
 
 
 @pytest.mark.parametrize(
@@ -51,14 +51,14 @@ def test_without_selections_and_injections_nobody_knows():
 def test_a_state_without_its_record_is_a_warning(state: str, records: list[str], field: str):
     gone = " ¶ ".join(f"{name} (absent)" for name in records)
     claim = f'ctx-1.lifecycle = "{state}" ¶ {gone}'
-    assert said(15, claim) == []
-    (finding,) = said(15, f"{claim} ¶ ctx-1.{field} = []")
+    assert rule_findings(15, claim) == []
+    (finding,) = rule_findings(15, f"{claim} ¶ ctx-1.{field} = []")
     assert f"ctx-1 is {state}" in finding.message
 
 
 @pytest.mark.parametrize("state", ["draft", "expired", "archived", "redacted", "whatever"])
 def test_other_states_need_no_evidence(state: str):
-    assert said(15, f'ctx-1.lifecycle = "{state}" ¶ ctx-1.injection_refs = []') == []
+    assert rule_findings(15, f'ctx-1.lifecycle = "{state}" ¶ ctx-1.injection_refs = []') == []
 
 
 @pytest.mark.parametrize(
@@ -69,14 +69,14 @@ def test_other_states_need_no_evidence(state: str):
         ('ctx-1.item_refs = ["item-goal"]', "summary-1 only through compaction-1"),
     ],
 )
-def test_what_is_reached_only_indirectly_is_mentioned(change: str, words: str):
-    (finding,) = said(16, change)
+def test_a_record_that_is_reached_only_indirectly_is_mentioned(change: str, words: str):
+    (finding,) = rule_findings(16, change)
     assert words in finding.message
     assert finding.severity is Severity.INFO
 
 
-def test_what_the_envelope_does_not_reach_is_not_its_business():
-    assert said(16, "ctx-1.surface_refs = [] ¶ ctx-1.selection_refs = []") == []
+def test_a_record_that_the_envelope_does_not_reach_is_not_reported():
+    assert rule_findings(16, "ctx-1.surface_refs = [] ¶ ctx-1.selection_refs = []") == []
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_what_the_envelope_does_not_reach_is_not_its_business():
     ],
 )
 def test_an_empty_list_that_should_name_something_is_a_warning(change: str, words: str):
-    (finding,) = said(17, change)
+    (finding,) = rule_findings(17, change)
     assert words in finding.message
 
 
@@ -103,33 +103,35 @@ def test_an_empty_list_that_should_name_something_is_a_warning(change: str, word
         'ctx-1.policy_refs = [] ¶ item-note.redaction_state = "unknown" ¶ assembly-model.redaction_state = 0',
     ],
 )
-def test_lists_for_what_did_not_happen_may_be_empty(change: str):
-    assert said(17, change) == []
+def test_lists_for_steps_that_did_not_happen_may_be_empty(change: str):
+    assert rule_findings(17, change) == []
 
 
 @pytest.mark.parametrize("parting", [" ¶ ", " ¶ --- ¶ "], ids=["one file", "two files"])
 def test_one_id_for_two_envelopes_is_an_error(parting: str):
-    (finding,) = said(19, f'{parting}ctx-1 += {{"lifecycle": "archived", "x": 1}}'.removeprefix(" ¶ "))
+    (finding,) = rule_findings(
+        19, f'{parting}ctx-1 += {{"lifecycle": "archived", "x": 1}}'.removeprefix(" ¶ ")
+    )
     assert finding.severity is Severity.ERROR
-    assert "ctx-1 also stands in bundle-1.json at /0" in finding.message
+    assert "ctx-1 also exists in bundle-1.json at /0" in finding.message
     assert "they differ in lifecycle, x" in finding.message
 
 
-def test_the_same_envelope_twice_is_no_conflict():
-    assert said(19, "--- ¶ ctx-1 += {}") == []
+def test_the_same_envelope_twice_is_not_a_conflict():
+    assert rule_findings(19, "--- ¶ ctx-1 += {}") == []
 
 
-def test_a_revision_of_which_no_event_tells_is_a_warning():
-    (finding,) = said(19, f"ctx-1 += {{{REVISION}}}")
+def test_a_revision_without_an_event_is_a_warning():
+    (finding,) = rule_findings(19, f"ctx-1 += {{{REVISION}}}")
     assert finding.severity is Severity.WARNING
     assert 'ctx-2 is a revision of "ctx-1"' in finding.message
 
 
 def test_a_revision_with_an_event_is_fine():
     event = 'event-1 += {"event_id": "event-20", "context_id": "ctx-2"}'
-    assert said(19, f"ctx-1 += {{{REVISION}}} ¶ {event}") == []
+    assert rule_findings(19, f"ctx-1 += {{{REVISION}}} ¶ {event}") == []
 
 
-def test_where_no_events_are_recorded_none_is_missed():
+def test_without_recorded_events_none_is_missing():
     gone = " ¶ ".join(f"event-{number} (absent)" for number in range(1, 13))
-    assert said(19, f"ctx-1 += {{{REVISION}}} ¶ {gone}") == []
+    assert rule_findings(19, f"ctx-1 += {{{REVISION}}} ¶ {gone}") == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.formats.envelope.bundles import good, named
-from tests.formats.envelope.rules.examples import said
+from tests.formats.envelope.rules.examples import rule_findings
 from tests.formats.envelope.rules.tables import expect
 
 NO_EVENTS = " ¶ ".join(f"event-{number} (absent)" for number in range(1, 13))
@@ -29,7 +29,7 @@ CASES = [
     (
         84,
         'event-6.session_id = "s-2"',
-        "event-6 is of the session s-2, its envelope ctx-1 of session-1",
+        "event-6 belongs to the session s-2, its envelope ctx-1 to session-1",
         "session_id",
     ),
     (84, 'event-6.attempt_id = "attempt-9"', "the attempt attempt-9", "attempt_id"),
@@ -93,10 +93,10 @@ NEAR_MISSES = [
 
 
 @pytest.mark.parametrize(("rule", "changes", "words", "member"), CASES)
-def test_it_is_told(rule: int, changes: str, words: str, member: str):
+def test_the_rule_has_a_finding(rule: int, changes: str, words: str, member: str):
     expect(rule, changes, "warning", words, member)
 
 
 @pytest.mark.parametrize(("rule", "changes"), NEAR_MISSES)
-def test_it_is_not_told(rule: int, changes: str):
-    assert said(rule, changes) == []
+def test_the_rule_has_no_finding(rule: int, changes: str):
+    assert rule_findings(rule, changes) == []

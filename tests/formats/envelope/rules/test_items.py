@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import pytest
 
-from ctxview.findings import Severity
-from tests.formats.envelope.rules.examples import said
+from ctxview.core.findings import Severity
+from tests.formats.envelope.rules.examples import rule_findings
 
 ONLY = 'surface-1.available_source_refs = ["source-plan"] ¶ surface-1.available_item_refs'
 
 
 def test_a_catalogue_is_mentioned_with_its_figures():
-    (finding,) = said(22, "surface-1.available_item_refs = 199 refs")
+    (finding,) = rule_findings(22, "surface-1.available_item_refs = 199 refs")
     assert finding.severity is Severity.INFO
     assert "lists 201 items and sources" in finding.message
 
 
 def test_two_hundred_entries_are_still_a_surface():
-    assert said(22, "surface-1.available_item_refs = 198 refs") == []
+    assert rule_findings(22, "surface-1.available_item_refs = 198 refs") == []
 
 
-def test_candidates_from_elsewhere_are_told_together():
-    (finding,) = said(23, f'{ONLY} = ["item-goal"]')
+def test_candidates_from_elsewhere_are_one_finding():
+    (finding,) = rule_findings(23, f'{ONLY} = ["item-goal"]')
     assert finding.severity is Severity.WARNING
     assert "selection-1 considers item-note, summary-1, item-old-1, item-old-2" in finding.message
     assert "which surface-1 does not offer" in finding.message
@@ -37,8 +37,8 @@ def test_candidates_from_elsewhere_are_told_together():
         'surface-1.available_item_refs = ["summary-1"]',
     ],
 )
-def test_an_unknown_surface_and_offered_sources_raise_nothing(change: str):
-    assert said(23, change) == []
+def test_an_unknown_surface_and_offered_sources_are_not_reported(change: str):
+    assert rule_findings(23, change) == []
 
 
 @pytest.mark.parametrize(
@@ -54,8 +54,8 @@ def test_an_unknown_surface_and_offered_sources_raise_nothing(change: str):
         ('item-plan.content_mode = "resource_link"', "no content_ref"),
     ],
 )
-def test_a_mode_without_what_it_promises_is_a_warning(change: str, words: str):
-    (finding,) = said(24, change)
+def test_a_content_mode_without_its_content_is_a_warning(change: str, words: str):
+    (finding,) = rule_findings(24, change)
     assert words in finding.message
 
 
@@ -69,8 +69,8 @@ def test_a_mode_without_what_it_promises_is_a_warning(change: str, words: str):
         'item-plan.content = (absent) ¶ item-plan.redaction_state = "policy_blocked"',
     ],
 )
-def test_other_modes_and_removed_content_promise_nothing(change: str):
-    assert said(24, change) == []
+def test_other_modes_and_removed_content_need_no_content(change: str):
+    assert rule_findings(24, change) == []
 
 
 @pytest.mark.parametrize(
@@ -81,13 +81,13 @@ def test_other_modes_and_removed_content_promise_nothing(change: str):
         ('item-plan.sensitivity = "Secret"', "private (Secret)"),
         ('item-plan.freshness = "live"', "changing (live)"),
         ('item-plan.freshness = {"status": "volatile"}', "changing (volatile)"),
-        ('item-plan.mime_type = "image/png"', "no text (image/png)"),
-        ('item-plan.mime_type = "application/octet-stream"', "no text"),
-        ('item-plan.mime_type = "image/png" ¶ item-plan.freshness = "live"', "changing (live) and no text"),
+        ('item-plan.mime_type = "image/png"', "not text (image/png)"),
+        ('item-plan.mime_type = "application/octet-stream"', "not text"),
+        ('item-plan.mime_type = "image/png" ¶ item-plan.freshness = "live"', "changing (live) and not text"),
     ],
 )
-def test_what_should_be_referred_to_is_a_warning(change: str, words: str):
-    (finding,) = said(25, change)
+def test_inline_content_that_should_be_a_reference_is_a_warning(change: str, words: str):
+    (finding,) = rule_findings(25, change)
     assert words in finding.message
     assert finding.severity is Severity.WARNING
 
@@ -105,17 +105,17 @@ def test_what_should_be_referred_to_is_a_warning(change: str, words: str):
     ],
 )
 def test_small_shared_texts_may_be_inline(change: str):
-    assert said(25, change) == []
+    assert rule_findings(25, change) == []
 
 
 def test_trust_without_any_link_is_a_warning():
-    (finding,) = said(26, 'item-plan.trust_level = "High" ¶ item-plan.source_refs = (absent)')
+    (finding,) = rule_findings(26, 'item-plan.trust_level = "High" ¶ item-plan.source_refs = (absent)')
     assert 'the trust_level "High"' in finding.message
 
 
 def test_authority_comes_from_sources():
-    assert len(said(26, 'item-plan.authority = "the team" ¶ item-plan.source_refs = []')) == 1
-    assert said(26, 'item-plan.authority = "the team"') == []
+    assert len(rule_findings(26, 'item-plan.authority = "the team" ¶ item-plan.source_refs = []')) == 1
+    assert rule_findings(26, 'item-plan.authority = "the team"') == []
 
 
 @pytest.mark.parametrize(
@@ -128,18 +128,18 @@ def test_authority_comes_from_sources():
     ],
 )
 def test_modest_or_backed_trust_is_fine(change: str):
-    assert said(26, change) == []
+    assert rule_findings(26, change) == []
 
 
 @pytest.mark.parametrize("name", ["item-plan", "surface-1", "assembly-model", "injection-model"])
 def test_an_empty_visibility_is_a_warning(name: str):
-    (finding,) = said(27, f"{name}.visibility = []")
-    assert f"{name} may be seen by nobody" in finding.message
+    (finding,) = rule_findings(27, f"{name}.visibility = []")
+    assert f"{name} is not visible to any target" in finding.message
 
 
 @pytest.mark.parametrize("value", ["(absent)", '["model"]', "null"])
 def test_an_absent_visibility_is_not_an_empty_one(value: str):
-    assert said(27, f"item-plan.visibility = {value}") == []
+    assert rule_findings(27, f"item-plan.visibility = {value}") == []
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_an_absent_visibility_is_not_an_empty_one(value: str):
     ],
 )
 def test_a_wrong_size_is_mentioned(change: str, words: str):
-    (finding,) = said(28, change)
+    (finding,) = rule_findings(28, change)
     assert words in finding.message
     assert finding.severity is Severity.INFO
 
@@ -170,8 +170,8 @@ def test_a_wrong_size_is_mentioned(change: str, words: str):
         'item-plan.content = "\\ud83d" ¶ item-plan.byte_size = 3',
     ],
 )
-def test_true_sizes_and_those_nobody_can_count_are_fine(change: str):
-    assert said(28, change) == []
+def test_correct_sizes_and_uncountable_content_are_fine(change: str):
+    assert rule_findings(28, change) == []
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_true_sizes_and_those_nobody_can_count_are_fine(change: str):
     ],
 )
 def test_a_stale_item_that_was_selected_is_a_warning(change: str, words: str):
-    (finding,) = said(29, change)
+    (finding,) = rule_findings(29, change)
     assert words in finding.message
 
 
@@ -202,4 +202,4 @@ def test_a_stale_item_that_was_selected_is_a_warning(change: str, words: str):
     ],
 )
 def test_a_stale_item_that_was_asked_about_or_left_out_is_fine(change: str):
-    assert said(29, change) == []
+    assert rule_findings(29, change) == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.formats.envelope.rules.examples import said
+from tests.formats.envelope.rules.examples import rule_findings
 from tests.formats.envelope.rules.tables import expect
 
 G = "missing-1"
@@ -12,13 +12,25 @@ BLOCKING = f'{G}.severity = "blocking"'
 NOTHING_INJECTED = 'injection-model (absent) ¶ injection-tool (absent) ¶ ctx-1.lifecycle = "selected"'
 
 CASES = [
-    (72, f"{G}.requested_from = (absent) ¶ {G}.candidate_sources = []", "warning", "names nobody to ask", ""),
+    (
+        72,
+        f"{G}.requested_from = (absent) ¶ {G}.candidate_sources = []",
+        "warning",
+        "names neither a person to ask nor a source to look in",
+        "",
+    ),
     (72, f"{BLOCKING} ¶ {G}.blocked_actions = []", "warning", "names no action", "blocked_actions"),
     (72, f"{BLOCKING} ¶ {G}.blocked_actions = (absent)", "warning", "names no action", ""),
     (73, f"{G}.requested_from = (absent)", "warning", "is requested, but does not say who", "status"),
     (73, f'{G}.status = "waiting" ¶ {G}.requested_from = ""', "warning", "is waiting", "status"),
-    (74, f'{G}.status = "resolved"', "warning", "nothing says by what", "status"),
-    (74, f'{G}.status = "resolved" ¶ {G}.resolution_refs = []', "warning", "nothing says by what", "status"),
+    (74, f'{G}.status = "resolved"', "warning", "does not name what resolved it", "status"),
+    (
+        74,
+        f'{G}.status = "resolved" ¶ {G}.resolution_refs = []',
+        "warning",
+        "does not name what resolved it",
+        "status",
+    ),
     (
         75,
         BLOCKING,
@@ -74,10 +86,10 @@ NEAR_MISSES = [
 
 
 @pytest.mark.parametrize(("rule", "changes", "severity", "words", "member"), CASES)
-def test_it_is_told(rule: int, changes: str, severity: str, words: str, member: str):
+def test_the_rule_has_a_finding(rule: int, changes: str, severity: str, words: str, member: str):
     expect(rule, changes, severity, words, member)
 
 
 @pytest.mark.parametrize(("rule", "changes"), NEAR_MISSES)
-def test_it_is_not_told(rule: int, changes: str):
-    assert said(rule, changes) == []
+def test_the_rule_has_no_finding(rule: int, changes: str):
+    assert rule_findings(rule, changes) == []

@@ -1,10 +1,10 @@
-"""Each change to the good bundle makes its own rule speak, and no other but those that must."""
+"""Each change to the good bundle causes a finding of its own rule, and of no other than expected."""
 
 from __future__ import annotations
 
 import pytest
 
-from ctxview.findings import REGISTRY, Finding
+from ctxview.core.findings import REGISTRY, Finding
 from tests.formats.envelope.bundles import good, named, read
 from tests.formats.envelope.rules.examples import findings_in, findings_of
 from tests.formats.envelope.sound_records import digest
@@ -134,40 +134,40 @@ MUTATIONS: dict[int, tuple[str, set[int]]] = {
     86: (f'ctx-1.evidence_refs = [{{"id": "evidence-1", "cited": "{SUMMARY[:60]}"}}]', set()),
     87: ("missing-1.owner = (absent)", set()),
 }
-"""By rule: the change, and which other rules cannot but speak, too."""
+"""The change by rule, and the other rules that must have a finding too."""
 
 
 def numbers(findings: list[Finding]) -> set[int]:
     return {int(each.rule[3:]) for each in findings}
 
 
-def test_there_is_a_change_for_every_rule_that_can_speak():
+def test_there_is_a_change_for_every_rule_that_can_have_findings():
     known = {int(each[3:]) for each in REGISTRY if each.startswith("ENV")}
     assert set(MUTATIONS) == known - NEVER_SPEAK
     assert known == set(range(1, 88))
 
 
 @pytest.mark.parametrize("number", MUTATIONS)
-def test_a_change_makes_its_own_rule_speak_and_no_stranger(number: int):
+def test_a_change_causes_a_finding_of_its_own_rule_and_of_no_other(number: int):
     changes, companions = MUTATIONS[number]
     assert numbers(findings_of(changes.replace(" ¶ ", "\n"))) == {number, *companions}
 
 
-def test_an_open_blocking_gap_is_all_that_is_said_of_a_bundle_that_holds_one():
+def test_an_open_blocking_gap_is_the_only_finding_of_its_bundle():
     assert numbers(findings_of('missing-1.severity = "blocking"')) == {75}
 
 
 @pytest.mark.parametrize("at", range(len(good())))
-def test_of_a_record_by_itself_nothing_is_said_that_others_could_explain(at: int):
-    """Where its references lead, and what backs an omission, is asked of every bundle."""
+def test_a_record_by_itself_has_no_finding_that_others_could_explain(at: int):
+    """Except for unresolved references and unbacked reasons, which are checked in every bundle."""
     assert numbers(findings_in(read([good()[at]]))) <= {12, 39}
 
 
-def test_without_its_envelope_the_bundle_is_as_sound():
+def test_the_bundle_without_its_envelope_has_no_findings():
     assert findings_in(read(good()[1:])) == []
 
 
-def test_a_second_attempt_with_a_selection_of_its_own_is_no_fault():
+def test_a_second_attempt_with_its_own_selection_is_fine():
     retry = """
         selection-1 += {"selection_id": "selection-2", "attempt_id": "attempt-2"}
         event-5 += {"event_id": "event-15", "subject": "selection-2", "attempt_id": "attempt-2"}
@@ -178,7 +178,7 @@ def test_a_second_attempt_with_a_selection_of_its_own_is_no_fault():
     assert findings_of(retry) == []
 
 
-def test_what_another_attempt_left_out_with_a_reason_is_not_missed():
+def test_an_item_that_another_attempt_left_out_with_a_reason_is_fine():
     eager = f"""
         selection-1 += {{"selection_id": "selection-0", "attempt_id": "attempt-0"}}
         selection-0.selected_item_refs = [{CHOSEN}, "item-extra"]

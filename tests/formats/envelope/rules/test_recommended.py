@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ctxview.findings import Severity
-from tests.formats.envelope.rules.examples import said
+from ctxview.core.findings import Severity
+from tests.formats.envelope.rules.examples import rule_findings
 
 REDACTION = (
     '{"redaction_state": "masked", "redaction_method": "m", "redacted_fields": ["content"], "policy_refs": []'
@@ -25,7 +25,7 @@ REDACTION = (
     ],
 )
 def test_a_listed_field_that_is_absent_is_a_warning(change: str, words: str):
-    (finding,) = said(9, change)
+    (finding,) = rule_findings(9, change)
     assert words in finding.message
     assert finding.severity is Severity.WARNING
 
@@ -40,14 +40,14 @@ def test_a_listed_field_that_is_absent_is_a_warning(change: str, words: str):
         f'item-note.redaction = {REDACTION}, "actor_ref": "a", "created_at": "x", "replacement_ref": "b"}}',
     ],
 )
-def test_what_is_not_there_at_all_lacks_no_fields(change: str):
-    assert said(9, change) == []
+def test_an_absent_part_lacks_no_fields(change: str):
+    assert rule_findings(9, change) == []
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ('ctx-1.lifecycle = "done"', 'ctx-1: lifecycle "done" is none of the 9 known'),
+        ('ctx-1.lifecycle = "done"', 'ctx-1: lifecycle "done" is not one of the 9 known words'),
         ('item-plan.visibility = ["model", "modell"]', "did you mean model?"),
         ('item-plan.content_mode = "Inline"', "did you mean inline?"),
         ('item-plan.redaction_state = "gone"', "redaction_state"),
@@ -68,8 +68,8 @@ def test_what_is_not_there_at_all_lacks_no_fields(change: str):
         ('budget-model.window_segments[0].target = "eyes"', "segment segment-1: target"),
     ],
 )
-def test_a_word_that_no_list_has_is_mentioned(change: str, words: str):
-    (finding,) = said(10, change)
+def test_an_unknown_word_is_mentioned(change: str, words: str):
+    (finding,) = rule_findings(10, change)
     assert words in finding.message
     assert finding.severity is Severity.INFO
 
@@ -88,25 +88,25 @@ def test_a_word_that_no_list_has_is_mentioned(change: str, words: str):
         "item-plan.context_kind = 4",
     ],
 )
-def test_free_fields_custom_words_and_what_other_rules_say_are_left_alone(change: str):
-    assert said(10, change) == []
+def test_free_fields_custom_words_and_findings_of_other_rules_are_not_reported(change: str):
+    assert rule_findings(10, change) == []
 
 
 def test_an_unknown_signal_is_mentioned_once_for_all_items():
     changes = [f"selection-1.ranking_signals.{name}.charm = 1" for name in ("item-plan", "item-goal")]
-    assert len(said(10, " ¶ ".join(changes))) == 1
+    assert len(rule_findings(10, " ¶ ".join(changes))) == 1
 
 
 def test_an_incomplete_record_gets_one_score():
     changes = " ¶ ".join(f"item-plan.{name} = (absent)" for name in ("title", "language", "freshness"))
-    (finding,) = said(11, changes)
+    (finding,) = rule_findings(11, changes)
     assert finding.severity is Severity.INFO
     assert finding.message == "item-plan: 10 of 13 recommended fields; missing title, language, freshness"
 
 
-def test_a_null_is_as_good_as_nothing():
-    assert len(said(11, "source-plan.license = null")) == 1
+def test_a_null_counts_as_absent():
+    assert len(rule_findings(11, "source-plan.license = null")) == 1
 
 
 def test_optional_fields_and_kinds_without_schema_have_no_score():
-    assert said(11, "ctx-1.compaction_refs = (absent) ¶ summary-1.validation = (absent)") == []
+    assert rule_findings(11, "ctx-1.compaction_refs = (absent) ¶ summary-1.validation = (absent)") == []

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ctxview.findings import Effect
-from tests.formats.envelope.rules.examples import findings_of, said
+from ctxview.core.findings import Effect
+from tests.formats.envelope.rules.examples import findings_of, rule_findings
 from tests.formats.envelope.rules.tables import expect
 from tests.formats.envelope.sound_records import digest
 
@@ -16,7 +16,7 @@ SECRET = "Ada, 12 Orchard Row"
 RAW = f'{N}.metadata.raw = "{SECRET}"'
 
 CASES = [
-    (77, f"{N}.policy_refs = []", "warning", "item-note is masked, but the record does not tell the policy"),
+    (77, f"{N}.policy_refs = []", "warning", "item-note is masked, but the record does not state the policy"),
     (
         77,
         f"{N}.redacted_by = (absent) ¶ {N}.redaction_reason = ' '".replace("'", '"'),
@@ -24,21 +24,21 @@ CASES = [
         "who did it, reason",
     ),
     (77, 'item-goal.redaction_state = "summarized"', "warning", "method, policy, who did it, reason"),
-    (78, REMOVED, "error", "item-note still has in content what a redaction (removed) took away"),
+    (78, REMOVED, "error", "item-note: content still holds the text behind the redaction (removed)"),
     (
         78,
         f'{N}.redaction_state = "encrypted_ref" ¶ {N}.content = {{"text": "plain"}}',
         "error",
         "encrypted_ref",
     ),
-    (78, RAW, "error", "still has in metadata.raw what a redaction (masked)"),
-    (78, f'{N}.original_content = "{SECRET}"', "error", "in original_content"),
-    (78, 'summary-1.redaction_state = "policy_blocked"', "error", "summary-1 still has in content"),
+    (78, RAW, "error", "metadata.raw still holds the text behind the redaction (masked)"),
+    (78, f'{N}.original_content = "{SECRET}"', "error", "original_content still holds"),
+    (78, 'summary-1.redaction_state = "policy_blocked"', "error", "summary-1: content still holds"),
     (
         78,
         f'{NOTE_BLOCK}.redaction_state = "removed" ¶ {NOTE_BLOCK}.content = "{SECRET}"',
         "error",
-        "in ordered_blocks.3.content what a redaction (removed)",
+        "ordered_blocks.3.content still holds the text behind the redaction (removed)",
     ),
     (79, f"{N}.original_ref = (absent) ¶ {N}.digest = (absent)", "warning", "and no digest instead"),
     (
@@ -51,19 +51,19 @@ CASES = [
         80,
         f'{NOTE_BLOCK}.redaction_state = "none"',
         "error",
-        "block-4 of assembly-model says none, but holds item-note",
+        "block-4 of assembly-model is marked none, but holds item-note",
     ),
     (
         80,
         f"{NOTE_BLOCK}.redaction_state = (absent) ¶ assembly-model.redaction_state = (absent)",
         "error",
-        "says nothing, but holds item-note, which is masked",
+        "is marked with nothing, but holds item-note, which is masked",
     ),
     (
         80,
         f'{N}.redaction_state = "policy_blocked"',
         "error",
-        "blocked by policy, but stands in the block block-4",
+        "blocked by policy, but is in the block block-4",
     ),
     (
         80,
@@ -95,20 +95,20 @@ NEAR_MISSES = [
 
 
 @pytest.mark.parametrize(("rule", "changes", "severity", "words"), CASES)
-def test_it_is_told(rule: int, changes: str, severity: str, words: str):
-    found = said(rule, changes)
+def test_the_rule_has_a_finding(rule: int, changes: str, severity: str, words: str):
+    found = rule_findings(rule, changes)
     assert any(each.severity.value == severity and words in each.message for each in found), found
 
 
 @pytest.mark.parametrize(("rule", "changes"), NEAR_MISSES)
-def test_it_is_not_told(rule: int, changes: str):
-    assert said(rule, changes) == []
+def test_the_rule_has_no_finding(rule: int, changes: str):
+    assert rule_findings(rule, changes) == []
 
 
-def test_content_that_should_be_gone_is_told_where_it_stands():
-    expect(78, REMOVED, "error", "still has in content", "content")
-    expect(78, RAW, "error", "still has in metadata.raw", "metadata/raw")
-    assert said(78, REMOVED)[0].effect is Effect.LEAKED
+def test_content_that_should_be_removed_is_reported_at_its_origin():
+    expect(78, REMOVED, "error", "content still holds the text", "content")
+    expect(78, RAW, "error", "metadata.raw still holds the text", "metadata/raw")
+    assert rule_findings(78, REMOVED)[0].effect is Effect.LEAKED
 
 
 @pytest.mark.parametrize(
@@ -133,8 +133,8 @@ def test_content_that_should_be_gone_is_told_where_it_stands():
         ),
     ],
 )
-def test_a_hidden_text_that_comes_back_is_told_and_never_quoted(changes: str, member: str):
-    expect(81, changes, "warning", "stands here in the open", member)
+def test_a_hidden_text_that_returns_is_reported_and_never_quoted(changes: str, member: str):
+    expect(81, changes, "warning", "is readable here", member)
     for finding in findings_of(changes.replace(" ¶ ", "\n")):
         assert "orchard" not in finding.message.casefold()
 
@@ -150,11 +150,11 @@ def test_a_hidden_text_that_comes_back_is_told_and_never_quoted(changes: str, me
         f'{N}.original_ref = "item-log"',
     ],
 )
-def test_what_stays_hidden_or_is_none_is_not_told_again(changes: str):
-    assert said(81, changes) == []
+def test_a_text_that_stays_hidden_or_is_not_secret_is_not_reported(changes: str):
+    assert rule_findings(81, changes) == []
 
 
-def test_a_record_inside_another_is_not_its_own_echo():
+def test_an_embedded_record_is_not_a_copy_of_itself():
     note = f'{{"item_id": "item-in", "redaction_state": "masked", "raw": "{SECRET}"}}'
-    assert said(81, f"ctx-1.item_refs[0] = {note}") == []
-    assert len(said(81, f'ctx-1.item_refs[0] = {note} ¶ summary-1.content = "{SECRET}"')) == 1
+    assert rule_findings(81, f"ctx-1.item_refs[0] = {note}") == []
+    assert len(rule_findings(81, f'ctx-1.item_refs[0] = {note} ¶ summary-1.content = "{SECRET}"')) == 1

@@ -6,20 +6,20 @@ import json
 
 import pytest
 
-from ctxview.findings import Severity
+from ctxview.core.findings import Severity
 from tests.formats.envelope.bundles import good
-from tests.formats.envelope.rules.examples import findings_of, said
+from tests.formats.envelope.rules.examples import findings_of, rule_findings
 
 
 @pytest.mark.parametrize("value", ["{}", '{"title": "x"}', "[]", "3", "null", '"item-plan"'])
-def test_what_has_no_id_field_is_no_record(value: str):
-    (finding,) = said(1, f"+ {value}")
+def test_a_value_without_an_id_field_is_not_a_record(value: str):
+    (finding,) = rule_findings(1, f"+ {value}")
     assert finding.severity is Severity.ERROR
     assert finding.origin.line is not None
 
 
-def test_a_stray_object_is_told_by_its_fields():
-    (finding,) = said(1, '+ {"title": "x", "body": "y"}')
+def test_a_stray_object_is_reported_with_its_fields():
+    (finding,) = rule_findings(1, '+ {"title": "x", "body": "y"}')
     assert "title, body" in finding.message
 
 
@@ -34,18 +34,18 @@ def test_a_stray_object_is_told_by_its_fields():
     ],
 )
 def test_an_absent_required_field_is_an_error(change: str, words: str):
-    (finding,) = said(2, change)
+    (finding,) = rule_findings(2, change)
     assert words in finding.message
     assert finding.severity is Severity.ERROR
 
 
-def test_a_null_is_there_but_of_the_wrong_type():
-    assert said(2, "ctx-1.lifecycle = null") == []
-    assert said(3, "ctx-1.lifecycle = null") != []
+def test_a_null_is_present_but_of_the_wrong_type():
+    assert rule_findings(2, "ctx-1.lifecycle = null") == []
+    assert rule_findings(3, "ctx-1.lifecycle = null") != []
 
 
 def test_a_blank_id_is_a_warning():
-    (finding,) = said(
+    (finding,) = rule_findings(
         2, '+ {"schema_version": "0.1.1", "source_id": " ", "uri": "a:b", "source_kind": "file"}'
     )
     assert finding.severity is Severity.WARNING
@@ -72,7 +72,7 @@ def test_a_blank_id_is_a_warning():
     ],
 )
 def test_a_value_of_another_type_is_an_error_with_its_place(change: str, words: str):
-    (finding,) = said(3, change)
+    (finding,) = rule_findings(3, change)
     assert words in finding.message
     assert finding.origin.pointer
 
@@ -91,18 +91,18 @@ def test_a_value_of_another_type_is_an_error_with_its_place(change: str, words: 
     ],
 )
 def test_values_that_only_look_odd_have_their_type(change: str):
-    assert said(3, change) == []
+    assert rule_findings(3, change) == []
 
 
 @pytest.mark.parametrize(
     ("scope", "is_known"), [("turn", True), ("Turn", False), ("", False), ("custom", True)]
 )
 def test_the_scope_of_an_envelope_is_closed(scope: str, is_known: bool):
-    assert (said(4, f'ctx-1.scope = "{scope}"') == []) is is_known
+    assert (rule_findings(4, f'ctx-1.scope = "{scope}"') == []) is is_known
 
 
 def test_other_scopes_are_free():
-    assert said(4, 'surface-1.scope = "anything"') == []
+    assert rule_findings(4, 'surface-1.scope = "anything"') == []
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_other_scopes_are_free():
     ],
 )
 def test_times_of_rfc_3339_are_fine(time: str):
-    assert said(5, f'surface-1.created_at = "{time}"') == []
+    assert rule_findings(5, f'surface-1.created_at = "{time}"') == []
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_times_of_rfc_3339_are_fine(time: str):
     ],
 )
 def test_other_times_are_errors(time: str):
-    (finding,) = said(5, f'surface-1.created_at = "{time}"')
+    (finding,) = rule_findings(5, f'surface-1.created_at = "{time}"')
     assert finding.severity is Severity.ERROR
 
 
@@ -160,43 +160,43 @@ def test_other_times_are_errors(time: str):
     "field",
     ["surface-1.expires_at", "source-plan.retrieved_at", "source-plan.modified_at", "event-1.time"],
 )
-def test_every_time_is_looked_at(field: str):
-    assert len(said(5, f'{field} = "soon"')) == 1
+def test_every_time_field_is_checked(field: str):
+    assert len(rule_findings(5, f'{field} = "soon"')) == 1
 
 
 @pytest.mark.parametrize("version", ["0.1.0", "0.1.1"])
 def test_published_versions_are_known(version: str):
-    assert said(6, f'item-plan.schema_version = "{version}"') == []
+    assert rule_findings(6, f'item-plan.schema_version = "{version}"') == []
 
 
 @pytest.mark.parametrize("version", ["0.1", "0.2.0", "v0.1.1", ""])
-def test_other_versions_are_not(version: str):
-    (finding,) = said(6, f'item-plan.schema_version = "{version}"')
+def test_other_versions_are_errors(version: str):
+    (finding,) = rule_findings(6, f'item-plan.schema_version = "{version}"')
     assert finding.severity is Severity.ERROR
 
 
-def test_an_absent_version_is_told_once_whichever_rule_knows_it():
-    assert said(6, "item-plan.schema_version = (absent)") == []
-    (finding,) = said(6, "summary-1.schema_version = (absent)")
+def test_an_absent_version_is_reported_by_only_one_rule():
+    assert rule_findings(6, "item-plan.schema_version = (absent)") == []
+    (finding,) = rule_findings(6, "summary-1.schema_version = (absent)")
     assert finding.severity is Severity.WARNING
 
 
 def test_two_different_records_of_one_id_are_an_error():
-    (finding,) = said(7, 'item-plan += {"title": "another"}')
+    (finding,) = rule_findings(7, 'item-plan += {"title": "another"}')
     assert finding.severity is Severity.ERROR
-    assert "item-plan already stands in bundle-1.json at /5" in finding.message
+    assert "item-plan already exists in bundle-1.json at /5" in finding.message
     assert finding.origin.pointer == f"/{len(good())}/item_id"
 
 
 def test_a_copy_is_a_warning():
-    (finding,) = said(7, "item-plan += {}")
+    (finding,) = rule_findings(7, "item-plan += {}")
     assert finding.severity is Severity.WARNING
 
 
-def test_ids_of_different_kinds_do_not_meet():
+def test_equal_ids_of_different_kinds_are_fine():
     twin = {"schema_version": "0.1.1", "source_id": "item-plan", "uri": "a:b", "source_kind": "file"}
-    assert said(7, f"+ {json.dumps(twin)}") == []
+    assert rule_findings(7, f"+ {json.dumps(twin)}") == []
 
 
-def test_fields_nobody_knows_raise_nothing():
+def test_unknown_fields_are_not_reported():
     assert findings_of('item-plan.x_vendor = {"a": [1]}') == []

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from ctxview.analysis.tokens import ESTIMATES
-from ctxview.findings import Severity
+from ctxview.core.findings import Severity
 from ctxview.formats import Lens, open_source
 from tests.formats.envelope.bundles import changed
-from tests.formats.envelope.rules.examples import said
+from tests.formats.envelope.rules.examples import rule_findings
 from tests.formats.envelope.sound_records import digest
 
 HEX = "0123456789abcdef" * 4
@@ -30,7 +30,7 @@ HEX = "0123456789abcdef" * 4
     ],
 )
 def test_a_digest_of_another_form_is_a_warning(written: str, words: str):
-    (finding,) = said(30, f"source-plan.digest = {json.dumps(written)}")
+    (finding,) = rule_findings(30, f"source-plan.digest = {json.dumps(written)}")
     assert words in finding.message
     assert finding.severity is Severity.WARNING
 
@@ -39,21 +39,21 @@ def test_a_digest_of_another_form_is_a_warning(written: str, words: str):
     "written", [f"sha256:{HEX}", f"SHA-256:{HEX.upper()}", "blake3:00", f"md5:{HEX[:32]}"]
 )
 def test_a_well_formed_digest_of_bytes_elsewhere_is_fine(written: str):
-    assert said(30, f'source-plan.digest = "{written}"') == []
+    assert rule_findings(30, f'source-plan.digest = "{written}"') == []
 
 
 PLAN = "First the scanner and its tests. Then the tree. Then the places. " * 2
 
 
 def test_the_digest_of_an_inline_text_is_compared():
-    assert said(30, f'item-plan.digest = "{digest(PLAN)}"') == []
-    (finding,) = said(30, f'item-plan.digest = "{digest("another")}"')
+    assert rule_findings(30, f'item-plan.digest = "{digest(PLAN)}"') == []
+    (finding,) = rule_findings(30, f'item-plan.digest = "{digest("another")}"')
     assert "not that of its content of 130 bytes" in finding.message
 
 
-def test_the_digest_of_the_original_of_a_redacted_text_is_not():
-    assert said(30, f'item-note.digest = "{digest("the original")}"') == []
-    assert said(30, f'item-extra.digest = "{digest("elsewhere")}"') == []
+def test_the_digest_of_a_redacted_text_is_not_compared():
+    assert rule_findings(30, f'item-note.digest = "{digest("the original")}"') == []
+    assert rule_findings(30, f'item-extra.digest = "{digest("elsewhere")}"') == []
 
 
 @pytest.mark.parametrize(
@@ -61,18 +61,20 @@ def test_the_digest_of_the_original_of_a_redacted_text_is_not():
 )
 def test_the_digest_of_an_address_that_holds_its_data_is_compared(address: str):
     change = f'source-plan.uri = "{address}" ¶ source-plan.digest'
-    assert said(30, f'{change} = "{digest("hello you")}"') == []
-    assert len(said(30, f'{change} = "{digest("hello me")}"')) == 1
+    assert rule_findings(30, f'{change} = "{digest("hello you")}"') == []
+    assert len(rule_findings(30, f'{change} = "{digest("hello me")}"')) == 1
 
 
 @pytest.mark.parametrize("address", ["data:", "data:;base64,!!"])
 def test_a_broken_data_address_proves_nothing(address: str):
-    assert said(30, f'source-plan.uri = "{address}"') == []
+    assert rule_findings(30, f'source-plan.uri = "{address}"') == []
 
 
 def test_the_content_of_a_source_is_compared():
-    assert len(said(30, 'source-plan.content = "hello"')) == 1
-    assert said(30, f'source-plan.content = "hello" ¶ source-plan.digest = "{digest("hello")}"') == []
+    assert len(rule_findings(30, 'source-plan.content = "hello"')) == 1
+    assert (
+        rule_findings(30, f'source-plan.content = "hello" ¶ source-plan.digest = "{digest("hello")}"') == []
+    )
 
 
 def test_the_digest_of_a_file_beside_the_records_is_compared(tmp_path: Path):
@@ -113,12 +115,12 @@ def _digest_findings(folder: Path) -> list[str]:
         ('{"type": "json_pointer", "pointer": "a/b"}', 'the json_pointer "a/b" does not begin with /'),
         ('{"type": "text_quote", "exact": " "}', "the exact of the text_quote selector is blank"),
         ('{"type": "css_selector", "value": ""}', "selects nothing"),
-        ('["L1", 5]', "5 is no selector"),
+        ('["L1", 5]', "5 is not a selector"),
         ('[{"type": "xpath", "value": "/a"}, {"type": "line_range", "start": 0}]', "less than 1"),
     ],
 )
 def test_a_selector_that_selects_nothing_is_a_warning(selector: str, words: str):
-    (finding,) = said(31, f"source-plan.selector = {selector}")
+    (finding,) = rule_findings(31, f"source-plan.selector = {selector}")
     assert words in finding.message
 
 
@@ -138,22 +140,22 @@ def test_a_selector_that_selects_nothing_is_a_warning(selector: str, words: str)
     ],
 )
 def test_sane_bounds_and_free_forms_are_fine(selector: str):
-    assert said(31, f"source-plan.selector = {selector}") == []
+    assert rule_findings(31, f"source-plan.selector = {selector}") == []
 
 
 @pytest.mark.parametrize(
     ("mapping", "words"),
     [
-        ('{"protocol": "mcp", "resource": "x"}', "resource in a mapping to MCP is none of its ids"),
+        ('{"protocol": "mcp", "resource": "x"}', "resource in a mapping to MCP is not one of its ids"),
         ('{"protocol": "A2A", "task_id": "t", "span_id": "s"}', "span_id in a mapping to A2A"),
         ('{"standard": "Web Annotation", "page": 1}', "Web Annotation"),
         ('{"protocol": "open-telemetry", "trace": "t"}', "trace in a mapping to OpenTelemetry"),
-        ('{"made_up": "x"}', "no protocol that is known has the ids made_up"),
+        ('{"made_up": "x"}', "no known protocol has the ids made_up"),
         ('{"trace_id": "t", "server_id": "s"}', "no single protocol has the ids trace_id, server_id"),
     ],
 )
 def test_keys_that_the_protocol_does_not_have_are_mentioned(mapping: str, words: str):
-    (finding,) = said(32, f"source-plan.external_mappings = [{mapping}]")
+    (finding,) = rule_findings(32, f"source-plan.external_mappings = [{mapping}]")
     assert words in finding.message
     assert finding.severity is Severity.INFO
 
@@ -170,14 +172,16 @@ def test_keys_that_the_protocol_does_not_have_are_mentioned(mapping: str, words:
     ],
 )
 def test_the_ids_of_one_protocol_and_unknown_protocols_are_fine(mapping: str):
-    assert said(32, f"source-plan.external_mappings = [{mapping}]") == []
+    assert rule_findings(32, f"source-plan.external_mappings = [{mapping}]") == []
 
 
 def test_a_source_that_came_by_a_protocol_keeps_its_ids():
-    (finding,) = said(32, 'source-plan.source_kind = "mcp_resource" ¶ source-plan.external_mappings = []')
+    (finding,) = rule_findings(
+        32, 'source-plan.source_kind = "mcp_resource" ¶ source-plan.external_mappings = []'
+    )
     assert "comes by MCP (mcp_resource)" in finding.message
-    assert said(32, 'source-plan.source_kind = "mcp_resource"') == []
-    assert said(32, "source-plan.external_mappings = (absent)") == []
+    assert rule_findings(32, 'source-plan.source_kind = "mcp_resource"') == []
+    assert rule_findings(32, "source-plan.external_mappings = (absent)") == []
 
 
 @pytest.mark.parametrize(
@@ -187,7 +191,7 @@ def test_a_source_that_came_by_a_protocol_keeps_its_ids():
         ('source-chat.uri = "[redacted]" ¶ source-chat.digest = (absent)', "after item-note was redacted"),
         ('source-chat.uri = ""', "source-chat has a blank uri after item-note was redacted"),
         ("source-plan.metadata.shareable = false ¶ source-plan.digest = (absent)", "no digest"),
-        ('source-plan.unshareable = true ¶ source-plan.uri = " "', "keep at least a redacted one"),
+        ('source-plan.unshareable = true ¶ source-plan.uri = " "', "write at least a redacted one"),
         (
             'source-plan.uri = "" ¶ compaction-1.source_item_refs = ["item-plan"]',
             "after item-plan was compacted",
@@ -198,8 +202,8 @@ def test_a_source_that_came_by_a_protocol_keeps_its_ids():
         ),
     ],
 )
-def test_a_source_that_proves_nothing_any_more_is_a_warning(change: str, words: str):
-    (finding,) = said(33, change)
+def test_a_source_without_address_and_digest_is_a_warning(change: str, words: str):
+    (finding,) = rule_findings(33, change)
     assert words in finding.message
 
 
@@ -214,4 +218,4 @@ def test_a_source_that_proves_nothing_any_more_is_a_warning(change: str, words: 
     ],
 )
 def test_a_source_that_can_be_looked_up_or_proved_is_fine(change: str):
-    assert said(33, change) == []
+    assert rule_findings(33, change) == []

@@ -1,4 +1,4 @@
-"""What is for the runtime to state, and the order of times: ENV020 and ENV021."""
+"""Outcomes that only the runtime may state, and the order of times: ENV020 and ENV021."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ import json
 
 import pytest
 
-from ctxview.findings import Severity
+from ctxview.core.findings import Severity
 from tests.formats.envelope.bundles import good, named
-from tests.formats.envelope.rules.examples import said
+from tests.formats.envelope.rules.examples import rule_findings
 
 
 @pytest.mark.parametrize(
     "kind", ["turn.completed", "task.failed", "tool.succeeded", "permission.granted", "Turn.x"]
 )
 def test_an_event_type_of_the_runtime_is_an_error(kind: str):
-    (finding,) = said(20, f'event-1.event_type = "{kind}"')
+    (finding,) = rule_findings(20, f'event-1.event_type = "{kind}"')
     assert finding.severity is Severity.ERROR
     assert finding.origin.pointer
     assert finding.origin.pointer.endswith("/event_type")
 
 
 @pytest.mark.parametrize("kind", ["context.exported", "context.turn.completed", "turning.point", "toolbox"])
-def test_other_event_types_are_no_statement(kind: str):
-    assert said(20, f'event-1.event_type = "{kind}"') == []
+def test_other_event_types_are_not_reported(kind: str):
+    assert rule_findings(20, f'event-1.event_type = "{kind}"') == []
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_other_event_types_are_no_statement(kind: str):
     ],
 )
 def test_a_member_that_states_an_outcome_is_a_warning(change: str, name: str):
-    (finding,) = said(20, change)
+    (finding,) = rule_findings(20, change)
     assert finding.severity is Severity.WARNING
     assert f": {name} states an outcome" in finding.message
 
@@ -58,13 +58,13 @@ def test_a_member_that_states_an_outcome_is_a_warning(change: str, name: str):
         'ctx-1.metadata.tool_result = "12 passed"',
     ],
 )
-def test_quoted_matter_and_the_states_of_the_draft_are_no_statements(change: str):
-    assert said(20, change) == []
+def test_quoted_content_and_the_states_of_the_draft_are_not_reported(change: str):
+    assert rule_findings(20, change) == []
 
 
-def test_the_statement_of_an_embedded_record_is_told_once():
+def test_the_statement_of_an_embedded_record_is_reported_once():
     item = {**named(good(), "item-goal"), "metadata": {"turn_status": "completed"}}
-    (finding,) = said(20, f"ctx-1.item_refs[0] = {json.dumps(item)}")
+    (finding,) = rule_findings(20, f"ctx-1.item_refs[0] = {json.dumps(item)}")
     assert finding.message.startswith("item-goal: ")
 
 
@@ -81,18 +81,18 @@ def test_the_statement_of_an_embedded_record_is_told_once():
 )
 def test_a_step_before_the_one_it_needs_is_a_warning(change: str, words: str):
     name, second = change.split()
-    (finding,) = said(21, f'{name}.created_at = "2026-05-11T09:00:{second}Z"')
+    (finding,) = rule_findings(21, f'{name}.created_at = "2026-05-11T09:00:{second}Z"')
     assert words in finding.message
 
 
-def test_offsets_are_reckoned_with():
-    assert said(21, 'selection-1.created_at = "2026-05-11T11:00:05+02:00"') == []
-    assert said(21, 'selection-1.created_at = "2026-05-11T09:00:05+02:00"') != []
+def test_time_zone_offsets_are_respected():
+    assert rule_findings(21, 'selection-1.created_at = "2026-05-11T11:00:05+02:00"') == []
+    assert rule_findings(21, 'selection-1.created_at = "2026-05-11T09:00:05+02:00"') != []
 
 
 @pytest.mark.parametrize("ends", ["2026-05-11T09:00:02Z", "2026-05-11T08:00:00Z"])
 def test_a_surface_that_ends_when_it_begins_is_a_warning(ends: str):
-    (finding,) = said(21, f'surface-1.expires_at = "{ends}"')
+    (finding,) = rule_findings(21, f'surface-1.expires_at = "{ends}"')
     assert "not after it was made" in finding.message
 
 
@@ -107,9 +107,9 @@ def test_a_surface_that_ends_when_it_begins_is_a_warning(ends: str):
     ],
 )
 def test_equal_and_unknown_times_are_in_order(change: str):
-    assert said(21, change) == []
+    assert rule_findings(21, change) == []
 
 
 def test_an_item_that_an_earlier_attempt_selected_may_be_assembled_before_the_later_one():
     retry = 'selection-1 += {"selection_id": "selection-2", "created_at": "2026-05-11T10:00:00Z"}'
-    assert said(21, retry) == []
+    assert rule_findings(21, retry) == []

@@ -1,9 +1,9 @@
 """Runs the `Bad` and `Good` examples of a session rule: changes to a sound session, line by line.
 
 `FILE = TEXT` writes a file and `FILE += LINE` adds a line; `FILE.a[0].b = JSON` or `FILE[0].b = JSON` changes
-one value of a JSON file or of a record; `(absent)`, `(empty)`, `(torn)`, `(link)` and `(blank)` are what they
-say, `(x * 20000)` is so many letters and `(hash)` in a name the hash of the text. `---` stands between two
-looks, `delete NAME` is a step of a plan.
+one value of a JSON file or of a record; `(absent)`, `(empty)`, `(torn)`, `(link)` and `(blank)` mean what
+they say, `(x * 20000)` is 20,000 letters and `(hash)` in a name the hash of the text. `---` separates two
+states of a session, `delete NAME` is a step of a plan.
 """
 
 from __future__ import annotations
@@ -14,37 +14,37 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ctxview.findings import Finding, Rule
+from ctxview.core.findings import Finding, Rule
 from ctxview.formats.session import rules
 from ctxview.formats.session.root import read_root
 from tests.formats.session.builders import Build, lines, sha256, sound
-from tests.formats.session.looking import CORTEXFS, compared, look_at, seen
+from tests.formats.session.sources import CORTEXFS, comparison_with, observation_of, read_facts
 
 _REPEATED = re.compile(r"\((.) \* (\d+)\)")
 _MEMBER = re.compile(r"(?P<file>\S+?\.jsonl?)(?P<path>(?:\[\d+\]|\.\w+)+) = (?P<value>.*)")
 
 
 def findings_of(number: int, example: str, base: Path) -> list[Finding]:
-    """Everything the family of rule `number` says about an example."""
+    """Return all findings of the family of rule `number` for an example."""
     if _is_of(rules.ROOT_RULES, number):
         root = changed(sound(base), example).write()
         return list(rules.check_root(read_root(root.parent), CORTEXFS))
     if _is_of(rules.GC_RULES, number):
         deletions = re.findall(r"^delete (.+)$", example, re.MULTILINE)
-        return list(rules.check_gc_plan(look_at(sound(base).write()), deletions))
+        return list(rules.check_gc_plan(read_facts(sound(base).write()), deletions))
     if _is_of(rules.SUCCESSION_RULES, number):
         above, _, below = f"\n{example}\n".partition("\n---\n")
-        before = seen(look_at(changed(sound(base), above).write()))
-        look = look_at(changed(sound(base), below).write())
-        return list(rules.check_succession(look, compared(look, before)))
+        before = observation_of(read_facts(changed(sound(base), above).write()))
+        facts = read_facts(changed(sound(base), below).write())
+        return list(rules.check_succession(facts, comparison_with(facts, before)))
     build = changed(sound(base), example)
     root = build.write()
     for name in re.findall(r"^(\S+) \(link\)$", example, re.MULTILINE):
         (root / name).unlink(missing_ok=True)
         (root / name).symlink_to("/dev/null")
-    look = look_at(root)
-    assert look.survey is not None
-    return [*rules.check_session(look), *look.survey.findings]
+    facts = read_facts(root)
+    assert facts.survey is not None
+    return [*rules.check_session(facts), *facts.survey.findings]
 
 
 def _is_of(family: Sequence[Rule], number: int) -> bool:

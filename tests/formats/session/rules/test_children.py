@@ -1,4 +1,4 @@
-"""Children and the plan, and two looks at one session: ABI050 to ABI061."""
+"""Children and the plan, and changes since a session was last read: ABI050 to ABI061."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from ctxview.files.observations import Observation
-from ctxview.findings import Finding
+from ctxview.core.findings import Finding
 from ctxview.formats.session import rules
+from ctxview.formats.session.survey.last_look import Observation
 from tests.formats.session.builders import plan, sound
-from tests.formats.session.looking import compared, look_at, seen
-from tests.formats.session.rules.tables import expect, said
+from tests.formats.session.rules.tables import expect, findings_for
+from tests.formats.session.sources import comparison_with, observation_of, read_facts
 
 CHILD, PLAN = "context/child/rev-1", "context/plan.json"
 CANCEL = '{"type":"agent.child.cancel","parent":"coder","child":"rev-1","reason":"parent_dead"}'
@@ -40,8 +40,8 @@ CASES = [
     (56, f'{PLAN}.mode = "dag"', "error", 'the mode is "dag"', PLAN),
     (56, f"{PLAN}.nodes = []", "error", "no nodes", PLAN),
     (56, f"{PLAN}.nodes[1] = 5", "error", "node 2 is 5", PLAN),
-    (56, f'{PLAN}.nodes[1].id = "review"', "error", "stands twice", PLAN),
-    (56, f'{PLAN}.nodes[1].id = "a b"', "error", "no proper id", PLAN),
+    (56, f'{PLAN}.nodes[1].id = "review"', "error", "occurs twice", PLAN),
+    (56, f'{PLAN}.nodes[1].id = "a b"', "error", "no valid id", PLAN),
     (56, f'{PLAN}.nodes[1].kind = "magic"', "error", '"magic"', PLAN),
     (56, f"{PLAN}.nodes[0].max_steps = 65", "error", "from 1 to 64", PLAN),
     (56, f'{PLAN}.nodes[0].handoff = " "', "error", "no handoff", PLAN),
@@ -65,33 +65,35 @@ NEAR_MISSES = [
 
 
 @pytest.mark.parametrize(("rule", "changes", "severity", "words", "file"), CASES)
-def test_it_is_told(rule: int, changes: str, severity: str, words: str, file: str, tmp_path: Path):
+def test_a_fault_gives_a_finding(
+    rule: int, changes: str, severity: str, words: str, file: str, tmp_path: Path
+):
     expect(rule, changes, severity, words, file, tmp_path)
 
 
 @pytest.mark.parametrize(("rule", "changes"), NEAR_MISSES)
-def test_it_is_not_told(rule: int, changes: str, tmp_path: Path):
-    assert said(rule, changes, tmp_path) == []
+def test_a_near_miss_gives_no_finding(rule: int, changes: str, tmp_path: Path):
+    assert findings_for(rule, changes, tmp_path) == []
 
 
 def test_a_plan_of_too_many_nodes_is_an_error(tmp_path: Path):
     nodes = [{"id": f"n{number}", "kind": "dag", "agent": "coder"} for number in range(1025)]
     root = sound(tmp_path).set(PLAN, plan(*nodes)).write()
-    (found,) = (each for each in rules.check_session(look_at(root)) if each.rule == "ABI056")
+    (found,) = (each for each in rules.check_session(read_facts(root)) if each.rule == "ABI056")
     assert "1025 nodes" in found.message
 
 
-def test_where_nobody_can_tell_the_place_of_a_child_s_session_nothing_is_said(tmp_path: Path):
+def test_an_unknown_place_of_a_child_s_session_gives_no_finding(tmp_path: Path):
     build = sound(tmp_path)
     build.root = tmp_path / "elsewhere"
-    assert "ABI054" not in {each.rule for each in rules.check_session(look_at(build.write()))}
+    assert "ABI054" not in {each.rule for each in rules.check_session(read_facts(build.write()))}
 
 
-# -- two looks -----------------------------------------------------------------------------------------------
+# -- changes since the last reading --------------------------------------------------------------------------
 
 
 def succession(base: Path, earlier: str, later: str, rule: int) -> list[Finding]:
-    return said(rule, f"{earlier} ¶ ---{f' ¶ {later}' if later else ''}", base)
+    return findings_for(rule, f"{earlier} ¶ ---{f' ¶ {later}' if later else ''}", base)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +123,7 @@ def succession(base: Path, earlier: str, later: str, rule: int) -> list[Finding]
         (61, "meta.json (empty)", "", "", ""),
     ],
 )
-def test_what_changed_between_two_looks(
+def test_changes_since_the_last_reading(
     rule: int, earlier: str, later: str, severity: str, words: str, tmp_path: Path
 ):
     found = succession(tmp_path, earlier, later, rule)
@@ -133,31 +135,31 @@ def test_what_changed_between_two_looks(
 
 def test_an_edit_that_keeps_the_length_is_found_by_the_hash(tmp_path: Path):
     build = sound(tmp_path)
-    before = seen(look_at(build.write()))
+    before = observation_of(read_facts(build.write()))
     build.files["messages.jsonl"] = build.files["messages.jsonl"].replace(b"fails", b"works")
-    look = look_at(build.write())
-    assert "same length" in next(rules.check_succession(look, compared(look, before))).message
+    facts = read_facts(build.write())
+    assert "same length" in next(rules.check_succession(facts, comparison_with(facts, before))).message
 
 
-def test_a_blob_that_was_referred_to_must_not_go(tmp_path: Path):
+def test_removing_a_referenced_blob_is_an_error(tmp_path: Path):
     build = sound(tmp_path)
-    before = seen(look_at(build.write()))
-    look = look_at(build.remove("context/dedup/blob").write())
-    found = {each.rule: each for each in rules.check_succession(look, compared(look, before))}
+    before = observation_of(read_facts(build.write()))
+    facts = read_facts(build.remove("context/dedup/blob").write())
+    found = {each.rule: each for each in rules.check_succession(facts, comparison_with(facts, before))}
     assert found["ABI059"].severity.value == "error"
 
 
-def test_a_session_that_moved_to_another_agent_is_told(tmp_path: Path):
-    look = look_at(sound(tmp_path).write())
-    then = seen(look)
+def test_a_session_that_moved_to_another_agent_is_reported(tmp_path: Path):
+    facts = read_facts(sound(tmp_path).write())
+    then = observation_of(facts)
     moved = Observation(then.seen_at, then.streams, {**then.facts, "agent": "keeper"})
-    (found,) = rules.check_succession(look, compared(look, moved))
+    (found,) = rules.check_succession(facts, comparison_with(facts, moved))
     assert 'the agent was "keeper"' in found.message
 
 
 @pytest.mark.parametrize("seconds", [0, 10**18])
-def test_any_time_of_the_earlier_look_can_be_told(seconds: int, tmp_path: Path):
-    look = look_at(sound(tmp_path).write())
-    then = seen(look)
+def test_any_time_of_the_last_reading_can_be_shown(seconds: int, tmp_path: Path):
+    facts = read_facts(sound(tmp_path).write())
+    then = observation_of(facts)
     before = Observation(seconds, then.streams, {**then.facts, "scope": "shared"})
-    assert list(rules.check_succession(look, compared(look, before)))
+    assert list(rules.check_succession(facts, comparison_with(facts, before)))

@@ -1,4 +1,4 @@
-"""Every rule is asked, and its examples tell the truth."""
+"""Every rule belongs to a check function, and its examples are true."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tempfile import mkdtemp
 
 import pytest
 
-from ctxview.findings import REGISTRY
+from ctxview.core.findings import REGISTRY
 from ctxview.formats.session import rules
 from tests.formats.session.rules.examples import findings_of
 from tests.rule_examples import assert_examples_are_true, rules_of
@@ -21,7 +21,7 @@ FAMILIES = (
 )
 
 
-def test_every_rule_answers_one_of_the_five_questions():
+def test_every_rule_is_in_one_of_the_five_families():
     assert sorted(each.id for family in FAMILIES for each in family) == rules_of("ABI")
 
 

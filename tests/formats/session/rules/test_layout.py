@@ -10,8 +10,8 @@ import pytest
 from ctxview.formats.session import rules
 from ctxview.formats.session.root import read_root
 from tests.formats.session.builders import Build, sound
-from tests.formats.session.looking import CORTEXFS, DOCUMENT, look_at
-from tests.formats.session.rules.tables import expect, said
+from tests.formats.session.rules.tables import expect, findings_for
+from tests.formats.session.sources import CORTEXFS, DOCUMENT, read_facts
 
 CASES = [
     (1, "events.jsonl (absent)", "error", "there is no events.jsonl", "events.jsonl"),
@@ -61,52 +61,54 @@ NEAR_MISSES = [
 
 
 @pytest.mark.parametrize(("rule", "changes", "severity", "words", "file"), CASES)
-def test_it_is_told(rule: int, changes: str, severity: str, words: str, file: str, tmp_path: Path):
+def test_a_fault_gives_a_finding(
+    rule: int, changes: str, severity: str, words: str, file: str, tmp_path: Path
+):
     expect(rule, changes, severity, words, file, tmp_path)
 
 
 @pytest.mark.parametrize(("rule", "changes"), NEAR_MISSES)
-def test_it_is_not_told(rule: int, changes: str, tmp_path: Path):
-    assert said(rule, changes, tmp_path) == []
+def test_a_near_miss_gives_no_finding(rule: int, changes: str, tmp_path: Path):
+    assert findings_for(rule, changes, tmp_path) == []
 
 
 def test_a_session_with_a_bad_name_is_an_error(tmp_path: Path):
     build = sound(tmp_path)
     build.root = build.root.with_name("a session")
-    found = [each for each in rules.check_session(look_at(build.write())) if each.rule == "ABI003"]
+    found = [each for each in rules.check_session(read_facts(build.write())) if each.rule == "ABI003"]
     assert "a session" in found[0].message
 
 
 def test_a_pipe_in_the_place_of_a_history_is_an_error_and_is_not_opened(tmp_path: Path):
     root = sound(tmp_path).remove("messages.jsonl").write()
     os.mkfifo(root / "messages.jsonl")
-    (found,) = (each for each in rules.check_session(look_at(root)) if each.rule == "ABI001")
+    (found,) = (each for each in rules.check_session(read_facts(root)) if each.rule == "ABI001")
     assert "neither a file nor a folder" in found.message
 
 
-def test_the_document_alone_demands_no_other_file(tmp_path: Path):
+def test_the_document_profile_requires_no_other_file(tmp_path: Path):
     root = sound(tmp_path).remove("latest.md", "context").write()
-    assert "ABI002" not in {each.rule for each in rules.check_session(look_at(root, DOCUMENT))}
+    assert "ABI002" not in {each.rule for each in rules.check_session(read_facts(root, DOCUMENT))}
 
 
 def test_a_private_session_that_others_may_read_is_a_warning(tmp_path: Path):
     root = sound(tmp_path).write()
     (root / "context" / "summary.md").chmod(0o644)
-    (found,) = (each for each in rules.check_session(look_at(root)) if each.rule == "ABI007")
+    (found,) = (each for each in rules.check_session(read_facts(root)) if each.rule == "ABI007")
     assert "context/summary.md" in found.message
 
 
-def test_links_of_the_terminal_are_its_own_business(tmp_path: Path):
+def test_links_in_the_terminal_folder_are_ignored(tmp_path: Path):
     root = sound(tmp_path).write()
     (root / "terminal").mkdir(mode=0o700)
     (root / "terminal" / "socket").symlink_to("/dev/null")
-    assert "ABI007" not in {each.rule for each in rules.check_session(look_at(root))}
+    assert "ABI007" not in {each.rule for each in rules.check_session(read_facts(root))}
 
 
 # -- the index of a folder of sessions -----------------------------------------------------------------------
 
 
-def test_every_lie_of_an_index_is_told_with_its_place(tmp_path: Path):
+def test_every_fault_of_an_index_is_reported_with_its_origin(tmp_path: Path):
     build = sound(tmp_path)
     other = Build(tmp_path, "home/1000/agent/coder/session/older")
     other.set("messages.jsonl", "").set("cwd", "/elsewhere\n").set("updated_at", "1790000900\n").write()
@@ -120,8 +122,8 @@ def test_every_lie_of_an_index_is_told_with_its_place(tmp_path: Path):
     root = build.write().parent
     (root / "index" / "by-hash").symlink_to("/dev/null")
     found = list(rules.check_root(read_root(root), CORTEXFS))
-    told = {(each.severity.value, each.message.split(",")[0].split(";")[0]) for each in found}
-    assert told == {
+    messages = {(each.severity.value, each.message.split(",")[0].split(";")[0]) for each in found}
+    assert messages == {
         ("error", '"index/by-hash" is a symbolic link'),
         ("error", 'the list names "lost"'),
         ("error", 'the current session "nowhere" is not there'),
@@ -143,19 +145,19 @@ def test_a_current_session_that_is_not_listed_is_a_warning(tmp_path: Path):
 @pytest.mark.parametrize(
     "place", ["session/memory", "session/../swap", "session/../../../history"], ids=["root", "agent", "home"]
 )
-def test_context_folders_beside_or_above_the_sessions_are_told(place: str, tmp_path: Path):
+def test_context_folders_beside_or_above_the_sessions_are_reported(place: str, tmp_path: Path):
     root = sound(tmp_path).write().parent
     (root.parent / place).mkdir()
     assert [each.rule for each in rules.check_root(read_root(root), CORTEXFS)] == ["ABI008"]
 
 
 @pytest.mark.parametrize("start", [".", "coder/session"])
-def test_context_folders_are_named_as_the_person_named_the_sessions(
+def test_context_folders_are_named_relative_to_the_given_path(
     start: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     root = sound(tmp_path).write().parent
     (root.parent / "swap").mkdir()
     monkeypatch.chdir(root if start == "." else root.parent.parent)
     (found,) = rules.check_root(read_root(Path(start)), CORTEXFS)
-    assert found.message == '"../swap" lies outside of any session; nothing reads it'
+    assert found.message == '"../swap" is outside of any session; nothing reads it'
     assert found.origin.file == ("../swap" if start == "." else "coder/swap")

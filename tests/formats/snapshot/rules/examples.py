@@ -1,8 +1,8 @@
-"""Runs the `Bad` and `Good` examples of a snapshot rule: changes to a sound thing, line by line.
+"""Runs the `Bad` and `Good` examples of a snapshot rule: line by line, changes to a valid snapshot or log.
 
 `PATH = VALUE` sets a member (VALUE is JSON, `(absent)`, `"x" * 513` or `25 blocks`), `PATH += {…}` adds a
-copy of a tier's first block with these members, `(injected)` and `(lite)` say what it is, `---` stands
-between the two of a pair. The examples of the rules about replies are the replies themselves.
+copy of a tier's first block with these members, `(injected)` and `(lite)` name the kind, `---` separates
+the two of a pair. The examples of the rules about replies are the replies themselves.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
-from ctxview.files.json_document import JsonError, parse
-from ctxview.findings import Finding, Rule
+from msgspec.structs import replace
+
+from ctxview.core.findings import Finding, Rule
+from ctxview.files.strict_json.document import JsonError, parse
 from ctxview.formats.snapshot import rules
-from ctxview.formats.snapshot.model import AgentStore, QueueLine, Role, Snapshot
-from ctxview.formats.snapshot.profiles import load_profile
+from ctxview.formats.snapshot.model import AgentStore, QueueLine, Snapshot, SnapshotRole
+from ctxview.formats.snapshot.profile import load_profile
 from tests.formats.snapshot.builders import block, log_of, reply_from, snapshot_of
 from tests.formats.snapshot.rules import template
 
@@ -25,32 +26,36 @@ PROFILE = load_profile()
 
 
 def findings_of(number: int, example: str) -> list[Finding]:
-    """Everything the family of rule `number` says about an example."""
-    if _is_of(rules.REPLY_RULES, number):
+    """Return all findings of the family of rule `number` for an example."""
+    if _is_in(rules.REPLY_RULES, number):
         return list(rules.check_reply(reply_from(example.encode()), PROFILE))
-    if _is_of(rules.LOG_RULES, number):
+    if _is_in(rules.LOG_RULES, number):
         return list(rules.check_log(_log(example), PROFILE))
-    if _is_of(rules.EXCHANGE_RULES, number):
-        return list(rules.check_exchange(*_pair(example, Role.INJECTED, Role.EMITTED), PROFILE))
-    if _is_of(rules.SUCCESSION_RULES, number):
-        return list(rules.check_succession(*_pair(example, Role.STORED, Role.STORED), PROFILE))
-    if _is_of(rules.STORE_RULES, number):
+    if _is_in(rules.EXCHANGE_RULES, number):
+        return list(
+            rules.check_exchange(*_pair(example, SnapshotRole.INJECTED, SnapshotRole.EMITTED), PROFILE)
+        )
+    if _is_in(rules.SUCCESSION_RULES, number):
+        return list(
+            rules.check_succession(*_pair(example, SnapshotRole.STORED, SnapshotRole.STORED), PROFILE)
+        )
+    if _is_in(rules.STORE_RULES, number):
         store = _store(example)
         return list(rules.check_store(store, snapshot_of(template.template()), PROFILE))
-    return list(rules.check_snapshot(_snapshot(example, Role.STORED), PROFILE))
+    return list(rules.check_snapshot(_snapshot(example, SnapshotRole.STORED), PROFILE))
 
 
-def _is_of(family: Sequence[Rule], number: int) -> bool:
+def _is_in(family: Sequence[Rule], number: int) -> bool:
     return any(each.id == f"SNP{number:03}" for each in family)
 
 
-def _snapshot(example: str, role: Role) -> Snapshot:
+def _snapshot(example: str, role: SnapshotRole) -> Snapshot:
     if example.startswith("(injected)"):
-        role, example = Role.INJECTED, example.removeprefix("(injected)")
+        role, example = SnapshotRole.INJECTED, example.removeprefix("(injected)")
     return snapshot_of(_changed(template.template(), example), role=role)
 
 
-def _pair(example: str, first: Role, second: Role) -> tuple[Snapshot, Snapshot]:
+def _pair(example: str, first: SnapshotRole, second: SnapshotRole) -> tuple[Snapshot, Snapshot]:
     above, _, below = f"\n{example}\n".partition("\n---\n")
     return _snapshot(above.strip(), first), _snapshot(below.strip(), second)
 

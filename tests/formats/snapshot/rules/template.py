@@ -1,4 +1,4 @@
-"""The snapshot of the protocol document, and a sound log and store around it, for examples and tests."""
+"""The snapshot of the protocol document, and a valid log and store around it, for examples and tests."""
 
 from __future__ import annotations
 

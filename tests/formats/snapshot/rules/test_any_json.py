@@ -1,4 +1,4 @@
-"""No JSON in any position makes a rule fail: bad input gets a finding, not a crash."""
+"""No JSON value in any position makes a rule raise an error."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ctxview.files.json_document import parse
-from ctxview.files.visible import is_safe
-from ctxview.findings import Finding
+from ctxview.core.findings import Finding
+from ctxview.files.strict_json.document import parse
+from ctxview.files.visible_text import is_safe
 from ctxview.formats.snapshot import rules
-from ctxview.formats.snapshot.model import REQUIRED_BLOCK_FIELDS, TIERS, Role, Snapshot
-from ctxview.formats.snapshot.profiles import PROFILES, load_profile
-from ctxview.formats.snapshot.read import read
+from ctxview.formats.snapshot.model import REQUIRED_BLOCK_FIELDS, TIERS, Snapshot, SnapshotRole
+from ctxview.formats.snapshot.parser import parse_file
+from ctxview.formats.snapshot.profile import PROFILES, load_profile
 from tests.formats.snapshot.rules.template import full_log, lite_log, store, template
 
 WORDS = [
@@ -114,7 +114,7 @@ profiles = st.sampled_from([load_profile(name) for name in PROFILES])
 unhurried = settings(deadline=None, max_examples=15, suppress_health_check=list(HealthCheck))
 
 
-def harmless(findings: list[Finding]) -> None:
+def assert_safe(findings: list[Finding]) -> None:
     for finding in findings:
         assert finding.message
         assert is_safe(finding.message)
@@ -122,28 +122,28 @@ def harmless(findings: list[Finding]) -> None:
 
 
 @unhurried
-@given(value=snapshots, role=st.sampled_from(Role), profile=profiles)
-def test_any_snapshot_can_be_checked(value, role: Role, profile):
-    harmless(list(rules.check_snapshot(made(value, role), profile)))
+@given(value=snapshots, role=st.sampled_from(SnapshotRole), profile=profiles)
+def test_any_snapshot_can_be_checked(value, role: SnapshotRole, profile):
+    assert_safe(list(rules.check_snapshot(snapshot_from(value, role), profile)))
 
 
 @unhurried
 @given(first=snapshots, second=snapshots, profile=profiles)
 def test_any_two_snapshots_can_be_compared(first, second, profile):
-    one, other = made(first, Role.STORED), made(second, Role.EMITTED)
-    harmless(list(rules.check_exchange(one, other, profile)))
-    harmless(list(rules.check_succession(one, other, profile)))
-    harmless(list(rules.check_store(store(), other, profile)))
+    one, other = snapshot_from(first, SnapshotRole.STORED), snapshot_from(second, SnapshotRole.EMITTED)
+    assert_safe(list(rules.check_exchange(one, other, profile)))
+    assert_safe(list(rules.check_succession(one, other, profile)))
+    assert_safe(list(rules.check_store(store(), other, profile)))
 
 
 @unhurried
 @given(place=st.sampled_from(["core", "working", "longterm"]), block=blocks, profile=profiles)
-def test_any_block_can_come_back_for_a_sound_one(place: str, block, profile):
+def test_any_block_can_replace_a_valid_one(place: str, block, profile):
     received, value = template(), template()
     value["memory"][place][0] = {**value["memory"][place][0], **block} if isinstance(block, dict) else block
-    one, other = made(received, Role.STORED), made(value, Role.EMITTED)
-    harmless(list(rules.check_exchange(one, other, profile)))
-    harmless(list(rules.check_succession(other, one, profile)))
+    one, other = snapshot_from(received, SnapshotRole.STORED), snapshot_from(value, SnapshotRole.EMITTED)
+    assert_safe(list(rules.check_exchange(one, other, profile)))
+    assert_safe(list(rules.check_succession(other, one, profile)))
 
 
 @unhurried
@@ -154,9 +154,9 @@ def test_any_log_can_be_checked(debug, meta, shown, profile):
         {**lite_log(), "meta": meta},
     )
     for envelope in (full, {**lite, "modelContext": shown}):
-        log = read("x.log", json.dumps(envelope).encode()).log
+        log = parse_file("x.log", json.dumps(envelope).encode()).log
         if log is not None:
-            harmless(list(rules.check_log(log, profile)))
+            assert_safe(list(rules.check_log(log, profile)))
 
 
 MARKERS = ["<<<CONTEXT>>>", "<<CONTEXT>>", "```", "//", "/*", "<a>", "json", "\ufeff", "\n", " "]
@@ -165,17 +165,17 @@ FRAGMENTS = [*MARKERS, "{}", "{", "}", '"', "[", "]", ","]
 
 @unhurried
 @given(parts=st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=4), max_size=12), enabled=st.booleans())
-def test_any_text_can_be_checked_as_a_reply_and_is_told_once(parts: list[str], enabled: bool):
-    reply = read("reply.txt", "".join(["Hi", *parts]).encode("utf-8", "surrogatepass"), enabled).reply
+def test_any_text_can_be_checked_as_a_reply_with_at_most_one_error(parts: list[str], enabled: bool):
+    reply = parse_file("reply.txt", "".join(["Hi", *parts]).encode("utf-8", "surrogatepass"), enabled).reply
     if reply is None:
         return
     findings = list(rules.check_reply(reply, load_profile()))
-    harmless(findings)
+    assert_safe(findings)
     errors = [finding.rule for finding in findings if finding.severity == "error"]
     assert len(errors) <= 1
 
 
-def made(value: Any, role: Role) -> Snapshot:
+def snapshot_from(value: Any, role: SnapshotRole) -> Snapshot:
     document = parse(json.dumps(value).encode())
     assert isinstance(document.value, dict)
     return Snapshot("snapshot.json", document, "", document.value, role)

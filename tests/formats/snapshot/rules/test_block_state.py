@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ctxview.findings import Effect, Severity
+from ctxview.core.findings import Effect, Severity
 from tests.formats.snapshot.builders import block, snapshot
-from tests.formats.snapshot.rules.asking import BARE, of_snapshot
+from tests.formats.snapshot.rules.checking import BARE, of_snapshot
 
 TAG = "tag:lt-1:m1x2y3:a1b2c3"
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from ctxview.findings import Effect, Severity
+from ctxview.core.findings import Effect, Severity
 from tests.formats.snapshot.builders import block, snapshot
-from tests.formats.snapshot.rules.asking import BARE, of_snapshot, of_value, with_block
+from tests.formats.snapshot.rules.checking import BARE, of_snapshot, of_value, with_block
 
 
 @pytest.mark.parametrize("value", [None, 3, "text", [], True])
-def test_something_that_is_no_object_is_no_block(value):
+def test_an_element_that_is_not_an_object_is_dropped(value):
     (finding,) = of_snapshot(15, snapshot(core=[value]))
     assert finding.effect is Effect.DROPPED
     assert finding.origin.pointer == "/memory/core/0"
@@ -36,14 +36,14 @@ def test_the_bare_protocol_defaults_no_confidence():
     assert finding.effect is Effect.DROPPED
 
 
-def test_all_missing_fields_are_told_in_one_sentence():
+def test_all_missing_fields_are_named_in_one_message():
     (finding,) = of_value(15, with_block("core", id=..., tags=...))
     assert finding.message == "core[0]: no id and no tags; the block will be dropped"
 
 
 @pytest.mark.parametrize("name", ["id", "type", "content"])
 @pytest.mark.parametrize("value", ["", " \n", "\ufeff", None, 7, ["x"]])
-def test_a_blank_text_field_costs_the_block(name: str, value):
+def test_a_block_with_a_blank_text_is_dropped(name: str, value):
     (finding,) = of_value(16, with_block("core", **{name: value}))
     assert finding.effect is Effect.DROPPED
     assert finding.origin.pointer == f"/memory/core/0/{name}"
@@ -51,7 +51,7 @@ def test_a_blank_text_field_costs_the_block(name: str, value):
 
 @pytest.mark.parametrize("name", ["decay", "confidence"])
 @pytest.mark.parametrize("value", ["much", None, True, [], "NaN"])
-def test_a_measure_that_is_no_number_costs_the_block(name: str, value):
+def test_a_block_with_a_measure_that_is_not_a_number_is_dropped(name: str, value):
     (finding,) = of_value(16, with_block("core", **{name: value}))
     assert finding.severity is Severity.ERROR
     assert finding.effect is Effect.DROPPED
@@ -66,7 +66,7 @@ def test_a_measure_out_of_range_is_clamped(value: float, end: int):
 
 
 @pytest.mark.parametrize("value", [0, 1, 0.0, 1.0])
-def test_the_ends_of_the_range_belong_to_it(value: float):
+def test_both_ends_of_the_range_are_valid(value: float):
     assert of_value(16, with_block("core", decay=value, confidence=value)) == []
 
 
@@ -77,7 +77,7 @@ def test_a_number_in_quotes_is_a_warning():
 
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, "1", None, True])
-def test_a_round_that_is_no_positive_integer_is_an_error(value):
+def test_a_round_that_is_not_a_positive_integer_is_an_error(value):
     (finding,) = of_value(17, with_block("core", round=value))
     assert finding.severity is Severity.ERROR
     assert finding.effect is Effect.REPAIRED
@@ -103,7 +103,7 @@ def test_a_future_round_is_a_warning_and_the_present_one_is_fine():
         (["😀" * 17], "/tags/0"),
     ],
 )
-def test_odd_tags_are_a_warning(tags, pointer: str):
+def test_irregular_tags_are_a_warning(tags, pointer: str):
     (finding,) = of_value(18, with_block("core", tags=tags))
     assert finding.severity is Severity.WARNING
     assert finding.origin.pointer == f"/memory/core/0{pointer}"
@@ -138,7 +138,7 @@ def test_the_bare_protocol_limits_neither_tags_nor_content():
     assert of_value(18, value, profile=BARE) == []
 
 
-def test_a_duplicate_id_in_one_tier_is_an_error_that_says_which_copy_stays():
+def test_a_duplicate_id_in_one_tier_is_an_error_that_names_the_kept_copy():
     (finding,) = of_snapshot(20, snapshot(core=[block("a", confidence=0.8), block("b"), block("a")]))
     assert finding.severity is Severity.ERROR
     assert finding.effect is Effect.DROPPED

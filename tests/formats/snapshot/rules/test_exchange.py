@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
-from ctxview.findings import Effect, Severity
-from ctxview.formats.snapshot.model import Role, Snapshot
+from ctxview.core.findings import Effect, Severity
+from ctxview.formats.snapshot.model import Snapshot, SnapshotRole
 from tests.formats.snapshot.builders import block, snapshot, snapshot_of
-from tests.formats.snapshot.rules.asking import BARE, of_exchange
+from tests.formats.snapshot.rules.checking import BARE, of_exchange
 from tests.formats.snapshot.rules.template import template
 
 
 def sent(*args, **fields) -> Snapshot:
-    return snapshot(*args, role=Role.EMITTED, **fields)
+    return snapshot(*args, role=SnapshotRole.EMITTED, **fields)
 
 
 @pytest.mark.parametrize("blocks", [[], [7], [block(decay=...), block("b", content=" ")]])
@@ -33,10 +32,10 @@ def test_an_empty_or_absent_tier_loses_nothing_when_nothing_was_there():
     assert of_exchange(43, snapshot(), sent()) == []
     value = template()
     del value["memory"]["core"]
-    assert of_exchange(43, snapshot_of(template()), snapshot_of(value, role=Role.EMITTED)) == []
+    assert of_exchange(43, snapshot_of(template()), snapshot_of(value, role=SnapshotRole.EMITTED)) == []
 
 
-def test_omitted_blocks_are_told_once_for_each_tier():
+def test_omitted_blocks_are_reported_once_for_each_tier():
     received = snapshot(core=[block("a"), block("b"), block("c")])
     (finding,) = of_exchange(44, received, sent(core=[block("b")]))
     assert finding.severity is Severity.INFO
@@ -72,7 +71,7 @@ def test_a_different_content_under_a_new_id_is_a_new_memory():
     assert of_exchange(45, received, sent(core=[block("b", content="The user prefers short answers")])) == []
 
 
-def test_the_threshold_of_likeness_is_the_profile_s():
+def test_the_profile_sets_the_threshold_of_similarity():
     old, new = "The deploy script needs Node 22", "The deploy script needs Node 20, not 22"
     received, emitted = snapshot(core=[block("a", content=old)]), sent(core=[block("b", content=new)])
     assert of_exchange(45, received, emitted, replace(BARE, near_duplicate=0.5))
@@ -150,7 +149,7 @@ def test_a_lowered_round_is_a_warning():
     assert of_exchange(50, received, sent(core=[block("a", round=4)], round=4)) == []
 
 
-def test_what_will_be_stored_otherwise_is_shown_before_and_after():
+def test_a_block_that_is_stored_differently_is_shown_before_and_after():
     (finding,) = of_exchange(51, snapshot(), sent(core=[block("a", tags=["x", " x ", "y"], decay=1.4)]))
     assert finding.severity is Severity.INFO
     assert finding.effect is Effect.REPAIRED
@@ -164,7 +163,7 @@ def test_cut_content_is_truncated():
     assert of_exchange(51, snapshot(), sent(core=[block("a", content="x" * 600)]), BARE) == []
 
 
-def test_a_working_block_without_status_needs_no_tidying():
+def test_a_working_block_without_status_is_not_reported():
     assert (
         of_exchange(51, snapshot(), sent(working=[block("a", content="x" * 512, tags=list("abcdefgh"))]))
         == []

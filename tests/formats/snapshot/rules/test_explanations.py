@@ -1,10 +1,10 @@
-"""Every rule is asked, and its examples tell the truth."""
+"""Every rule is in one family, and its examples are true."""
 
 from __future__ import annotations
 
 import pytest
 
-from ctxview.findings import REGISTRY
+from ctxview.core.findings import REGISTRY
 from ctxview.formats.snapshot import rules
 from tests.formats.snapshot.rules.examples import findings_of
 from tests.rule_examples import assert_examples_are_true, rules_of
@@ -19,7 +19,7 @@ FAMILIES = (
 )
 
 
-def test_every_rule_answers_one_of_the_six_questions():
+def test_every_rule_is_in_one_of_the_six_families():
     assert sorted(each.id for family in FAMILIES for each in family) == rules_of("SNP")
 
 

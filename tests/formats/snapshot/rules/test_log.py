@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ctxview.files.json_document import parse
-from ctxview.findings import Severity
-from ctxview.formats.snapshot.rules.compact_json import compact_size
+from ctxview.core.findings import Severity
+from ctxview.files.strict_json.document import parse
+from ctxview.formats.snapshot.rules.log import compact_size
 from tests.formats.snapshot.builders import block, full_log_value, log_of, snapshot_value
-from tests.formats.snapshot.rules.asking import of_log
+from tests.formats.snapshot.rules.checking import of_log
 from tests.formats.snapshot.rules.template import full_log, lite_log
 
 
@@ -20,7 +20,7 @@ def test_a_record_of_another_round_is_a_warning():
     assert finding.origin.pointer == "/projectionDebug/round"
 
 
-def test_a_lite_log_is_compared_with_the_model_s_copy():
+def test_a_lite_log_is_compared_with_the_injected_copy():
     envelope = lite_log()
     envelope["meta"]["projectionDebug"]["round"] = 2
     (finding,) = of_log(36, log_of(envelope))
@@ -77,7 +77,7 @@ def test_a_projection_in_another_order_or_with_another_content_differs():
     assert "content" in of_log(39, log_of(envelope))[0].message
 
 
-def test_blocks_that_the_budget_trimmed_are_not_missed():
+def test_blocks_that_the_budget_trimmed_are_not_reported_as_missing():
     value = snapshot_value(working=[block("a"), block("b")])
     value["runtime"]["budget"] = {"degrade_stage": "trim_memory_working"}
     envelope = full_log_value(value)

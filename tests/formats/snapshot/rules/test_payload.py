@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ctxview.findings import Effect, Severity
-from tests.formats.snapshot.rules.asking import of_reply, rules_of_reply
+from ctxview.core.findings import Effect, Severity
+from tests.formats.snapshot.rules.checking import of_reply, rules_of_reply
 
 
 def replied(payload: str) -> str:
@@ -27,7 +27,7 @@ def replied(payload: str) -> str:
         " \n ",
     ],
 )
-def test_what_javascript_refuses_is_told_once_with_its_place(payload: str):
+def test_a_payload_that_javascript_refuses_is_reported_once_with_its_place(payload: str):
     assert rules_of_reply(replied(payload)) == ["SNP002"]
     (finding,) = of_reply(2, replied(payload))
     assert finding.severity is Severity.ERROR
@@ -42,7 +42,7 @@ def test_the_place_is_that_of_the_parser():
 
 
 @pytest.mark.parametrize("payload", ["{}", " \t\r\n{} \r\n\t", '{"a": 1e400}', '{"a": "\\ud800"}'])
-def test_what_javascript_takes_is_fine(payload: str):
+def test_a_payload_that_javascript_accepts_is_fine(payload: str):
     assert not {"SNP002", "SNP003"} & set(rules_of_reply(replied(payload)))
 
 
@@ -58,9 +58,9 @@ def test_what_javascript_takes_is_fine(payload: str):
         ("the state: {} so far", "before"),
     ],
 )
-def test_text_around_the_json_is_told_once(payload: str, where: str):
+def test_text_around_the_json_is_reported_once(payload: str, where: str):
     assert rules_of_reply(replied(payload)) == ["SNP003"]
-    assert f"stands {where} the JSON" in of_reply(3, replied(payload))[0].message
+    assert f" {where} the JSON; the whole reply is rejected" in of_reply(3, replied(payload))[0].message
 
 
 def test_invisible_text_around_the_json_is_made_visible():
@@ -68,7 +68,7 @@ def test_invisible_text_around_the_json_is_made_visible():
 
 
 @pytest.mark.parametrize("payload", ["[]", '"text"', "3", "null", "true"])
-def test_a_payload_that_is_no_object_is_ignored_by_the_runtime(payload: str):
+def test_a_payload_that_is_not_an_object_is_ignored_by_the_runtime(payload: str):
     (finding,) = of_reply(5, replied(payload))
     assert finding.effect is Effect.IGNORED
     assert finding.origin.line == 3
@@ -93,7 +93,7 @@ def test_an_empty_object_is_an_object():
         ('{\n# state\n"a": 1}', "comment"),
     ],
 )
-def test_formatting_is_named_as_what_it_is(payload: str, what: str):
+def test_the_kind_of_formatting_is_named(payload: str, what: str):
     assert rules_of_reply(replied(payload)) == ["SNP006"]
     assert of_reply(6, replied(payload))[0].message.startswith(what)
 
@@ -112,7 +112,7 @@ def test_the_same_key_in_two_objects_is_fine():
     assert of_reply(8, replied('{"a": {"x": 1}, "b": {"x": 1}}')) == []
 
 
-def test_numbers_beyond_the_safe_integers_are_told_with_their_literal():
+def test_numbers_beyond_the_safe_integers_are_reported_with_their_literal():
     (finding,) = of_reply(9, replied('{"a": 9007199254740992}'))
     assert finding.effect is Effect.STORED
     assert finding.message.startswith("9007199254740992 is beyond 9007199254740991")
@@ -128,5 +128,5 @@ def test_numbers_that_fit_are_fine(number: str):
     assert of_reply(9, replied(f'{{"a": {number}}}')) == []
 
 
-def test_bytes_that_are_no_utf8_are_told_once():
+def test_bytes_that_are_not_utf8_are_reported_once():
     assert rules_of_reply(b'Done.\n<<<CONTEXT>>>\n{"a": "\xff"}') == ["SNP002"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ctxview.findings import Effect, Severity
-from tests.formats.snapshot.rules.asking import of_reply, rules_of_reply
+from ctxview.core.findings import Effect, Severity
+from tests.formats.snapshot.rules.checking import of_reply, rules_of_reply
 
 PAYLOAD = '{"version": 3.0, "memory": {}}'
 
@@ -17,7 +17,7 @@ def test_a_missing_separator_is_an_error_in_enabled_mode():
     assert (finding.origin.start, finding.origin.line, finding.origin.column) == (9, 1, 10)
 
 
-def test_a_missing_separator_is_right_in_disabled_mode():
+def test_a_missing_separator_is_correct_in_disabled_mode():
     assert rules_of_reply("All done.", enabled=False) == []
 
 
@@ -28,7 +28,7 @@ def test_a_separator_is_an_error_in_disabled_mode_and_nothing_else_is_checked():
     assert (finding.origin.line, finding.origin.start, finding.origin.end) == (2, 6, 19)
 
 
-def test_a_version_1_2_reply_is_told_where_its_snapshot_stands():
+def test_a_version_1_2_reply_gets_a_warning_about_its_tags():
     text = '<context>{"version": "1.2", "round": 2, "memory": {"core": []}}</context>\nHello.'
     (finding,) = of_reply(1, text)
     assert finding.severity is Severity.WARNING
@@ -56,7 +56,7 @@ def test_a_separator_quoted_in_the_prose_is_found_even_before_broken_json():
     assert "another one is at line 2" in of_reply(4, text)[0].message
 
 
-def test_two_snapshots_are_told_as_two_and_not_as_prose():
+def test_two_snapshots_are_reported_as_a_second_separator():
     text = f"Done.\n<<<CONTEXT>>>\n{PAYLOAD}\n<<<CONTEXT>>>\n{PAYLOAD}"
     (finding,) = of_reply(4, text)
     assert "a second" in finding.message
@@ -110,7 +110,7 @@ def test_ordinary_words_are_not_near_misses(prose: str):
     assert of_reply(7, prose) == []
 
 
-def test_of_several_near_misses_the_one_before_the_json_is_named():
+def test_the_near_miss_before_the_json_is_named():
     (finding,) = of_reply(7, f"I write <<Context>>.\n<<CONTEXT>>\n{PAYLOAD}")
     assert finding.origin.line == 2
 
@@ -128,5 +128,5 @@ def test_one_character_is_an_answer():
     assert of_reply(10, f".<<<CONTEXT>>>{PAYLOAD}") == []
 
 
-def test_a_hostile_run_of_brackets_is_answered_at_once():
+def test_a_long_run_of_brackets_is_checked_quickly():
     assert of_reply(7, "<" * 20_000 + "CONTEX" + "< " * 20_000) == []

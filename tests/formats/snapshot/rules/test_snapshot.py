@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ctxview.findings import Effect, Severity
-from ctxview.formats.snapshot.model import Role
-from tests.formats.snapshot.rules.asking import changed, of_value, with_runtime
+from ctxview.core.findings import Effect, Severity
+from ctxview.formats.snapshot.model import SnapshotRole
+from tests.formats.snapshot.rules.checking import changed, of_value, with_runtime
 from tests.formats.snapshot.rules.template import template
 
 
@@ -24,7 +24,7 @@ def test_a_missing_version_is_an_error_at_the_snapshot():
 
 
 @pytest.mark.parametrize("version", [3, 3.0])
-def test_three_is_right_however_it_is_spelled(version):
+def test_every_spelling_of_3_is_correct(version):
     assert of_value(11, changed(version=version)) == []
 
 
@@ -49,13 +49,13 @@ def test_a_version_that_the_shape_contradicts_is_a_warning():
     assert {finding.severity for finding in of_value(11, changed(version=2.3))} == {Severity.WARNING}
 
 
-def test_a_model_s_wrong_version_is_restored():
-    assert of_value(11, changed(version=4), role=Role.EMITTED)[0].effect is Effect.RESTORED
+def test_a_wrong_version_in_a_reply_is_restored():
+    assert of_value(11, changed(version=4), role=SnapshotRole.EMITTED)[0].effect is Effect.RESTORED
     assert of_value(11, changed(version=4))[0].effect is Effect.NONE
 
 
 @pytest.mark.parametrize("runtime", [..., None, [], "x", 3])
-def test_a_runtime_that_is_no_object_is_one_error(runtime):
+def test_a_runtime_that_is_not_an_object_is_one_error(runtime):
     (finding,) = of_value(12, changed(runtime=runtime))
     assert finding.severity is Severity.ERROR
 
@@ -78,7 +78,7 @@ def test_a_runtime_that_is_no_object_is_one_error(runtime):
         ("startup_at", 1.5),
     ],
 )
-def test_a_missing_or_odd_runtime_field_is_an_error(name: str, value):
+def test_a_missing_or_invalid_runtime_field_is_an_error(name: str, value):
     (finding,) = of_value(12, with_runtime(**{name: value}))
     assert finding.severity is Severity.ERROR
     assert f"runtime.{name}" in finding.message
@@ -122,12 +122,12 @@ def test_plausible_runtime_fields_are_fine(fields):
 
 
 @pytest.mark.parametrize("memory", [..., None, [], "x"])
-def test_memory_that_is_no_object_is_one_error(memory):
+def test_memory_that_is_not_an_object_is_one_error(memory):
     (finding,) = of_value(14, changed(memory=memory))
     assert finding.severity is Severity.ERROR
 
 
-def test_an_unknown_tier_and_a_tier_that_is_no_array_are_errors():
+def test_an_unknown_tier_and_a_tier_that_is_not_an_array_are_errors():
     value = template()
     value["memory"]["longterm"] = {}
     value["memory"]["notes"] = []
@@ -142,7 +142,7 @@ def test_an_absent_tier_is_a_warning_in_storage_but_fine_in_a_reply():
     del value["memory"]["core"]
     (finding,) = of_value(14, value)
     assert finding.severity is Severity.WARNING
-    assert of_value(14, value, role=Role.EMITTED) == []
+    assert of_value(14, value, role=SnapshotRole.EMITTED) == []
 
 
 def test_version_2_3_had_no_longterm():
@@ -151,7 +151,7 @@ def test_version_2_3_had_no_longterm():
     assert of_value(14, value) == []
 
 
-def test_a_version_1_2_file_is_judged_by_its_own_rules():
+def test_a_version_1_2_file_is_checked_by_its_own_layout():
     block = {"id": "a", "type": "note", "decay": 0.1, "round": 1, "tags": []}
     value = {
         "version": "1.2",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ctxview.findings import Effect, Severity
+from ctxview.core.findings import Effect, Severity
 from ctxview.formats.snapshot.model import QueueLine, TodoRow
-from ctxview.formats.snapshot.rules.todo_rows import progress
+from ctxview.formats.snapshot.rules.store import todo_progress
 from tests.formats.snapshot.builders import snapshot_of
-from tests.formats.snapshot.rules.asking import ATOM, of_store, with_cursor, with_todo
+from tests.formats.snapshot.rules.checking import ATOM, of_store, with_cursor, with_todo
 from tests.formats.snapshot.rules.template import entry, sha256, store, template, todo_rows
 
 
@@ -107,7 +107,7 @@ def test_a_broken_queue_line_is_an_error_at_its_line():
         ("block", []),
     ],
 )
-def test_a_queue_line_that_is_no_job_is_a_warning(name: str, value):
+def test_a_queue_line_that_is_not_a_job_is_a_warning(name: str, value):
     (finding,) = of_store(64, store(queue_lines=(line({**JOB, name: value}),)))
     assert finding.severity is Severity.WARNING
     assert finding.effect is Effect.DROPPED
@@ -141,11 +141,11 @@ def rows(*statuses: str) -> tuple[TodoRow, ...]:
     ],
 )
 def test_progress_is_worded_as_the_runtime_words_it(statuses, expected):
-    found = progress(rows(*statuses), ATOM.todo)
+    found = todo_progress(rows(*statuses), ATOM.todo)
     assert (found.total, found.step, found.summary) == expected
 
 
-def test_a_todo_section_that_the_list_does_not_bear_out_is_a_warning():
+def test_a_todo_section_that_differs_from_the_list_is_a_warning():
     findings = of_store(65, store(todo_rows=rows("done", "done", "open", "open")), snapshot_of(template()))
     assert {finding.severity for finding in findings} == {Severity.WARNING}
     pointers = [finding.origin.pointer for finding in findings]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ctxview.findings import Effect, Severity
+from ctxview.core.findings import Effect, Severity
 from ctxview.formats.snapshot.model import Snapshot
 from tests.formats.snapshot.builders import STARTUP, block, snapshot_of, snapshot_value
-from tests.formats.snapshot.rules.asking import of_succession
+from tests.formats.snapshot.rules.checking import of_succession
 
 
 def at(round: int, *, startup: int = STARTUP, runtime: dict | None = None, **fields) -> Snapshot:  # noqa: A002
@@ -55,7 +55,7 @@ def test_a_new_process_is_mentioned():
     assert of_succession(53, at(1), at(2)) == []
 
 
-def test_a_new_process_that_knows_too_much_is_told_so():
+def test_a_new_process_with_old_rounds_or_blocks_is_reported():
     (finding,) = of_succession(53, at(9), at(10, startup=STARTUP + 1, core=[block("mine")]))
     assert "the round is already 10" in finding.message
     assert "core already holds mine" in finding.message
@@ -72,7 +72,7 @@ def test_a_block_that_moved_is_found_in_its_new_tier():
     (finding,) = of_succession(
         54, at(5, core=[block("a"), block("b")]), at(6, core=[block("b")], longterm=[block("a")])
     )
-    assert "it now stands in longterm" in finding.message
+    assert "it is now in longterm" in finding.message
 
 
 def trimmed(stage: str) -> dict:
@@ -98,16 +98,16 @@ def trimmed(stage: str) -> dict:
     ],
     ids=["tier wiped", "raw age", "invalid", "recalled", "trimmed", "trimmed further", "new process"],
 )
-def test_a_loss_the_runtime_explains_is_quiet(before: Snapshot, after: Snapshot):
+def test_a_loss_that_the_runtime_explains_is_not_reported(before: Snapshot, after: Snapshot):
     assert of_succession(54, before, after) == []
 
 
-def test_a_loss_at_the_cap_of_storage_is_quiet():
+def test_a_loss_at_the_cap_of_storage_is_not_reported():
     full = [block(f"b{n}") for n in range(200)]
     assert of_succession(54, at(5, core=[block("a"), *full[:199]]), at(6, core=full)) == []
 
 
-def test_a_trim_of_another_tier_explains_nothing():
+def test_a_trim_of_another_tier_does_not_explain_a_loss():
     after = at(6, working=[block("b")], runtime=trimmed("trim_memory_ephemeral"))
     assert len(of_succession(54, at(5, working=[block("a"), block("b")]), after)) == 1
 
@@ -121,7 +121,7 @@ def test_a_token_sum_that_does_not_add_up_is_a_warning():
     assert len(of_succession(55, at(5, runtime=tokens(5, 100)), at(6, runtime=tokens(5, 106)))) == 1
 
 
-def test_a_token_sum_that_adds_up_or_stands_still_is_fine():
+def test_a_token_sum_that_adds_up_or_is_unchanged_is_fine():
     assert of_succession(55, at(5, runtime=tokens(5, 100)), at(6, runtime=tokens(6, 106))) == []
     assert of_succession(55, at(5, runtime=tokens(5, 100)), at(5, runtime=tokens(5, 100))) == []
     assert of_succession(55, at(5, runtime=tokens(5, 100)), at(1, startup=1, runtime=tokens(6, 6))) == []
@@ -137,7 +137,7 @@ def test_an_open_block_that_survives_a_task_change_is_a_warning():
     assert finding.origin.pointer == "/memory/working/0"
 
 
-def test_an_open_block_that_disappears_at_a_task_change_is_told_once():
+def test_an_open_block_that_disappears_at_a_task_change_is_reported_once():
     before, after = (
         at(5, **task("t1", block("a"), block("b", status="done"))),
         at(6, **task("t2", block("c"))),

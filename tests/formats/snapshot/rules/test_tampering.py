@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from ctxview.findings import Effect, Severity
-from ctxview.formats.snapshot.model import Role
+from ctxview.core.findings import Effect, Severity
+from ctxview.formats.snapshot.model import SnapshotRole
 from tests.formats.snapshot.builders import block, snapshot, snapshot_of
-from tests.formats.snapshot.rules.asking import changed, of_exchange, with_runtime, with_todo
+from tests.formats.snapshot.rules.checking import changed, of_exchange, with_runtime, with_todo
 from tests.formats.snapshot.rules.template import template
 
 RECEIVED = snapshot_of(template())
 
 
-def asked(rule: int, value):
-    return of_exchange(rule, RECEIVED, snapshot_of(value, role=Role.EMITTED))
+def findings(rule: int, value):
+    return of_exchange(rule, RECEIVED, snapshot_of(value, role=SnapshotRole.EMITTED))
 
 
 @pytest.mark.parametrize(
@@ -31,42 +31,42 @@ def asked(rule: int, value):
     ],
 )
 def test_a_changed_system_field_is_an_error_that_is_restored(value, pointer: str):
-    (finding,) = asked(42, value)
+    (finding,) = findings(42, value)
     assert finding.severity is Severity.ERROR
     assert finding.effect is Effect.RESTORED
     assert finding.origin.pointer == pointer
 
 
-def test_another_spelling_of_the_same_number_is_no_change():
-    assert asked(42, changed(version=3)) == []
+def test_another_spelling_of_the_same_number_is_not_a_change():
+    assert findings(42, changed(version=3)) == []
 
 
-def test_the_cursor_is_the_model_s():
-    assert asked(42, with_todo(cursor=None)) == []
+def test_the_model_may_write_the_cursor():
+    assert findings(42, with_todo(cursor=None)) == []
 
 
-def test_fields_left_out_are_told_together():
-    (finding,) = asked(42, changed(runtime=..., todo=...))
+def test_fields_left_out_are_reported_together():
+    (finding,) = findings(42, changed(runtime=..., todo=...))
     assert "runtime.round" in finding.message
     assert "todo.step" in finding.message
 
 
 @pytest.mark.parametrize("name", ["active_task_meta", "last_task", "task_checkpoint"])
 def test_a_model_that_edits_task_records_gets_a_warning(name: str):
-    (finding,) = asked(48, changed(**{name: {"id": "t"}}))
+    (finding,) = findings(48, changed(**{name: {"id": "t"}}))
     assert finding.severity is Severity.WARNING
     assert finding.effect is Effect.STORED
     assert finding.origin.pointer == f"/{name}"
 
 
 def test_a_new_active_task_is_only_mentioned():
-    (finding,) = asked(48, changed(active_task="something else"))
+    (finding,) = findings(48, changed(active_task="something else"))
     assert finding.severity is Severity.INFO
 
 
 def test_records_left_out_or_sent_back_are_fine():
-    assert asked(48, changed(active_task=...)) == []
-    assert asked(48, template()) == []
+    assert findings(48, changed(active_task=...)) == []
+    assert findings(48, template()) == []
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_records_left_out_or_sent_back_are_fine():
 def test_a_model_that_writes_store_links_gets_a_warning(name: str, value):
     received, emitted = (
         snapshot(core=[block("a")]),
-        snapshot(core=[block("a", **{name: value})], role=Role.EMITTED),
+        snapshot(core=[block("a", **{name: value})], role=SnapshotRole.EMITTED),
     )
     (finding,) = of_exchange(49, received, emitted)
     assert finding.severity is Severity.WARNING
@@ -91,18 +91,20 @@ def test_a_model_that_writes_store_links_gets_a_warning(name: str, value):
 
 
 def test_a_new_block_with_forged_links_gets_a_warning():
-    (finding,) = of_exchange(49, snapshot(), snapshot(core=[block("a", tag_id="tag:x")], role=Role.EMITTED))
+    (finding,) = of_exchange(
+        49, snapshot(), snapshot(core=[block("a", tag_id="tag:x")], role=SnapshotRole.EMITTED)
+    )
     assert "a new block" in finding.message
 
 
 def test_links_sent_back_or_left_out_are_fine():
     received = snapshot(core=[block("a", content_state="tag_ref", tag_id="tag:x")])
-    same = snapshot(core=[block("a", content_state="tag_ref", tag_id="tag:x")], role=Role.EMITTED)
+    same = snapshot(core=[block("a", content_state="tag_ref", tag_id="tag:x")], role=SnapshotRole.EMITTED)
     assert of_exchange(49, received, same) == []
-    assert of_exchange(49, received, snapshot(core=[block("a")], role=Role.EMITTED)) == []
+    assert of_exchange(49, received, snapshot(core=[block("a")], role=SnapshotRole.EMITTED)) == []
 
 
-def test_calling_an_ordinary_block_active_is_no_edit():
-    emitted = snapshot(core=[block("a", content_state="active")], role=Role.EMITTED)
+def test_calling_an_ordinary_block_active_is_not_an_edit():
+    emitted = snapshot(core=[block("a", content_state="active")], role=SnapshotRole.EMITTED)
     assert of_exchange(49, snapshot(core=[block("a")]), emitted) == []
     assert of_exchange(49, snapshot(), emitted) == []

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ctxview.findings import Severity
-from ctxview.formats.snapshot.model import Role
-from tests.formats.snapshot.rules.asking import BARE, changed, of_value, with_runtime
+from ctxview.core.findings import Severity
+from ctxview.formats.snapshot.model import SnapshotRole
+from tests.formats.snapshot.rules.checking import BARE, changed, of_value, with_runtime
 
 RUNNING = {"id": "t1", "status": "running", "retries": 0, "attempt": 1}
 CHECKPOINT = {
@@ -55,9 +55,9 @@ def test_without_a_task_no_record_is_needed():
 
 
 @pytest.mark.parametrize("name", ["task_checkpoint", "last_task"])
-def test_storage_records_in_a_model_s_copy_are_a_warning(name: str):
+def test_storage_records_in_an_injected_copy_are_a_warning(name: str):
     value = changed(**{name: CHECKPOINT})
-    (finding,) = of_value(33, value, role=Role.INJECTED)
+    (finding,) = of_value(33, value, role=SnapshotRole.INJECTED)
     assert finding.severity is Severity.WARNING
     assert of_value(33, value) == []
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ctxview.findings import Effect, Severity
-from ctxview.formats.snapshot.model import Role
-from tests.formats.snapshot.rules.asking import BARE, changed, of_value, with_cursor, with_todo
+from ctxview.core.findings import Effect, Severity
+from ctxview.formats.snapshot.model import SnapshotRole
+from tests.formats.snapshot.rules.checking import BARE, changed, of_value, with_cursor, with_todo
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_possible_todo_numbers_are_fine(total, step):
 def test_a_missing_todo_section_is_one_error(todo):
     (finding,) = of_value(28, changed(todo=todo))
     assert finding.severity is Severity.ERROR
-    assert of_value(28, changed(todo=todo), role=Role.EMITTED)[0].effect is Effect.RESTORED
+    assert of_value(28, changed(todo=todo), role=SnapshotRole.EMITTED)[0].effect is Effect.RESTORED
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_summary_that_cannot_be_true_is_a_warning(summary, total: int, step: i
     assert {finding.severity for finding in findings} == {Severity.WARNING}
 
 
-def test_the_bare_protocol_knows_no_wording():
+def test_the_bare_protocol_has_no_wording():
     assert of_value(29, with_todo(summary="two of three"), profile=BARE) == []
 
 
@@ -97,7 +97,7 @@ def test_the_bare_protocol_knows_no_wording():
         {"extra": 1},
     ],
 )
-def test_a_cursor_that_breaks_its_strict_shape_is_ignored_whole(fields):
+def test_a_cursor_without_its_strict_shape_is_ignored(fields):
     (finding,) = of_value(30, with_cursor(**fields))
     assert finding.severity is Severity.ERROR
     assert finding.effect is Effect.IGNORED
@@ -133,7 +133,7 @@ def test_a_blank_or_long_note_is_a_warning():
 
 
 @pytest.mark.parametrize("cursor", ["doing", 3, [], True])
-def test_a_cursor_that_is_no_object_is_an_error(cursor):
+def test_a_cursor_that_is_not_an_object_is_an_error(cursor):
     assert of_value(30, with_todo(cursor=cursor))[0].severity is Severity.ERROR
 
 

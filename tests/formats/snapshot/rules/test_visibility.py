@@ -1,14 +1,14 @@
-"""What is shown and kept: SNP021 to 024."""
+"""Visible and stored blocks: SNP021 to 024."""
 
 from __future__ import annotations
 
 import pytest
 
-from ctxview.files.json_document import parse
-from ctxview.findings import Effect, Severity
-from ctxview.formats.snapshot.model import Role, Snapshot
+from ctxview.core.findings import Effect, Severity
+from ctxview.files.strict_json.document import parse
+from ctxview.formats.snapshot.model import Snapshot, SnapshotRole
 from tests.formats.snapshot.builders import block, snapshot, snapshot_of
-from tests.formats.snapshot.rules.asking import ATOM, BARE, of_snapshot
+from tests.formats.snapshot.rules.checking import ATOM, BARE, of_snapshot
 
 LIMITS = [("core", 0.35, 0.70), ("working", 0.65, 0.55), ("ephemeral", 0.80, 0.40), ("longterm", 0.45, 0.60)]
 
@@ -32,7 +32,7 @@ def test_the_message_spells_the_number_as_the_file_does():
     text += b' "confidence": 0.8, "round": 1, "tags": [], "content": "c"}]}}'
     document = parse(text)
     assert isinstance(document.value, dict)
-    (finding,) = of_snapshot(21, Snapshot("s.json", document, "", document.value, Role.STORED))
+    (finding,) = of_snapshot(21, Snapshot("s.json", document, "", document.value, SnapshotRole.STORED))
     wanted = "work-007: decay 0.70 is above 0.65, the most working may have; the model will not see it"
     assert finding.message == wanted
 
@@ -46,7 +46,7 @@ def test_a_missing_confidence_counts_as_the_runtime_fills_it_in():
     assert "confidence 0.5 is below 0.70" in finding.message
 
 
-def test_a_version_without_confidence_is_not_blamed_for_it():
+def test_a_version_without_confidence_is_not_reported():
     old = {"version": "2.1", "runtime": {"round": 1}, "memory": {"core": [block(confidence=...)]}}
     assert of_snapshot(21, snapshot_of(old)) == []
 
@@ -114,8 +114,8 @@ def test_the_bare_protocol_hides_and_deletes_nothing():
     assert of_snapshot(21, found, ATOM)
 
 
-@pytest.mark.parametrize("role", [Role.INJECTED, Role.EMITTED])
-def test_a_better_block_after_a_worse_one_is_mentioned(role: Role):
+@pytest.mark.parametrize("role", [SnapshotRole.INJECTED, SnapshotRole.EMITTED])
+def test_a_better_block_after_a_worse_one_is_mentioned(role: SnapshotRole):
     worse, better = block("worse", confidence=0.8), block("better", confidence=0.9)
     (finding,) = of_snapshot(24, snapshot(core=[worse, better], role=role))
     assert finding.severity is Severity.INFO
@@ -124,10 +124,10 @@ def test_a_better_block_after_a_worse_one_is_mentioned(role: Role):
     assert of_snapshot(24, snapshot(core=[better, worse], role=role)) == []
 
 
-def test_equal_quality_may_stand_in_any_order():
+def test_blocks_of_equal_quality_may_be_in_any_order():
     one, other = block("one", decay=0.3, confidence=0.9), block("other", decay=0.1, confidence=0.7)
-    assert of_snapshot(24, snapshot(core=[one, other], role=Role.INJECTED)) == []
-    assert of_snapshot(24, snapshot(core=[other, one], role=Role.INJECTED)) == []
+    assert of_snapshot(24, snapshot(core=[one, other], role=SnapshotRole.INJECTED)) == []
+    assert of_snapshot(24, snapshot(core=[other, one], role=SnapshotRole.INJECTED)) == []
 
 
 def test_storage_is_not_ordered_by_quality():

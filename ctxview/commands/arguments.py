@@ -1,0 +1,97 @@
+"""The arguments that several commands share, and the source and lens that they select. Prints nothing."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Sequence
+from pathlib import Path
+
+from ctxview.analysis.tokens import COUNTERS, ESTIMATES, counter_named
+from ctxview.config import Config, ConfigError, load_config
+from ctxview.formats import Lens, OpenError, Source, discover, open_source
+from ctxview.formats.revisions import RevisionError, find_revision
+from ctxview.reports.console import UserError
+
+
+def add_reading_arguments(parser: ArgumentParser, *, tokens: bool = True) -> None:
+    """Add `--as`, `--mode`, `--profile` and, for commands that show figures, `--tokens`."""
+    parser.add_argument(
+        "--as", dest="as_format", metavar="FORMAT", help="read as this format (default: recognise it)"
+    )
+    parser.add_argument(
+        "--mode", choices=("enabled", "disabled"), help="context mode in which the reply was made"
+    )
+    add_profile_argument(parser)
+    if tokens:
+        parser.add_argument(
+            "--tokens",
+            metavar="COUNTER",
+            choices=COUNTERS,
+            help=f"count tokens by {', '.join(COUNTERS)} (default: {COUNTERS[0]})",
+        )
+
+
+def add_profile_argument(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--profile", metavar="NAME", help="apply the limits of a runtime, by name or TOML file"
+    )
+
+
+def unsigned_integer(text: str) -> int:
+    """Parse a value from 0 on, for `type=`."""
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise ArgumentTypeError(f"expected a whole number from 0 on, such as 8000, found '{text}'")
+    return int(text)
+
+
+def preferred_settings(arguments: Namespace) -> Config:
+    """Return the settings, with those of the command line; raises `UserError`."""
+    try:
+        return load_config(vars(arguments))
+    except ConfigError as error:
+        raise UserError(str(error)) from error
+
+
+def lens_from(arguments: Namespace) -> Lens:
+    """Return the lens that the arguments ask for. Token counts that are not shown are only estimated."""
+    shows_figures = "tokens" in arguments
+    counter = counter_named(preferred_settings(arguments).tokens) if shows_figures else ESTIMATES["bytes/4"]
+    return Lens(counter, arguments.profile, arguments.mode)
+
+
+def open_only_source(path: Path, arguments: Namespace) -> Source:
+    """Open the only source at or below `path`; raises `UserError` when there is none, or more than one."""
+    try:
+        return open_source(path, arguments.as_format)
+    except OpenError as error:
+        below, notes = sources_below(path)
+        if not below:
+            raise UserError("; ".join([str(error), *notes])) from error
+        if len(below) == 1:
+            return open_only_source(below[0], arguments)
+        raise UserError(f"{path}: {ambiguous_folder(below)}, or open all: ctxview {path}") from error
+
+
+def sources_below(path: Path) -> tuple[list[Path], Sequence[str]]:
+    """Return the sources below a folder, and notes about folders that were not searched."""
+    try:
+        discovery = discover(path)
+    except OpenError:
+        return [], ()
+    notes = [*filter(None, [discovery.capped]), *(f"{folder}: {why}" for folder, why in discovery.unread)]
+    return [found.path for found in discovery.found if found.path != path], notes
+
+
+def ambiguous_folder(paths: Sequence[Path]) -> str:
+    """The message for a folder with several sources."""
+    return f"this folder has {len(paths)} sources; name one of them, such as {paths[0]}"
+
+
+def revision_index(source: Source, wanted: str | None) -> int:
+    """The index of the revision named by `wanted` (see `find_revision`), or of the latest one."""
+    if wanted is None:
+        return len(source.revisions) - 1
+    try:
+        return find_revision(source.revisions, wanted)
+    except RevisionError as error:
+        raise UserError(f"{source.path}: {error}") from error

@@ -1,0 +1,295 @@
+"""The table of commands, the parser of each, and the text of `--help`.
+
+The help is made from the parser that reads the arguments, so the two cannot differ. It is short and at most
+80 columns wide.
+"""
+
+from __future__ import annotations
+
+from argparse import SUPPRESS, Action, ArgumentError, ArgumentParser
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from typing import NamedTuple, NoReturn
+
+from ctxview.reports.console import UserError
+
+
+class CliCommand(NamedTuple):
+    """The summary and examples of a command; the code is in `module` of this package."""
+
+    module: str
+    summary: str
+    examples: tuple[tuple[str, str], ...]
+
+
+COMMANDS = {
+    "demo": CliCommand(
+        "demo",
+        "play the bundled stories about agent memory, with captions",
+        (
+            ("ctxview demo", "choose a story; any key pauses, q quits"),
+            ("ctxview demo --loop --speed 2", "all stories in a loop, twice as fast"),
+        ),
+    ),
+    "show": CliCommand(
+        "show",
+        "print the state of a file, session or folder",
+        (
+            ("ctxview show round-12.json", "an overview as text"),
+            ("ctxview show round-12.json --json", "the whole state as JSON"),
+            ("ctxview show .agent --at -2", "the revision before the latest; also 12, 'round 12', 02:30"),
+        ),
+    ),
+    "check": CliCommand(
+        "check",
+        "find problems and report them as text, JSON, SARIF or for GitHub",
+        (
+            ("ctxview check .agent", "exit 0 clean, 1 findings, 2 unreadable"),
+            ("ctxview check logs --format github --fail-on warning", "annotate a pull request"),
+            ("ctxview check session/default --forget", "accept a rewritten history"),
+        ),
+    ),
+    "rules": CliCommand(
+        "rules",
+        "list the rules, or explain one",
+        (
+            ("ctxview rules", "every rule with its severity, one per line"),
+            ("ctxview rules SNP021", "the reason, a bad and a good example, the fix"),
+        ),
+    ),
+    "formats": CliCommand(
+        "formats",
+        "list the formats that ctxview reads and how it recognises them",
+        (
+            ("ctxview formats", "every format, also those of plug-ins"),
+            ("ctxview formats --json", "the same as JSON"),
+        ),
+    ),
+    "config": CliCommand(
+        "config",
+        "show the settings and where each one comes from",
+        (
+            ("ctxview config", "theme, token counter, keys, and the path of the config file"),
+            ("ctxview config --json", "the same as JSON"),
+        ),
+    ),
+    "completions": CliCommand(
+        "completions",
+        "print a completion script for bash, zsh or fish",
+        (
+            ("ctxview completions bash", "the top of the script says where to install it"),
+            ("ctxview completions zsh", "the script for zsh"),
+        ),
+    ),
+    "merge": CliCommand(
+        "snapshot.merge",
+        "show what a runtime would make of a model's reply",
+        (
+            ("ctxview merge received.json reply.txt", "what is kept, updated, cut or wiped"),
+            ("ctxview merge received.json reply.txt --json", "the same as JSON, with the merged snapshot"),
+        ),
+    ),
+    "diff": CliCommand(
+        "diff",
+        "compare two states by meaning",
+        (
+            ("ctxview diff round-11.json round-12.json", "exit 0 equal, 1 different"),
+            ("ctxview diff .agent --at 9 12", "two revisions; --at 12 alone shows what 12 changed"),
+            ("ctxview diff before.json after.json --json", "the same as JSON"),
+        ),
+    ),
+    "record": CliCommand(
+        "record",
+        "record every change of a file, session or folder",
+        (
+            ("ctxview record .agent -o night.ctxrec", "record until Ctrl-C; print a line per change"),
+            ("ctxview record session/default -o run.ctxrec --for 600", "record for ten minutes"),
+            ("ctxview night.ctxrec", "open the recording; show, check and diff read it too"),
+        ),
+    ),
+    "replay": CliCommand(
+        "replay",
+        "play a recording, or the revisions of a source, with captions",
+        (
+            ("ctxview replay night.ctxrec", "space pauses, . jumps to the next event, + and - set the speed"),
+            ("ctxview replay .agent --speed 2 --loop", "twice as fast, in a loop"),
+        ),
+    ),
+    "pack": CliCommand(
+        "session.pack",
+        "build a session's context pack and say why each item is in or out",
+        (
+            ("ctxview pack session/default --budget 8000", "try a budget; exit 1 if an item does not fit"),
+            ("ctxview pack session/default --write", "write context/pack.json and pack.md"),
+        ),
+    ),
+    "gc": CliCommand(
+        "session.gc",
+        "list files that a session no longer needs, and remove them",
+        (
+            ("ctxview gc session/default", "what would be removed and why; removes nothing"),
+            ("ctxview gc session/default --apply", "remove the files; --undo restores them"),
+        ),
+    ),
+    "swap": CliCommand(
+        "session.swap",
+        "move messages or tool output out of the working set",
+        (
+            ("ctxview swap session/default --range 1-40", "show what would be swapped out"),
+            ("ctxview swap session/default --event call-07 --write", "swap out the output of a tool call"),
+            ("ctxview swap session/default --rebuild --write", "rebuild lost chunks from the history"),
+        ),
+    ),
+    "dedup": CliCommand(
+        "session.dedup",
+        "store large repeated content of a session once",
+        (
+            ("ctxview dedup session/default", "list repeated content and its places"),
+            ("ctxview dedup session/default --least 20000 --write", "write blobs for content from 20 kB"),
+        ),
+    ),
+}
+INSPECTOR = CliCommand(
+    "inspect",
+    "See what your agent knows, what it was shown, and what it lost.",
+    (
+        ("ctxview round-12.json", "open a file, session or folder"),
+        ("ctxview .agent --profile protocol-3.0", "apply the limits of the protocol only"),
+        ("ctxview", "choose from the files found nearby"),
+    ),
+)
+WIDTH = 80
+WIDEST_NAME = 20
+WIDEST_EXAMPLE = 40
+EXAMPLE_INDENT = 6
+"""Columns before the text of an example that is too long to stand beside it."""
+GAP = 2
+
+
+def parser_of(name: str | None, command: CliCommand) -> ArgumentParser:
+    """Return the parser of a command with all its arguments."""
+    parser = _Parser(name, command)
+    import_module(f"ctxview.commands.{command.module}").configure(parser)
+    if name is None:
+        from ctxview import __version__
+
+        version = f"ctxview {__version__}"
+        parser.add_argument("--version", action="version", version=version, help="print the version")
+    return parser
+
+
+class _Parser(ArgumentParser):
+    def __init__(self, name: str | None, command: CliCommand) -> None:
+        super().__init__(
+            prog=f"ctxview {name}" if name else "ctxview",
+            usage=None if name else "ctxview [PATH ...] [OPTIONS]\n       ctxview COMMAND ...",
+            description=command.summary[0].upper() + command.summary[1:].removesuffix(".") + ".",
+            add_help=False,
+            allow_abbrev=False,
+        )
+        self._examples = command.examples
+        self._lists_commands = name is None
+        self.add_argument("-h", "--help", action="help", help=SUPPRESS)
+
+    def format_help(self) -> str:
+        commands = [f"  {name:<11}  {each.summary}" for name, each in COMMANDS.items()]
+        listed = ["commands (each has its own --help; for a path of that name write ./check):", *commands]
+        return help_text(self, self._examples, listed if self._lists_commands else ())
+
+    def error(self, message: str) -> NoReturn:
+        raise UserError(f"{message} (see {self.prog} --help)")
+
+    def _check_value(self, action: Action, value: object) -> None:
+        """Reject a value that is not among the choices, and suggest the nearest one."""
+        if action.choices is not None and value not in action.choices:
+            from ctxview.analysis.wording import did_you_mean
+
+            known = list(map(str, action.choices))
+            expected = f"expected {', '.join(known[:-1])} or {known[-1]}, found '{value}'"
+            raise ArgumentError(action, f"{expected}{did_you_mean(str(value), known)}")
+
+
+def help_text(
+    parser: ArgumentParser, examples: Sequence[tuple[str, str]], commands: Sequence[str] = ()
+) -> str:
+    """The text of `--help`, with the lines of `commands` between the arguments and the examples."""
+    listed = sorted(_listed(parser), key=lambda each: bool(each.option_strings))
+    sections = [
+        [f"usage: {_usage(parser)}"],
+        [*(parser.description or "").strip().splitlines()],
+        [*_columns([(_name(each), _help(each)) for each in listed], WIDEST_NAME)],
+        [*commands],
+        ["examples:", *_columns(examples, WIDEST_EXAMPLE, EXAMPLE_INDENT)],
+    ]
+    return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
+
+
+def _usage(parser: ArgumentParser) -> str:
+    """The required arguments, and `[OPTIONS]` if there are others."""
+    if parser.usage is not None:
+        return parser.usage
+    positional = [_positional(each) for each in parser._actions if not each.option_strings]
+    options = [each for each in parser._actions if each.option_strings and each.required]
+    required = [_name(each).rpartition(", ")[2] for each in options]
+    either = [
+        f"({' | '.join(map(_name, group._group_actions))})"
+        for group in parser._mutually_exclusive_groups
+        if group.required
+    ]
+    others = ["[OPTIONS]"] if any(each.option_strings for each in _listed(parser)) else []
+    words = " ".join([parser.prog, *positional, *required, *either, *others])
+    return "\n       ".join(_wrapped(words, WIDTH - len("usage: ")))
+
+
+def _listed(parser: ArgumentParser) -> list[Action]:
+    return [each for each in parser._actions if each.help is not SUPPRESS]
+
+
+def _positional(action: Action) -> str:
+    name = str(action.metavar or action.dest.upper())
+    return {"?": f"[{name}]", "*": f"[{name} ...]", "+": f"{name} ..."}.get(str(action.nargs), name)
+
+
+def _name(action: Action) -> str:
+    if not action.option_strings:
+        return str(action.metavar or action.dest.upper())
+    value = "" if action.nargs == 0 else f" {action.metavar or 'WORD'}"
+    more = " ..." if action.nargs == "+" else ""
+    return f"{', '.join(action.option_strings)}{value}{more}"
+
+
+def _help(action: Action) -> str:
+    """The help of an argument, with its choices unless the help names them all."""
+    text, bracket, default = (action.help or "").partition(" (default")
+    words = [str(each) for each in action.choices or ()]
+    if words and not all(word in text for word in words):
+        text = f"{text}: {', '.join(words)}"
+    return f"{text}{bracket}{default}" % vars(action)
+
+
+def _columns(rows: Sequence[tuple[str, str]], widest: int, below: int | None = None) -> Iterator[str]:
+    """Lay out names and texts in two columns; a text that is too long goes below, indented by `below`."""
+    room = max((len(name) for name, _ in rows if len(name) <= widest), default=0)
+    beside = room + 2 * GAP
+    for name, text in rows:
+        lines = [*_wrapped(text, WIDTH - beside)]
+        if len(name) > room or (below is not None and len(lines) > 1):
+            at = beside if below is None else below
+            yield f"  {name}"
+            yield from (f"{'':{at}}{line}" for line in _wrapped(text, WIDTH - at))
+        else:
+            yield f"  {name:<{room}}  {lines[0]}"
+            yield from (f"{'':{beside}}{line}" for line in lines[1:])
+
+
+def _wrapped(text: str, room: int) -> Iterator[str]:
+    """Wrap like `textwrap`, without its import."""
+    line = ""
+    for word in text.split():
+        if line and len(line) + 1 + len(word) > room:
+            yield line
+            line = word
+        else:
+            line = f"{line} {word}".strip()
+    if line:
+        yield line

@@ -1,0 +1,3 @@
+"""The commands for snapshots."""
+
+from __future__ import annotations

@@ -1,0 +1,295 @@
+"""The neutral state of one reading, which every pane, report and command shares.
+
+Nothing here knows a format, a file system or a screen. Values are immutable: a new reading gives a new
+`ContextState`. A value that a format does not have is `None`, never invented.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from enum import StrEnum
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from ctxview.core.fields import Form, Move, Owner
+from ctxview.core.lazy import LazySequence
+from ctxview.core.origin import JsonValue as JsonValue
+from ctxview.core.origin import Origin as Origin
+from ctxview.core.transcript import Transcript as Transcript
+
+if TYPE_CHECKING:
+    from ctxview.core.flow import Flow
+
+
+class Reach(StrEnum):
+    """How far an item came towards one target. A selected item is not necessarily shown."""
+
+    INJECTED = "injected"
+    """A record says that the target was shown the item."""
+    ASSEMBLED = "assembled"
+    """The item was assembled for the target; no record says that it arrived."""
+    ALLOWED = "allowed"
+    """The target may see the item, but the item was not assembled for it."""
+    DENIED = "denied"
+    """The target may not see the item."""
+    UNKNOWN = "unknown"
+
+
+class Block(Struct, frozen=True, kw_only=True):
+    """One thing that the agent remembers or was given, and whether the model is shown it."""
+
+    id: str
+    tier: str
+    text: str
+    origin: Origin
+    type: str | None = None
+    decay: float | None = None
+    confidence: float | None = None
+    quality: float | None = None
+    round: int | None = None
+    age: int | None = None
+    tags: tuple[str, ...] = ()
+    tokens: int | None = None
+    visible: bool | None = None
+    reason: str | None = None
+    """Why the block is hidden or cannot be read."""
+    state: str | None = None
+    form: Form | None = None
+    rank: int | None = None
+    """Position among the blocks that the model is shown, from 0; None when it is not shown."""
+    reach: Mapping[str, Reach] = field(default_factory=dict)
+    """The reach by target, where a format distinguishes targets."""
+    moves: tuple[Move, ...] = ()
+    """Moves to another tier that are more than moving an element from one list to another."""
+
+
+class Limit(Struct, frozen=True):
+    """The largest or smallest figure with which the model is still shown a block of a tier."""
+
+    figure: Literal["decay", "confidence"]
+    most: float | None = None
+    least: float | None = None
+
+    def is_broken(self, value: float | None) -> bool:
+        if value is None:
+            return False
+        over = self.most is not None and value > self.most
+        return over or (self.least is not None and value < self.least)
+
+
+class Tier(Struct, frozen=True):
+    """Blocks of one kind, in the order of the file."""
+
+    name: str
+    blocks: tuple[Block, ...]
+    new: Form | None = None
+    """The form that adds a block to this tier; None when blocks cannot be added."""
+    limits: tuple[Limit, ...] = ()
+
+
+class TodoItem(Struct, frozen=True):
+    """One item of a to-do list."""
+
+    id: int | None
+    title: str
+    status: str
+    current: bool = False
+    origin: Origin | None = None
+    kept_in: str | None = None
+    """The name of its list, where a source has several lists."""
+
+
+class Cursor(Struct, frozen=True):
+    """The next step as the agent itself states it."""
+
+    phase: str | None
+    next: str | None
+    target: int | None
+    note: str | None
+    origin: Origin
+
+
+class Todo(Struct, frozen=True):
+    """The progress of the work as the system counts it, and the position that the agent states."""
+
+    summary: str | None
+    total: int | None
+    step: int | None
+    cursor: Cursor | None
+    items: tuple[TodoItem, ...] = ()
+    form: Form | None = None
+
+
+class Segment(Struct, frozen=True):
+    """One part of a budget. `estimator` names the method behind `used`; `exact` is False for an estimate."""
+
+    name: str
+    used: int
+    limit: int | None = None
+    exact: bool = True
+    estimator: str | None = None
+    meaning: str | None = None
+    """A digest of the counted content that ignores spelling: if it is equal, only the spelling differs."""
+
+
+class Budget(Struct, frozen=True):
+    """`used` against `limit`, both in `unit`. `over` is how much does not fit (0 when all does).
+
+    `cut` is the amount that was left out or shortened and is not part of `used`; None when it is unknown.
+    """
+
+    target: str
+    unit: str
+    limit: int | None
+    used: int | None
+    reserved: int | None
+    segments: tuple[Segment, ...]
+    cut: int | None = None
+
+    @property
+    def over(self) -> int | None:
+        if self.limit is None or self.used is None:
+            return None
+        return max(0, self.used - self.limit)
+
+
+class RefStatus(StrEnum):
+    RESOLVED = "resolved"
+    DANGLING = "dangling"
+    ORPHAN = "orphan"
+    EXTERNAL = "external"
+    MISMATCH = "mismatch"
+    """The target is not the promised one, for example because its hash differs."""
+    STALE = "stale"
+    """The target has changed since the reference was made."""
+    REBUILDABLE = "rebuildable"
+    """The target is gone but can be rebuilt from its sources."""
+    PLACEHOLDER = "placeholder"
+    """The reference names no content that could be verified."""
+    UNKNOWN = "unknown"
+
+
+class Ref(Struct, frozen=True):
+    """A pointer from one item to another, with its status. `text` is the content of the target."""
+
+    id: str
+    kind: str
+    target: str
+    status: RefStatus
+    tokens: int | None
+    bytes: int | None
+    used_by: tuple[str, ...]
+    origin: Origin
+    text: str | None = None
+
+    @property
+    def names_itself(self) -> bool:
+        """Whether the id of the reference is the name of its target, with or without the kind in front."""
+        return self.target == self.id or self.target.endswith(f" {self.id}")
+
+    meaning: JsonValue = None
+    """The target as a value, where `text` is only one spelling of it."""
+
+
+class Gap(Struct, frozen=True):
+    """Missing context: the open question, its severity, and the ids it blocks."""
+
+    id: str
+    question: str
+    severity: str
+    status: str
+    blocks: tuple[str, ...]
+    why: str
+    origin: Origin
+    form: Form | None = None
+
+
+class Event(Struct, frozen=True):
+    """An event on the timeline. `revision` is the index of the revision to show for it."""
+
+    label: str
+    kind: str
+    time: str | None
+    revision: int | None
+    origin: Origin
+
+
+class CompactionRecord(Struct, frozen=True):
+    """A record of a compaction: the summary that replaces the covered blocks, and the reported losses."""
+
+    id: str
+    summary: str | None
+    covers: tuple[str, ...]
+    lost: tuple[str, ...]
+    origin: Origin
+
+
+class Counts(Struct, frozen=True):
+    """The totals, with the name of the estimator behind the tokens."""
+
+    blocks: int
+    visible: int
+    hidden: int
+    tokens: int
+    tokens_exact: bool
+    estimator: str
+
+
+class ContextState(Struct, frozen=True, kw_only=True):
+    """Everything to show of one revision of one source."""
+
+    format: str
+    title: str
+    source: str
+    revision: str
+    tiers: tuple[Tier, ...]
+    counts: Counts
+    todo: Todo | None = None
+    budgets: tuple[Budget, ...] = ()
+    refs: tuple[Ref, ...] = ()
+    missing: tuple[Gap, ...] = ()
+    timeline: tuple[Event, ...] = ()
+    form: Form | None = None
+    """The fields of the source as a whole: version, clock, task …"""
+    text: str | None = None
+    """Prose beside the state: the answer of a reply, or the whole text of a raw file."""
+    extra: Mapping[str, str] = field(default_factory=dict)
+    """Small facts worth a line in the header: profile, version, kind of file."""
+    transcript: Transcript | None = None
+    """The messages, where the source has any."""
+    citations: Mapping[str, range] = field(default_factory=dict)
+    """The names by which references cite messages, such as `messages:7-10`, and the cited rows."""
+    flow: Flow | None = None
+    """The flow from the sources to the shown content, where a format records it."""
+    compactions: tuple[CompactionRecord, ...] = ()
+    """The compactions that a format records."""
+    written_by: Owner | None = None
+    """The author of the whole source, where there is a single one: the model wrote a reply."""
+
+    def blocks(self) -> Iterator[Block]:
+        for tier in self.tiers:
+            yield from tier.blocks
+
+
+def map_parts(value: object, change: Callable[[object], object]) -> object:
+    """Return `value` with `change` applied to each direct part; `value` itself when no part changed."""
+    match value:
+        case LazySequence():
+            return LazySequence(lambda: [change(part) for part in value])
+        case tuple():
+            parts = tuple(map(change, value))
+            return value if all(new is old for new, old in zip(parts, value, strict=True)) else parts
+        case list():
+            return [change(part) for part in value]
+        case Mapping():
+            return {change(key): change(part) for key, part in value.items()}
+        case Struct():
+            changed = {}
+            for name in value.__struct_fields__:
+                old = getattr(value, name)
+                if (new := change(old)) is not old:
+                    changed[name] = new
+            return replace(value, **changed) if changed else value
+    return value

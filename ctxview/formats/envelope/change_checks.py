@@ -1,0 +1,333 @@
+"""The changes between two versions of a file, and why an editor may not make them.
+
+Protections may be tightened, but only a reviewer may loosen them. Each check returns a sentence for the
+person, or None when the change is allowed; `ownership` says which fields may be written at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from ctxview.analysis.rfc3339 import parse_time
+from ctxview.core.origin import JsonValue
+from ctxview.files.strict_json.values import same_value, with_value
+from ctxview.formats.envelope.model import EnvelopeRecords, Record, text, texts
+from ctxview.formats.envelope.parser import RecordFile, embedded
+from ctxview.formats.envelope.vocabulary import KNOWN, OWN_ID, RecordKind, WordList
+from ctxview.formats.envelope.write_rights import (
+    REVIEWER,
+    WriteRight,
+    field_ownership,
+    metadata_tampering,
+    why_locked,
+)
+
+TRANSITIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "open": ("requested", "resolved"),
+    "requested": ("waiting",),
+    "waiting": ("resolved", "declined", "blocked", "expired"),
+    "resolved": (),
+    "declined": (),
+    "blocked": (),
+    "expired": (),
+}
+"""The next states of a gap by state; a closed gap is reopened only as a new record."""
+REDACTION_STEPS: Final[Mapping[str, int]] = {
+    "unknown": 0,
+    "none": 0,
+    "masked": 1,
+    "summarized": 1,
+    "encrypted_ref": 2,
+    "removed": 3,
+    "policy_blocked": 3,
+}
+SENSITIVITY_STEPS: Final[Mapping[str, int]] = {
+    "public": 0,
+    "low": 1,
+    "internal": 1,
+    "medium": 2,
+    "private": 3,
+    "confidential": 3,
+    "high": 3,
+    "restricted": 4,
+    "secret": 4,
+}
+TRUST_STEPS: Final[Mapping[str, int]] = {
+    "untrusted": 0,
+    "unknown": 0,
+    "low": 1,
+    "medium": 2,
+    "standard": 2,
+    "high": 3,
+    "trusted": 3,
+    "verified": 4,
+    "system": 5,
+}
+"""The draft lists no words for sensitivity and trust. Other words have no order, so a reviewer decides."""
+_CLOSED: Final = ("resolved", "declined", "expired")
+COUNTED = ("token_estimate", "byte_size")
+"""Fields that are counted again when the content changes."""
+BY_HAND = "human_curated_summary"
+OMITTED, SELECTED = "omitted_item_refs", "selected_item_refs"
+BLOCK_FIELDS = ("position", "wrapper", "visibility", "redaction_state")
+_ONLY_REVIEWERS: Final = ("policy_refs", "evidence_refs")
+
+
+class ChangeRefused(Exception):
+    """A change that no editor may make; the message is for the person."""
+
+
+class FieldChange(Struct, frozen=True):
+    """One field of one record, before and after. `before` is None for a new record."""
+
+    before: Record | None
+    after: Record
+    name: str
+
+    @property
+    def old(self) -> JsonValue:
+        return self.before.value.get(self.name) if self.before is not None else None
+
+    @property
+    def new(self) -> JsonValue:
+        return self.after.value.get(self.name)
+
+
+def changes(before: RecordFile, after: RecordFile) -> tuple[FieldChange, ...]:
+    """Return changed fields and new records; raises `ChangeRefused` when records moved or are gone."""
+    if before.layout is not after.layout and before.records:
+        raise ChangeRefused("The layout of the file would change.")
+    is_same = len(before.problems) == len(after.problems) and len(before.strays) == len(after.strays)
+    if not is_same or any(
+        not same_value(a.value, b.value) for a, b in zip(before.strays, after.strays, strict=True)
+    ):
+        raise ChangeRefused("A part of the file that is not a record would change.")
+    old = {record.pointer: record for record in before.records}
+    new = {record.pointer: record for record in after.records}
+    if gone := [record for pointer, record in old.items() if pointer not in new]:
+        raise ChangeRefused(f"{_label(gone[0])} would be removed; records cannot be removed.")
+    found: list[FieldChange] = []
+    for pointer, record in new.items():
+        was = old.get(pointer)
+        if was is None:
+            found.append(FieldChange(None, record, OWN_ID[record.kind]))
+            continue
+        # Embedded records are compared on their own.
+        fields, new_fields = _without_inner_records(was), _without_inner_records(record)
+        found += [
+            FieldChange(was, record, name)
+            for name in {**fields, **new_fields}
+            if (name in fields) != (name in new_fields)
+            or not same_value(fields.get(name), new_fields.get(name))
+        ]
+    return tuple(found)
+
+
+def first_refusal(found: tuple[FieldChange, ...], records: EnvelopeRecords, editor: str) -> str | None:
+    """Why `editor` may not make these changes, or None."""
+    return next((why for each in found if (why := _refused(each, found, records, editor))), None)
+
+
+def moved_items(change: FieldChange) -> tuple[frozenset[str], frozenset[str]]:
+    """The items that a selection now selects, and those that it now leaves out."""
+    assert change.before is not None, "a new selection moves nothing"
+    old, new = _named(change.before, SELECTED), _named(change.after, SELECTED)
+    return new - old, old - new
+
+
+def refusal(record: Record, name: str, new: JsonValue, editor: str) -> str | None:
+    """Why `editor` may not set the field to `new`, or None."""
+    old = record.value.get(name)
+    right = field_ownership(record.kind, name).right
+    if right is WriteRight.APPEND_ONLY:
+        return _appending(old, new)
+    if right is not WriteRight.GUARDED:
+        return None
+    if old != new and (why := why_reviewer_only(name, editor)):
+        return why
+    check = _CHECKS.get(name)
+    return check(record, old, new, editor) if check is not None else None
+
+
+def why_reviewer_only(name: str, editor: str) -> str | None:
+    return "Only a reviewer may change this." if name in _ONLY_REVIEWERS and editor != REVIEWER else None
+
+
+def next_states(status: str | None) -> tuple[str, ...]:
+    """The states a gap may have after an edit, the current one first."""
+    if status is None or status not in TRANSITIONS:
+        return KNOWN[WordList.MISSING_STATUS]
+    return (status, *TRANSITIONS[status])
+
+
+def _refused(
+    change: FieldChange, all_: tuple[FieldChange, ...], records: EnvelopeRecords, editor: str
+) -> str | None:
+    record, was, name = change.after, change.before, change.name
+    if was is None:
+        return _new_record(record)
+    if was.kind is not record.kind or was.id != record.id:
+        return f"The kind and the id of {_label(was)} cannot be changed."
+    if name == "metadata":
+        return metadata_tampering(change.old, change.new)
+    if _follows(change, all_):
+        return None
+    if why := why_locked(was, name, records):
+        return f"{name} of {_label(was)} is locked. {why}"
+    if was.kind is RecordKind.SELECTION and name in (SELECTED, OMITTED):
+        return _selection(was, record)
+    if name == "ordered_blocks":
+        return _blocks(was, record, editor)
+    return refusal(was, name, change.new, editor)
+
+
+def _follows(change: FieldChange, all_: tuple[FieldChange, ...]) -> bool:
+    """Whether a derived or locked field changed only because the content it depends on changed."""
+    record = change.after
+    if record.kind is RecordKind.ITEM and change.name in COUNTED:
+        return any(each.after is record and each.name == "content" for each in all_)
+    summaries = [
+        each.after.id for each in all_ if each.after.kind is RecordKind.SUMMARY and each.name == "content"
+    ]
+    if record.kind is RecordKind.COMPACTION and change.name == "method" and change.new == BY_HAND:
+        return any(each.id in summaries for each in record.refs("summary_ref"))
+    return False
+
+
+def _new_record(record: Record) -> str | None:
+    if record.inside is not None:
+        return "A new record cannot be inside another record."
+    if record.kind is RecordKind.EVENT:
+        return None
+    if record.kind is RecordKind.ITEM and record.text("context_kind") == "manual_note":
+        return None
+    return "Only notes (items of the kind manual_note) may be added by hand."
+
+
+def _selection(was: Record, now: Record) -> str | None:
+    """Refuse an item that appears or disappears; moves and corrected reasons are allowed."""
+    before = sorted([*_named(was, SELECTED), *_named(was, OMITTED)])
+    after = sorted(each.id or "" for name in (SELECTED, OMITTED) for each in now.refs(name))
+    if before == after:
+        return None
+    return "Items may only move between selected and omitted: each must be in one of the two lists, once."
+
+
+def _blocks(was: Record, now: Record, editor: str) -> str | None:
+    old = {text(block.get("block_id")): block for _, block in was.objects("ordered_blocks")}
+    new = {text(block.get("block_id")): block for _, block in now.objects("ordered_blocks")}
+    if old.keys() != new.keys() or len(was.objects("ordered_blocks")) != len(now.objects("ordered_blocks")):
+        return "Blocks may be reordered, but not added or removed."
+    for name, block in new.items():
+        why = _block(old[name], block, was, editor)
+        if why:
+            return f"Block {name}: {why}"
+    return None
+
+
+def _block(
+    old: Mapping[str, JsonValue], new: Mapping[str, JsonValue], assembly: Record, editor: str
+) -> str | None:
+    for name in {**old, **new}:
+        if same_value(old.get(name), new.get(name)):
+            continue
+        if name not in BLOCK_FIELDS:
+            return f"{name} is locked. It was recorded when the block was assembled."
+        if name in ("visibility", "redaction_state"):
+            as_record = Record(assembly.kind, old, assembly.file, assembly.document, assembly.inner)
+            if why := refusal(as_record, name, new.get(name), editor):
+                return why
+    return None
+
+
+def _without_inner_records(record: Record) -> dict[str, JsonValue]:
+    whole: JsonValue = dict(record.value)
+    for reference in record.references:
+        if (found := embedded(reference)) is not None:
+            whole = with_value(whole, [str(part) for part in found[2]], f"an embedded record: {found[0]}")
+    assert isinstance(whole, dict), "members were replaced, not the whole value"
+    return whole
+
+
+def _named(selection: Record, name: str) -> frozenset[str]:
+    return frozenset(each.id or "" for each in selection.refs(name))
+
+
+def _label(record: Record) -> str:
+    return f"{record.kind.value.removeprefix('context_').replace('_', ' ')} {record.id or record.pointer}"
+
+
+def _appending(old: JsonValue, new: JsonValue) -> str | None:
+    before = old if isinstance(old, list) else []
+    if isinstance(new, list) and new[: len(before)] == before:
+        return None
+    return "Entries may only be added at the end; existing entries cannot be changed."
+
+
+def _by_steps(steps: Mapping[str, int], *, down: bool, words: str) -> FieldCheck:
+    """Return a check that lets every editor go one way, and only a reviewer the other way."""
+
+    def check(_record: Record, old: JsonValue, new: JsonValue, editor: str) -> str | None:
+        if editor == REVIEWER:
+            return None
+        before, after = steps.get(text(old) or ""), steps.get(text(new) or "")
+        if old is None and after is not None and not down:
+            return None
+        if before is None or after is None:
+            return f"It is not known which of {old!r} and {new!r} is {words}; a reviewer may decide."
+        loosened = after > before if down else after < before
+        return f"A model may only make it {words}; a reviewer may do the opposite." if loosened else None
+
+    return check
+
+
+def _visibility(_record: Record, old: JsonValue, new: JsonValue, editor: str) -> str | None:
+    added = [each for each in texts(new) if each not in texts(old)]
+    if not added or editor == REVIEWER:
+        return None
+    return f"This would show it to {', '.join(added)} as well; only a reviewer may widen visibility."
+
+
+def _expiry(_record: Record, old: JsonValue, new: JsonValue, _editor: str) -> str | None:
+    before, after = parse_time(text(old)), parse_time(text(new))
+    if after is None:
+        return "This is not a date and time such as 2026-05-11T09:00:00Z."
+    return "It may expire earlier than before, not later." if before is not None and after > before else None
+
+
+def _status(record: Record, old: JsonValue, new: JsonValue, editor: str) -> str | None:
+    before, after = text(old) or "", text(new) or ""
+    if before == after:
+        return None
+    if before in TRANSITIONS and after not in TRANSITIONS[before]:
+        allowed = " or ".join(TRANSITIONS[before])
+        closed = "The gap is closed: to open it again, add a new record."
+        return f"From {before} it can only become {allowed}." if allowed else closed
+    if editor != REVIEWER and record.text("severity") == "blocking" and after in _CLOSED:
+        return "The gap is blocking, so only a reviewer may close it."
+    return None
+
+
+def _moves(_record: Record, old: JsonValue, new: JsonValue, _editor: str) -> str | None:
+    """Accept any list: the moved items are checked over both lists in `_selection`."""
+    return None if isinstance(new, list) or old == new else "This must be a list of items."
+
+
+FieldCheck = Callable[[Record, JsonValue, JsonValue, str], str | None]
+_CHECKS: Final[Mapping[str, FieldCheck]] = {
+    "visibility": _visibility,
+    "redaction_state": _by_steps(REDACTION_STEPS, down=False, words="tighter"),
+    "sensitivity": _by_steps(SENSITIVITY_STEPS, down=False, words="more sensitive"),
+    "trust_level": _by_steps(TRUST_STEPS, down=True, words="less trusted"),
+    "severity": _by_steps(
+        {word: step for step, word in enumerate(KNOWN[WordList.SEVERITY])}, down=False, words="more severe"
+    ),
+    "expires_at": _expiry,
+    "status": _status,
+    "evidence_refs": lambda _record, old, new, _editor: _appending(old, new),
+    "selected_item_refs": _moves,
+    "omitted_item_refs": _moves,
+}

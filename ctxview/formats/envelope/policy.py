@@ -1,0 +1,165 @@
+"""The write policy of record files: applies edits to the bytes of a file, or refuses them.
+
+Nothing is written to disk here. A draft that cannot replace its file becomes a new revision in `publication`.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ctxview.core.edits import DeleteValue, Edit, EditRefused, InsertItem, MoveItem, SetValue
+from ctxview.core.origin import JsonValue
+from ctxview.files.strict_json.document import JsonDocument
+from ctxview.files.strict_json.splice import (
+    append_line,
+    delete_value,
+    insert_item,
+    on_one_line,
+    set_value,
+    spelled_like,
+)
+from ctxview.files.strict_json.tree import join, split
+from ctxview.formats.envelope.change_checks import (
+    BY_HAND,
+    OMITTED,
+    SELECTED,
+    ChangeRefused,
+    FieldChange,
+    changes,
+    first_refusal,
+)
+from ctxview.formats.envelope.model import EnvelopeRecords, Record
+from ctxview.formats.envelope.parser import RecordFile, RecordLayout, read_again
+from ctxview.formats.envelope.vocabulary import RecordKind
+from ctxview.formats.kit.text_file import checked_edit
+
+NOT_VALIDATED = "not validated since it was written by hand"
+MOVED_BY_HAND = "custom"
+"""The omission reason of an item that a person left out: the draft has no better word."""
+
+
+class RecordsPolicy(Struct, frozen=True):
+    """The policy of one file for one editor; `records` are those on disk, and decide what is allowed."""
+
+    file: str
+    records: EnvelopeRecords
+    editor: str
+
+    def apply(self, data: bytes, edit: Edit) -> bytes:
+        before = read_again(self.file, data)
+
+        def make() -> bytes:
+            return self._with_consequences(before, read_again(self.file, self._edited(before, edit)))
+
+        return checked_edit(self, data, make)
+
+    def tampering(self, before: bytes, after: bytes) -> str | None:
+        try:
+            found = changes(read_again(self.file, before), read_again(self.file, after))
+        except ChangeRefused as reason:
+            return str(reason)
+        return first_refusal(found, self.records, self.editor)
+
+    def _edited(self, file: RecordFile, edit: Edit) -> bytes:
+        match edit:
+            case SetValue(pointer=pointer, value=value):
+                document, inner = _place(file, pointer)
+                return self._in_layout(file, set_value(document, inner, value))
+            case DeleteValue(pointer=pointer):
+                document, inner = _place(file, pointer)
+                return self._in_layout(file, delete_value(document, inner))
+            case InsertItem(pointer="/-", value=value):
+                return _appended(file, value)
+            case InsertItem(pointer=pointer, value=value):
+                document, inner = _place(file, pointer)
+                return self._in_layout(file, insert_item(document, inner, value))
+            case MoveItem(pointer=pointer, to=to):
+                return self._moved(file, pointer, to)
+
+    def _in_layout(self, file: RecordFile, new: bytes) -> bytes:
+        return on_one_line(file.data, new) if file.layout is RecordLayout.LINES else new
+
+    def _moved(self, file: RecordFile, pointer: str, to: str) -> bytes:
+        """Move an item to the other list of its selection, written as an entry of that list."""
+        record, path = record_at(file, pointer)
+        name = to.rpartition("/")[0]
+        if record is None or len(path) != 2 or name not in (record.at(SELECTED), record.at(OMITTED)):
+            raise EditRefused("Only items of a selection can be moved, between selected and omitted.")
+        entry = next((each for each in record.refs(path[0]) if str(each.path[-1]) == path[1]), None)
+        if entry is None or entry.id is None:
+            raise EditRefused("There is no item at this place.")
+        chosen = name == record.at(SELECTED)
+        value: JsonValue = entry.id if chosen else {"item_ref": entry.id, "reason": MOVED_BY_HAND}
+        document, inner = _place(file, pointer)
+        shorter = read_again(self.file, self._in_layout(file, delete_value(document, inner)))
+        if name.removeprefix(record.pointer + "/") not in record.value:
+            document, inner = _place(shorter, name)
+            return self._in_layout(file, set_value(document, inner, [value]))
+        document, inner = _place(shorter, to)
+        return self._in_layout(file, insert_item(document, inner, value))
+
+    def _with_consequences(self, before: RecordFile, after: RecordFile) -> bytes:
+        """Update the fields that depend on changed content: its counts, and the validation of a summary."""
+        try:
+            found = changes(before, after)
+        except ChangeRefused as reason:
+            raise EditRefused(str(reason)) from None
+        data = after.data
+        for change in found:
+            if change.before is not None and change.name == "content":
+                for pointer, value in _consequences(change, after):
+                    document, inner = _place(read_again(self.file, data), pointer)
+                    data = self._in_layout(after, set_value(document, inner, value))
+        return data
+
+
+def record_at(file: RecordFile, pointer: str) -> tuple[Record | None, list[str]]:
+    """The innermost record that contains `pointer`, and the path from it to there."""
+    holding = [each for each in file.records if (pointer + "/").startswith(each.pointer + "/")]
+    record = max(holding, key=lambda each: len(each.pointer), default=None)
+    return record, (split(pointer[len(record.pointer) :]) or []) if record is not None else []
+
+
+def _place(file: RecordFile, pointer: str) -> tuple[JsonDocument, str]:
+    """The JSON text that contains `pointer`, and the pointer within it; raises `EditRefused`."""
+    if file.layout is not RecordLayout.LINES and file.problems:
+        raise EditRefused(f"The file is not valid JSON ({file.problems[0].reason}); correct that first.")
+    record, _ = record_at(file, pointer)
+    if record is None:
+        raise EditRefused(f"There is no record at {pointer or 'the top of the file'}.")
+    return record.document, pointer[len(record.prefix) :]
+
+
+def _appended(file: RecordFile, value: JsonValue) -> bytes:
+    if file.layout is RecordLayout.OBJECT or not file.records:
+        raise EditRefused(
+            "This file holds one record; to add another, it must be a list or a file of JSON lines."
+        )
+    neighbour = next(each for each in reversed(file.records) if each.inside is None)
+    if file.layout is RecordLayout.LINES:
+        document = neighbour.document
+        line = spelled_like(document.data[document.start : document.end], value)
+        return append_line(file.data, line)
+    document, _ = _place(file, neighbour.pointer)
+    return insert_item(document, "/-", value)
+
+
+def _consequences(change: FieldChange, file: RecordFile) -> list[tuple[str, JsonValue]]:
+    record, content = change.after, change.new
+    found: list[tuple[str, JsonValue]] = []
+    if record.kind is RecordKind.ITEM and isinstance(content, str):
+        if "byte_size" in record.value:
+            found.append((record.at("byte_size"), len(content.encode("utf-8", "surrogatepass"))))
+        if "token_estimate" in record.value:
+            from ctxview.analysis.tokens import exact_counter
+
+            found.append((record.at("token_estimate"), exact_counter().count(content)))
+    if record.kind is RecordKind.SUMMARY:
+        found.append((record.at("validation"), NOT_VALIDATED))
+        for other in file.records:
+            named = (
+                [each.id for each in other.refs("summary_ref")] if other.kind is RecordKind.COMPACTION else []
+            )
+            if record.id is not None and record.id in named:
+                found.append((join(other.pointer, "method"), BY_HAND))
+    return found

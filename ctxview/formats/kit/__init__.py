@@ -1,0 +1,3 @@
+"""Parts that several formats share: files, folders, histories, records, profiles and text editing."""
+
+from __future__ import annotations

@@ -1,0 +1,78 @@
+"""The rules about files as such (RAW). They need no format, and every format may report them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ctxview.core.findings import REGISTRY, Finding, Hit, Severity, rule, run
+from ctxview.core.origin import Origin
+
+
+def report_unrecognised(file: str, shown_as: str, failed: Mapping[str, str]) -> Iterator[Finding]:
+    """Report RAW001; `failed` are formats that failed while recognising, and why."""
+    yield from run([REGISTRY["RAW001"]], file, shown_as, failed)
+
+
+def report_unreadable(file: str, reason: str) -> Iterator[Finding]:
+    yield from run([REGISTRY["RAW002"]], file, reason)
+
+
+def report_partly_read(file: str, left_out: str) -> Iterator[Finding]:
+    yield from run([REGISTRY["RAW003"]], file, left_out)
+
+
+@rule("RAW001", name="no-format-recognised", severity=Severity.INFO)
+def no_format_recognised(file: str, shown_as: str, failed: Mapping[str, str]) -> Iterator[Hit]:
+    """The file has the shape of no format that ctxview knows, so it is shown as it is.
+
+    ## Why
+    Only the checks that need no format were made: strict JSON, deceiving text, secrets. Silence about
+    anything else means that it was not checked.
+    ## Bad
+    {"hello": "world"}
+    ## Good
+    {"version": 3.0, "runtime": {"round": 1}, "memory": {"core": []}}
+    ## Fix
+    If it is in one of the known formats after all, name it with `--as FORMAT`; `ctxview formats` lists them.
+    ## Source
+    ctxview's own: formats are recognised by content, and every file can be opened.
+    """
+    failures = "".join(f"; the format {name} failed: {why}" for name, why in failed.items())
+    message = f"no format was recognised; shown as {shown_as}{failures}"
+    yield Hit(Origin(file, start=0, line=1, column=1), message)
+
+
+@rule("RAW002", name="unreadable-file", severity=Severity.ERROR)
+def unreadable_file(file: str, reason: str) -> Iterator[Hit]:
+    """A file that belongs to what is inspected cannot be read at all.
+
+    ## Why
+    Its content is missing from everything shown: rounds, references and counts may be incomplete.
+    ## Bad
+    round-02.json: permission denied
+    ## Good
+    round-02.json can be read
+    ## Fix
+    Give yourself the right to read it, or move it out of the folder.
+    ## Source
+    ctxview's own: a file that cannot be read is named.
+    """
+    yield Hit(Origin(file), f"cannot be read: {reason}")
+
+
+@rule("RAW003", name="partly-read", severity=Severity.WARNING)
+def partly_read(file: str, left_out: str) -> Iterator[Hit]:
+    """A file or folder is too large to be read whole, so a part of it was left out.
+
+    ## Why
+    Findings and figures cover only what was read.
+    ## Bad
+    A file of 2 GB, of which the first and the last 32 MiB were read
+    ## Good
+    A file below 64 MiB
+    ## Fix
+    Split the file, or point ctxview at the part that matters.
+    ## Source
+    ctxview's own: every bound that is reached is reported.
+    """
+    yield Hit(Origin(file, start=0), left_out)

@@ -1,0 +1,226 @@
+"""The folder of a source: reads its files and lists its entries, without following links or leaving it.
+
+Names are relative to the folder. A file that cannot be read is a `FolderFile` with a reason, not an error.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+
+from msgspec import Struct
+from msgspec import field as struct_field
+
+from ctxview.files.change_detector import Stamp, is_settled, stable_stamp, stamp_of
+from ctxview.files.reading import LIMIT, ReadError, path_problem, read_beneath
+from ctxview.files.strict_json.document import JsonError, parse
+
+MOST_ENTRIES = 20_000
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class EntryKind(StrEnum):
+    FILE = "file"
+    FOLDER = "folder"
+    LINK = "symbolic link"
+    OTHER = "other"
+    ABSENT = "absent"
+
+    @property
+    def description(self) -> str:
+        """A noun phrase for the end of a sentence: "this is a folder"."""
+        return "neither a file nor a folder" if self is EntryKind.OTHER else f"a {self.value}"
+
+
+class FolderEntry(Struct, frozen=True):
+    """One entry of a folder, from its status alone: nothing was opened."""
+
+    name: str
+    kind: EntryKind
+    size: int = 0
+    mode: int = 0
+    modified: float = 0.0
+
+
+@dataclass(frozen=True)
+class FolderFile:
+    """One file: its bytes, or why it has none. `file` is its name in origins and drafts."""
+
+    name: str
+    file: str
+    kind: EntryKind
+    data: bytes | None = None
+    problem: str | None = None
+    modified: float = 0.0
+    stamp: Stamp | None = field(default=None, compare=False)
+
+    @property
+    def exists(self) -> bool:
+        return self.kind is not EntryKind.ABSENT
+
+    @property
+    def readable(self) -> bool:
+        return self.data is not None
+
+    @cached_property
+    def text(self) -> str:
+        """The file as text; empty when it cannot be read."""
+        return (self.data or b"").decode("utf-8", "replace")
+
+    @property
+    def is_blank(self) -> bool:
+        return not self.text.strip()
+
+    @property
+    def value(self) -> str | None:
+        """The first non-blank line of a control file, stripped; None when it has none."""
+        lines = [line for line in self.text.split("\n") if line.strip()]
+        return lines[0].strip() if lines else None
+
+
+class FolderReading(Struct, frozen=True):
+    """The files that were read from a folder, and the stamps that show whether they have changed."""
+
+    before: Mapping[str, FolderFile] = struct_field(default_factory=dict)
+    """The files of the reading before."""
+    parts: dict[str, FolderFile] = struct_field(default_factory=dict)
+    stamps: dict[Path, Stamp | None] = struct_field(default_factory=dict)
+    held_back: list[str] = struct_field(default_factory=list)
+    """Files that are being written; their earlier content is used."""
+
+    def note(self, path: Path, stamp: Stamp | None) -> None:
+        self.stamps[path] = stable_stamp(stamp)
+
+    def still_true(self) -> bool:
+        return not self.held_back and all(stamp_of(path) == stamp for path, stamp in self.stamps.items())
+
+
+@dataclass(frozen=True)
+class SourceFolder:
+    """A folder, the drafts of its files by their names in origins, and what was read, for `again`."""
+
+    root: Path
+    overlay: Mapping[str, bytes] = field(default_factory=dict)
+    seen: FolderReading = field(default_factory=lambda: FolderReading(), compare=False, repr=False)
+
+    def again(self) -> SourceFolder:
+        """Return the folder for another reading, which reuses unchanged files of this one."""
+        return SourceFolder(self.root, self.overlay, FolderReading(before=self.seen.parts))
+
+    def file(self, name: str) -> str:
+        return str(self.root / name)
+
+    def name_of(self, file: str) -> str | None:
+        """Return the relative name of a file in an origin; None when it is not in this folder."""
+        prefix = "" if self.root == Path() else f"{self.root}{os.sep}"
+        name = file.removeprefix(prefix)
+        return name if file.startswith(prefix) and path_problem(name) is None else None
+
+    def read(self, name: str, limit: int = LIMIT) -> FolderFile:
+        """Read the file `name`; its kind and problem say what is there instead of a file."""
+        file = self.file(name)
+        draft = self.overlay.get(file)
+        if draft is not None:
+            return FolderFile(name, file, EntryKind.FILE, draft)
+        stamp = stamp_of(self.root / name)
+        part = self._read(name, file, stamp, limit)
+        self.seen.note(self.root / name, stamp)
+        self.seen.parts[name] = part
+        return part
+
+    def _read(self, name: str, file: str, stamp: Stamp | None, limit: int) -> FolderFile:
+        before = self.seen.before.get(name)
+        if before is not None and stamp is not None and before.stamp == stamp:
+            return before
+        entry = self.entry(name)
+        if entry.kind is EntryKind.ABSENT:
+            return FolderFile(name, file, entry.kind, problem="there is no such file")
+        if entry.kind is not EntryKind.FILE:
+            return FolderFile(
+                name, file, entry.kind, problem=f"this is {entry.kind.description}", modified=entry.modified
+            )
+        lasting_stamp = stable_stamp(stamp)
+        try:
+            data = read_beneath(self.root, name, limit)
+        except ReadError as error:
+            return FolderFile(name, file, entry.kind, None, error.reason, entry.modified, lasting_stamp)
+        part = FolderFile(name, file, entry.kind, data, None, entry.modified, lasting_stamp)
+        if before is not None and before.readable and _is_half_written(part):
+            self.seen.held_back.append(name)
+            return before
+        return part
+
+    def entry(self, name: str) -> FolderEntry:
+        """Return the entry `name`; when any folder of its path is a link, it counts as a link."""
+        if path_problem(name) is not None:
+            return FolderEntry(name, EntryKind.ABSENT)
+        parts = PurePosixPath(name).parts
+        try:
+            for length in range(1, len(parts)):
+                status = os.lstat(self.root.joinpath(*parts[:length]))
+                if stat.S_ISLNK(status.st_mode):
+                    return FolderEntry(name, EntryKind.LINK)
+            return _entry(name, os.lstat(self.root / name))
+        except (OSError, ValueError):
+            return FolderEntry(name, EntryKind.ABSENT)
+
+    def entries(self, name: str = "") -> tuple[FolderEntry, ...]:
+        """List a folder by name, at most `MOST_ENTRIES`; empty when it is not a folder or is a link."""
+        self.seen.note(self.root / name, stamp_of(self.root / name))
+        return tuple(sorted(self._scan(name), key=lambda entry: entry.name))
+
+    def _scan(self, name: str) -> Iterator[FolderEntry]:
+        try:
+            descriptor = self._open_folder(name)
+        except OSError:
+            return
+        try:
+            with os.scandir(descriptor) as found:
+                for _, each in zip(range(MOST_ENTRIES), found, strict=False):
+                    try:
+                        yield _entry(each.name, each.stat(follow_symlinks=False))
+                    except OSError:
+                        yield FolderEntry(each.name, EntryKind.OTHER)
+        except OSError:
+            return
+        finally:
+            os.close(descriptor)
+
+    def _open_folder(self, name: str) -> int:
+        current = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        for part in PurePosixPath(name).parts:
+            try:
+                below = os.open(part, _FOLDER, dir_fd=current)
+            finally:
+                os.close(current)
+            current = below
+        return current
+
+
+def _is_half_written(part: FolderFile) -> bool:
+    """Whether another program is writing the file: it does not parse, or its last line has no end."""
+    data = part.data or b""
+    if not part.name.endswith((".json", ".jsonl")) or is_settled(Path(part.file)):
+        return False
+    if part.name.endswith(".jsonl"):
+        return bool(data) and not data.endswith(b"\n")
+    try:
+        parse(data)
+    except JsonError:
+        return True
+    return False
+
+
+def _entry(name: str, status: os.stat_result) -> FolderEntry:
+    kinds = (
+        (stat.S_ISLNK, EntryKind.LINK),
+        (stat.S_ISREG, EntryKind.FILE),
+        (stat.S_ISDIR, EntryKind.FOLDER),
+    )
+    kind = next((word for test, word in kinds if test(status.st_mode)), EntryKind.OTHER)
+    return FolderEntry(name, kind, status.st_size, stat.S_IMODE(status.st_mode), status.st_mtime)

@@ -1,0 +1,241 @@
+"""Passes over whole histories: token counts by role, text checks, and a bounded tally of findings.
+
+The format supplies functions that read a line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from threading import Lock
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ctxview.analysis.secret_patterns import could_hold_secret
+from ctxview.analysis.secrets import check_secrets
+from ctxview.analysis.text_rules import check_text
+from ctxview.analysis.token_cache import TokenCounts
+from ctxview.analysis.tokens import TokenCounter
+from ctxview.core.findings import Finding
+from ctxview.formats.kit.history import Cancelled, HistoryStream, Report
+from ctxview.formats.kit.history_line import HistoryLine, PassClock
+
+MOST_OF_A_KIND = 100
+
+
+class FindingTally:
+    """Takes any number of findings and keeps at most `most` of each rule, severity and file."""
+
+    def __init__(self, most: int = MOST_OF_A_KIND) -> None:
+        self._most = most
+        self._kept: list[Finding] = []
+        self._counts: Counter[tuple[str, str, str]] = Counter()
+        self._last: dict[tuple[str, str, str], Finding] = {}
+
+    def copy(self) -> FindingTally:
+        made = FindingTally(self._most)
+        made._kept, made._counts, made._last = list(self._kept), self._counts.copy(), dict(self._last)
+        return made
+
+    def add(self, finding: Finding) -> None:
+        kind = (finding.rule, finding.severity.value, finding.origin.file)
+        self._counts[kind] += 1
+        if self._counts[kind] <= self._most:
+            self._kept.append(finding)
+        else:
+            self._last[kind] = finding
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Return the kept findings; where there were more, a last finding says how many."""
+        found = list(self._kept)
+        for kind, last in self._last.items():
+            more = self._counts[kind] - self._most
+            text = f"{last.message} (the last of {more:,} more like the ones before)"
+            found.append(replace(last, message=text))
+        return tuple(found)
+
+
+def tallied(findings: Iterable[Finding], most: int = MOST_OF_A_KIND) -> tuple[Finding, ...]:
+    tally = FindingTally(most)
+    for finding in findings:
+        tally.add(finding)
+    return tally.findings()
+
+
+class CountingRecipe(Struct, frozen=True):
+    """The format's part in counting the tokens of a history."""
+
+    name: str
+    """Names the counted text in the token cache; change it when `text_of` changes."""
+    text_of: Callable[[bytes], str]
+    roles: tuple[str, ...]
+    """The known roles, in the order of the totals."""
+
+
+class RoleTokens(Struct, frozen=True):
+    role: str
+    messages: int
+    tokens: int
+    exact: bool
+
+
+class HistoryTokens(Struct, frozen=True):
+    """The tokens of the messages of a history, by role."""
+
+    roles: tuple[RoleTokens, ...]
+    lines: int = 0
+    final: bool = True
+    """False when the last line has no newline, so that it may still grow."""
+
+
+def count_history(
+    stream: HistoryStream,
+    counter: TokenCounter,
+    recipe: CountingRecipe,
+    cancelled: Cancelled,
+    report: Report | None = None,
+    before: HistoryTokens | None = None,
+) -> HistoryTokens | None:
+    """Count the tokens of all messages, known roles first; None when cancelled.
+
+    `before` is the result for the same history when it was shorter.
+    """
+    start = before if before is not None and before.final else HistoryTokens(())
+    walk = _Walk(stream, report, start.lines)
+    if counter.exact and stream.size > 0:
+        counted = TokenCounts(counter.name, recipe.text_of, recipe.name).each(walk.contents(), cancelled)
+    else:
+        counted = (counter.measure(recipe.text_of(content)) for content in walk.contents())
+    totals = {each.role: each for each in start.roles}
+    for count in counted:
+        if cancelled():
+            return None
+        role = walk.roles.popleft()
+        old = totals.get(role, RoleTokens(role, 0, 0, True))
+        totals[role] = RoleTokens(role, old.messages + 1, old.tokens + count.value, old.exact and count.exact)
+    if walk.roles:
+        # Counting ended before the history did, so it was cancelled.
+        return None
+    known = [totals[role] for role in recipe.roles if role in totals]
+    others = (each for role, each in totals.items() if role not in recipe.roles)
+    return HistoryTokens((*known, *others), walk.lines, walk.final)
+
+
+class _Walk:
+    """Yields the lines of a history, and queues the roles of lines that wait for their count."""
+
+    def __init__(self, stream: HistoryStream, report: Report | None, first: int) -> None:
+        self._stream = stream
+        self._report = report
+        self.lines = first
+        self.final = True
+        self.roles: deque[str] = deque()
+
+    def contents(self) -> Iterator[bytes]:
+        done, pace = 0, PassClock()
+        for line in self._stream.scan(self.lines):
+            done += line.size + line.ending
+            self.lines += 1
+            self.final = line.ending > 0
+            if self._report is not None and pace.due(line.size):
+                self._report(done, self._stream.size)
+            value = line.value
+            if value is None:
+                continue
+            role = value.get("role")
+            self.roles.append(role if isinstance(role, str) else "none")
+            yield line.content
+
+
+_ESCAPES = re.compile(rb"\\[bfru/]")
+
+
+class TextPass:
+    """Checks the text of every line of some histories for deceiving characters and secrets.
+
+    `text_of` returns the text of a line to check, or None when the line has none.
+    """
+
+    def __init__(
+        self, streams: Sequence[HistoryStream], text_of: Callable[[HistoryLine], str | None]
+    ) -> None:
+        self._streams = tuple(streams)
+        self._text_of = text_of
+        self._tally = FindingTally()
+        self._lines = {stream.name: 0 for stream in streams}
+        self._done = 0
+        self._working = Lock()
+        self._steps = self._pass()
+        self._findings: tuple[Finding, ...] | None = None
+
+    @property
+    def complete(self) -> bool:
+        return self._findings is not None
+
+    @property
+    def left(self) -> int:
+        """The bytes that are still to be read."""
+        return max(0, self._size - self._done)
+
+    @property
+    def _size(self) -> int:
+        return sum(stream.size for stream in self._streams)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The findings; empty before the end of the pass."""
+        return self._findings or ()
+
+    def on(self, streams: Sequence[HistoryStream]) -> TextPass:
+        """Return a pass over `streams` that continues from here; they must begin with the current ones."""
+        made = TextPass(streams, self._text_of)
+        with self._working:
+            made._tally, made._lines, made._done = self._tally.copy(), dict(self._lines), self._done
+            made._findings = self._findings if made._streams == self._streams else None
+        return made
+
+    def advance(self, cancelled: Cancelled, report: Report | None = None) -> bool:
+        while not self.complete and not cancelled():
+            with self._working:
+                done = next(self._steps, None)
+            if report is not None and done is not None:
+                report(done, self._size)
+        return self.complete
+
+    def _pass(self) -> Iterator[int]:
+        pace = PassClock()
+        torn: list[HistoryLine] = []
+        for stream in self._streams:
+            for line in stream.scan(self._lines[stream.name]):
+                if not line.ending:
+                    torn.append(line)
+                    continue
+                self._add(self._tally, line)
+                self._lines[stream.name] = (line.number or 0) + 1
+                self._done += line.size + line.ending
+                if pace.due(line.size):
+                    yield self._done
+        # A last line without a newline may still grow.
+        whole = self._tally.copy() if torn else self._tally
+        for line in torn:
+            self._add(whole, line)
+        self._findings = whole.findings()
+
+    def _add(self, tally: FindingTally, line: HistoryLine) -> None:
+        if line.is_blank or line.cut:
+            return
+        # For nearly all lines in ASCII the bytes alone show that there is nothing to find: only printable
+        # characters, none of them by an escape.
+        content = line.content
+        deceiving = not content.isascii() or b"\x7f" in content or _ESCAPES.search(content) is not None
+        if not deceiving and not could_hold_secret(content):
+            return
+        text = self._text_of(line)
+        if text is None:
+            return
+        check = check_text if deceiving else check_secrets
+        # A callable, because the origin is needed only for a finding and takes time.
+        for finding in check(text, lambda _start, _end: line.origin()):
+            tally.add(finding)

@@ -1,0 +1,238 @@
+"""Splits a file of unknown format into pieces: JSON members, JSON lines, paragraphs, or its first bytes.
+
+Of a very large file only both ends are read, and the part that is left out is reported.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+from itertools import islice
+from pathlib import Path
+
+from msgspec import Struct
+
+from ctxview.core.origin import JsonValue, Origin
+from ctxview.files.line_columns import LineColumns
+from ctxview.files.reading import LIMIT, ReadError, read_ends
+from ctxview.files.strict_json.document import JsonDocument, JsonError, parse
+from ctxview.files.strict_json.tree import join
+from ctxview.formats.interface import OpenError
+
+MOST_PIECES = 5000
+LONGEST_TEXT = 20_000
+LINES_TRIED = 40
+LINES_IN_A_CHUNK = 40
+BYTES_SHOWN = 2048
+BYTES = "binary"
+"""The type of a piece that is not text."""
+
+_JSON_BEGINNING = re.compile(
+    rb'(?:\xef\xbb\xbf)?\s*+(?:\{\s*+["}]|\[\s*+(?:[\]\[{"\d-]|(?:true|false|null)\b))'
+)
+
+_BEGINNINGS = {
+    b"\x89PNG": "a PNG picture",
+    b"\xff\xd8\xff": "a JPEG picture",
+    b"GIF8": "a GIF picture",
+    b"%PDF": "a PDF document",
+    b"PK\x03\x04": "a ZIP archive",
+    b"\x1f\x8b": "a gzip archive",
+    b"SQLite format 3\x00": "an SQLite database",
+    b"PAR1": "a Parquet table",
+    b"\x7fELF": "a program",
+}
+"""Common binary files by their first bytes."""
+
+
+class RawKind(StrEnum):
+    JSON = "a JSON tree"
+    LINES = "JSON lines"
+    TEXT = "plain text"
+    BINARY = "bytes"
+
+
+class RawPiece(Struct, frozen=True):
+    """One part of the file: its group, name, type and text, and what is wrong with it."""
+
+    group: str
+    name: str
+    type: str
+    text: str
+    origin: Origin
+    problem: str | None = None
+
+
+class RawFile(Struct, frozen=True):
+    file: str
+    data: bytes
+    kind: RawKind
+    pieces: tuple[RawPiece, ...]
+    document: JsonDocument | None = None
+    left_out: str | None = None
+
+    @property
+    def description(self) -> str:
+        """A noun phrase for the content, such as "plain text"."""
+        if not self.data:
+            return "an empty file"
+        known = next((name for start, name in _BEGINNINGS.items() if self.data.startswith(start)), "")
+        return f"{self.kind} of {known}" if known and self.kind is RawKind.BINARY else self.kind.value
+
+
+def read_raw_file(path: Path) -> tuple[bytes, str | None]:
+    """Return the bytes of a file, or both its ends, and a note on the part left out; raises `OpenError`."""
+    if path.is_dir():
+        raise OpenError(f"{path}: a folder cannot be opened as raw; name one of its files")
+    try:
+        ends = read_ends(path, LIMIT)
+    except ReadError as error:
+        raise OpenError(f"{path}: {error.reason}") from None
+    if ends.whole:
+        return ends.head, None
+    middle = ends.size - len(ends.head) - len(ends.tail)
+    left_out = (
+        f"{middle:,} of {ends.size:,} bytes in the middle were not read; positions after them are wrong"
+    )
+    return ends.head + b"\n" + ends.tail, left_out
+
+
+def read_raw(file: str, data: bytes, left_out: str | None = None) -> RawFile:
+    """Guess the kind of `data` and split it into pieces; never raises."""
+    if _is_binary(data):
+        return RawFile(file, data, RawKind.BINARY, (_byte_piece(file, data),), left_out=left_out)
+    document = _json(data)
+    if document is not None:
+        pieces, kind = _json_pieces(file, document), RawKind.JSON
+    elif _looks_like_lines(data):
+        pieces, kind = _line_pieces(file, data), RawKind.LINES
+    else:
+        pieces, kind = _paragraphs(file, data), RawKind.TEXT
+    first = tuple(islice(pieces, MOST_PIECES))
+    more = next(pieces, None) is not None
+    note = f"only the first {MOST_PIECES:,} parts are shown" if more else None
+    return RawFile(file, data, kind, first, document, left_out or note)
+
+
+def looks_like_json(data: bytes) -> bool:
+    """Whether `data` is meant to be JSON: it begins like an object or an array of values."""
+    return _JSON_BEGINNING.match(data) is not None
+
+
+def _json(data: bytes) -> JsonDocument | None:
+    if not data.strip():
+        return None
+    try:
+        return parse(data)
+    except JsonError:
+        return None
+
+
+def _json_pieces(file: str, document: JsonDocument) -> Iterator[RawPiece]:
+    """Yield the elements of each array of an object as a group, and its other members as one group."""
+    root = document.value
+    if isinstance(root, list):
+        yield from _elements(file, document, "elements", "", root)
+    elif isinstance(root, dict):
+        plain = {key: value for key, value in root.items() if not isinstance(value, list)}
+        for key, value in plain.items():
+            pointer = join("", key)
+            yield RawPiece("members", key, _type(value), _spelled(value), document.origin(file, pointer))
+        for key, items in root.items():
+            if isinstance(items, list):
+                yield from _elements(file, document, key, join("", key), items)
+    else:
+        yield RawPiece("value", "value", _type(root), _spelled(root), document.origin(file, ""))
+
+
+def _elements(
+    file: str, document: JsonDocument, group: str, pointer: str, items: list[JsonValue]
+) -> Iterator[RawPiece]:
+    for index, item in enumerate(items):
+        origin = document.origin(file, join(pointer, index))
+        named = item.get("id") or item.get("name") if isinstance(item, dict) else None
+        name = named if isinstance(named, str) else f"[{index}]"
+        yield RawPiece(group, name, _type(item), _spelled(item), origin)
+
+
+def _type(value: JsonValue) -> str:
+    if isinstance(value, dict):
+        return "object"
+    if isinstance(value, list):
+        return "array"
+    if isinstance(value, str):
+        return "string"
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else "boolean"
+    return "number"
+
+
+def _spelled(value: JsonValue) -> str:
+    if isinstance(value, str):
+        return value[:LONGEST_TEXT]
+    try:
+        return json.dumps(value, ensure_ascii=False, indent=2)[:LONGEST_TEXT]
+    except (RecursionError, ValueError):
+        return "…"
+
+
+def _looks_like_lines(data: bytes) -> bool:
+    lines = data.split(b"\n", LINES_TRIED)[:LINES_TRIED]
+    first = [line for line in lines if line.strip()]
+    documents = [_json(line) for line in first]
+    objects = sum(each is not None and isinstance(each.value, dict) for each in documents)
+    return len(first) > 1 and objects * 2 >= len(first)
+
+
+def _line_pieces(file: str, data: bytes) -> Iterator[RawPiece]:
+    start = 0
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if line.strip():
+            end = start + len(line)
+            origin = Origin(file, start=start, end=end, line=number, column=1)
+            text = line.decode("utf-8", "replace")[:LONGEST_TEXT]
+            problem = None
+            try:
+                kind = _type(parse(data, start, end).value)
+            except JsonError as error:
+                kind, problem = "broken", f"not JSON: {error.reason}"
+            yield RawPiece("lines", f"line {number}", kind, text, origin, problem)
+        start += len(line) + 1
+
+
+def _paragraphs(file: str, data: bytes) -> Iterator[RawPiece]:
+    """Yield the text between blank lines, in chunks of bounded length."""
+    places = LineColumns(data)
+    start = begin = 0
+    lines: list[bytes] = []
+    for line in (*data.split(b"\n"), b""):
+        if lines and (not line.strip() or len(lines) == LINES_IN_A_CHUNK):
+            chunk, place = b"\n".join(lines), places.at(begin)
+            origin = Origin(file, start=begin, end=begin + len(chunk), line=place.line, column=place.column)
+            text = chunk.decode("utf-8", "replace")[:LONGEST_TEXT]
+            yield RawPiece("text", f"line {place.line}", "text", text, origin)
+            lines = []
+        if line.strip():
+            begin = begin if lines else start
+            lines.append(line)
+        start += len(line) + 1
+
+
+def _is_binary(data: bytes) -> bool:
+    head = data[:8192]
+    if b"\0" in head:
+        return True
+    odd = head.decode("utf-8", "replace").count("\ufffd")
+    return odd > len(head) // 10
+
+
+def _byte_piece(file: str, data: bytes) -> RawPiece:
+    rows = []
+    for start in range(0, min(len(data), BYTES_SHOWN), 16):
+        row = data[start : start + 16]
+        text = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in row)
+        rows.append(f"{start:08x}  {row.hex(' '):<47}  {text}")
+    origin = Origin(file, start=0, end=min(len(data), BYTES_SHOWN), line=1, column=1)
+    return RawPiece("bytes", "first bytes", BYTES, "\n".join(rows), origin)

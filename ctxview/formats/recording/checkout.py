@@ -1,0 +1,230 @@
+"""Checks out moments of a recording: writes their files to a private folder in the user's cache.
+
+Each process has its own folder and holds a lock in it. A folder whose lock is free was left behind by a
+process that has ended, and the next process removes it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import fcntl
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from itertools import count
+from pathlib import Path
+from typing import Final
+from weakref import finalize
+
+from msgspec import Struct, field
+
+from ctxview.files.open_file import open_file_beneath
+from ctxview.files.reading import ReadError
+from ctxview.files.undo_copies import close, write_all
+from ctxview.files.user_folders import cache_folder
+from ctxview.recording.frames import DamagedRecordingError
+from ctxview.recording.manifest import (
+    BorrowedFile,
+    Entry,
+    Manifest,
+    RecordedFile,
+    RecordedFolder,
+    RefusedName,
+    SkippedFile,
+)
+from ctxview.recording.reader import Recording
+
+MOST_BYTES: Final = 64 * 1024**3
+"""The largest checkout; it may also not take more than half of the free disk space."""
+
+_NEW: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_NAME: Final = "moments"
+_LOCK: Final = "lock"
+_numbers = count(1)
+
+
+class Checkout(Struct, frozen=True, weakref=True):
+    """The files of a moment on disk; they are removed when this object is.
+
+    `folder` holds the files; `path` is the recorded path: the folder itself or one file in it.
+    """
+
+    base: Path
+    folder: Path
+    path: Path
+    manifest: Manifest
+    size: int
+    refused: tuple[RefusedName, ...]
+    problems: list[tuple[str, str]] = field(default_factory=list)
+    """Names of files without content, and why."""
+
+    @property
+    def left_out(self) -> Iterator[tuple[str, str]]:
+        """Names of files that the recorder could not record, and why."""
+        return ((name, each.reason) for name, each in self.manifest.items() if isinstance(each, SkippedFile))
+
+
+def check_out(
+    recording: Recording, number: int, others: Iterable[Checkout] = (), lender: Path | None = None
+) -> Checkout:
+    """Write the files of moment `number` to a new folder, reusing files of `others` where they are equal.
+
+    `lender` is the folder of files that were borrowed instead of copied. Raises `DamagedRecordingError` when
+    the moment cannot be read or is too large, `OSError` when the folder cannot be made.
+    """
+    recorded = recording.at(number)
+    size = sum(
+        entry.size for entry in recorded.manifest.values() if isinstance(entry, RecordedFile | BorrowedFile)
+    )
+    base = new_temp_folder()
+    path = base / recording.info.place
+    folder = path if recording.info.is_folder else path.parent
+    done = Checkout(base, folder, path, recorded.manifest, size, recorded.refused)
+    # Registered before any file is written, so that the folder is removed in every case.
+    finalize(done, remove_temp_folder, base)
+    space = os.statvfs(base)
+    if size > min(MOST_BYTES, space.f_bavail * space.f_frsize // 2):
+        raise DamagedRecordingError(f"its files have {size:,} bytes, too many to be written to the disk")
+    near = list(others)
+    done.folder.mkdir(parents=True, mode=0o700)
+    for name, entry in sorted(recorded.manifest.items()):
+        try:
+            _put(recording, done.folder / name, name, entry, near, lender)
+        except (DamagedRecordingError, ReadError) as error:
+            reason = error.reason if isinstance(error, ReadError) else str(error)
+            done.problems.append((name, reason))
+        except OSError as error:
+            done.problems.append((name, f"it cannot be written: {error.strerror or error}"))
+    return done
+
+
+def _put(
+    recording: Recording, path: Path, name: str, entry: Entry, near: list[Checkout], lender: Path | None
+) -> None:
+    match entry:
+        case RecordedFolder():
+            path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        case RecordedFile():
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if not any(_linked(other, name, entry, path) for other in near):
+                _write(recording, path, name, entry, near)
+        case BorrowedFile():
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            _borrow(path, name, entry, lender)
+        case SkippedFile():
+            pass
+
+
+def _linked(other: Checkout, name: str, entry: RecordedFile, path: Path) -> bool:
+    """Hard-link the same file of another moment; False when that is not possible."""
+    if other.manifest.get(name) != entry:
+        return False
+    with suppress(OSError):
+        os.link(other.folder / name, path, follow_symlinks=False)
+        return True
+    return False
+
+
+def _write(recording: Recording, path: Path, name: str, entry: RecordedFile, near: list[Checkout]) -> None:
+    if sum(ref.length for ref in entry.refs) != entry.size:
+        raise DamagedRecordingError("its size is not that of its content")
+    with _new_file(path, entry) as descriptor:
+        done = _copy_beginning(descriptor, name, entry, near)
+        for ref in entry.refs.behind(done):
+            write_all(descriptor, recording.content(ref))
+
+
+def _copy_beginning(descriptor: int, name: str, entry: RecordedFile, near: list[Checkout]) -> int:
+    """Copy the chunks that another checkout begins with too; return their number."""
+    for other in near:
+        earlier = other.manifest.get(name)
+        shared = entry.refs.shared(earlier.refs) if isinstance(earlier, RecordedFile) else 0
+        if shared * 2 > len(entry.refs):
+            length = sum(ref.length for ref in entry.refs.first(shared))
+            with suppress(ReadError):
+                if open_file_beneath(other.folder, name).copy_to(descriptor, length):
+                    return shared
+            os.ftruncate(descriptor, 0)
+            os.lseek(descriptor, 0, os.SEEK_SET)
+    return 0
+
+
+def _borrow(path: Path, name: str, entry: BorrowedFile, lender: Path | None) -> None:
+    if lender is None:
+        raise DamagedRecordingError("its content is not in the recording")
+    held = open_file_beneath(lender, name)
+    with _new_file(path, entry) as descriptor:
+        copied = held.copy_to(descriptor, entry.size)
+        copy = open_file_beneath(path.parent, path.name)
+        if not copied or copy.fingerprint(entry.size) != entry.fingerprint:
+            raise DamagedRecordingError("it was too large to be copied then, and has been rewritten since")
+
+
+@contextmanager
+def _new_file(path: Path, entry: RecordedFile | BorrowedFile) -> Iterator[int]:
+    """Open a new file for writing; it gets the mode and time of `entry`, or is removed on an error."""
+    descriptor = os.open(path, _NEW, 0o600)
+    try:
+        yield descriptor
+        os.fchmod(descriptor, entry.mode & 0o777 | 0o400)
+        with suppress(OSError, OverflowError):
+            os.utime(descriptor, ns=(entry.modified, entry.modified))
+    except BaseException:
+        path.unlink()
+        raise
+    finally:
+        close(descriptor)
+
+
+def new_temp_folder() -> Path:
+    """Make an empty private folder; raises `OSError`."""
+    folder = _process_folder(os.getpid(), cache_folder()) / str(next(_numbers))
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+def remove_temp_folder(folder: Path) -> None:
+    """Remove a private folder with its content; entries that cannot be removed are left."""
+    for place, folders, files in os.walk(folder, topdown=False):
+        for name in files:
+            with suppress(OSError):
+                Path(place, name).unlink()
+        for name in folders:
+            with suppress(OSError):
+                Path(place, name).rmdir()
+    with suppress(OSError):
+        folder.rmdir()
+
+
+@cache
+def _process_folder(process: int, home: Path) -> Path:
+    """The folder of this process, made when it is first needed."""
+    above = home.resolve() / _NAME
+    above.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _sweep(above)
+    folder = above / f"{process}-{os.urandom(6).hex()}"
+    folder.mkdir(mode=0o700)
+    descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    atexit.register(_remove_at_exit, process, folder, descriptor)
+    return folder
+
+
+def _remove_at_exit(process: int, folder: Path, descriptor: int) -> None:
+    if os.getpid() == process:
+        remove_temp_folder(folder)
+        close(descriptor)
+
+
+def _sweep(above: Path) -> None:
+    """Remove the folders of processes that ended without doing so."""
+    with suppress(OSError):
+        for folder in list(above.iterdir()):
+            with suppress(OSError):
+                descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    remove_temp_folder(folder)
+                finally:
+                    close(descriptor)

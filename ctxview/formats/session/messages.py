@@ -1,0 +1,181 @@
+"""The messages of a session: parsed lines, their place in the prompt, their rows and their texts to check."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from ctxview.core.origin import JsonValue
+from ctxview.formats.kit.history_line import HistoryLine
+from ctxview.formats.session.model import as_text
+from ctxview.formats.session.profile import Profile
+
+DEEPEST = 8
+"""How deep nested parts are read."""
+
+CALL_TYPES = frozenset(("start", "tool_call", "approval_request"))
+"""Events that carry an id but no output."""
+
+LONGEST_SHOWN = 64 * 1024
+"""How much of a broken or over-long line is shown."""
+
+
+class Message(Struct, frozen=True):
+    """One line of the messages; `kind` is text, image, tool result, broken, blank or too long."""
+
+    role: str | None
+    kind: str
+    text: str
+    run: str | None = None
+    name: str | None = None
+    answers: tuple[str, ...] = ()
+    """The ids of the tool calls whose results this message holds."""
+
+
+def message_in(line: HistoryLine) -> Message:
+    """Return the message on a line; a broken or blank line is a message too."""
+    value = line.value
+    if value is None:
+        if line.is_blank:
+            return Message(None, "blank", "")
+        text = line.content[:LONGEST_SHOWN].decode("utf-8", "replace")
+        return Message(None, "too long" if line.cut else "broken", text)
+    content = value.get("content")
+    role, run, name = (as_text(value.get(key)) for key in ("role", "run", "name"))
+    if isinstance(content, str):
+        return Message(role, "text", content, run, name)
+    answers = answers_in(content)
+    kinds = {kind for part in parts_of(content) if isinstance(kind := part.get("type"), str)}
+    kind = "tool result" if "tool_result" in kinds else "image" if kinds == {"image"} else "text"
+    return Message(role, kind, content_text(content), run, name, answers)
+
+
+def answers_in(content: JsonValue) -> tuple[str, ...]:
+    """Return the ids of the tool calls whose results `content` holds."""
+    return tuple(
+        call
+        for part in parts_of(content)
+        if part.get("type") == "tool_result" and isinstance(call := part.get("tool_call_id"), str)
+    )
+
+
+def outputs_in(value: dict[str, JsonValue], event: str) -> Iterator[str]:
+    """Yield the outputs that a record gives for the tool call or the event with the id `event`."""
+    for part in parts_of(value.get("content")):
+        if part.get("type") == "tool_result" and part.get("tool_call_id") == event:
+            yield content_text(part.get("content"))
+    if value.get("id") == event and value.get("type") not in CALL_TYPES:
+        texts = (content_text(value.get(name)) for name in ("content", "output", "text"))
+        yield from filter(None, texts)
+
+
+def content_text(content: JsonValue, depth: int = 0) -> str:
+    """Return the text of `content`: a string, or the texts of its parts, a line each."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list) or depth > DEEPEST:
+        return ""
+    return "\n".join(filter(None, (_part_text(part, depth) for part in content)))
+
+
+def prompt_text(value: dict[str, JsonValue]) -> str:
+    """Return the text as the prompt takes it: of each part its text or its content, if that is a string."""
+    content = value.get("content")
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    texts = (part.get("text", part.get("content")) for part in content if isinstance(part, dict))
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def parts_of(content: JsonValue) -> Iterator[dict[str, JsonValue]]:
+    if isinstance(content, list):
+        yield from (part for part in content if isinstance(part, dict))
+
+
+def large_texts(content: JsonValue, least: int) -> Iterator[str]:
+    """Yield the strings of `content` with at least `least` bytes, which are worth storing only once."""
+    for text in (content, *(part.get("content", part.get("text")) for part in parts_of(content))):
+        # A character has at most four bytes, so short texts need no encoding.
+        if isinstance(text, str) and len(text) * 4 >= least and size_of(text) >= least:
+            yield text
+
+
+def size_of(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def _part_text(part: JsonValue, depth: int) -> str:
+    if not isinstance(part, dict):
+        return ""
+    for name in ("text", "content"):
+        if name in part:
+            return content_text(part[name], depth + 1)
+    path = part.get("path")
+    return f"[image {path}]" if isinstance(path, str) else ""
+
+
+class PromptVerdict(Struct, frozen=True):
+    """Whether a line reaches the prompt, and if not why."""
+
+    line: HistoryLine
+    visible: bool
+    reason: str | None
+
+
+def prompt_view(tail: Sequence[HistoryLine], profile: Profile) -> list[PromptVerdict]:
+    """Return for each of the last lines whether the prompt shows it, in their order, without blank lines."""
+    room = _PromptRoom(profile)
+    verdicts = [
+        PromptVerdict(line, reason is None, reason) for line in reversed(tail) for reason in room.taken(line)
+    ]
+    return verdicts[::-1]
+
+
+class _PromptRoom:
+    """The space in the prompt, filled from the newest message back until the first that does not fit."""
+
+    def __init__(self, profile: Profile) -> None:
+        self._profile = profile
+        self._read = self._used = 0
+        self._full = False
+
+    def taken(self, line: HistoryLine) -> Iterator[str | None]:
+        """Yield why the line is not shown, or None when it is shown; nothing for a blank line."""
+        self._read += line.size + line.ending
+        if not line.is_blank:
+            yield why_dropped(line, self._profile) or self._why_no_room(line)
+
+    def _why_no_room(self, line: HistoryLine) -> str | None:
+        window, most = self._profile.limits.prompt_window, self._profile.limits.prompt_history
+        if window is not None and self._read > window:
+            return f"the prompt reads only the last {window:,} bytes of the messages"
+        if most is None:
+            return None
+        cost = prompt_bytes(line) + (self._used > 0)
+        self._full = self._full or self._used + cost > most
+        if self._full:
+            return f"the prompt holds only {most:,} bytes of messages, the newest first"
+        self._used += cost
+        return None
+
+
+def prompt_bytes(line: HistoryLine) -> int:
+    """Return how many bytes a message takes in the prompt, as `- role: text`."""
+    value = line.value or {}
+    return len("- : ") + size_of(str(value.get("role"))) + size_of(prompt_text(value).strip())
+
+
+def why_dropped(line: HistoryLine, profile: Profile) -> str | None:
+    """Return why a line never reaches the prompt, even as the newest, or None when it may."""
+    limit = profile.limits.prompt_line
+    if limit is not None and line.size > limit:
+        return f"{line.size:,} bytes: lines over {limit:,} never reach the prompt"
+    value = line.value
+    if value is None:
+        return line.problem or "the line cannot be read"
+    if not isinstance(value.get("role"), str):
+        return "the message has no role"
+    return None if prompt_text(value).strip() else "the message has no text"

@@ -1,0 +1,215 @@
+"""The candidates for a pack in the builder's order, the first fit for a budget, and allowed sources.
+
+The order, the estimate and the text layout are those of the profile. Nothing is written here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct
+
+from ctxview.analysis.tokens import ESTIMATES
+from ctxview.core.origin import JsonValue
+from ctxview.formats.kit.folder import EntryKind, FolderFile
+from ctxview.formats.kit.history import HistoryStream
+from ctxview.formats.session.grammar import EVENTS, MESSAGES, is_hash_id, is_name
+from ctxview.formats.session.model import Session
+from ctxview.formats.session.profile import Profile
+
+FENCE = "```"
+LONGEST_COUNTED = 2_000_000
+EXACT_COUNTER = "o200k_base"
+DERIVED = {
+    "summary": "context/summary.md",
+    "facts": "context/facts.jsonl",
+    "decisions": "context/decisions.jsonl",
+    "todo": "context/todo.md",
+    "refs": "context/refs.jsonl",
+}
+"""The files that are taken whole, by kind."""
+
+
+SESSION_SOURCES = frozenset(
+    (
+        MESSAGES,
+        EVENTS,
+        "latest.md",
+        "state",
+        "cwd",
+        "created_at",
+        "updated_at",
+        "meta.json",
+    )
+)
+CONTEXT_SOURCES = frozenset(
+    (
+        "budget",
+        "pack.json",
+        "pack.md",
+        "plan.json",
+        "summary.md",
+        "todo.md",
+        "facts.jsonl",
+        "decisions.jsonl",
+        "refs.jsonl",
+    )
+)
+CHILD_SOURCES = frozenset(("handoff.md", "result.md", "refs.jsonl"))
+
+
+class Candidate(Struct, frozen=True):
+    """One source that a pack could hold; `tokens` by the profile's estimate, None when it has none."""
+
+    kind: str
+    source: str
+    text: str
+    tokens: int | None
+    range: str | None = None
+
+
+class PackChoice(Struct, frozen=True):
+    """A candidate, whether the pack takes it, and why or why not."""
+
+    candidate: Candidate
+    taken: bool
+    why: str
+
+
+def estimate(text: str, profile: Profile) -> int | None:
+    """Return the tokens of `text` by the profile's estimate, or None when the profile has none."""
+    counter = ESTIMATES.get(profile.pack.estimator or "")
+    return None if counter is None else max(profile.pack.minimum, counter.count(text))
+
+
+def candidates(
+    session: Session, messages: HistoryStream, profile: Profile, recent: int | None = None
+) -> list[Candidate]:
+    """Return all candidates of the builder: each source that exists and is not blank."""
+    count = profile.pack.recent_messages if recent is None else recent
+    found: list[Candidate] = []
+    for part in session.pinned:
+        # The builder silently skips links and names that a path cannot safely hold.
+        if part.kind is EntryKind.FILE and not any(char in part.name for char in "\0\t\n"):
+            found += _whole("system", part, profile)
+    for kind, name in DERIVED.items():
+        found += _whole(kind, session.part(name), profile)
+    text, lines = tail_text(messages, count) if count > 0 else ("", 0)
+    if lines:
+        found.append(Candidate("recent_messages", MESSAGES, text, estimate(text, profile), f"tail:{lines}"))
+    for child in session.children:
+        found += _whole("child_result", child.part("result.md"), profile)
+        found += _whole("child_refs", child.part("refs.jsonl"), profile)
+    return found
+
+
+def first_fit(offered: Iterable[Candidate], budget: int | None) -> list[PackChoice]:
+    """Choose in order every candidate that still fits; a smaller one may fit after a larger one did not."""
+    choices, used = [], 0
+    for each in offered:
+        cost = each.tokens or 0
+        if not budget:
+            choices.append(PackChoice(each, True, "there is no budget, so everything is taken"))
+        elif used + cost <= budget:
+            used += cost
+            choices.append(PackChoice(each, True, f"fits: {used} of {budget} used"))
+        else:
+            left = budget - used
+            choices.append(PackChoice(each, False, f"needs {cost}, but only {left} of {budget} are left"))
+    return choices
+
+
+def tail_text(messages: HistoryStream, count: int) -> tuple[str, int]:
+    """Return the last messages as the pack holds them, and how many there are."""
+    wanted = count
+    while True:
+        tail = messages.tail(wanted)
+        lines = [line for line in tail if not line.is_blank][-count:]
+        if len(lines) == count or len(tail) < wanted:
+            break
+        wanted *= 2
+    text = "".join(f"{line.content.decode('utf-8', 'replace')}\n" for line in lines)
+    return text, len(lines)
+
+
+def pack_value(session: Session, budget: int | None, taken: Sequence[Candidate]) -> dict[str, JsonValue]:
+    """Return the content of pack.json."""
+    items: list[JsonValue] = []
+    for each in taken:
+        item: dict[str, JsonValue] = {"kind": each.kind, "source": each.source, "tokens": each.tokens}
+        items.append(item | ({"range": each.range} if each.range is not None else {}))
+    value: dict[str, JsonValue] = {"session": session.name, "items": items}
+    if session.agent is not None:
+        value["agent"] = session.agent
+    if budget is not None:
+        value["budget_tokens"] = budget
+    return value
+
+
+def pack_text(session: Session, budget: int | None, taken: Sequence[Candidate], profile: Profile) -> str:
+    """Return the content of pack.md."""
+    head = [("session", session.name), ("agent", session.agent), ("budget_tokens", budget)]
+    pieces = [f"{profile.pack.title or '# Context Pack'}\n\n"]
+    pieces += [f"{key}: {value}\n" for key, value in head if value is not None]
+    return "".join([*pieces, "\n", *(section(each) for each in taken)])
+
+
+def section(candidate: Candidate) -> str:
+    """Return the section of one source in pack.md."""
+    head = [("source", candidate.source), ("range", candidate.range), ("tokens", candidate.tokens)]
+    lines = "".join(f"{key}: {value}\n" for key, value in head if value is not None)
+    body = candidate.text if candidate.text.endswith("\n") else f"{candidate.text}\n"
+    return f"## {candidate.kind}\n\n{lines}\n{FENCE}text\n{body}{FENCE}\n\n"
+
+
+def _whole(kind: str, part: FolderFile, profile: Profile) -> Iterator[Candidate]:
+    if part.readable and not part.is_blank:
+        yield Candidate(kind, part.name, part.text, estimate(part.text, profile))
+
+
+def source_fault(source: str) -> str | None:
+    """Return why a pack may not take `source`, or None when it may."""
+    if not source:
+        return "it is empty"
+    if source.startswith("/"):
+        return "it is absolute"
+    parts = source.split("/")
+    for part, reason in (("", "an empty part"), (".", "a part ."), ("..", "a part ..")):
+        if part in parts:
+            return f"it has {reason}"
+    match parts:
+        case [name] if name in SESSION_SOURCES:
+            return None
+        case ["context", name] if name in CONTEXT_SOURCES:
+            return None
+        case ["context", "pinned" | "swap" | "dedup", name] if is_name(name) or is_hash_id(name):
+            return None
+        case ["context", "child", name, file] if is_name(name) and file in CHILD_SOURCES:
+            return None
+        case ["context", "child", name, "artifact", file] if is_name(name) and is_name(file):
+            return None
+        case ["context", "child", *_]:
+            return "of a child only handoff.md, result.md, refs.jsonl and artifacts can be taken"
+    return "it is not the place of a pack source"
+
+
+def is_child_history(source: str) -> bool:
+    """Return whether `source` is the history of a child, which only the child may use."""
+    parts = source.split("/")
+    return parts[-1] in (MESSAGES, EVENTS) and len(parts) > 1
+
+
+def counted_by(tokens: int, text: str, profile: Profile) -> str | None:
+    """Return the name of a counter that gives `tokens` for `text`, the profile's first, or None."""
+    if estimate(text, profile) == tokens:
+        return profile.pack.estimator
+    for name, counter in ESTIMATES.items():
+        if max(1, counter.count(text)) == tokens:
+            return name
+    if len(text) > LONGEST_COUNTED:
+        return None
+    # Loading the table is slow, so it is tried only when all estimates have failed.
+    from ctxview.analysis.tokens import exact_counter
+
+    counter = exact_counter(EXACT_COUNTER)
+    return counter.name if counter.exact and counter.count(text) == tokens else None

@@ -1,0 +1,238 @@
+"""Read a session folder into a `Session`, and its `gc.policy` into limits. Histories are not read here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ctxview.files.change_detector import stamp_of
+from ctxview.files.strict_json.document import JsonError, parse
+from ctxview.formats.kit.folder import EntryKind, FolderFile, SourceFolder
+from ctxview.formats.kit.json_records import JsonRecordFile, line_spans, read_records
+from ctxview.formats.session.grammar import EVENTS, MESSAGES, duration, is_name
+from ctxview.formats.session.model import (
+    CHILD_FILES,
+    CONTEXT_FILES,
+    SESSION_FILES,
+    Blob,
+    BlobStore,
+    ChildChannel,
+    GcPolicy,
+    GcPolicyLine,
+    JsonPart,
+    Pack,
+    Plan,
+    Session,
+)
+from ctxview.formats.session.profile import Profile
+
+MOST_CHILDREN = 2000
+MOST_PINNED = 2000
+LARGEST_PART = 8 * 1024 * 1024
+"""A larger derived file is reported as unreadable instead of loaded."""
+DEEPEST = 6
+MOST_WALKED = 20_000
+UNCHECKED = ("terminal", "workspace", "workspace-overlay")
+"""Folders of the runtime beside the session that are not searched for links and open permissions."""
+
+
+def read_session(folder: SourceFolder) -> Session:
+    """Read everything small in the folder; raises nothing."""
+    names = (*SESSION_FILES, *(f"context/{name}" for name in CONTEXT_FILES))
+    parts = {name: folder.read(name, LARGEST_PART) for name in names}
+    parts |= {name: _unread(folder, name) for name in (MESSAGES, EVENTS)}
+    pinned = [f"context/pinned/{entry.name}" for entry in folder.entries("context/pinned")]
+    manifest = folder.read(".store/manifest.json", LARGEST_PART)
+    links, wide_open = _walk(folder)
+    children = [entry for entry in folder.entries("context/child") if entry.kind is EntryKind.FOLDER]
+    odd = [entry for entry in folder.entries("context/child") if entry.kind is not EntryKind.FOLDER]
+    return Session(
+        folder=folder,
+        name=folder.root.absolute().name,
+        agent=agent_of(folder.root),
+        entries=folder.entries(),
+        context_entries=folder.entries("context"),
+        parts=parts,
+        meta=read_json(parts["meta.json"]),
+        runtime_state=read_json(parts["state.json"]),
+        facts=read_records(parts["context/facts.jsonl"]),
+        decisions=read_records(parts["context/decisions.jsonl"]),
+        refs=read_records(parts["context/refs.jsonl"]),
+        pinned=tuple(folder.read(name, LARGEST_PART) for name in pinned[:MOST_PINNED]),
+        swap=_blob_store(folder, "swap", "chunk", parts),
+        dedup=_blob_store(folder, "dedup", "blob", parts),
+        pack=Pack(read_json(parts["context/pack.json"]), parts["context/pack.md"]),
+        plan=Plan(read_json(parts["context/plan.json"])),
+        gc=_gc_policy(parts["context/gc.policy"]),
+        children=tuple(_child(folder, entry.name) for entry in children[:MOST_CHILDREN]),
+        odd_children=tuple(odd),
+        links=links,
+        wide_open=wide_open,
+        manifest=read_json(manifest) if manifest.exists else None,
+    )
+
+
+def read_again(session: Session) -> Session:
+    """Read the same folder again, but only the changed files; often only the histories have changed."""
+    folder = session.folder
+    if not folder.seen.still_true():
+        return read_session(folder.again())
+    parts = {**session.parts, **{name: _unread(folder, name) for name in (MESSAGES, EVENTS)}}
+    return session if parts == session.parts else replace(session, parts=parts)
+
+
+def agent_of(root: Path) -> str | None:
+    """Return the agent of a session folder at `…/AGENT/session/NAME`, or None elsewhere."""
+    path = root.absolute()
+    return path.parent.parent.name or None if path.parent.name == "session" else None
+
+
+def read_json(part: FolderFile) -> JsonPart:
+    if part.data is None or not part.data.strip():
+        return JsonPart(part)
+    try:
+        return JsonPart(part, parse(part.data))
+    except JsonError as error:
+        return JsonPart(part, None, error)
+
+
+class GcLimits(Struct, frozen=True):
+    """The settings of `gc.policy`; an invalid value is None, so that a mistake never deletes anything."""
+
+    pack_ttl: int | None
+    swap_ttl: int | None
+    dedup_min_refs: int | None
+    keep_messages: bool
+    keep_events: bool
+    written: dict[str, str]
+    """The values as written, defaults included."""
+    problems: tuple[str, ...] = ()
+
+    def setting(self, key: str) -> str:
+        return f"{key}={self.written.get(key, '?')}"
+
+
+def parse_gc_policy(session: Session, profile: Profile) -> GcLimits:
+    """Return the session's policy, with the profile's defaults for missing settings."""
+    part = session.gc.part
+    if part.exists and part.data is None:
+        problem = f"gc.policy cannot be read ({part.problem}), so nothing is collected"
+        return GcLimits(None, None, None, True, True, {}, (problem,))
+    written = dict(profile.gc_defaults or {})
+    problems: list[str] = []
+    known = profile.words.gc_keys
+    for setting in session.gc.settings:
+        if not setting.key or (known and setting.key not in known):
+            problems.append(f"line {setting.line} of gc.policy is not understood and has no effect")
+        else:
+            written[setting.key] = setting.value
+
+    def refuse(key: str, expected: str) -> None:
+        if key in written:
+            problems.append(f"{key}={written[key]} is not a {expected}: nothing is collected by it")
+
+    times: dict[str, int | None] = {}
+    for key in ("pack_ttl", "swap_ttl"):
+        times[key] = duration(written.get(key, ""))
+        if times[key] is None:
+            refuse(key, "duration such as 30d")
+    refs = written.get("dedup_min_refs", "")
+    least = int(refs) if refs.isascii() and refs.isdigit() and len(refs) < 10 else None
+    if least is None:
+        refuse("dedup_min_refs", "number")
+    return GcLimits(
+        pack_ttl=times["pack_ttl"],
+        swap_ttl=times["swap_ttl"],
+        dedup_min_refs=least,
+        keep_messages=written.get("keep_messages") != "0",
+        keep_events=written.get("keep_events") != "0",
+        written=written,
+        problems=tuple(problems),
+    )
+
+
+def _unread(folder: SourceFolder, name: str) -> FolderFile:
+    """Return a history without its bytes: only whether it exists."""
+    entry = folder.entry(name)
+    problem = None if entry.kind is EntryKind.FILE else f"this is {entry.kind.description}"
+    if entry.kind is EntryKind.ABSENT:
+        problem = "there is no such file"
+    return FolderFile(name, folder.file(name), entry.kind, None, problem, entry.modified)
+
+
+def _blob_store(folder: SourceFolder, area: str, kind: str, parts: dict[str, FolderFile]) -> BlobStore:
+    place = f"context/{area}/{kind}"
+    names = ((entry, f"{place}/{entry.name}") for entry in folder.entries(place))
+    blobs = (Blob(entry.name, name, folder.file(name), entry) for entry, name in names)
+    return BlobStore(read_records(parts[f"context/{area}/index.jsonl"]), tuple(blobs))
+
+
+def _gc_policy(part: FolderFile) -> GcPolicy:
+    data = part.data or b""
+    settings = []
+    for index, start, end in line_spans(data):
+        line = data[start:end].decode("utf-8", "replace").strip()
+        if line and not line.startswith("#"):
+            key, equals, value = line.partition("=")
+            settings.append(
+                GcPolicyLine(index + 1, start, end, key.strip() if equals else "", value.strip() or line)
+            )
+    return GcPolicy(part, tuple(settings))
+
+
+def _child(folder: SourceFolder, name: str) -> ChildChannel:
+    place = f"context/child/{name}"
+    parts = {file: folder.read(f"{place}/{file}", LARGEST_PART) for file in CHILD_FILES}
+    refs: JsonRecordFile = read_records(parts["refs.jsonl"])
+    state, exists = _own_session(folder, parts["agent"].value, parts["session"].value)
+    return ChildChannel(
+        name=name,
+        entries=folder.entries(place),
+        parts=parts,
+        refs=refs,
+        artifacts=folder.entries(f"{place}/artifact"),
+        own_state=state,
+        own_session=exists,
+    )
+
+
+def _own_session(
+    folder: SourceFolder, agent: str | None, session: str | None
+) -> tuple[str | None, bool | None]:
+    """Return state and existence of a child's session, each None when its place is unknown."""
+    root = folder.root
+    agents = root.absolute().parent.parent.parent
+    if agent_of(root) is None or agents.name != "agent":
+        return None, None
+    if not agent or not session or not is_name(agent) or not is_name(session):
+        return None, None
+    home = SourceFolder(agents)
+    place = f"{agent}/session/{session}"
+    folder.seen.note(agents / place / "state", stamp_of(agents / place / "state"))
+    if home.entry(place).kind is not EntryKind.FOLDER:
+        return None, False
+    return home.read(f"{place}/state", LARGEST_PART).value, True
+
+
+def _walk(folder: SourceFolder) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of all links, and of all entries open to others than the owner, within bounds."""
+    links: list[str] = []
+    wide: list[str] = []
+    waiting = [("", 0)]
+    walked = 0
+    while waiting and walked < MOST_WALKED:
+        place, depth = waiting.pop()
+        for entry in folder.entries(place):
+            walked += 1
+            name = f"{place}/{entry.name}" if place else entry.name
+            if name in UNCHECKED:
+                continue
+            if entry.kind is EntryKind.LINK:
+                links.append(name)
+            elif entry.mode & 0o077:
+                wide.append(name)
+            if entry.kind is EntryKind.FOLDER and depth < DEEPEST:
+                waiting.append((name, depth + 1))
+    return tuple(sorted(links)), tuple(sorted(wide))

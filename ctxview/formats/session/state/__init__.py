@@ -1,0 +1,127 @@
+"""Build the state of a session from its parts, and the todo list from todo.md and the plan."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from ctxview.core.origin import Origin
+from ctxview.core.state import ContextState, Event, Todo, TodoItem
+from ctxview.formats.kit.state_parts import count_blocks
+from ctxview.formats.session.forms import session_form, text_form_of
+from ctxview.formats.session.grammar import session_time
+from ctxview.formats.session.model import node_states
+from ctxview.formats.session.state.budgets import build_budgets
+from ctxview.formats.session.state.gaps import build_gaps
+from ctxview.formats.session.state.inputs import SessionStateInputs
+from ctxview.formats.session.state.references import build_refs
+from ctxview.formats.session.state.tiers import build_tiers
+from ctxview.formats.session.survey.citations import cited_rows
+from ctxview.formats.session.transcript import message_transcript
+
+FORMAT = "session"
+MOST_ITEMS = 2000
+_BOX = re.compile(
+    r"^[ \t]{0,32}(?:[-*+]|\d{1,4}[.)])[ \t]{1,8}\[(?P<mark>[ xX~/-])\][ \t]{1,8}(?P<title>\S.{0,1000})"
+)
+_STATUS = {" ": "open", "x": "done", "X": "done", "~": "doing", "/": "doing", "-": "dropped"}
+FINISHED = ("done", "dropped", "cancelled")
+
+
+def build_state(inputs: SessionStateInputs, revision: str, timeline: tuple[Event, ...]) -> ContextState:
+    """Build the state of a session at one revision; facts that are not known yet are listed as gaps."""
+    session = inputs.facts.session
+    tiers = build_tiers(inputs)
+    refs = build_refs(inputs)
+    return ContextState(
+        format=FORMAT,
+        title=session.title,
+        source=str(session.folder.root),
+        revision=revision,
+        tiers=tiers,
+        todo=build_todo(inputs),
+        budgets=build_budgets(inputs),
+        refs=refs,
+        missing=build_gaps(inputs, refs),
+        timeline=timeline,
+        counts=count_blocks(tiers, inputs.counter),
+        form=session_form(session),
+        extra=_extra(inputs),
+        transcript=message_transcript(inputs.facts.history.messages, inputs.profile, inputs.lines_then),
+        citations=cited_rows(refs, inputs.facts.survey),
+    )
+
+
+def _extra(inputs: SessionStateInputs) -> dict[str, str]:
+    session, survey = inputs.facts.session, inputs.facts.survey
+    facts = {"profile": inputs.profile.name, "state": session.state or "unknown"}
+    words = (("agent", session.agent), ("cwd", session.part("cwd").value), ("scope", session.scope))
+    facts |= {name: value for name, value in words if value is not None}
+    for name in ("created_at", "updated_at"):
+        if (time := session_time(session.part(name).value)) is not None:
+            facts[name.removesuffix("_at")] = f"{time:%Y-%m-%d %H:%M} UTC"
+    if inputs.facts.history.store is not None:
+        facts["store"] = "columnar"
+    if survey is None:
+        facts["messages"] = "being read"
+    else:
+        then, now = inputs.messages_then, survey.messages.records
+        facts["messages"] = f"{now:,}" if inputs.as_of is None or then is None else f"{then:,} of {now:,}"
+        events = survey.events.records
+        facts["events"] = f"{events:,}" if inputs.as_of is None else f"{inputs.events_then:,} of {events:,}"
+        facts["runs"] = f"{len(survey.runs.runs) + survey.runs.forgotten:,}"
+        runs = survey.runs.runs
+        given, answered = sum(run.input_tokens for run in runs), sum(run.output_tokens for run in runs)
+        if given or answered:
+            facts["usage"] = f"{given:,} in, {answered:,} out"
+    if inputs.as_of is not None:
+        latest = "summary, facts and pack" if inputs.lines_then is not None else "messages, summary and pack"
+        facts["as of"] = f"{inputs.as_of.description}; {latest} are shown as they are now"
+    return facts
+
+
+def build_todo(inputs: SessionStateInputs) -> Todo | None:
+    """Return the todo list, or None when there is neither a todo file nor a plan."""
+    part = inputs.facts.session.part("context/todo.md")
+    items = [*_boxes(inputs), *_nodes(inputs)][:MOST_ITEMS]
+    form = text_form_of(part)
+    if not items and form is None:
+        return None
+    finished = sum(item.status in FINISHED for item in items)
+    current = next((index for index, item in enumerate(items) if item.status not in FINISHED), None)
+    marked = tuple(replace(item, current=index == current) for index, item in enumerate(items))
+    return Todo(
+        summary=f"{finished} of {len(items)} done" if items else "nothing to do",
+        total=len(items),
+        step=None if current is None else current + 1,
+        cursor=None,
+        items=marked,
+        form=form,
+    )
+
+
+def _boxes(inputs: SessionStateInputs) -> Iterator[TodoItem]:
+    part = inputs.facts.session.part("context/todo.md")
+    offset = 0
+    for number, line in enumerate(part.text.split("\n"), 1):
+        size = len(line.encode("utf-8", "surrogatepass"))
+        found = _BOX.match(line)
+        if found is not None:
+            origin = Origin(part.file, None, offset, offset + size, number, 1)
+            yield TodoItem(
+                None, found["title"].rstrip(), _STATUS[found["mark"]], origin=origin, kept_in="todo.md"
+            )
+        offset += size + 1
+
+
+def _nodes(inputs: SessionStateInputs) -> Iterator[TodoItem]:
+    session = inputs.facts.session
+    states = node_states(session)
+    for node in session.plan.nodes[:MOST_ITEMS]:
+        waits = f" after {', '.join(node.deps)}" if node.deps else ""
+        task = node.word("handoff") or node.word("agent") or ""
+        title = f"{node.name}{waits}: {task}" if task else f"{node.name}{waits}"
+        origin = session.plan.json.origin("nodes", node.index)
+        yield TodoItem(None, title[:1000], states[node.index], origin=origin, kept_in="plan")

@@ -1,0 +1,266 @@
+"""The references of a session with their status: sources, refs, swap, dedup, children and pack items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from ctxview.analysis.diff.values import meaning_of
+from ctxview.core.origin import Origin
+from ctxview.core.state import Ref, RefStatus
+from ctxview.formats.kit.folder import EntryKind
+from ctxview.formats.kit.json_records import JsonRecord
+from ctxview.formats.session.grammar import cited_range, digest_in, parse_citation
+from ctxview.formats.session.model import Blob
+from ctxview.formats.session.pack_candidates import estimate
+from ctxview.formats.session.rules.swap import orphans
+from ctxview.formats.session.state.budgets import is_stale
+from ctxview.formats.session.state.inputs import SessionStateInputs
+from ctxview.formats.session.store.blobs import BlobFacts, uses_by_child
+from ctxview.formats.session.store.content import follow_reference, rebuild
+from ctxview.formats.session.survey.citations import CitationStatus, cited_text, resolve_citation
+
+MOST_REFS = 5000
+LONGEST_TEXT = 4000
+LARGEST_READ = 1024 * 1024
+MOST_CITED = 400
+"""How many records get the text that they cite."""
+_SOURCES = {
+    CitationStatus.RESOLVED: RefStatus.RESOLVED,
+    CitationStatus.BEYOND: RefStatus.DANGLING,
+    CitationStatus.REVERSED: RefStatus.DANGLING,
+    CitationStatus.UNKNOWN: RefStatus.UNKNOWN,
+    CitationStatus.FREE: RefStatus.EXTERNAL,
+}
+_UNFOLLOWED = {"hash": RefStatus.MISMATCH, None: RefStatus.UNKNOWN}
+"""The status of a chunk whose reference failed, by the member at fault; dangling for any other member."""
+
+
+def build_refs(inputs: SessionStateInputs) -> tuple[Ref, ...]:
+    session = inputs.facts.session
+    found = (
+        *_sources(inputs),
+        *(_reference(inputs, record, "", "refs.jsonl") for record in session.refs.records),
+        *(
+            _reference(inputs, record, f"context/child/{child.name}/", child.name)
+            for child in session.children
+            for record in child.refs.records
+        ),
+        *_swapped(inputs),
+        *_shared(inputs),
+        *_orphans(inputs),
+        *_children(inputs),
+        *_pack_items(inputs),
+    )
+    return found[:MOST_REFS]
+
+
+def _sources(inputs: SessionStateInputs) -> Iterator[Ref]:
+    """Yield a reference from each fact and decision to the messages it cites."""
+    facts = inputs.facts
+    for records in (facts.session.facts, facts.session.decisions):
+        for index, record in enumerate(records.records):
+            source = record.text("source")
+            if not source:
+                continue
+            where = parse_citation(source)
+            if inputs.is_later(where):
+                continue
+            citation = resolve_citation(where, facts.survey)
+            text = None
+            if (
+                citation.resolution is CitationStatus.RESOLVED
+                and facts.survey is not None
+                and index < MOST_CITED
+            ):
+                text = cited_text(where, facts.history, facts.survey)
+            yield Ref(
+                id=record.text("id") or f"line {record.line}",
+                kind="source",
+                target=source,
+                status=_SOURCES[citation.resolution],
+                tokens=None,
+                bytes=None,
+                used_by=(record.text("id") or f"line {record.line}",),
+                origin=record.origin("source"),
+                text=text,
+            )
+
+
+def _reference(inputs: SessionStateInputs, record: JsonRecord, base: str, user: str) -> Ref:
+    path = record.text("path") or ""
+    name = path if path.startswith("context/") else f"{base}{path}"
+    parts = path.split("/")
+    # A path outside the session is shown and never followed.
+    leads_out = not path or path.startswith("/") or ":" in parts[0] or ".." in parts
+    entry = None if leads_out else inputs.facts.session.folder.entry(name)
+    found = entry is not None and entry.kind is EntryKind.FILE
+    size = entry.size if entry is not None and found else None
+    text = None
+    if size is not None and size <= LARGEST_READ:
+        text = inputs.facts.session.folder.read(name).text
+    return Ref(
+        id=record.text("id") or f"line {record.line}",
+        kind=record.text("kind") or "ref",
+        target=path or "?",
+        status=RefStatus.RESOLVED if found else RefStatus.EXTERNAL if entry is None else RefStatus.DANGLING,
+        tokens=inputs.tokens(text) if text is not None else None,
+        bytes=size,
+        used_by=(user,),
+        origin=record.origin("path"),
+        text=text[:LONGEST_TEXT] if text is not None else record.text("summary"),
+    )
+
+
+def _swapped(inputs: SessionStateInputs) -> Iterator[Ref]:
+    session = inputs.facts.session
+    for record in session.swap.index.records:
+        name = record.text("id")
+        if name is None:
+            continue
+        blob = session.swap.blob(name)
+        source, where = record.text("source") or "?", record.text("range") or record.text("event") or ""
+        if inputs.is_later(cited_range(source, where)):
+            continue
+        facts = inputs.facts.blob_facts(blob) if blob is not None else None
+        ref = Ref(
+            id=name,
+            kind="swap",
+            target=f"{source} {where}".strip(),
+            status=_blob_status(blob, facts) if blob is not None else _lost_status(inputs, record),
+            tokens=facts.tokens if facts is not None else record.number("tokens"),
+            bytes=blob.entry.size if blob is not None else None,
+            used_by=_users(inputs, name),
+            origin=record.origin(),
+            text=facts.head if facts is not None and facts.head else record.text("summary"),
+        )
+        yield ref if blob is None or facts is None else _followed(inputs, ref, blob, facts)
+
+
+def _lost_status(inputs: SessionStateInputs, record: JsonRecord) -> RefStatus:
+    """Return the status of a missing chunk: whether the histories can rebuild it."""
+    if inputs.facts.survey is None:
+        return RefStatus.UNKNOWN
+    rebuilt = rebuild(inputs.facts, record)
+    if rebuilt.text is None:
+        return RefStatus.DANGLING
+    same = digest_in(record.text("id") or "") in (None, rebuilt.digest)
+    return RefStatus.REBUILDABLE if same else RefStatus.MISMATCH
+
+
+def _followed(inputs: SessionStateInputs, ref: Ref, blob: Blob, facts: BlobFacts) -> Ref:
+    """Return `ref` with size and text of the target when its chunk only refers to other content."""
+    if facts.reference is None or inputs.facts.survey is None:
+        return ref
+    found = follow_reference(inputs.facts, facts.reference, blob.id)
+    if found.text is None:
+        lost = _UNFOLLOWED.get(found.member, RefStatus.DANGLING)
+        status = ref.status if ref.status in (RefStatus.ORPHAN, RefStatus.MISMATCH) else lost
+        return replace(
+            ref, status=status, text=f"refers to content that cannot be found: {found.why}\n{facts.head}"
+        )
+    text = found.text.decode("utf-8", "replace")
+    verified = ref.status is RefStatus.PLACEHOLDER and digest_in(facts.reference.hash or "") is not None
+    status = RefStatus.RESOLVED if verified else ref.status
+    preview = f"refers to {found.why}, whose content is counted:\n{text[:LONGEST_TEXT]}"
+    tokens = estimate(text, inputs.profile)
+    return replace(ref, status=status, tokens=tokens, bytes=len(found.text), text=preview)
+
+
+def _shared(inputs: SessionStateInputs) -> Iterator[Ref]:
+    session = inputs.facts.session
+    for record in session.dedup.index.records:
+        name = record.text("hash")
+        if name is None:
+            continue
+        blob = session.dedup.blob(name)
+        facts = inputs.facts.blob_facts(blob) if blob is not None else None
+        refs = record.members.get("refs")
+        yield Ref(
+            id=name,
+            kind="dedup",
+            target=f"context/dedup/blob/{name}",
+            status=RefStatus.DANGLING if blob is None else _blob_status(blob, facts),
+            tokens=facts.tokens if facts is not None else record.number("tokens"),
+            bytes=blob.entry.size if blob is not None else None,
+            used_by=tuple(each for each in refs if isinstance(each, str)) if isinstance(refs, list) else (),
+            origin=record.origin(),
+            text=facts.head if facts is not None else None,
+        )
+
+
+def _orphans(inputs: SessionStateInputs) -> Iterator[Ref]:
+    session = inputs.facts.session
+    for store, key, kind in ((session.swap, "id", "swap"), (session.dedup, "hash", "dedup")):
+        for blob in orphans(store, key):
+            facts = inputs.facts.blob_facts(blob)
+            ref = Ref(
+                id=blob.id,
+                kind=kind,
+                target=blob.name,
+                status=RefStatus.ORPHAN,
+                tokens=facts.tokens if facts is not None else None,
+                bytes=blob.entry.size,
+                used_by=_users(inputs, blob.id),
+                origin=Origin(blob.file),
+                text=facts.head if facts is not None else None,
+            )
+            yield ref if facts is None else _followed(inputs, ref, blob, facts)
+
+
+def _blob_status(blob: Blob, facts: BlobFacts | None) -> RefStatus:
+    if blob.digest is None:
+        return RefStatus.PLACEHOLDER
+    if facts is None:
+        return RefStatus.UNKNOWN
+    return RefStatus.RESOLVED if facts.stands_for(blob.digest) else RefStatus.MISMATCH
+
+
+def _children(inputs: SessionStateInputs) -> Iterator[Ref]:
+    uses = uses_by_child(inputs.facts.session)
+    terminal = inputs.profile.words.terminal_statuses
+    for child in inputs.facts.session.children:
+        result = child.result
+        waiting = child.status not in terminal and bool(terminal)
+        missing = RefStatus.UNKNOWN if waiting and result.exists else RefStatus.DANGLING
+        yield Ref(
+            id=child.name,
+            kind="child",
+            target=result.name,
+            status=RefStatus.RESOLVED if not result.is_blank else missing,
+            tokens=inputs.tokens(result.text) if not result.is_blank else None,
+            bytes=len(result.data) if result.data is not None else None,
+            used_by=tuple(uses.get(child.name, ())),
+            origin=Origin(result.file),
+            text=result.text if not result.is_blank else None,
+        )
+
+
+def _pack_items(inputs: SessionStateInputs) -> Iterator[Ref]:
+    """Yield a reference for each pack item, and whether its text in the pack is stale."""
+    session = inputs.facts.session
+    for item in session.pack.items:
+        content = inputs.content(item)
+        if content is None:
+            status = RefStatus.DANGLING
+        else:
+            status = RefStatus.STALE if is_stale(inputs, item) else RefStatus.RESOLVED
+        yield Ref(
+            id=item.kind or f"item {item.index + 1}",
+            kind="pack",
+            target=" ".join(filter(None, (item.source, item.range))) or "?",
+            status=status,
+            tokens=inputs.tokens(content) if content is not None else None,
+            bytes=len(content.encode("utf-8", "surrogatepass")) if content is not None else None,
+            used_by=("pack.json",),
+            origin=session.pack.origin(item),
+            text=content[:LONGEST_TEXT] if content is not None else None,
+            meaning=meaning_of(content) if content is not None else None,
+        )
+
+
+def _users(inputs: SessionStateInputs, name: str) -> tuple[str, ...]:
+    """Return the ids of the references to a chunk or blob."""
+    records = inputs.facts.session.refs.records
+    return tuple(record.text("id") or "?" for record in records if name in (record.text("path") or ""))

@@ -1,0 +1,217 @@
+"""The tiers of a session: pinned, summary, facts, decisions, recent messages, children."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ctxview.core.fields import Field, Form, Owner
+from ctxview.core.origin import Origin
+from ctxview.core.state import Block, Tier
+from ctxview.formats.kit.json_records import JsonRecord, JsonRecordFile
+from ctxview.formats.session.forms import file_ownership, new_record_form, session_record_form, text_form_of
+from ctxview.formats.session.grammar import parse_citation
+from ctxview.formats.session.messages import message_in, prompt_view
+from ctxview.formats.session.state.inputs import SessionStateInputs
+from ctxview.formats.session.store.blobs import uses_by_child
+from ctxview.formats.session.survey.citations import Citation, CitationStatus, resolve_citation
+
+FACT_FIELDS = ("id", "text", "source")
+DECISION_FIELDS = ("id", "decision", "source")
+MOST_BLOCKS = 5000
+"""The most blocks of one tier."""
+LONGEST_TEXT = 64 * 1024
+
+
+def build_tiers(inputs: SessionStateInputs) -> tuple[Tier, ...]:
+    session, profile = inputs.facts.session, inputs.profile
+    return (
+        Tier("pinned", tuple(_pinned(inputs))),
+        Tier("summary", tuple(_summary(inputs))),
+        Tier(
+            "facts",
+            tuple(_records(inputs, session.facts, "fact", "text", FACT_FIELDS)),
+            new_record_form(session.facts, FACT_FIELDS, profile, "f"),
+        ),
+        Tier(
+            "decisions",
+            tuple(_records(inputs, session.decisions, "decision", "decision", DECISION_FIELDS)),
+            new_record_form(session.decisions, DECISION_FIELDS, profile, "d"),
+        ),
+        Tier("recent", tuple(_recent(inputs))),
+        Tier("children", tuple(_children(inputs))),
+    )
+
+
+def _pinned(inputs: SessionStateInputs) -> Iterator[Block]:
+    for part in inputs.facts.session.pinned[:MOST_BLOCKS]:
+        text = part.text if part.readable else f"({part.problem})"
+        name = part.name.rpartition("/")[2]
+        visible, reason = _in_pack(inputs, part.name)
+        origin = Origin(part.file, "", 0, len(part.data or b""), 1, 1)
+        state = None if part.readable else "unreadable"
+        yield _block(
+            inputs,
+            name,
+            "pinned",
+            "system",
+            text,
+            visible,
+            reason,
+            origin,
+            state,
+            text_form_of(part),
+        )
+
+
+def _summary(inputs: SessionStateInputs) -> Iterator[Block]:
+    part = inputs.facts.session.part("context/summary.md")
+    if not part.exists:
+        return
+    visible, reason = _in_pack(inputs, part.name)
+    if part.readable and part.is_blank:
+        visible, reason = False, "the summary is empty"
+    origin = Origin(part.file, "", 0, len(part.data or b""), 1, 1)
+    text = part.text if part.readable else f"({part.problem})"
+    state = "of now" if inputs.as_of is not None else None
+    yield _block(
+        inputs,
+        "summary.md",
+        "summary",
+        "summary",
+        text,
+        visible,
+        reason,
+        origin,
+        state,
+        text_form_of(part),
+    )
+
+
+def _records(
+    inputs: SessionStateInputs, records: JsonRecordFile, kind: str, field: str, expected: Sequence[str]
+) -> Iterator[Block]:
+    visible, reason = _in_pack(inputs, records.part.name)
+    for record in records.records[:MOST_BLOCKS]:
+        source = record.text("source") or ""
+        citation = resolve_citation(parse_citation(source), inputs.facts.survey)
+        if inputs.is_later(citation.cited):
+            continue
+        text = record.text(field)
+        broken = record.problem or (f"there is no {field}" if text is None else None)
+        yield _block(
+            inputs,
+            record.text("id") or f"line {record.line}",
+            f"{kind}s",
+            kind,
+            text if text is not None else _raw(records, record),
+            visible if broken is None else False,
+            broken or reason,
+            record.origin(),
+            "broken" if broken is not None else _state(citation),
+            session_record_form(records, record, expected, inputs.profile),
+            (source,) if source else (),
+        )
+
+
+def _recent(inputs: SessionStateInputs) -> Iterator[Block]:
+    lines = inputs.recent
+    for index, verdict in enumerate(prompt_view(lines, inputs.profile)):
+        line, message = verdict.line, message_in(verdict.line)
+        back = len(lines) - index
+        name = f"message {_number(inputs, line.number)}" if line.number is not None else f"message −{back}"
+        owned = file_ownership(line.stream)
+        locked = Form(
+            line.file,
+            line.origin().pointer or "",
+            (Field("message", message.text[:LONGEST_TEXT], Owner.APPEND_ONLY, "", why=owned.why),),
+        )
+        tags = tuple(filter(None, (message.run, message.name)))
+        state = message.kind if message.kind != "text" else None
+        visible = verdict.visible if inputs.as_of is None else None
+        yield _block(
+            inputs,
+            name,
+            "recent",
+            message.role or message.kind,
+            message.text[:LONGEST_TEXT],
+            visible,
+            verdict.reason if inputs.as_of is None else None,
+            line.origin(),
+            state,
+            locked,
+            tags,
+        )
+
+
+def _children(inputs: SessionStateInputs) -> Iterator[Block]:
+    uses = uses_by_child(inputs.facts.session)
+    for child in inputs.facts.session.children[:MOST_BLOCKS]:
+        result = child.result
+        visible, reason = _in_pack(inputs, result.name)
+        if result.is_blank:
+            visible, reason = False, "result.md is empty" if result.exists else "result.md is missing"
+        text = result.text if not result.is_blank else child.part("handoff.md").text
+        origin = Origin(inputs.facts.session.file(f"context/child/{child.name}"))
+        tags = tuple(filter(None, (child.agent, child.session)))
+        kind = "child" if child.name in uses else "unused child"
+        form = text_form_of(result)
+        yield _block(
+            inputs, child.name, "children", kind, text, visible, reason, origin, child.status, form, tags
+        )
+
+
+def _in_pack(inputs: SessionStateInputs, name: str) -> tuple[bool | None, str | None]:
+    """Return whether the pack takes a file, and why not; None without a pack. A trial rebuilds it."""
+    if inputs.trial is not None and inputs.rebuilt:
+        choice = next((each for each in inputs.rebuilt if each.candidate.source == name), None)
+        if choice is None:
+            return False, "the builder would not consider it"
+        return choice.taken, None if choice.taken else choice.why
+    if inputs.packed is None:
+        return None, "unknown, because there is no pack"
+    return (True, None) if name in inputs.packed else (False, "it is not in the pack")
+
+
+def _state(citation: Citation) -> str | None:
+    """Return the citation's status, or None for the ordinary cases: resolved or free text."""
+    ordinary = citation.resolution in (CitationStatus.FREE, CitationStatus.RESOLVED)
+    return None if ordinary else citation.resolution.value
+
+
+def _number(inputs: SessionStateInputs, line: int) -> int:
+    """Return a message's number as sources cite it, or its line number until blank lines are counted."""
+    survey = inputs.facts.survey
+    return survey.messages.record_at(line) if survey is not None else line + 1
+
+
+def _raw(records: JsonRecordFile, record: JsonRecord) -> str:
+    data = (records.part.data or b"")[record.start : min(record.end, record.start + LONGEST_TEXT)]
+    return data.decode("utf-8", "replace")
+
+
+def _block(
+    inputs: SessionStateInputs,
+    name: str,
+    tier: str,
+    kind: str,
+    text: str,
+    visible: bool | None,
+    reason: str | None,
+    origin: Origin,
+    state: str | None = None,
+    form: Form | None = None,
+    tags: tuple[str, ...] = (),
+) -> Block:
+    return Block(
+        id=name,
+        tier=tier,
+        type=kind,
+        text=text,
+        tags=tags,
+        tokens=inputs.tokens(text),
+        visible=visible,
+        reason=reason,
+        state=state,
+        origin=origin,
+        form=form,
+    )

@@ -1,0 +1,217 @@
+"""Observations of sessions, stored in the user's state folder so that the next look can be compared.
+
+Stores, recalls, forgets and compares. The rules judge the differences.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from threading import get_ident
+from typing import Final
+
+from msgspec import Struct, field, to_builtins
+from msgspec.structs import replace
+
+from ctxview.files.reading import ReadError, read_bytes
+from ctxview.files.undo_copies import write_new
+from ctxview.files.user_folders import cache_folder, state_folder
+from ctxview.formats.kit.folder import FolderFile
+from ctxview.formats.kit.history import Cancelled
+from ctxview.formats.session.grammar import EVENTS, MESSAGES
+from ctxview.formats.session.model import Session
+from ctxview.formats.session.store.blobs import uses_by_child
+from ctxview.formats.session.survey.facts import SessionFacts
+
+MOST_OBSERVATIONS: Final = 5000
+MOST_FACTS: Final = 10_000
+
+_LARGEST_FILE: Final = 4 * 1024 * 1024
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+
+
+class StreamState(Struct, frozen=True):
+    """The state of a history: its length in bytes, their SHA-256, and its records."""
+
+    length: int
+    sha256: str
+    lines: int
+
+
+class Observation(Struct, frozen=True):
+    """One look at a session: its histories by file name, and other facts by name."""
+
+    seen_at: int
+    """Seconds since 1970."""
+    streams: Mapping[str, StreamState] = field(default_factory=dict)
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+def remember(session: str, observation: Observation) -> None:
+    """Store the last look at a session in place of any earlier one; raises `OSError`.
+
+    `session` is the key from `observation_key`.
+    """
+    if Path(session).is_relative_to(cache_folder().resolve()):
+        # A copy that ctxview itself wrote to the cache: it is never opened again.
+        return
+    path = _path(session)
+    first_look = not path.exists()
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    content = json.dumps({"session": session, **to_builtins(observation)}, separators=(",", ":")).encode()
+    draft = path.with_name(f".{path.name}.{os.getpid()}.{get_ident()}")
+    draft.unlink(missing_ok=True)
+    write_new(draft, content)
+    draft.replace(path)
+    if first_look and len(entries := list(os.scandir(path.parent))) > MOST_OBSERVATIONS:
+        with suppress(OSError):
+            for entry in sorted(entries, key=lambda entry: entry.stat().st_mtime_ns)[:-MOST_OBSERVATIONS]:
+                Path(entry.path).unlink(missing_ok=True)
+
+
+def recall(session: str) -> Observation | None:
+    """Return the last look at a session, or None when there is none or its file is damaged."""
+    try:
+        found = _mapping(json.loads(read_bytes(_path(session), _LARGEST_FILE)))
+        if found.get("session") != session:
+            return None
+        return Observation(
+            _number(found.get("seen_at")),
+            {name: _stream(value) for name, value in _mapping(found.get("streams")).items()},
+            {name: _text(value) for name, value in _mapping(found.get("facts")).items()},
+        )
+    except (ReadError, ValueError, RecursionError):
+        return None
+
+
+def forget(session: str) -> None:
+    """Delete the last look at a session, if there is one; raises `OSError`."""
+    _path(session).unlink(missing_ok=True)
+
+
+def _path(session: str) -> Path:
+    name = sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return state_folder() / "observations" / f"{name}.json"
+
+
+def _stream(value: object) -> StreamState:
+    stream = _mapping(value)
+    digest = _text(stream.get("sha256"))
+    if not _DIGEST.fullmatch(digest):
+        raise ValueError(digest)
+    return StreamState(_number(stream.get("length")), digest, _number(stream.get("lines")))
+
+
+def _mapping(value: object) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise ValueError(value)
+    return value
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(value)
+    return value
+
+
+def _number(value: object) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError(value)
+    return value
+
+
+class LookComparison(Struct, frozen=True):
+    """Two looks at one session. `prefixes` are the present hashes of as many bytes as there were before."""
+
+    before: Observation
+    now: Observation
+    prefixes: Mapping[str, str | None]
+
+    def changed(self, name: str) -> tuple[str, str] | None:
+        """Return both values of a fact that differs between the looks, or None."""
+        old, new = self.before.facts.get(name), self.now.facts.get(name)
+        return (old, new) if old is not None and new is not None and old != new else None
+
+    @property
+    def to_remember(self) -> Observation:
+        """The observation to store: this look, with the earlier state of unreadable histories."""
+        return replace(self.now, streams={**self.before.streams, **self.now.streams})
+
+    def gone(self, kind: str) -> Iterator[str]:
+        """Yield the names of the facts of a kind that only the earlier look has."""
+        for name in self.before.facts:
+            if name.startswith(f"{kind}:") and name not in self.now.facts:
+                yield name.partition(":")[2]
+
+
+def observation_key(session: Session) -> str:
+    """Return the key of a session from one look to the next: its real path."""
+    return str(session.folder.root.resolve())
+
+
+def compare_looks(
+    facts: SessionFacts, cancelled: Cancelled, before: Observation | None = None
+) -> LookComparison | None:
+    """Compare the session with the look `before`; None when cancelled or before the survey is done."""
+    if facts.survey is None:
+        return None
+    streams: dict[str, StreamState] = {}
+    prefixes: dict[str, str | None] = {}
+    for name in (MESSAGES, EVENTS):
+        stream, size = facts.history.stream(name), facts.survey.facts(name).size
+        old = before.streams.get(name) if before is not None else None
+        lengths = sorted({size, *([old.length] if old is not None and old.length <= size else [])})
+        digests = stream.digests(lengths, cancelled)
+        if cancelled():
+            return None
+        if digests is None:
+            continue
+        streams[name] = StreamState(size, digests[-1], facts.survey.facts(name).records)
+        # Without an earlier look the session is compared with itself: nothing has changed.
+        prefixes[name] = digests[0] if old is None or old.length <= size else None
+    now = Observation(int(time.time()), streams, dict(_facts(facts)))
+    return LookComparison(before or now, now, prefixes)
+
+
+def _facts(facts: SessionFacts) -> Iterator[tuple[str, str]]:
+    session = facts.session
+    for name in ("created_at", "updated_at"):
+        value = session.part(name).value
+        if value is not None:
+            yield name, value
+    if session.scope is not None:
+        yield "scope", session.scope
+    if session.agent is not None:
+        yield "agent", session.agent
+    for name in ("summary.md", "pack.json", "pack.md"):
+        part = session.part(f"context/{name}")
+        if part.readable and not part.is_blank:
+            yield f"file:{name}", _hash(part)
+    for child in session.children:
+        yield f"child:{child.name}", child.status or ""
+        if not child.result.is_blank:
+            yield f"result:{child.name}", _hash(child.result)
+    yield from ((f"used:{name}", ", ".join(users)) for name, users in uses_by_child(session).items())
+    for kind, records, member in (
+        ("fact", session.facts, "text"),
+        ("decision", session.decisions, "decision"),
+    ):
+        for record in records.records[:MOST_FACTS]:
+            if (own := record.text("id")) is not None:
+                text = (record.text(member) or "").encode("utf-8", "surrogatepass")
+                yield f"{kind}:{own}", hashlib.sha256(text).hexdigest()[:32]
+    referred = {record.text("hash") for record in session.dedup.index.records if record.members.get("refs")}
+    for blob in session.dedup.blobs[:MOST_FACTS]:
+        yield f"blob:{blob.id}", "referred" if blob.id in referred else "orphan"
+    yield from ((f"chunk:{blob.id}", str(blob.entry.size)) for blob in session.swap.blobs[:MOST_FACTS])
+
+
+def _hash(part: FolderFile) -> str:
+    return hashlib.sha256(part.data or b"").hexdigest()[:32]

@@ -1,0 +1,131 @@
+"""Recognises v3 snapshots by their content and opens them: a file, a folder of rounds, an `.agent` folder."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from ctxview.core.origin import JsonValue
+from ctxview.files.reading import LIMIT
+from ctxview.formats.interface import FormatMatch, Source
+from ctxview.formats.peek import Peek
+
+NAME = "snapshot"
+STORE_FILES = frozenset(("memory.db", "memory-queue.wal", "todo.db"))
+STORE_PARTS = STORE_FILES | {"log"}
+SUFFIXES = frozenset((".json", ".txt", ".log", ".md"))
+SURE = 90
+LIKELY = 75
+PERHAPS = 45
+MOST_FILES_PEEKED = 60
+"""How many files of a folder are read to recognise it."""
+
+_SEPARATOR = b"<<<CONTEXT>>>"
+_PAYLOAD = re.compile(rb"<<<CONTEXT>>>[\s`\w]{0,40}[{\[]")
+_NEAR_MISS = re.compile(rb"<{2,4} ?context ?>{2,4}[\s`\w]{0,40}\{", re.IGNORECASE)
+_TAGGED = re.compile(rb"<context>\s{0,40}(?:\{|version\b|runtime:)")
+_BROKEN = (re.compile(rb'"memory"\s*:\s*\{'), re.compile(rb'"(?:version|runtime|projectionDebug)"\s*:'))
+_REPLY_NAME = re.compile(r"reply|response|answer|emitted", re.IGNORECASE)
+
+
+class SnapshotFormat:
+    name = NAME
+
+    def recognise(self, peek: Peek) -> FormatMatch | None:
+        found = _recognise_folder(peek) if peek.is_folder else recognise_bytes(peek)
+        return FormatMatch(NAME, *found) if found is not None else None
+
+    def open(self, path: Path) -> Source:
+        from ctxview.formats.snapshot.source import SnapshotSource
+        from ctxview.formats.snapshot.source_files import load_files
+
+        return SnapshotSource(path, *load_files(path))
+
+
+FORMAT = SnapshotFormat()
+
+
+def belongs_to_source(path: Path) -> bool:
+    """Whether a file of a folder is a round: by content, or by name, as a reply may lack a snapshot."""
+    peek = Peek(path, inside=path.parent)
+    return peek.data is None or FORMAT.recognise(peek) is not None or bool(_REPLY_NAME.search(path.stem))
+
+
+def agent_folder(peek: Peek) -> Path | None:
+    """Return the `.agent` folder that is at `peek`, in it, or around it if it is a log folder; else None."""
+    if ".agent" in peek.names and is_store(peek.below(".agent")):
+        return peek.path / ".agent"
+    if is_store(peek):
+        return peek.path
+    parent = Peek(peek.path.resolve().parent)
+    return parent.path if peek.path.resolve().name == "log" and is_store(parent) else None
+
+
+def is_store(peek: Peek) -> bool:
+    """Whether a folder is a store: one part is enough in `.agent`, else the database and another part."""
+    parts = STORE_PARTS & set(peek.names)
+    if peek.path.absolute().name == ".agent":
+        return peek.is_folder and bool(parts)
+    return "memory.db" in parts and len(parts) > 1
+
+
+def recognise_bytes(peek: Peek) -> tuple[int, str] | None:
+    """Return score and reason for a file by its content; None when it is not a snapshot file."""
+    data = peek.data if peek.data is not None else peek.head
+    if peek.size > LIMIT:
+        return None
+    if peek.path.name in STORE_FILES and is_store(Peek(peek.path.parent)):
+        return LIKELY, "part of an agent's store"
+    if isinstance(peek.json, dict):
+        return _recognise_json(peek.json)
+    if peek.json is not None:
+        return None
+    if _PAYLOAD.search(data):
+        return SURE - 5, "a text with the separator and a payload"
+    if data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[") and all(
+        sign.search(data) for sign in _BROKEN
+    ):
+        return LIKELY - 10, "broken or very long JSON with memory and version or runtime"
+    if _TAGGED.search(data):
+        return LIKELY - 5, "a text with a context tag"
+    if _NEAR_MISS.search(data):
+        return PERHAPS, "a text with a misspelled separator"
+    return (PERHAPS, "a text with the separator") if _SEPARATOR in data else None
+
+
+def _recognise_json(value: dict[str, JsonValue]) -> tuple[int, str] | None:
+    from ctxview.formats.snapshot.parser import is_log, is_snapshot
+
+    inner = value.get("data") if value.get("ok") is True else value
+    wrapped = " in an API response" if inner is not value else ""
+    if not isinstance(inner, dict):
+        return None
+    if is_log(inner):
+        return SURE + 5, f"a log envelope{wrapped}"
+    if is_snapshot(inner):
+        complete = "version" in inner and isinstance(inner.get("memory"), dict)
+        return (SURE, f"memory and version{wrapped}") if complete else (LIKELY, f"a snapshot's keys{wrapped}")
+    error = value.get("error")
+    if value.get("ok") is False and isinstance(error, dict) and "code" in error:
+        return PERHAPS, "an API error"
+    messages = inner.get("messages")
+    if isinstance(messages, list) and any("<context>" in str(each)[:100_000] for each in messages[:5]):
+        return LIKELY, "messages with a context block"
+    return None
+
+
+def _recognise_folder(peek: Peek) -> tuple[int, str] | None:
+    if (store := agent_folder(peek)) is not None:
+        return SURE + 5, "an .agent folder" if store == peek.path else "a workspace with an .agent folder"
+    candidates = [name for name in peek.names if Path(name).suffix in SUFFIXES and not name.startswith(".")]
+    peeked = [below for name in candidates[:MOST_FILES_PEEKED] if not (below := peek.below(name)).is_folder]
+    fitting = sum(recognise_bytes(below) is not None for below in peeked)
+    if not fitting:
+        return None
+    why = f"{fitting} of {len(peeked)} files are snapshots or replies"
+    return (LIKELY if fitting * 2 >= len(peeked) else PERHAPS, why)
+
+
+def log_folder(path: Path, store: Path | None) -> Path:
+    """Return the folder that holds the rounds."""
+    return path if store is None else store / "log"

@@ -1,0 +1,3 @@
+"""The behaviour of the reference runtime: normalisation, projection and merge."""
+
+from __future__ import annotations

@@ -1,0 +1,194 @@
+"""Builds the state of one snapshot file or memory store: tiers, todo, budgets, references and gaps."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from ctxview.analysis.tokens import TokenCounter
+from ctxview.core.fields import Owner
+from ctxview.core.origin import Origin
+from ctxview.core.state import Block, ContextState, Cursor, Event, Tier, Todo, TodoItem
+from ctxview.formats.kit.state_parts import count_blocks
+from ctxview.formats.snapshot.forms import cursor_form, snapshot_form
+from ctxview.formats.snapshot.model import AgentStore, MemoryEntry, Snapshot, SnapshotRole, integer, text
+from ctxview.formats.snapshot.parser import SnapshotFile, SnapshotFileKind
+from ctxview.formats.snapshot.profile import Profile
+from ctxview.formats.snapshot.runtime.normalisation import quality
+from ctxview.formats.snapshot.state.budgets import build_budgets
+from ctxview.formats.snapshot.state.gaps import build_gaps, lost_references, unreadable_store
+from ctxview.formats.snapshot.state.references import build_refs
+from ctxview.formats.snapshot.state.tiers import block_visibility, build_tiers
+from ctxview.formats.snapshot.versions import declared_version, disagreement, task_of
+
+FORMAT = "snapshot"
+
+
+class SnapshotStateOptions(Struct, frozen=True):
+    """The inputs of a state in addition to the file."""
+
+    title: str
+    source: str
+    revision: str
+    profile: Profile
+    counter: TokenCounter
+    store: AgentStore | None = None
+    timeline: tuple[Event, ...] = ()
+
+
+def build_state(file: SnapshotFile, options: SnapshotStateOptions) -> ContextState:
+    """Build the state of one file; parts that cannot be read are among the gaps."""
+    snapshot, profile, counter = file.snapshot, options.profile, options.counter
+    if snapshot is None:
+        return _without_snapshot(file, options)
+    writable = may_be_written(file)
+    visibility = block_visibility(file, snapshot, profile)
+    injected = file.log.injected if file.log is not None else None
+    tiers = build_tiers(visibility, injected, profile, counter, writable)
+    refs = build_refs(snapshot, options.store, counter)
+    return ContextState(
+        format=FORMAT,
+        title=options.title,
+        source=options.source,
+        revision=options.revision,
+        tiers=tiers,
+        todo=_todo(snapshot, options.store, profile, writable),
+        budgets=build_budgets(snapshot, tiers, profile, counter),
+        refs=refs,
+        missing=build_gaps(file, visibility, tiers, refs, options.store),
+        timeline=options.timeline,
+        counts=count_blocks(tiers, counter),
+        form=snapshot_form(snapshot, writable),
+        text=_prose(file),
+        extra=_extra(file, snapshot, profile),
+        written_by=Owner.MODEL if snapshot.role is SnapshotRole.EMITTED else None,
+    )
+
+
+def may_be_written(file: SnapshotFile) -> bool:
+    """Whether any field of the file may be edited: not in derived views, prompts and invalid JSON."""
+    if file.snapshot is None or file.document is None or file.salvaged is not None:
+        return False
+    return file.snapshot.role is not SnapshotRole.INJECTED and file.kind is not SnapshotFileKind.PROMPT
+
+
+def _without_snapshot(file: SnapshotFile, options: SnapshotStateOptions) -> ContextState:
+    refs = build_refs(None, options.store, options.counter)
+    return ContextState(
+        format=FORMAT,
+        title=options.title,
+        source=options.source,
+        revision=options.revision,
+        tiers=(),
+        refs=refs,
+        missing=build_gaps(file, None, (), refs, options.store),
+        timeline=options.timeline,
+        counts=count_blocks((), options.counter),
+        text=_prose(file),
+        extra={"kind": file.kind.value, "profile": options.profile.name},
+    )
+
+
+def _prose(file: SnapshotFile) -> str | None:
+    """Return the prose of a reply, or the whole text of a prompt or of a file without a snapshot."""
+    if file.prose is not None:
+        return file.prose
+    if file.kind is SnapshotFileKind.PROMPT or file.snapshot is None:
+        return file.data.decode("utf-8", "replace")
+    return None
+
+
+def _extra(file: SnapshotFile, snapshot: Snapshot, profile: Profile) -> dict[str, str]:
+    facts = {
+        "kind": file.kind.value,
+        "profile": profile.name,
+        "version": declared_version(snapshot) or "none",
+        "role": snapshot.role.value,
+    }
+    task = task_of(snapshot)
+    if isinstance(task, str) and task:
+        facts["task"] = task
+    if (contradiction := disagreement(snapshot)) is not None:
+        facts["shape"] = contradiction
+    if file.salvaged is not None:
+        facts["salvaged"] = file.salvaged
+    return facts
+
+
+def _todo(snapshot: Snapshot, store: AgentStore | None, profile: Profile, writable: bool) -> Todo | None:
+    items = _todo_items(store)
+    if "todo" not in snapshot.value and not items:
+        return None
+    todo = snapshot.todo
+    return Todo(
+        summary=text(todo.get("summary")),
+        total=integer(todo.get("total")),
+        step=integer(todo.get("step")),
+        cursor=_cursor(snapshot),
+        items=items,
+        form=cursor_form(snapshot, profile, writable),
+    )
+
+
+def _cursor(snapshot: Snapshot) -> Cursor | None:
+    value = snapshot.todo.get("cursor")
+    if not isinstance(value, dict):
+        return None
+    return Cursor(
+        phase=text(value.get("phase")),
+        next=text(value.get("next")),
+        target=integer(value.get("targetId")),
+        note=text(value.get("note")),
+        origin=snapshot.origin("todo", "cursor"),
+    )
+
+
+def _todo_items(store: AgentStore | None) -> tuple[TodoItem, ...]:
+    rows = store.todo_rows if store is not None and store.todo_rows is not None else ()
+    current = next((row.id for row in rows if row.status != "done"), None)
+    origin = Origin(store.todo_database) if store is not None and store.todo_database else None
+    return tuple(TodoItem(row.id, row.title, row.status, row.id == current, origin) for row in rows)
+
+
+def build_store_state(store: AgentStore, title: str, source: str, counter: TokenCounter) -> ContextState:
+    """Build blocks from the entries, in the tiers they came from; whether the model sees them is unknown."""
+    tiers = tuple(
+        Tier(
+            name,
+            tuple(
+                _block(store, entry, counter) for entry in store.entries or () if entry.source_tier == name
+            ),
+        )
+        for name in dict.fromkeys(("core", "longterm", *(entry.source_tier for entry in store.entries or ())))
+    )
+    refs = build_refs(None, store, counter)
+    items = _todo_items(store)
+    return ContextState(
+        format=FORMAT,
+        title=title,
+        source=source,
+        revision="memory store",
+        tiers=tiers,
+        todo=Todo(None, len(items), None, None, items) if items else None,
+        refs=refs,
+        missing=(*unreadable_store(store), *lost_references(refs)),
+        counts=count_blocks(tiers, counter),
+        extra={"kind": "memory store"},
+    )
+
+
+def _block(store: AgentStore, entry: MemoryEntry, counter: TokenCounter) -> Block:
+    known = entry.decay is not None and entry.confidence is not None
+    return Block(
+        id=entry.block_id,
+        tier=entry.source_tier,
+        type=entry.memory_type,
+        text=entry.content,
+        decay=entry.decay,
+        confidence=entry.confidence,
+        quality=quality(entry.decay or 0.0, entry.confidence or 0.0) if known else None,
+        round=entry.last_seen_round,
+        tokens=counter.count(entry.content),
+        reason="in the memory store; the runtime recalls it when a task needs it",
+        state=entry.content_state,
+        origin=Origin(store.database or store.folder, pointer=None),
+    )

@@ -1,0 +1,350 @@
+"""The actions of editing: from the selected item to a form, to the draft, to the file.
+
+The format decides what may be written, and its refusals are shown as they are. Reading files and running
+rules happen in threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import wraps
+from typing import Any
+
+from ctxview.core.edits import DeleteValue, Edit, EditRefused, MoveItem
+from ctxview.core.fields import Form
+from ctxview.core.flow import FlowNode
+from ctxview.core.state import Block, ContextState, Gap, Tier, Todo, TodoItem
+from ctxview.files.save import SaveConflict, SaveRefused
+from ctxview.formats.interface import Publisher
+from ctxview.tui.configured_keys import key_label
+from ctxview.tui.model.action_table import ACTIONS_BY_ID
+from ctxview.tui.model.drafts import FileDraft
+from ctxview.tui.model.inspector import InspectorModel
+from ctxview.tui.model.reading_index import WHOLE, ItemId, ItemKind
+from ctxview.tui.screens.inspector import InspectorScreen
+
+
+def _present_only(action: Callable[[InspectorScreen], None]) -> Callable[[InspectorScreen], None]:
+    """Refuse an action on a past revision, with a notice how to return to the present."""
+
+    @wraps(action)
+    def guarded(screen: InspectorScreen) -> None:
+        model = screen.model
+        if model.as_of is None:
+            action(screen)
+        elif model.latest_is_current:
+            key = key_label(ACTIONS_BY_ID["newest"]).split()[0]
+            hint = f"{key} returns to the latest revision, which you can edit.{_other_way(model)}"
+            screen.say(f"This revision ({model.as_of}) is read-only. {hint}")
+        else:
+            screen.say("A recording is read-only.")
+
+    return guarded
+
+
+def _other_way(model: InspectorModel) -> str:
+    """How to edit a past revision that is a separate file: open that file alone."""
+    source = model.source
+    if source is None or model.read_only_reason is not None:
+        return ""
+    file = source.revisions[model.key.revision].file
+    alone = file != source.path and source.policy(str(file)) is not None
+    return f" To edit this revision, open {file} alone." if alone else ""
+
+
+@_present_only
+def edit(screen: InspectorScreen) -> None:
+    _start(screen, _edit(screen))
+
+
+@_present_only
+def add(screen: InspectorScreen) -> None:
+    _start(screen, _add(screen))
+
+
+@_present_only
+def remove(screen: InspectorScreen) -> None:
+    _start(screen, _remove(screen))
+
+
+@_present_only
+def move(screen: InspectorScreen) -> None:
+    _start(screen, _move(screen))
+
+
+def editor(screen: InspectorScreen) -> None:
+    _start(screen, _editor(screen))
+
+
+def undo(screen: InspectorScreen) -> None:
+    _start(screen, _undo_or_redo(screen, back=True))
+
+
+def redo(screen: InspectorScreen) -> None:
+    _start(screen, _undo_or_redo(screen, back=False))
+
+
+def save(screen: InspectorScreen) -> None:
+    _start(screen, _save(screen))
+
+
+def _start(screen: InspectorScreen, job: Coroutine[Any, Any, None]) -> None:
+    """Start an edit and cancel an earlier one; the screen reports errors."""
+    screen.run_worker(job, name="editing", group="editing", exclusive=True, exit_on_error=False)
+
+
+async def _edit(screen: InspectorScreen) -> None:
+    form, title = _form(screen)
+    if form is None:
+        screen.say("There is nothing here to edit.")
+    elif not form.editable:
+        why = next(
+            (field.why for field in form.fields if field.why), "the model may not write any of its fields"
+        )
+        screen.say(f"{title} is locked: {why}", severity="warning")
+    else:
+        await _fill_in(screen, form, f"Edit {title}")
+
+
+async def _add(screen: InspectorScreen) -> None:
+    tiers = [tier for tier in _tiers(screen) if tier.new is not None]
+    here = (
+        screen.selected.within
+        if screen.selected is not None and screen.selected.kind is ItemKind.BLOCK
+        else None
+    )
+    tier = next((each for each in tiers if each.name == here), None)
+    if tier is None and tiers:
+        tier = await _pick(screen, "Add a block to which tier?", tiers)
+        if tier is None:
+            return
+    if tier is None or tier.new is None:
+        screen.say("No block can be added here.", severity="warning")
+    else:
+        await _fill_in(screen, tier.new, f"New block in {tier.name}")
+
+
+async def _remove(screen: InspectorScreen) -> None:
+    block = _block(screen)
+    if block is None or block.form is None or not block.form.removable:
+        screen.say("There is no block here that can be removed.")
+        return
+    async with _open_draft(screen, block.form.file) as draft:
+        notice = f"Removed {block.id}. u brings it back."
+        await _apply(screen, draft, DeleteValue(block.form.pointer), notice=notice)
+
+
+async def _move(screen: InspectorScreen) -> None:
+    block = _block(screen)
+    if block is not None and block.moves:
+        await _move_by_format(screen, block)
+        return
+    tiers = [
+        tier
+        for tier in _tiers(screen)
+        if tier.new is not None
+        and block is not None
+        and block.form is not None
+        and tier.name != block.tier
+        and tier.new.file == block.form.file
+    ]
+    if block is None or block.form is None or not block.form.removable or not tiers:
+        screen.say("There is no block here that can be moved.")
+        return
+    async with _open_draft(screen, block.form.file) as draft:
+        tier = await _pick(screen, f"Move {block.id} to which tier?", tiers)
+        if tier is not None and tier.new is not None:
+            step = MoveItem(block.form.pointer, tier.new.pointer)
+            await _apply(screen, draft, step, notice=f"Moved {block.id} to {tier.name}.")
+            screen.select_when_read(ItemId(ItemKind.BLOCK, block.id, tier.name))
+
+
+async def _move_by_format(screen: InspectorScreen, block: Block) -> None:
+    """Move a block by one of the moves that the format offers."""
+    moves = {move.tier: move for move in block.moves}
+    async with AsyncExitStack() as stack:
+        files = dict.fromkeys(move.file for move in block.moves)
+        drafts = {file: await stack.enter_async_context(_open_draft(screen, file)) for file in files}
+        only = next(iter(moves)) if len(moves) == 1 else None
+        chosen = only or await _pick_word(screen, f"Move {block.id} to which tier?", moves)
+        if chosen is not None:
+            notice = f"Moved {block.id} to {chosen}. u takes it back."
+            await _apply(screen, drafts[moves[chosen].file], moves[chosen].edit, notice=notice)
+
+
+async def _editor(screen: InspectorScreen) -> None:
+    model = screen.model
+    if len(model.editors) < 2:
+        screen.say("This source does not distinguish editors.")
+    elif screen.drafts.unsaved_in(model.key.source):
+        screen.say(
+            f"There are unsaved changes made as {model.editor}: save or undo them first.", severity="warning"
+        )
+    else:
+        chosen = await _pick_word(screen, "Edit under which name?", model.editors)
+        if chosen is not None and model.edit_as(chosen):
+            screen.drafts.change_editor(model.key)
+            screen.draft_changed()
+            screen.say(f"You now edit as {chosen}.")
+
+
+async def _fill_in(screen: InspectorScreen, form: Form, title: str) -> None:
+    from ctxview.tui.screens.form import FormScreen
+
+    async with _open_draft(screen, form.file) as draft:
+        if draft is None:
+            return
+        edits = await screen.app.push_screen_wait(FormScreen(form, title, check=draft.would_add))
+        if edits:
+            await _apply(screen, draft, *edits)
+
+
+async def _apply(screen: InspectorScreen, draft: FileDraft | None, *edits: Edit, notice: str = "") -> None:
+    if draft is None:
+        return
+    try:
+        changed = await asyncio.to_thread(draft.apply, *edits)
+    except EditRefused as refusal:
+        screen.say(f"Not done: {refusal}", severity="error")
+        return
+    screen.draft_changed()
+    if notice or not changed:
+        screen.say(notice if changed else "Nothing changed.")
+
+
+async def _undo_or_redo(screen: InspectorScreen, *, back: bool) -> None:
+    able = (
+        draft
+        for draft in screen.drafts.of(screen.model.key)
+        if (draft.draft.can_undo if back else draft.draft.can_redo)
+    )
+    draft = next(able, None)
+    if draft is None:
+        screen.say("There is nothing to undo." if back else "There is nothing to redo.")
+        return
+    if back:
+        draft.undo()
+    else:
+        draft.redo()
+    screen.draft_changed()
+
+
+async def _save(screen: InspectorScreen) -> None:
+    changed = [draft for draft in screen.drafts.of(screen.model.key) if draft.draft.dirty]
+    source = screen.model.source
+    if source is None or not changed:
+        screen.say("There is nothing to save.")
+    elif isinstance(source, Publisher) and source.publishes(screen.model.key.revision):
+        from ctxview.tui.actions.publish import publish
+
+        await publish(screen, source, changed)
+    else:
+        for draft in changed:
+            await _save_one(screen, draft)
+
+
+async def _save_one(screen: InspectorScreen, draft: FileDraft) -> None:
+    from ctxview.tui.screens.save import SaveScreen
+
+    preview = await asyncio.to_thread(draft.preview)
+    if not await screen.app.push_screen_wait(SaveScreen(preview, draft.draft.file)):
+        return
+    try:
+        saved = await asyncio.to_thread(draft.save)
+    except SaveConflict as conflict:
+        await _resolve(screen, draft, conflict)
+    except (SaveRefused, EditRefused) as refusal:
+        screen.say(f"Not saved: {refusal}", severity="error")
+    else:
+        screen.draft_changed()
+        screen.say(f"Saved. The previous version is in {saved.backup}.")
+        if saved.warning:
+            screen.say(saved.warning, severity="warning")
+
+
+async def _resolve(screen: InspectorScreen, draft: FileDraft, conflict: SaveConflict) -> None:
+    """Show both differences after a change on disk, and do what the person chooses."""
+    from ctxview.tui.screens.save import ConflictScreen
+
+    base = draft.draft.original
+    mine = await asyncio.to_thread(draft.difference, base, conflict.wanted)
+    theirs = await asyncio.to_thread(draft.difference, base, conflict.current)
+    cannot = await asyncio.to_thread(draft.cannot_reapply, conflict.current)
+    choice = await screen.app.push_screen_wait(ConflictScreen(draft.draft.file, mine, theirs, cannot))
+    if choice == "reload":
+        draft.reload(conflict.current)
+    elif choice == "reapply":
+        await asyncio.to_thread(draft.reapply, conflict.current)
+    screen.draft_changed()
+
+
+async def _pick(screen: InspectorScreen, question: str, tiers: list[Tier]) -> Tier | None:
+    name = await _pick_word(screen, question, [tier.name for tier in tiers])
+    return next((tier for tier in tiers if tier.name == name), None)
+
+
+async def _pick_word(screen: InspectorScreen, question: str, words: Iterable[str]) -> str | None:
+    from ctxview.tui.screens.dialogs import ChooseDialog
+
+    return await screen.app.push_screen_wait(ChooseDialog(question, list(words)))
+
+
+@asynccontextmanager
+async def _open_draft(screen: InspectorScreen, file: str) -> AsyncIterator[FileDraft | None]:
+    """The draft of a file, marked as being edited in the body; None, after a notice, when it is read-only.
+
+    It is made from the bytes that are shown, so that a change on disk meanwhile does not move what is edited.
+    """
+    source, key = screen.model.source, screen.model.key
+    draft: FileDraft | None = None
+    if source is not None:
+        try:
+            draft = await asyncio.to_thread(screen.drafts.open, source, key, file)
+        except EditRefused as refusal:
+            screen.say(str(refusal)[:1].upper() + str(refusal)[1:] + ".", severity="warning")
+    try:
+        yield draft
+    finally:
+        if draft is not None:
+            draft.being_edited = False
+
+
+def _form(screen: InspectorScreen) -> tuple[Form | None, str]:
+    """The form and title of the selected item, of a finding's subject, or else of the whole state."""
+    if screen.view is None:
+        return None, ""
+    index, item = screen.view.index, screen.selected
+    if item is not None and item.kind is ItemKind.FINDING:
+        item = index.subject(item)
+    match index.value(item):
+        case Block() as block:
+            return block.form, block.id
+        case Todo() as todo:
+            return todo.form, "the todo cursor"
+        case Gap() as gap if gap.form is not None:
+            return gap.form, gap.id
+        case FlowNode() as node:
+            owner = index.value(index.block_named(node.block))
+            return node.form or (owner.form if isinstance(owner, Block) else None), node.label
+        case TodoItem():
+            listed = index.reading.state.todo
+            return (listed.form if listed is not None else None), "the todo cursor"
+        case _:
+            whole = index.value(WHOLE)
+            return (whole.form, whole.title) if isinstance(whole, ContextState) else (None, "")
+
+
+def _block(screen: InspectorScreen) -> Block | None:
+    if screen.view is None or screen.selected is None:
+        return None
+    item: ItemId | None = screen.selected
+    if item is not None and item.kind is ItemKind.FINDING:
+        item = screen.view.index.subject(item)
+    value = screen.view.index.value(item)
+    return value if isinstance(value, Block) else None
+
+
+def _tiers(screen: InspectorScreen) -> tuple[Tier, ...]:
+    return screen.view.index.reading.state.tiers if screen.view is not None else ()

@@ -1,0 +1,326 @@
+"""The actions of moving and searching: rows, panes, items, the search line, the filter line, findings."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ctxview.core.flow import FlowNode
+from ctxview.tui.configured_keys import key_label
+from ctxview.tui.drawing.text import Line, Span, join, show
+from ctxview.tui.model.action_table import ACTIONS_BY_ID
+from ctxview.tui.model.layout import Pane
+from ctxview.tui.model.query import Query, QueryError, completions, parse_query
+from ctxview.tui.model.reading_index import ItemId, ItemKind, ReadingIndex
+from ctxview.tui.panes.lifecycle import LifecyclePane
+from ctxview.tui.panes.sources import SourcesPane
+from ctxview.tui.screens.action_screen import ActionScreen, StartOver
+from ctxview.tui.screens.inspector import InspectorScreen
+
+
+async def search(screen: ActionScreen[object]) -> None:
+    from ctxview.tui.widgets.bars import Prompt
+
+    lines = screen.lines
+
+    def done(text: str | None) -> None:
+        screen.set_focus(lines)
+        if text is None:
+            screen.search_for("")
+        elif text.strip():
+            screen.step_hit(back=False)
+
+    await screen.ask(Prompt(show(" search /", "key"), "", screen.search_for, done))
+
+
+def next_hit(screen: ActionScreen[object]) -> None:
+    screen.step_hit(back=False)
+
+
+def previous_hit(screen: ActionScreen[object]) -> None:
+    screen.step_hit(back=True)
+
+
+async def filter(screen: InspectorScreen) -> None:  # noqa: A001 - the name of the command
+    from ctxview.tui.widgets.bars import Prompt
+
+    before, chosen = screen.model.query, screen.memory.item
+    lines = screen.lines
+
+    def changed(text: str) -> Line:
+        try:
+            query = parse_query(text)
+        except QueryError as error:
+            return join((Span("✖ ", "bad"),), show(str(error), "warn"))
+        _apply(screen, query)
+        return _hint(screen, text)
+
+    def done(text: str | None) -> None:
+        if text is None:
+            _apply(screen, before)
+        if chosen is None or not screen.memory.go_to(chosen):
+            screen.memory.move_end(last=False)  # the cursor moved while the filter was typed
+        screen.set_focus(lines)
+
+    await screen.ask(
+        Prompt(show(" filter: ", "key"), before.text, changed, done, complete=partial(_completed, screen))
+    )
+
+
+def next_finding(screen: InspectorScreen) -> None:
+    _step_finding(screen, 1)
+
+
+def previous_finding(screen: InspectorScreen) -> None:
+    _step_finding(screen, -1)
+
+
+def _apply(screen: InspectorScreen, query: Query) -> None:
+    screen.model.query = query
+    screen.rearrange()
+
+
+def _hint(screen: InspectorScreen, text: str) -> Line:
+    state = screen.view.index.reading.state if screen.view is not None else None
+    could_be = completions(text, state)[:5]
+    count = show(f"{screen.memory.count(screen.view)} blocks" if screen.view is not None else "", "ok")
+    return join(
+        count, show("  ".join(could_be), "dim"), show("Tab completes", "dim") if could_be else (), gap="  "
+    )
+
+
+def _completed(screen: InspectorScreen, text: str) -> str | None:
+    """The line with its last piece completed; None when there is no completion."""
+    state = screen.view.index.reading.state if screen.view is not None else None
+    could_be = completions(text, state)
+    head = text.rpartition(" ")
+    return f"{head[0]}{head[1]}{could_be[0]}" if could_be and text.strip() else None
+
+
+def _step_finding(screen: InspectorScreen, step: int) -> None:
+    """Go to the next or previous finding in its pane; Enter goes on to its subject."""
+    findings = screen.view.index.findings if screen.view is not None else ()
+    if not findings:
+        judged = screen.view is not None and screen.view.index.reading.judged
+        screen.say("There are no findings." if judged else "The findings are not known yet.")
+        return
+    here = screen.selected if screen.selected in findings else screen.finding
+    here = here if here in findings else None
+    at = findings.index(here) + step if here is not None else 0 if step > 0 else -1
+    screen.finding = findings[at % len(findings)]
+    screen.go_to(screen.finding, remember=here is None)
+
+
+def down(screen: ActionScreen[object]) -> None:
+    _move(screen, 1)
+
+
+def up(screen: ActionScreen[object]) -> None:
+    _move(screen, -1)
+
+
+def half_down(screen: ActionScreen[object]) -> None:
+    _move_page(screen, 0.5)
+
+
+def half_up(screen: ActionScreen[object]) -> None:
+    _move_page(screen, -0.5)
+
+
+def page_down(screen: ActionScreen[object]) -> None:
+    _move_page(screen, 1)
+
+
+def page_up(screen: ActionScreen[object]) -> None:
+    _move_page(screen, -1)
+
+
+def first(screen: ActionScreen[object]) -> None:
+    if screen.lines is not None:
+        screen.lines.move_end(last=False)
+
+
+def last(screen: ActionScreen[object]) -> None:
+    if screen.lines is not None:
+        screen.lines.move_end(last=True)
+
+
+def home(screen: ActionScreen[object]) -> None:
+    """Go to the first revision after a step through revisions, else to the first row."""
+    if isinstance(screen, InspectorScreen) and screen.stepping:
+        screen.action_go_to_revision(0)
+    else:
+        first(screen)
+
+
+def end(screen: ActionScreen[object]) -> None:
+    if isinstance(screen, InspectorScreen) and screen.stepping:
+        screen.action_go_to_revision(screen.model.last_revision)
+    else:
+        last(screen)
+
+
+def left(screen: InspectorScreen) -> None:
+    if not _step(screen, -1):
+        _go_beside(screen, right=False)
+
+
+def right(screen: InspectorScreen) -> None:
+    if not _step(screen, 1):
+        _go_beside(screen, right=True)
+
+
+def next_pane(screen: InspectorScreen) -> None:
+    _step_pane(screen, 1)
+
+
+def previous_pane(screen: InspectorScreen) -> None:
+    _step_pane(screen, -1)
+
+
+def go_to_pane(screen: InspectorScreen, pane: Pane) -> None:
+    if any(pane in slot.panes for slot in screen.deck.slots):
+        screen.deck.choose(pane)
+    else:
+        screen.say(pane.absent)
+
+
+def enter(screen: InspectorScreen) -> None:
+    """Open a source or revision, go from a finding to its subject, or show the detail of any other item."""
+    item = here(screen)
+    if not screen.model.sources and screen.model.problems:
+        screen.post_message(StartOver())
+    elif item is None:
+        screen.say("There is nothing here to open.")
+    elif item.kind is ItemKind.SOURCE:
+        _open_source(screen, int(item.name))
+    elif item.kind is ItemKind.REVISION:
+        _open_source(screen, int(item.within))
+        screen.action_go_to_revision(int(item.name))
+    elif screen.view is None:
+        return
+    elif item.kind is ItemKind.FINDING and (subject := screen.view.index.subject(item)) is not None:
+        screen.go_to(subject)
+    elif item.kind is ItemKind.NODE and (target := _onward(item, screen.view.index)) is not None:
+        _walk(screen, item, target)
+    elif screen.deck.front.pane is Pane.VISIBILITY:
+        screen.go_to(item)
+    else:
+        screen.back_stack.remember(item)
+        screen.selected = item
+        screen.deck.choose(Pane.DETAIL)
+
+
+def came_from(screen: ActionScreen[object]) -> None:
+    """Go to the record or block that this came from; without one, go back."""
+    item = here(screen) if isinstance(screen, InspectorScreen) else None
+    origin = _came_from(screen, item) if isinstance(screen, InspectorScreen) and item is not None else None
+    if item is None or origin is None or not isinstance(screen, InspectorScreen):
+        back(screen)
+    elif screen.back_stack.last == origin:
+        screen.back_stack.back()
+    else:
+        _walk(screen, item, origin)
+
+
+def back(screen: ActionScreen[object]) -> None:
+    """Leave the first that is active: search, tried budget, zoom, jump, filter, replay."""
+    if not isinstance(screen, InspectorScreen):
+        screen.dismiss()
+        return
+    if screen.model.hits.needle:
+        screen.search_for("")
+    elif screen.model.key.budget is not None:
+        screen.try_budget(None)
+    elif screen.deck.zoomed is not None:
+        screen.deck.zoom(None)
+    elif screen.back_stack:
+        screen.back_stack.back()
+    elif screen.model.query:
+        screen.model.query = Query()
+        screen.rearrange()
+    elif screen.replay.stage:
+        screen.dismiss()
+    elif screen.replay.on:
+        screen.replay.close()
+    else:
+        screen.say(f"There is nothing to leave; {key_label(ACTIONS_BY_ID['quit'])} quits.")
+
+
+def _move(screen: ActionScreen[object], rows: int) -> None:
+    if screen.lines is not None:
+        screen.lines.move(rows)
+
+
+def _move_page(screen: ActionScreen[object], pages: float) -> None:
+    if screen.lines is not None:
+        screen.lines.move_page(pages)
+
+
+def _step(screen: InspectorScreen, step: int) -> bool:
+    """Let the pane use a sideways key, for a branch of the tree or a stage of the flow; whether it did."""
+    pane = screen.focused
+    if isinstance(pane, LifecyclePane):
+        pane.step(step)
+        return True
+    return isinstance(pane, SourcesPane) and pane.fold(open=step > 0)
+
+
+def _go_beside(screen: InspectorScreen, *, right: bool) -> None:
+    neighbour = screen.deck.neighbour(screen.deck.front.pane, right=right)
+    if neighbour is not None:
+        screen.deck.choose(neighbour)
+
+
+def _step_pane(screen: InspectorScreen, step: int) -> None:
+    """Go to the next pane in the order on the screen, without hidden tabs."""
+    slots = screen.deck.slots
+    order = slots[0].panes if len(slots) == 1 else tuple(slot.shown for slot in slots)
+    here = screen.deck.front.pane
+    at = order.index(here) if here in order else 0
+    screen.deck.choose(order[(at + step) % len(order)])
+
+
+def here(screen: InspectorScreen) -> ItemId | None:
+    """The item at the cursor; `selected` may be older, since the message about a move may come later."""
+    lines = screen.lines
+    return lines.item if lines is not None and lines.has_cursor else screen.selected
+
+
+def _walk(screen: InspectorScreen, start: ItemId, item: ItemId) -> None:
+    """Go along the flow from `start` to `item`; everything linked with `start` is marked."""
+    screen.selected = start
+    screen.go_to(item)
+    if item.kind is ItemKind.NODE:
+        screen.lifecycle.walk_to(item, start.name)
+
+
+def _onward(item: ItemId, index: ReadingIndex) -> ItemId | None:
+    """The next record after a record; for the last record of a block, the block."""
+    following = index.flow_index.onward(item.name) if index.flow_index is not None else []
+    if following:
+        return index.node(following[0].id)
+    node = index.value(item)
+    return index.block_named(node.block) if isinstance(node, FlowNode) else None
+
+
+def _came_from(screen: InspectorScreen, item: ItemId) -> ItemId | None:
+    """The record that a record or block came from; of several, the one visited last."""
+    index = screen.view.index if screen.view is not None else None
+    if index is None or index.flow_index is None:
+        return None
+    flow = index.flow_index
+    node = flow.of_block(item.name) if item.kind is ItemKind.BLOCK else flow.nodes.get(item.name)
+    if node is None or item.kind not in {ItemKind.BLOCK, ItemKind.NODE}:
+        return None
+    origins = [index.node(each.id) for each in flow.backward(node.id)]
+    last = screen.back_stack.last
+    if last in origins or last in [index.node(link.start) for link in flow.into(node.id)]:
+        return last
+    return next(iter(origins), None)
+
+
+def _open_source(screen: InspectorScreen, number: int) -> None:
+    if screen.model.go_to_source(number):
+        screen.back_stack.clear()
+        screen.clear()
+        screen.read_current()

@@ -1,0 +1,276 @@
+"""The actions of viewing: pane sizes, revisions, profile, order, budget, difference, references, replay."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TypeAlias
+
+from ctxview.analysis.diff.model import StateDiff
+from ctxview.formats import Lens, Source
+from ctxview.formats.revisions import previous_revision
+from ctxview.tui.actions.navigate import here
+from ctxview.tui.drawing.text import Line, Span, join, show
+from ctxview.tui.model.layout import Pane
+from ctxview.tui.model.reading_index import ItemId
+from ctxview.tui.model.view_state import ReadingKey
+from ctxview.tui.screens.inspector import InspectorScreen
+from ctxview.tui.screens.raw import NOTHING_OPEN, open_origin
+
+CELLS, LINES = 4, 2
+"""The change in size of one key press."""
+
+
+def zoom(screen: InspectorScreen) -> None:
+    if screen.deck.zoomed is None and len(screen.deck.slots) == 1:
+        screen.say("The terminal is too small: only one pane fits.")
+    else:
+        screen.deck.zoom(None if screen.deck.zoomed is not None else screen.deck.front.pane)
+
+
+def wider(screen: InspectorScreen) -> None:
+    _resize(screen, across=CELLS)
+
+
+def narrower(screen: InspectorScreen) -> None:
+    _resize(screen, across=-CELLS)
+
+
+def higher(screen: InspectorScreen) -> None:
+    _resize(screen, down=LINES)
+
+
+def lower(screen: InspectorScreen) -> None:
+    _resize(screen, down=-LINES)
+
+
+def sources_list(screen: InspectorScreen) -> None:
+    """Show the sources beside the other panes, or as a tab."""
+    deck = screen.deck
+    if len(screen.model.sources) + len(screen.model.problems) < 2:
+        screen.say("There is only one source.")
+    elif len(deck.slots) == 1:
+        screen.say("Only one pane is shown; the sources are a tab of it.")
+    else:
+        deck.show_sources(shown=not deck.sizes.sources)
+        if not deck.sizes.sources and deck.front.pane is Pane.SOURCES:
+            deck.choose(Pane.MEMORY)
+
+
+def reset_layout(screen: InspectorScreen) -> None:
+    screen.deck.reset_sizes()
+    screen.say("Pane sizes are reset.")
+
+
+def _resize(screen: InspectorScreen, *, across: int = 0, down: int = 0) -> None:
+    deck = screen.deck
+    if deck.resize(deck.front.pane, across=across, down=down):
+        return
+    if len(deck.slots) == 1:
+        remedy = "Esc shows" if deck.zoomed is not None else "A larger terminal shows"
+        screen.say(f"Only one pane is shown. {remedy} the others.")
+    else:
+        screen.say("The pane cannot be resized further.")
+
+
+Side: TypeAlias = tuple[int, dict[str, bytes]]
+"""A revision, and the overlay to read it with."""
+
+
+def show_diff(screen: InspectorScreen) -> None:
+    screen.run_worker(_show(screen), name="comparing", group="comparing", exclusive=True, exit_on_error=False)
+
+
+async def _show(screen: InspectorScreen) -> None:
+    source, key = screen.model.source, screen.model.key
+    if source is None or screen.view is None:
+        return
+    draft = screen.drafts.dirty(key)
+    earlier = key.revision if draft else previous_revision(source.revisions, key.revision)
+    if earlier is None:
+        screen.say("This is the first revision: there is no previous one to compare with.")
+        return
+    overlay = screen.drafts.overlay(key.source)
+    originals = {str(work.draft.file): work.draft.original for work in screen.drafts.of(key)}
+    old = (earlier, {**overlay, **originals} if draft else overlay)
+    difference = await asyncio.to_thread(_compare, source, key, old, (key.revision, overlay))
+    from ctxview.tui.screens.diff import DiffScreen
+
+    title = "Changes of the draft" if draft else "Changes since the previous revision"
+    item = await screen.app.push_screen_wait(DiffScreen(difference, title))
+    if item is not None:
+        screen.go_to(item)
+
+
+def _compare(source: Source, key: ReadingKey, old: Side, new: Side) -> StateDiff:
+    from ctxview.analysis.diff import diff
+    from ctxview.analysis.tokens import ESTIMATES
+
+    lens = Lens(ESTIMATES["bytes/4"], key.profile, editor=key.editor)
+    left, right = (source.reading(revision, lens, overlay).state for revision, overlay in (old, new))
+    return diff(left, right)
+
+
+def earlier(screen: InspectorScreen) -> None:
+    _step(screen, screen.model.key.revision - 1)
+
+
+def later(screen: InspectorScreen) -> None:
+    _step(screen, screen.model.key.revision + 1)
+
+
+def oldest(screen: InspectorScreen) -> None:
+    _step(screen, 0)
+
+
+def newest(screen: InspectorScreen) -> None:
+    _step(screen, screen.model.last_revision)
+
+
+def follow(screen: InspectorScreen) -> None:
+    """Follow the end of the history, or the latest revision when there is no history."""
+    source = screen.model.source
+    if source is None or not source.watched:
+        screen.say("This source has no files that could change.")
+        return
+    if screen.live.is_off:
+        screen.live.enable()
+    if screen.model.transcript is None or screen.model.as_of is not None:
+        if screen.model.go_to_revision(screen.model.last_revision):
+            screen.read_current()
+        screen.say("Following the latest revision; selecting an earlier one stops.")
+    else:
+        screen.deck.choose(Pane.HISTORY)
+        screen.history.follow()
+        screen.refresh_bars()
+
+
+def profile(screen: InspectorScreen) -> None:
+    if screen.model.next_profile():
+        screen.read_current()
+    else:
+        screen.say("This format has only one profile.")
+
+
+def sort(screen: InspectorScreen) -> None:
+    screen.model.next_sort()
+    _reorder(screen)
+
+
+def reverse(screen: InspectorScreen) -> None:
+    screen.model.reverse = not screen.model.reverse
+    _reorder(screen)
+
+
+def _reorder(screen: InspectorScreen) -> None:
+    """Show the new order, with the memory pane in front if it was hidden."""
+    if screen.view is None:
+        screen.say(NOTHING_OPEN)
+        return
+    if not screen.memory.display:
+        screen.deck.choose(Pane.MEMORY)
+    screen.rearrange_from_top()
+
+
+def links(screen: InspectorScreen) -> None:
+    """Show the references from and to the selected item; go to the item that is chosen there."""
+    from ctxview.tui.screens.references import ReferencesScreen
+
+    item, view = here(screen), screen.view
+    node = view.index.graph.node(item) if view is not None else None
+    if view is None or node is None:
+        screen.say(f"A {item.kind} has no references." if item is not None else "Nothing is selected.")
+        return
+
+    def go_to(chosen: ItemId | None) -> None:
+        if chosen is not None:
+            screen.go_to(chosen)
+
+    screen.app.push_screen(ReferencesScreen(screen, view.index, node), go_to)
+
+
+def origin(screen: InspectorScreen) -> None:
+    """Show the raw bytes of the selected item, those of the draft if there is one."""
+    view = screen.view
+    open_origin(
+        screen,
+        view.index.origin(screen.selected) if view is not None and screen.selected is not None else None,
+    )
+
+
+async def budget(screen: InspectorScreen) -> None:
+    """Ask for another budget and try it."""
+    from ctxview.tui.widgets.bars import Prompt
+
+    before, lines = screen.model.key.budget, screen.lines
+
+    def done(text: str | None) -> None:
+        screen.set_focus(lines)
+        if text is None:
+            return
+        number = wanted_budget(text)
+        if number is None and text.strip():
+            screen.say("A budget is a whole number, such as 3,000.", severity="warning")
+        else:
+            screen.try_budget(number)
+
+    value = "" if before is None else str(before)
+    await screen.ask(Prompt(show(" budget ", "key"), value, _budget_hint, done))
+
+
+def wanted_budget(text: str) -> int | None:
+    """The number in `text`; None when it is empty or not a whole number."""
+    digits = text.strip().replace(",", "").replace("_", "").replace(" ", "")
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= 12 else None
+
+
+def _budget_hint(text: str) -> Line:
+    number = wanted_budget(text)
+    if not text.strip():
+        return show("a number; empty returns to the source's own budget", "dim")
+    if number is None:
+        return join((Span("✖ ", "bad"),), show("not a whole number", "warn"))
+    return show(f"try a budget of {number:,}" if number else "try without a limit", "ok")
+
+
+def diff(screen: InspectorScreen) -> None:
+    """Show the difference of the draft to its file, or of this revision to the previous one."""
+    if screen.view is None:
+        screen.say(NOTHING_OPEN)
+        return
+
+    show_diff(screen)
+
+
+def _step(screen: InspectorScreen, revision: int) -> None:
+    last = screen.model.last_revision
+    if screen.model.go_to_revision(revision):
+        screen.stepped()
+        screen.read_current()
+    elif last == 0:
+        screen.say("There is only one revision.")
+    else:
+        screen.say("This is the latest revision." if revision > 0 else "This is the first revision.")
+
+
+def play(screen: InspectorScreen) -> None:
+    """Play or pause; with a single revision the key moves down a page."""
+    if screen.model.last_revision > 0:
+        screen.replay.toggle()
+    elif screen.lines is not None:
+        screen.lines.move_page(1)
+
+
+def faster(screen: InspectorScreen) -> None:
+    screen.replay.change_speed(faster=True)
+
+
+def slower(screen: InspectorScreen) -> None:
+    screen.replay.change_speed(faster=False)
+
+
+def next_event(screen: InspectorScreen) -> None:
+    screen.replay.jump(back=False)
+
+
+def previous_event(screen: InspectorScreen) -> None:
+    screen.replay.jump(back=True)

@@ -1,0 +1,1 @@
+"""Functions that draw values as styled lines, without the toolkit."""

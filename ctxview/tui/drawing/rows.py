@@ -1,0 +1,114 @@
+"""Rows that several panes and screens draw: findings, gaps, and counts of findings and hits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ctxview.core.findings import Effect, Finding, Severity
+from ctxview.core.state import Gap
+from ctxview.tui.drawing import glyphs
+from ctxview.tui.drawing.text import Line, Span, join, preview, show, styled
+from ctxview.tui.model.search import SearchHits
+
+BLOCKING = {"blocking", "fatal"}
+
+RANKS = (
+    BLOCKING,
+    {"critical", "error"},
+    {"high"},
+    {"warning", "medium", "major", "degraded", "moderate"},
+    {"low", "minor"},
+    {"info"},
+)
+"""The severity words of all formats for gaps, the worst first."""
+
+EMPTY_TEXT = Span("(empty)", "dim")
+"""Shown in place of an empty text."""
+
+SETTLED = {"resolved", "declined", "expired", "closed"}
+"""The statuses of a gap that needs no attention any more."""
+
+
+def finding_row(finding: Finding) -> Line:
+    """Severity, rule, message and effect of a finding on one line."""
+    return join(
+        (Span(f"{glyphs.SEVERITY[finding.severity]} ", f"severity.{finding.severity}"),),
+        show(finding.rule, "rule"),
+        (Span(" "),),
+        preview(finding.message, "", limit=1000),
+        (Span(f"  {finding.effect}", "warn"),) if finding.effect is not Effect.NONE else (),
+    )
+
+
+def severity_counts(counts: Mapping[Severity, int], gap: str = " ", *, zeros: bool = False) -> Line:
+    """The number of findings of each severity: ✖ 2 ▲ 5 ● 3; with `zeros` also of those without findings."""
+    parts: list[Line] = [
+        (Span(f"{glyphs.SEVERITY[each]} {counts[each]}", f"severity.{each}" if counts[each] else "dim"),)
+        for each in Severity
+        if counts[each] or zeros
+    ]
+    return join(*parts, gap=gap)
+
+
+def severity_columns(counts: Mapping[Severity, int], digits: Mapping[Severity, int]) -> Line:
+    """The counts with one column for each severity, for lists; `digits` is the width, 0 for no column."""
+    cells = [
+        Span(f"{glyphs.SEVERITY[each]} {counts[each]:>{digits[each]}}", f"severity.{each}")
+        if counts[each]
+        else Span(" " * (digits[each] + 2))
+        for each in Severity
+        if digits[each]
+    ]
+    return join(*((cell,) for cell in cells), gap=" ")
+
+
+def gap_badge(gap: Gap) -> Line:
+    """The severity of a gap in the word of its format; highlighted while it blocks and is not settled."""
+    severity = gap_severity(gap.severity)
+    if gap_is_settled(gap):
+        return join((Span(f"{glyphs.YES} ", "dim"),), show(gap.severity, "dim"))
+    word = show(f"{glyphs.SEVERITY[severity]} {gap.severity}", f"severity.{severity}")
+    if gap.severity.casefold() not in BLOCKING:
+        return word
+    return styled(join((Span(" "),), word, (Span(" "),)), "blocking")
+
+
+def gap_order(gap: Gap) -> tuple[bool, int]:
+    """A sort key: gaps that are not settled first, the worst on top."""
+    folded = gap.severity.casefold()
+    ranks = [at for at, words in enumerate(RANKS) if folded in words]
+    return gap_is_settled(gap), ranks[0] if ranks else len(RANKS)
+
+
+def blocked_names(gap: Gap) -> list[str]:
+    """The names the gap blocks, without its own: a missing block obviously blocks itself."""
+    return [each for each in gap.blocks if each != gap.id]
+
+
+def gap_is_settled(gap: Gap) -> bool:
+    return gap.status.casefold() in SETTLED
+
+
+def gap_severity(word: str) -> Severity:
+    """The severity for the `word` a format uses for a gap."""
+    folded = word.casefold()
+    if any(folded in words for words in RANKS[:3]):
+        return Severity.ERROR
+    return Severity.WARNING if folded in RANKS[3] else Severity.INFO
+
+
+def hit_count_line(hits: SearchHits, messages: int = 0) -> Line:
+    """How many hits were found, and where; `messages` are searched only when stepping on to them."""
+    if not hits.needle.strip():
+        return show("searches blocks, todo, references, missing, findings, text and history", "dim")
+    more = show(f"Enter and n continue in {messages:,} messages", "dim") if messages else ()
+    if not hits.found:
+        return more or show("not found", "warn")
+    total: Line = (Span(f"{len(hits.found)}{'+' if hits.capped else ''} found", "ok"),)
+    parts = (show(f"{kind} {number}", "dim") for kind, number in hits.counts().items())
+    return join(total, *parts, more, gap=" · ")
+
+
+def finding_summary_line(finding: Finding) -> Line:
+    mark = show(f"{glyphs.SEVERITY[finding.severity]} {finding.rule}", f"severity.{finding.severity}")
+    return join(mark, show(finding.message), gap=" ")

@@ -1,0 +1,198 @@
+"""Opening, reading and counting, in threads; each job computes and posts its results.
+
+A revision is read first with a quick token estimate, so that something can be shown, then with the exact
+counter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, TypeAlias
+
+from textual.message import Message
+
+from ctxview.tui.jobs.runner import Cancelled, Post, UserPriority
+from ctxview.tui.model.reading_index import ReadingIndex
+from ctxview.tui.model.view_state import FindingTotals, OpenProblem, ReadingKey, ReadOptions, count_severities
+
+if TYPE_CHECKING:
+    from ctxview.formats import OpenError, Source
+
+
+Opener: TypeAlias = "Callable[[], Iterable[Source | OpenProblem]]"
+
+BATCH = 0.15
+"""Seconds between two messages about many sources."""
+
+
+class SourcesFound(Message):
+    """More sources, and paths that could not be opened. `last`: there are no more."""
+
+    def __init__(self, sources: list[Source], problems: list[OpenProblem], *, last: bool) -> None:
+        super().__init__()
+        self.sources = sources
+        self.problems = problems
+        self.last = last
+
+
+class ReadingReady(Message):
+    """A reading. `final` is False while the exact token count is running."""
+
+    def __init__(self, key: ReadingKey, index: ReadingIndex, *, final: bool) -> None:
+        super().__init__()
+        self.key = key
+        self.index = index
+        self.final = final
+
+
+class TotalsCounted(Message):
+    """The number of findings of some sources."""
+
+    def __init__(self, totals: dict[int, FindingTotals]) -> None:
+        super().__init__()
+        self.totals = totals
+
+
+def open_all(opener: Opener, post: Post, cancelled: Cancelled) -> None:
+    """Open one source after the other; the first is posted at once, the others in batches."""
+    sources: list[Source] = []
+    problems: list[OpenProblem] = []
+    posted = 0.0
+    for found in opener():
+        if cancelled():
+            return
+        if isinstance(found, OpenProblem):
+            problems.append(found)
+        else:
+            sources.append(found)
+        if sources and monotonic() - posted > BATCH:
+            post(SourcesFound(sources, problems, last=False))
+            sources, problems, posted = [], [], monotonic()
+    post(SourcesFound(sources, problems, last=True))
+
+
+def read_revision(
+    source: Source,
+    key: ReadingKey,
+    options: ReadOptions,
+    overlay: Mapping[str, bytes],
+    priority: UserPriority,
+    post: Post,
+    cancelled: Cancelled,
+    *,
+    quick: bool = True,
+) -> None:
+    """Read one revision with the drafts of its files: if `quick`, first with an estimate, then exactly."""
+    from ctxview.analysis.tokens import ESTIMATES, counter_named
+    from ctxview.formats import Lens
+
+    if quick and options.tokens not in ESTIMATES:
+        rough = Lens(ESTIMATES["bytes/4"], key.profile, options.mode, key.budget, key.editor, hurry=True)
+        post(ReadingReady(key, ReadingIndex(source.reading(key.revision, rough, overlay)), final=False))
+        priority.give_way(cancelled)
+        if cancelled():
+            return
+    exact = Lens(counter_named(options.tokens), key.profile, options.mode, key.budget, key.editor)
+    if not cancelled():
+        post(ReadingReady(key, ReadingIndex(source.reading(key.revision, exact, overlay)), final=True))
+
+
+def count_findings(
+    sources: list[tuple[int, Source]],
+    profile: str | None,
+    options: ReadOptions,
+    priority: UserPriority,
+    post: Post,
+    cancelled: Cancelled,
+) -> None:
+    """Count the findings of sources, one after the other; with long work left, only the known ones."""
+    from ctxview.analysis.tokens import ESTIMATES
+    from ctxview.formats import Lens, LongWork
+    from ctxview.tui.jobs.runner import SilentProgress
+
+    totals: dict[int, FindingTotals] = {}
+    posted = monotonic()
+    progress = SilentProgress(cancelled, priority)
+    for number, source in sources:
+        if progress.cancelled:
+            return
+        chosen = profile if profile in source.profiles else None
+        lens = Lens(ESTIMATES["bytes/4"], chosen, options.mode)
+        partly = isinstance(source, LongWork) and source.has_work(lens)
+        if isinstance(source, LongWork) and not partly:
+            source.work(lens, progress)
+        newest = len(source.revisions) - 1
+        found = source.reading(newest, lens).findings if partly else source.findings(lens)
+        totals[number] = FindingTotals(count_severities(found), partly)
+        if monotonic() - posted > BATCH:
+            post(TotalsCounted(totals))
+            totals, posted = {}, monotonic()
+    post(TotalsCounted(totals))
+
+
+class PathOpener:
+    """Opens every source that is recognised in some paths; a path that cannot be opened is a problem."""
+
+    def __init__(self, paths: Sequence[Path], as_format: str | None = None) -> None:
+        self._paths = paths
+        self._as_format = as_format
+        self.folders: list[Path] = []
+        """The folders that were searched; new sources may appear in them."""
+
+    def __call__(self) -> Iterator[Source | OpenProblem]:
+        for path in self._paths:
+            yield from self._below(path)
+
+    def new_sources(self, known: Container[Path]) -> Iterator[Source | OpenProblem]:
+        """The sources whose paths are not in `known`."""
+        from ctxview.formats import OpenError, discover
+
+        folders: list[Path] = []
+        for path in self._paths if self._as_format is None else ():
+            try:
+                discovery = discover(path)
+            except OpenError:
+                continue
+            folders += discovery.folders
+            for found in discovery.found:
+                if found.path not in known:
+                    yield from _opened(found.path)
+        self.folders = folders
+
+    def _below(self, path: Path) -> Iterator[Source | OpenProblem]:
+        from ctxview.formats import OpenError, discover
+        from ctxview.formats.path_hints import nothing_recognised
+        from ctxview.formats.peek import Peek
+
+        if self._as_format is not None:
+            yield from _opened(path, self._as_format)
+            return
+        try:
+            discovery = discover(path)
+        except OpenError as error:
+            yield _problem(path, error)
+            return
+        self.folders += discovery.folders
+        for found in discovery.found:
+            yield from _opened(found.path)
+        if not discovery.found:
+            yield OpenProblem(path, nothing_recognised(path, Peek(path).names))
+        for note in (discovery.capped, *discovery.notes):
+            if note is not None:
+                yield OpenProblem(path, note)
+        yield from (OpenProblem(folder, why) for folder, why in discovery.unread)
+
+
+def _opened(path: Path, as_format: str | None = None) -> Iterator[Source | OpenProblem]:
+    from ctxview.formats import OpenError, open_source
+
+    try:
+        yield open_source(path, as_format)
+    except OpenError as error:
+        yield _problem(path, error)
+
+
+def _problem(path: Path, error: OpenError) -> OpenProblem:
+    return OpenProblem(path, str(error).removeprefix(f"{path}: "))

@@ -1,0 +1,118 @@
+"""Rereads a source that changed, in a thread: the source as it is now, and the reading to show.
+
+Both are posted together, so that what is shown and what may be edited are always of the same state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from time import monotonic, time
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from ctxview.files.reading import ReadError
+from ctxview.formats.revisions import same_revision
+from ctxview.tui.jobs.runner import Cancelled, Post, SilentProgress, UserPriority
+from ctxview.tui.jobs.watcher import DiskChange
+from ctxview.tui.model.drafts import DraftBytes, draft_overlay
+from ctxview.tui.model.reading_index import ReadingIndex
+from ctxview.tui.model.view_state import ReadingKey, ReadOptions
+
+if TYPE_CHECKING:
+    from ctxview.formats import Source
+
+
+class RereadJob(Struct, frozen=True):
+    """A source to reread. `key` is its reading that is shown; None when another source is in front."""
+
+    number: int
+    source: Source
+    key: ReadingKey | None
+    newest: bool
+    worked: bool
+    """Whether the long work was complete; it is then brought up to date before anything is shown."""
+    drafts: Mapping[str, DraftBytes]
+
+
+class SourceReread(Struct, frozen=True, eq=False):
+    """A source as it is now. `index` is the reading of `job.key`; None when it is not shown."""
+
+    job: RereadJob
+    source: Source
+    index: ReadingIndex | None
+    revision: int
+    on_disk: Mapping[str, bytes | None]
+    """The present bytes of the drafted files; None when they cannot be read."""
+    at: float
+    since: float
+    """When the reread began, `at` by the monotonic clock and `since` by the system clock."""
+
+
+class SourceLost(Struct, frozen=True):
+    """A source that cannot be read at present."""
+
+    number: int
+    reason: str
+
+
+def reread(
+    job: RereadJob, options: ReadOptions, priority: UserPriority, post: Post, cancelled: Cancelled
+) -> None:
+    from ctxview.formats import OpenError
+
+    at, since = monotonic(), time()
+    try:
+        source = _with_past(job).again()
+    except OpenError as error:
+        post(DiskChange(SourceLost(job.number, str(error))))
+        return
+    on_disk = {file: _bytes_of(source, file) for file in job.drafts}
+    index, revision = None, 0
+    if job.key is not None and source is not job.source:
+        _bring_up_to_date(job, job.key, source, options, SilentProgress(cancelled, priority))
+        if cancelled():
+            return
+        last = len(source.revisions) - 1
+        revision = (
+            last if job.newest else same_revision(job.source.revisions, job.key.revision, source.revisions)
+        )
+        index = _read(source, revision, job.key, options, draft_overlay(job.drafts, on_disk))
+    if not cancelled():
+        post(DiskChange(SourceReread(job, source, index, revision, on_disk, at, since)))
+
+
+def _with_past(job: RereadJob) -> Source:
+    """The source, with its past states as revisions if it is the one in front."""
+    from ctxview.formats import with_history
+    from ctxview.formats.interface import PastRevisions
+
+    forgets = job.key is not None and bool(job.source.watched) and not isinstance(job.source, PastRevisions)
+    return with_history(job.source) if forgets else job.source
+
+
+def _bring_up_to_date(
+    job: RereadJob, key: ReadingKey, source: Source, options: ReadOptions, progress: SilentProgress
+) -> None:
+    from ctxview.analysis.tokens import ESTIMATES
+    from ctxview.formats import Lens, LongWork
+
+    if job.worked and isinstance(source, LongWork):
+        source.work(Lens(ESTIMATES["bytes/4"], key.profile, options.mode), progress)
+
+
+def _read(
+    source: Source, revision: int, key: ReadingKey, options: ReadOptions, drafts: Mapping[str, bytes]
+) -> ReadingIndex:
+    from ctxview.analysis.tokens import counter_named
+    from ctxview.formats import Lens
+
+    lens = Lens(counter_named(options.tokens), key.profile, options.mode, key.budget, key.editor)
+    return ReadingIndex(source.reading(revision, lens, drafts))
+
+
+def _bytes_of(source: Source, file: str) -> bytes | None:
+    try:
+        return source.bytes_of(file)
+    except ReadError:
+        return None

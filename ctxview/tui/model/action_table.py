@@ -1,0 +1,272 @@
+"""The table of actions, the source of the key bindings, the key bar, the help screen and the palette.
+
+The function of an action has the action's id as its name and is in one of the modules of
+`ctxview.tui.actions`, which are imported on first use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from typing import ClassVar
+
+from msgspec import Struct
+
+from ctxview.tui.model.layout import Pane
+
+
+class ActionCondition(StrEnum):
+    """The condition under which the key bar offers an action."""
+
+    REVISIONS = "more than one revision"
+    FINDINGS = "a finding"
+    DRAFT = "an unsaved change"
+    WRITABLE = "a writable field"
+    PROFILES = "more than one profile"
+    EDITORS = "more than one editor"
+    HITS = "a search with hits"
+    PAST = "a later revision"
+    PLAYER = "an open replay"
+    PLAYING = "a running replay"
+    MESSAGES = "messages that may grow"
+
+
+class ActionGroup(StrEnum):
+    """Headings of the help screen."""
+
+    MOVING = "Moving"
+    LAYOUT = "Layout"
+    VIEWING = "Viewing"
+    REPLAY = "Replay"
+    SEARCH = "Searching"
+    EDITING = "Editing"
+    GENERAL = "General"
+
+
+class Action(Struct, frozen=True):
+    """`keys` as the toolkit spells them, `key_text` as people read them; `bar` is the rank in the key bar."""
+
+    id: str
+    keys: str
+    key_text: str
+    label: str
+    help: str
+    bar: int = 0
+    need: ActionCondition | None = None
+
+
+PANE_ACTIONS: Mapping[str, Pane] = {f"pane_{pane.key.lower()}": pane for pane in Pane}
+"""The actions that go to a pane; one function with an argument performs all of them."""
+
+ENTER = "Open the detail; a finding leads to its item, a record to the next one"
+
+FOLLOW = "Follow the last message; scrolling up stops, G follows again"
+
+GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
+    ActionGroup.MOVING: (
+        Action("down", "j,down", "j ↓", "down", "Next row"),
+        Action("up", "k,up", "k ↑", "up", "Previous row"),
+        Action("half_down", "ctrl+d", "Ctrl-d", "half down", "Half a screen down"),
+        Action("half_up", "ctrl+u", "Ctrl-u", "half up", "Half a screen up"),
+        Action("page_down", "pagedown,ctrl+f", "PgDn", "page down", "One screen down"),
+        Action("page_up", "pageup,ctrl+b", "PgUp", "page up", "One screen up"),
+        Action("first", "g", "g", "first", "First row"),
+        Action("last", "G", "G", "last", "Last row"),
+        Action("home", "home", "Home", "start", "First row; after [ or ] the first revision"),
+        Action("end", "end", "End", "end", "Last row; after [ or ] the latest revision"),
+        Action("left", "h,left", "h ←", "left", "Pane or stage to the left; closes a branch"),
+        Action("right", "l,right", "l →", "right", "Pane or stage to the right; opens a branch"),
+        Action("next_pane", "tab", "Tab", "next pane", "Next pane"),
+        Action("previous_pane", "shift+tab", "Shift-Tab", "previous pane", "Previous pane"),
+        *(
+            Action(
+                name,
+                pane.key,
+                pane.key,
+                f"go to {pane.lower()}",
+                f"{pane}: {pane.about}" if pane.about else f"Go to {pane}",
+            )
+            for name, pane in PANE_ACTIONS.items()
+        ),
+        Action("enter", "enter", "Enter", "open", ENTER),
+        Action(
+            "came_from", "backspace", "Backspace", "came from", "Go to the record or block this came from"
+        ),
+        Action("back", "escape", "Esc", "back", "Leave a search, a zoom, a jump or a filter"),
+    ),
+    ActionGroup.LAYOUT: (
+        Action("zoom", "z", "z", "zoom", "Show only this pane, or all panes again"),
+        Action("wider", "greater_than_sign,shift+right", "> Shift-→", "wider", "Make the pane wider"),
+        Action("narrower", "less_than_sign,shift+left", "< Shift-←", "narrower", "Make the pane narrower"),
+        Action("higher", "right_parenthesis,shift+down", ") Shift-↓", "taller", "Make the pane taller"),
+        Action("lower", "left_parenthesis,shift+up", "( Shift-↑", "shorter", "Make the pane shorter"),
+        Action("sources_list", "H", "H", "list of sources", "Show the sources beside the panes, or as a tab"),
+        Action("reset_layout", "Z", "Z", "reset layout", "Reset pane sizes"),
+    ),
+    ActionGroup.VIEWING: (
+        Action(
+            "earlier",
+            "left_square_bracket",
+            "[",
+            "earlier",
+            "Go to the previous revision",
+            5,
+            ActionCondition.REVISIONS,
+        ),
+        Action("later", "right_square_bracket", "]", "later", "Go to the next revision"),
+        Action("oldest", "left_curly_bracket,ctrl+home", "{ Ctrl-Home", "oldest", "Go to the first revision"),
+        Action(
+            "newest",
+            "right_curly_bracket,ctrl+end",
+            "} Ctrl-End",
+            "newest",
+            "Go to the latest revision",
+            2,
+            ActionCondition.PAST,
+        ),
+        Action("follow", "F", "F", "follow", FOLLOW, 10, ActionCondition.MESSAGES),
+        Action("origin", "o", "o", "origin", "Show the bytes of this item in its file", 4),
+        Action("links", "r", "r", "links", "Show the references from and to this", 7),
+        Action("diff", "d", "d", "diff", "Compare with the previous revision, or the draft with its file", 6),
+        Action("profile", "p", "p", "profile", "Use the next runtime profile", 8, ActionCondition.PROFILES),
+        Action("budget", "b", "b", "budget", "Try another budget; empty: the source's own"),
+        Action(
+            "sort", "s", "s", "sort", "Next order: file, model, quality, decay, confidence, age, tokens", 9
+        ),
+        Action("reverse", "S", "S", "reverse", "Reverse the order"),
+    ),
+    ActionGroup.REPLAY: (
+        Action(
+            "play",
+            "space",
+            "Space",
+            "play",
+            "Play the revisions, or pause",
+            8,
+            ActionCondition.REVISIONS,
+        ),
+        Action(
+            "next_event",
+            "full_stop",
+            ".",
+            "next event",
+            "Next important event",
+            1,
+            ActionCondition.PLAYER,
+        ),
+        Action("previous_event", "comma", ",", "previous event", "Previous important event"),
+        Action("faster", "plus,equals_sign", "+", "faster", "Play faster", 2, ActionCondition.PLAYER),
+        Action("slower", "minus", "-", "slower", "Play slower", 2, ActionCondition.PLAYER),
+    ),
+    ActionGroup.SEARCH: (
+        Action("search", "slash", "/", "search", "Search everything loaded, then the history", 1),
+        Action("next_hit", "n", "n", "next hit", "Next hit, in any pane", 2, ActionCondition.HITS),
+        Action("previous_hit", "N", "N", "previous hit", "Previous hit"),
+        Action("filter", "f", "f", "filter", "Filter blocks: tier:working hidden decay>0.5", 7),
+        Action("next_finding", "f8", "]e F8", "next finding", "Next finding", 5, ActionCondition.FINDINGS),
+        Action("previous_finding", "f7,shift+f8", "[e F7", "previous finding", "Previous finding"),
+    ),
+    ActionGroup.EDITING: (
+        Action(
+            "edit", "e", "e", "edit", "Edit the writable fields of this item", 3, ActionCondition.WRITABLE
+        ),
+        Action("add", "a", "a", "add", "Add a block to this tier", 10, ActionCondition.WRITABLE),
+        Action("remove", "x", "x", "remove", "Remove this block"),
+        Action("move", "m", "m", "move", "Move this block to another tier"),
+        Action(
+            "editor", "E", "E", "edit as", "Choose the name under which you edit", 9, ActionCondition.EDITORS
+        ),
+        Action("undo", "u", "u", "undo", "Undo the last change of the draft", 2, ActionCondition.DRAFT),
+        Action("redo", "ctrl+r", "Ctrl-r", "redo", "Redo the last undone change"),
+        Action("save", "w,ctrl+s", "w", "save", "Show the difference, then save", 1, ActionCondition.DRAFT),
+    ),
+    ActionGroup.GENERAL: (
+        Action("copy", "y", "y", "copy", "Copy the selected item", 11),
+        Action("theme", "t", "t", "theme", "Next theme"),
+        Action("palette", "colon,ctrl+p", ":", "commands", "All commands by name", 3),
+        Action("tour", "f2", "F2", "tour", "Five steps through the inspector (also t in this help)"),
+        Action("screenshot", "P", "P", "picture", "Save the screen as an SVG picture in the working folder"),
+        Action("help", "question_mark,f1", "?", "help", "All keys, glyphs and the filter language", 2),
+        Action("quit", "q", "q", "quit", "Go back, or quit; asks when there are unsaved changes", 1),
+    ),
+}
+
+ACTIONS: tuple[Action, ...] = tuple(action for group in GROUPS.values() for action in group)
+
+ACTIONS_BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
+
+_MODULES = {
+    ActionGroup.MOVING: "navigate",
+    ActionGroup.SEARCH: "navigate",
+    ActionGroup.LAYOUT: "view",
+    ActionGroup.VIEWING: "view",
+    ActionGroup.REPLAY: "view",
+    ActionGroup.EDITING: "edit",
+    ActionGroup.GENERAL: "general",
+}
+ACTION_MODULES: Mapping[str, str] = {
+    action.id: _MODULES[group] for group, actions in GROUPS.items() for action in actions
+}
+"""The module in `ctxview.tui.actions` that holds the function of an action."""
+
+READ_ONLY_ACTIONS = frozenset(
+    (
+        *("down", "up", "half_down", "half_up", "page_down", "page_up", "first", "last", "home", "end"),
+        "back",
+        *("search", "next_hit", "previous_hit", "copy", "theme", "palette", "help", "quit"),
+    )
+)
+"""The actions of a read-only screen."""
+
+STEPS = frozenset(("earlier", "later", "oldest", "newest"))
+"""The actions that go from revision to revision."""
+ENDS = frozenset(("home", "end"))
+"""The actions that go to a revision after one of `STEPS`, and to a row otherwise."""
+
+
+class BracketKeys:
+    """Distinguishes `]`, which goes to the next revision, from `]e`, which goes to the next finding.
+
+    A bracket is held back until the next key or until `PATIENCE` is over. Holding the key down still steps at
+    full speed, since every bracket releases the one before it. After a bracket that led nowhere, an `e`
+    within `FORGIVENESS` still completes `]e`.
+    """
+
+    JUMPS: ClassVar[Mapping[str, str]] = {"later": "next_finding", "earlier": "previous_finding"}
+    PATIENCE = 0.35
+    FORGIVENESS = 1.0
+
+    def __init__(self) -> None:
+        self._held: str | None = None
+        self._released: str | None = None
+
+    @property
+    def waiting(self) -> float | None:
+        """Seconds after which to call `silence`; None when there is nothing to wait for."""
+        if self._held is not None:
+            return self.PATIENCE
+        return self.FORGIVENESS if self._released is not None else None
+
+    def feed(self, action: str) -> Iterator[str]:
+        """The actions to run now that `action` was requested."""
+        held, late = self._held, self._released
+        self._held = self._released = None
+        if action == "edit" and (bracket := held or late) is not None:
+            yield self.JUMPS[bracket]
+            return
+        if held is not None:
+            yield held
+        if action in self.JUMPS:
+            self._held = action
+        else:
+            yield action
+
+    def silence(self) -> Iterator[str]:
+        """The action to run when no key followed in time."""
+        held, self._held, self._released = self._held, None, self._held
+        if held is not None:
+            yield held
+
+    def stepped(self) -> None:
+        """Forget the bracket: it led to another revision, so that the next `e` is an edit."""
+        self._released = None

@@ -1,0 +1,75 @@
+"""Going to items: the pane that shows each kind, the items to go back to, the item to select first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from ctxview.tui.model.layout import Pane
+from ctxview.tui.model.reading_index import TEXT, WHOLE, ItemId, ItemKind
+from ctxview.tui.model.view_state import ViewState
+
+if TYPE_CHECKING:
+    from ctxview.tui.screens.inspector import InspectorScreen
+
+
+PANE_OF: Mapping[ItemKind, Pane] = {
+    ItemKind.SOURCE: Pane.SOURCES,
+    ItemKind.REVISION: Pane.SOURCES,
+    ItemKind.WHOLE: Pane.DETAIL,
+    ItemKind.BLOCK: Pane.MEMORY,
+    ItemKind.TODO: Pane.TODO,
+    ItemKind.ITEM: Pane.TODO,
+    ItemKind.BUDGET: Pane.BUDGET,
+    ItemKind.REF: Pane.REFERENCES,
+    ItemKind.GAP: Pane.MISSING,
+    ItemKind.FINDING: Pane.FINDINGS,
+    ItemKind.TEXT: Pane.TEXT,
+    ItemKind.MESSAGE: Pane.HISTORY,
+    ItemKind.NODE: Pane.LIFECYCLE,
+    ItemKind.NAME: Pane.REFERENCES,
+}
+
+
+class BackEntry(NamedTuple):
+    pane: Pane
+    item: ItemId
+
+
+class BackStack:
+    def __init__(self, screen: InspectorScreen) -> None:
+        self._screen = screen
+        self._entries: list[BackEntry] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._entries)
+
+    @property
+    def last(self) -> ItemId | None:
+        return self._entries[-1].item if self._entries else None
+
+    def remember(self, item: ItemId) -> None:
+        """Remember `item` in the pane in front, before a person goes to another item."""
+        self._entries.append(BackEntry(self._screen.deck.front.pane, item))
+
+    def back(self) -> None:
+        """Go to the last entry: the same item, in the same pane while that exists."""
+        screen, entry = self._screen, self._entries.pop()
+        screen.go_to(entry.item, remember=False)
+        exists = any(entry.pane in slot.panes for slot in screen.deck.slots)
+        if exists and entry.pane is not screen.deck.front.pane:
+            screen.deck.choose(entry.pane)
+            screen.panes[entry.pane].go_to(entry.item)
+
+    def clear(self) -> None:
+        self._entries.clear()
+
+
+def is_listed(item: ItemId | None, view: ViewState) -> bool:
+    """Whether `item` is in the view and not hidden by the filter."""
+    hidden = item is not None and item.kind is ItemKind.BLOCK and item not in view.blocks
+    return not hidden and view.index.value(item) is not None
+
+
+def default_selection(view: ViewState) -> ItemId:
+    return next(iter(view.blocks), TEXT if view.index.value(TEXT) is not None else WHOLE)

@@ -1,0 +1,102 @@
+"""The values that the model, the jobs and the panes exchange: what was read, and what to draw. No toolkit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct, field
+
+from ctxview.core.findings import Finding, Severity
+from ctxview.core.transcript import Transcript
+from ctxview.tui.model.change_marks import ChangeMark, ChangeMarks
+from ctxview.tui.model.reading_index import ItemId, ReadingIndex
+from ctxview.tui.model.trends import PastTrends, Trends
+
+
+class ReadingKey(Struct, frozen=True):
+    """The key of a reading: a revision of a source under a profile. `edits` counts the steps of the draft.
+
+    `budget` is one that is tried; None for the source's own. `editor` is the name under which a person edits;
+    None for the first, or where a source does not distinguish them. `seen` counts the rereads of the source.
+    """
+
+    source: int
+    revision: int
+    profile: str | None = None
+    edits: int = 0
+    budget: int | None = None
+    editor: str | None = None
+    seen: int = 0
+
+
+class OpenProblem(Struct, frozen=True):
+    """A path that could not be opened."""
+
+    path: Path
+    reason: str
+
+
+class FindingTotals(Struct, frozen=True):
+    """The number of findings of a source. `partly`: its long work was not done, so there may be more."""
+
+    counts: Mapping[Severity, int]
+    partly: bool = False
+
+
+class TranscriptGrowth(Struct, frozen=True):
+    """The transcript of a source as it was at the time `at`."""
+
+    source: int
+    profile: str | None
+    transcript: Transcript
+    at: float
+
+    def belongs_to(self, key: ReadingKey) -> bool:
+        return (self.source, self.profile) == (key.source, key.profile)
+
+
+class ViewState(Struct, frozen=True, eq=False):
+    """Everything the panes draw."""
+
+    key: ReadingKey
+    index: ReadingIndex
+    draft: bool = False
+    blocks: tuple[ItemId, ...] = ()
+    """The memory rows, after filter and order."""
+    marks: ChangeMarks = field(default_factory=ChangeMarks)
+    trends: Trends | None = None
+    """The trends of the source; None until they are read."""
+
+    @property
+    def changes(self) -> Mapping[ItemId, ChangeMark]:
+        return self.marks.changes
+
+    @property
+    def gone(self) -> tuple[ItemId, ...]:
+        return self.marks.gone
+
+    @property
+    def past(self) -> PastTrends | None:
+        """The trends around the selected revision; None when there are none."""
+        if self.trends is None or not self.trends.points:
+            return None
+        return self.trends.past(self.key.revision, self.key.seen, self.index.reading.state.revision)
+
+    @property
+    def counts(self) -> dict[Severity, int]:
+        return count_severities(self.index.reading.findings)
+
+
+def count_severities(findings: Sequence[Finding]) -> dict[Severity, int]:
+    counted = dict.fromkeys(Severity, 0)
+    for finding in findings:
+        counted[finding.severity] += 1
+    return counted
+
+
+class ReadOptions(Struct, frozen=True):
+    """How to count tokens and judge, the same for every reading of a run."""
+
+    tokens: str = "o200k_base"
+    mode: str | None = None

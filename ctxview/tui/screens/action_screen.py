@@ -1,0 +1,164 @@
+"""The base of all screens with keys: runs actions of the table, holds back a bracket, shows a prompt line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Mapping
+from functools import partial
+from importlib import import_module
+from inspect import isawaitable
+from typing import TYPE_CHECKING, TypeVar
+
+from textual import events
+from textual.binding import Binding
+from textual.message import Message
+from textual.screen import Screen
+from textual.timer import Timer
+
+from ctxview.tui.drawing.text import Line, show
+from ctxview.tui.model.action_table import (
+    ACTION_MODULES,
+    ACTIONS,
+    ACTIONS_BY_ID,
+    ENDS,
+    PANE_ACTIONS,
+    STEPS,
+    BracketKeys,
+)
+from ctxview.tui.screens.dialogs import DismissOnce
+from ctxview.tui.widgets.bars import KeyBar
+from ctxview.tui.widgets.strips import content
+from ctxview.tui.widgets.virtual_lines import VirtualLines
+
+if TYPE_CHECKING:
+    from ctxview.tui.widgets.bars import Prompt
+
+
+def bindings(known: Container[str] = ACTIONS_BY_ID) -> list[Binding]:
+    """Key bindings for the actions that a screen knows, with their ids, so that they can be remapped.
+
+    On a screen without a replay, its key moves down a page.
+    """
+    bound = [
+        Binding(each.keys, f"command('{each.id}')", each.label, show=False, id=each.id, tooltip=each.help)
+        for each in ACTIONS
+        if each.id in known
+    ]
+    return bound if "play" in known else [*bound, Binding("space", "command('page_down')", show=False)]
+
+
+Result = TypeVar("Result")
+
+
+class ActionScreen(DismissOnce[Result]):
+    """A screen that runs actions by their id; an action that is not in `known` does nothing."""
+
+    DEFAULT_CSS = "ActionScreen.-asking KeyBar { display: none; }"
+
+    known: frozenset[str] = frozenset(ACTIONS_BY_ID)
+
+    def __init__(self, name: str | None = None) -> None:
+        super().__init__(name=name)
+        self._brackets = BracketKeys()
+        self._timer: Timer | None = None
+        self._asked_at = 0.0
+        self.stepping = False
+        """Whether the last action went from revision to revision."""
+
+    @property
+    def own_actions(self) -> Mapping[str, Callable[[], None]]:
+        """Actions with another meaning on this screen."""
+        return {}
+
+    @property
+    def lines(self) -> VirtualLines | None:
+        """The focused list, or None."""
+        return self.focused if isinstance(self.focused, VirtualLines) else None
+
+    async def action_command(self, name: str) -> None:
+        """Run an action, for every key, click and palette entry."""
+        await self._run(self._brackets.feed(name))
+        self._wait()
+
+    def _wait(self) -> None:
+        if self._timer is not None:
+            self._timer.stop()
+        seconds = self._brackets.waiting
+        self._timer = self.set_timer(seconds, self._end_wait) if seconds is not None else None
+
+    async def _end_wait(self) -> None:
+        await self._run(self._brackets.silence())
+        self._wait()
+
+    def stepped(self) -> None:
+        """Note that a bracket led to another revision."""
+        self._brackets.stepped()
+
+    async def _run(self, names: Iterable[str]) -> None:
+        for name in names:
+            self.stepping = name in STEPS or (self.stepping and name in ENDS)
+            if name in self.own_actions:
+                self.own_actions[name]()
+            elif name in self.known:
+                result = find_action(name)(self)
+                if isawaitable(result):
+                    await result
+
+    def say(self, text: str, *, severity: str = "information", title: str = "") -> None:
+        """Show a short notice; `text` is shown as it is, without markup."""
+        level = severity if severity in ("warning", "error") else "information"
+        self.notify(
+            content(show(text)).plain,
+            title=title,
+            severity="error" if level == "error" else "warning" if level == "warning" else "information",
+            markup=False,
+        )
+
+    def copied_text(self) -> str:
+        """The text that `copy` copies when no text is marked with the mouse."""
+        return ""
+
+    # -- search ----------------------------------------------------------------------------------------------
+
+    def search_for(self, needle: str) -> Line:
+        """Search for `needle`, mark it everywhere, and return a line with the number of hits."""
+        raise NotImplementedError
+
+    def step_hit(self, *, back: bool) -> None:
+        """Go to the next or previous hit."""
+        raise NotImplementedError
+
+    # -- the prompt line -------------------------------------------------------------------------------------
+
+    @property
+    def prompt(self) -> Prompt | None:
+        from ctxview.tui.widgets.bars import Prompt
+
+        return next(iter(self.query(Prompt)), None)
+
+    async def ask(self, prompt: Prompt) -> None:
+        """Show a prompt line at the bottom, in place of an earlier one."""
+        if self.prompt is not None:
+            await self.prompt.remove()
+        await self.mount(prompt, before=self.query_one(KeyBar))
+        self.set_focus(prompt.input)
+        self._asked_at = Message().time
+
+    def forward_key(self, event: events.Key) -> None:
+        """Send a key that was pressed before the prompt opened to the prompt, for people who type ahead."""
+        if self.prompt is not None and event.time < self._asked_at:
+            event.prevent_default()
+            event.stop()
+            self.prompt.input.post_message(events.Key(event.key, event.character))
+
+
+class StartOver(Message):
+    """Asks the app to go from an inspector without sources to the start screen."""
+
+
+def find_action(name: str) -> Callable[[Screen[Result]], object]:
+    """Import the function of the action `name`."""
+    module = import_module(f"ctxview.tui.actions.{ACTION_MODULES[name]}")
+    if name in PANE_ACTIONS:
+        return partial(module.go_to_pane, pane=PANE_ACTIONS[name])
+    action: Callable[[Screen[Result]], object] = getattr(module, name)
+    return action

@@ -1,0 +1,343 @@
+"""The bars around the panes: header, key bar and prompt, and the texts of the banner and of empty panes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Container, Iterator, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from msgspec.structs import replace
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.widgets import Input
+
+from ctxview.tui.configured_keys import key_label
+from ctxview.tui.drawing.rows import severity_counts
+from ctxview.tui.drawing.text import Line, Span, fit, join, shorten, show, width
+from ctxview.tui.model.action_table import ACTIONS, ACTIONS_BY_ID, Action, ActionCondition
+from ctxview.tui.model.inspector import InspectorModel
+from ctxview.tui.model.query import SortOrder
+from ctxview.tui.widgets.strips import BarLine
+
+
+def empty_pane_text(model: InspectorModel, problem: str | None) -> list[Line]:
+    """The text of the main pane without a reading; `problem` is the reason, None while reading."""
+    if problem is None:
+        return [show("Reading…" if model.sources else "Opening…", "dim")]
+    if model.source is not None:
+        return [
+            show(problem, "bad"),
+            (),
+            show("Press o to show the raw file, 1 to go to the sources.", "dim"),
+        ]
+    problems = (join(show(str(each.path), "strong"), show(each.reason), gap=": ") for each in model.problems)
+    lines = [show(problem, "bad"), *problems, ()]
+    if any(_is_folder(each.path) for each in model.problems):
+        lines.append(show("Files that appear there later will be shown here.", "dim"))
+    instead = "Press Enter to choose something else: nearby, recent or sample files."
+    return [*lines, show(instead, "dim", "screen.command('enter')")]
+
+
+def other_pane_text(problem: str | None) -> list[Line]:
+    """The text of the other panes while there is nothing to draw."""
+    return [show("Reading…" if problem is None else "Nothing could be read.", "dim")]
+
+
+def banner(names: Sequence[str]) -> list[Line]:
+    """A warning that the files `names` changed on disk under unsaved changes."""
+    if not names:
+        return []
+    text = f" ▲ {', '.join(names)} changed on disk. Your draft is unchanged; saving it (w) shows both."
+    return [show(text, "warn")]
+
+
+def subtitle(model: InspectorModel) -> Line:
+    """Filter, sort order and changes, for the frame of the memory pane."""
+    parts: list[Line] = []
+    if model.query:
+        parts.append(show(f" filter: {model.query.text} "))
+    if model.sort is not SortOrder.FILE or model.reverse:
+        parts.append(show(f" {model.sort} {'▴' if model.reverse else '▾'} "))
+    if model.view is not None and (model.view.changes or model.view.gone):
+        counts = ((len(model.view.changes), "changed"), (len(model.view.gone), "gone"))
+        parts.append(show(f" {', '.join(f'{number:,} {word}' for number, word in counts if number)} "))
+    return join(*parts, gap="─")
+
+
+def offered_actions(
+    model: InspectorModel, *, draft: bool, player: bool, playing: bool = False
+) -> set[ActionCondition]:
+    """The conditions that hold now; the key bar offers the actions that need them."""
+    view, source = model.view, model.source
+    may_add = view is not None and any(tier.new for tier in view.index.reading.state.tiers)
+    facts = {
+        ActionCondition.REVISIONS: model.last_revision > 0,
+        ActionCondition.PAST: model.key.revision < model.last_revision,
+        ActionCondition.PLAYER: player,
+        ActionCondition.PLAYING: playing,
+        ActionCondition.PROFILES: source is not None and len(source.profiles) > 1,
+        ActionCondition.EDITORS: len(model.editors) > 1,
+        ActionCondition.FINDINGS: view is not None and bool(view.index.findings),
+        ActionCondition.WRITABLE: model.as_of is None and may_add,
+        ActionCondition.DRAFT: draft,
+        ActionCondition.HITS: bool(model.hits.found or (model.hits.needle.strip() and model.transcript)),
+        ActionCondition.MESSAGES: source is not None
+        and bool(source.watched)
+        and model.transcript is not None,
+    }
+    return {need for need, holds in facts.items() if holds}
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
+LIVE = 20
+"""Cells that the live status always gets."""
+
+
+class Header(BarLine):
+    DEFAULT_CSS = "Header { background: $panel; }"
+
+    def __init__(self, model: InspectorModel) -> None:
+        super().__init__(id="header")
+        self._model = model
+        self.status: str = ""
+        """The current work: "opening…", "counting…"; empty when all is done."""
+        self.working: str = ""
+        """The progress of the background work; empty when there is none."""
+        self.live: tuple[str, str] = ("", "")
+        """Whether the files are watched or how they just changed, and the style of this text."""
+
+    def make_line(self, width: int) -> Line:
+        return header_line(self._model, self.status or self.working, width, self.live)
+
+
+def header_line(model: InspectorModel, status: str, cells: int, live: tuple[str, str] = ("", "")) -> Line:
+    """The header: as many facts as fit, the least important left out first, the title shortened last."""
+    brand: Line = (Span(" ctxview ", "brand"), Span(" "))
+    facts = _facts(model, status, (shorten(live[0], max(LIVE, cells // 2 - 12)), live[1]))
+    while True:
+        right = join(*(line for _, line in facts), gap="  ")
+        room = cells - width(brand) - width(right) - 3
+        if room >= min(24, width(_title(model, cells))) or len(facts) <= 1:
+            break
+        facts.remove(min(facts, key=lambda fact: fact[0]))
+    left = fit(_title(model, max(room, 8)), max(room, 8))
+    blank = Span(" " * max(1, cells - width(brand) - width(left) - width(right) - 1))
+    return fit(join(brand, left, (blank,), right), cells)
+
+
+def _title(model: InspectorModel, cells: int) -> Line:
+    source = model.source
+    if source is None:
+        return show("nothing is open" if model.problems else "", "dim")
+    rest = [source.format]
+    if model.as_of is None and model.view is not None and model.view.index.reading.state.revision:
+        rest.append(model.view.index.reading.state.revision)
+    title = show(shorten(source.title, cells), "strong")
+    tail = show(" · " + " · ".join(rest), "dim")
+    return join(title, fit(tail, cells - width(title)) if cells - width(title) > 8 else ())
+
+
+def _facts(model: InspectorModel, status: str, live: tuple[str, str]) -> list[tuple[int, Line]]:
+    """(importance, text) of each fact, in the order of the line."""
+    facts: list[tuple[int, Line]] = []
+    view = model.view
+    if view is not None and view.draft:
+        facts.append((9, (Span(" DRAFT ", "draft", "screen.command('save')"),)))
+    if view is not None and view.index.reading.judged:
+        counts = severity_counts(view.counts, gap="  ", zeros=True)
+        facts.append((8, tuple(Span(span.text, span.style, "screen.command('pane_7')") for span in counts)))
+    if (as_of := model.as_of) is not None:
+        # Without its file name: the revision number beside it is enough to distinguish labels.
+        file = (
+            f" ({model.source.revisions[model.key.revision].file.name})" if model.source is not None else ""
+        )
+        text = f" as of {shorten(as_of.removesuffix(file), 28)} · read-only "
+        facts.append((9, show(text, "past", "screen.command('newest')")))
+    if model.source is not None and model.last_revision:
+        facts.append((6, show(f"rev {model.key.revision + 1}/{model.last_revision + 1}")))
+    if live[0]:
+        facts.append((6 if as_of is None else 3, show(*live)))
+    if len(model.editors) > 1:
+        facts.append(
+            (7, show(f"✎ {shorten(model.editor or '', 16)}", "owner.model", "screen.command('editor')"))
+        )
+    if model.profile is not None:
+        facts.append((4, show(shorten(model.profile, 24), "link", "screen.command('profile')")))
+    if status:
+        facts.append((7, show(status, "accent")))
+    elif view is not None:
+        counted = view.index.reading.state.counts
+        word = "exact" if counted.tokens_exact else "estimate"
+        name = counted.estimator.replace("_base", "").replace(" and ", "+")
+        facts.append((5, show(f"{name} {word}", "ok" if counted.tokens_exact else "warn")))
+    return facts
+
+
+LAST = ("palette", "help", "quit")
+"""Actions that are always at the right end."""
+
+
+class KeyBar(BarLine):
+    DEFAULT_CSS = "KeyBar { background: $panel; }"
+
+    def __init__(self, known: Container[str] = ACTIONS_BY_ID, first: Sequence[str] = ()) -> None:
+        """`known` are the actions of the screen; those in `first` are offered before all others."""
+        super().__init__(id="keys")
+        self.offers: Collection[ActionCondition] = ()
+        self._known = known
+        self._first = first
+
+    def offer(self, offers: Collection[ActionCondition]) -> None:
+        if set(offers) != set(self.offers):
+            self.offers = set(offers)
+            self.refresh()
+
+    def make_line(self, width: int) -> Line:
+        return key_line(self.offers, width, self._known, self._first)
+
+
+def key_line(
+    offers: Collection[ActionCondition],
+    cells: int,
+    known: Container[str] = ACTIONS_BY_ID,
+    first: Sequence[str] = (),
+) -> Line:
+    """The keys of actions in the order of the table; those of low rank are left out if they do not fit."""
+    ends = LAST if "zoom" in known else ("help", "back")
+    last = join(*(_key(ACTIONS_BY_ID[name]) for name in ends), gap="  ")
+    fitting = [
+        action
+        for action in ACTIONS
+        if action.id in known
+        and action.id not in LAST
+        and (action.bar or action.id in first)
+        and (action.need is None or action.need in offers)
+    ]
+    player = ActionCondition.PLAYER in offers
+    if ActionCondition.PLAYING in offers:
+        fitting = [replace(each, label="pause") if each.id == "play" else each for each in fitting]
+    fitting.sort(key=lambda action: (action.id not in first, *_urgency(action, player), action.bar))
+    while fitting and sum(width(_key(each)) + 2 for each in fitting) + width(last) + 4 > cells:
+        fitting.pop()
+    places = {action.id: place for place, action in enumerate(ACTIONS)}
+    fitting.sort(key=lambda action: (action.need is not ActionCondition.DRAFT, places[action.id]))
+    most = join(*(_key(action) for action in fitting), gap="  ")
+    blank = Span(" " * max(1, cells - width(most) - width(last) - 2))
+    return fit(join((Span(" "),), most, (blank,), last), cells)
+
+
+def _urgency(action: Action, player: bool) -> tuple[bool, bool, bool]:
+    """A sort key: actions for a draft come first, then for a replay, then for a search."""
+    plays = player and (action.need is ActionCondition.PLAYER or action.id == "play")
+    return action.need is not ActionCondition.DRAFT, not plays, action.need is not ActionCondition.HITS
+
+
+def _key(action: Action) -> Line:
+    click = f"screen.command('{action.id}')"
+    key = key_label(action).split()[0]
+    if action.id == "earlier":
+        later, other = "screen.command('later')", key_label(ACTIONS_BY_ID["later"]).split()[0]
+        return (Span(f"{key} ", "key", click), Span(other, "key", later), Span(" revision", "dim", later))
+    return (Span(key, "key", click), Span(f" {action.label}", "dim", click))
+
+
+class Prompt(Horizontal):
+    """A text input; `changed` returns a hint for every key, `done` gets the text, or None when cancelled."""
+
+    DEFAULT_CSS = """
+    Prompt { height: 1; background: $panel; }
+    Prompt Input { width: 2fr; height: 1; border: none; padding: 0; background: $panel; }
+    Prompt Input:focus { border: none; }
+    Prompt PromptName { width: 9; }
+    Prompt PromptHint { width: 3fr; }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        # With priority, so that keys typed right after these go to the screen and not into the prompt.
+        Binding("enter", "submit", "go", show=False, priority=True),
+        Binding("escape", "give_up", "give up", show=False, priority=True),
+        Binding("tab", "complete", "complete", show=False, priority=True),
+    ]
+
+    def __init__(
+        self,
+        name: Line,
+        value: str,
+        changed: Callable[[str], Line],
+        done: Callable[[str | None], None],
+        complete: Callable[[str], str | None] = lambda _: None,
+    ) -> None:
+        super().__init__(id="prompt")
+        self.input = Input(value=value, compact=True, select_on_focus=False)
+        self._label = PromptName(name)
+        self._hint = PromptHint()
+        self._changed = changed
+        self._done = done
+        self._complete = complete
+
+    def compose(self) -> Iterator[PromptName | Input | PromptHint]:
+        yield self._label
+        yield self.input
+        yield self._hint
+
+    def on_mount(self) -> None:
+        self.screen.add_class("-asking")
+
+    def on_unmount(self) -> None:
+        self.screen.remove_class("-asking")
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._hint.update(self._changed(event.value))
+
+    async def action_submit(self) -> None:
+        await self._close(self.input.value)
+
+    async def action_give_up(self) -> None:
+        await self._close(None)
+
+    def action_complete(self) -> None:
+        completed = self._complete(self.input.value)
+        if completed is not None:
+            self.input.value = completed
+            self.input.cursor_position = len(completed)
+
+    async def on_descendant_blur(self) -> None:
+        if self.is_attached and not self.input.has_focus and self.app.app_focus:
+            await self._close(self.input.value)
+
+    async def _close(self, value: str | None) -> None:
+        done, self._done = self._done, lambda _: None
+        # First `done`, which moves the focus: otherwise the toolkit would choose the next widget.
+        done(value)
+        await self.remove()
+
+
+class PromptName(BarLine):
+    def __init__(self, line: Line) -> None:
+        super().__init__()
+        self._line = line
+
+    def make_line(self, width: int) -> Line:
+        return fit(self._line, width)
+
+
+class PromptHint(BarLine):
+    """The effect of the text typed so far, or its error."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._line: Line = ()
+
+    def update(self, line: Line) -> None:
+        self._line = line
+        self.refresh()
+
+    def make_line(self, width: int) -> Line:
+        return fit(self._line, width)

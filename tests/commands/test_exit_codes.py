@@ -1,0 +1,98 @@
+"""Exit codes after a closed pipe, an interrupt or a closed terminal, and output on real terminals."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ctxview.samples import samples_folder
+from tests.pty_session import PtySession
+
+SAMPLES = samples_folder() / "snapshot"
+PROGRAM = [sys.executable, "-m", "ctxview"]
+
+
+def test_a_closed_pipe_ends_the_program_without_a_message() -> None:
+    program = subprocess.Popen(
+        [*PROGRAM, "check", str(SAMPLES)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert program.stdout is not None
+    assert program.stderr is not None
+    program.stdout.close()
+    complaint = program.stderr.read()
+    program.stderr.close()
+
+    assert program.wait() == 141
+    assert "Traceback" not in complaint
+    assert "BrokenPipe" not in complaint
+
+
+def test_an_interrupt_exits_with_130_without_a_traceback() -> None:
+    interrupted = (
+        "import ctxview.commands.rules as rules\n"
+        "def interrupt(arguments): raise KeyboardInterrupt\n"
+        "rules.run = interrupt\n"
+        "from ctxview.cli import main; import sys; sys.exit(main(['rules']))"
+    )
+
+    done = subprocess.run([sys.executable, "-c", interrupted], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 130
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("variable", ["NO_COLOR", None])
+def test_a_terminal_has_colours_unless_no_color_is_set(variable: str | None) -> None:
+    env = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    if variable:
+        env[variable] = "1"
+
+    with PtySession([*PROGRAM, "rules", "SNP021"], env=env) as terminal:
+        assert terminal.finish() == 0
+
+    assert (b"\x1b[" in terminal.output) is (variable is None)
+
+
+def test_output_that_the_locale_cannot_write_is_escaped_and_not_fatal() -> None:
+    env = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+
+    done = subprocess.run(
+        [*PROGRAM, "show", str(SAMPLES / "lighthouse")], capture_output=True, env=env, check=False
+    )
+
+    assert done.returncode == 0
+    assert done.stdout.isascii()
+
+
+def test_the_inspector_opens_and_quits_on_q() -> None:
+    with PtySession([*PROGRAM, "demo"]) as inspector:
+        inspector.wait_for("lighthouse")
+        inspector.press("\r")
+        inspector.wait_for("Memory")
+        inspector.press("q")
+        assert inspector.finish() == 0, inspector.output[-1000:]
+
+
+def test_the_inspector_ends_with_its_terminal() -> None:
+    with PtySession([*PROGRAM, str(SAMPLES / "lighthouse")]) as inspector:
+        inspector.wait_for("Memory")
+        inspector.hang_up()
+        ended = inspector.process.wait(30)
+
+    assert ended in (0, 1, 129, -signal.SIGHUP)
+
+
+def test_show_and_check_create_no_files(tmp_path: Path) -> None:
+    before = sorted(SAMPLES.rglob("*"))
+
+    for command in ("show", "check"):
+        subprocess.run(
+            [*PROGRAM, command, str(SAMPLES / "agent-workspace")], capture_output=True, check=False
+        )
+
+    assert sorted(SAMPLES.rglob("*")) == before

@@ -1,0 +1,57 @@
+"""Every example of `--help` runs in a folder with the files that it names."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ctxview import samples
+from ctxview.cli import main
+from ctxview.commands.parser import COMMANDS, INSPECTOR
+
+ON_SCREEN = {"demo", "replay"}
+
+EXAMPLES = [typed for command in (*COMMANDS.values(), INSPECTOR) for typed, _ in command.examples]
+
+
+@pytest.fixture(scope="module")
+def examples_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the files of the examples."""
+    here, given = tmp_path_factory.mktemp("examples"), samples.samples_folder()
+    story = given / "snapshot" / "lighthouse"
+    shutil.copytree(story, here / ".agent")
+    shutil.copytree(given / "snapshot" / "broken", here / "logs")
+    coder = given / "session" / "coder" / "home" / "1000" / "agent" / "coder" / "session" / "default"
+    shutil.copytree(coder, here / "session" / "default")
+    copies = {
+        **{f"round-{number}.json": f"round-{number}.received.json" for number in (11, 12)},
+        "before.json": "round-11.received.json",
+        "after.json": "round-12.received.json",
+        "received.json": "round-12.received.json",
+        "reply.txt": "round-12.reply.txt",
+    }
+    for name, source in copies.items():
+        shutil.copy(story / source, here / name)
+    return here
+
+
+@pytest.mark.parametrize("typed", EXAMPLES)
+def test_the_example_runs(
+    typed: str, examples_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(examples_folder)
+    program, *arguments = shlex.split(typed)
+    assert program == "ctxview"
+    if arguments[:1] == ["record"]:
+        monkeypatch.setattr("ctxview.commands.record._check_times", lambda interval, duration: iter([1]))
+    code = main(arguments)
+    output = capsys.readouterr()
+    if not arguments or arguments[0] in ON_SCREEN or arguments[0] not in COMMANDS:
+        assert output.err == "ctxview: the inspector needs a terminal; ctxview show PATH prints the state\n"
+    else:
+        assert code in (0, 1)
+        assert output.out
+        assert "ctxview: note" in output.err or "ctxview: " not in output.err

@@ -1,0 +1,330 @@
+"""The actions of the table, run by their keys."""
+
+from __future__ import annotations
+
+import pytest
+from textual import events
+
+from ctxview.tui.model.action_table import (
+    ACTION_MODULES,
+    ACTIONS,
+    ACTIONS_BY_ID,
+    GROUPS,
+    READ_ONLY_ACTIONS,
+    BracketKeys,
+)
+from ctxview.tui.model.layout import Pane
+from ctxview.tui.model.query import SortOrder
+from ctxview.tui.model.reading_index import TODO, ItemId, ItemKind
+from ctxview.tui.screens.action_screen import find_action
+from ctxview.tui.screens.help import HelpScreen, PaletteScreen, matching
+from ctxview.tui.screens.raw import RawScreen
+from ctxview.tui.widgets.bars import Prompt
+from tests.tui.driver import driving
+from tests.tui.snapshot_stories import empty, huge, night
+
+
+def block(name: str, tier: str) -> ItemId:
+    return ItemId(ItemKind.BLOCK, name, tier)
+
+
+@pytest.mark.parametrize("name", ACTIONS_BY_ID)
+def test_every_action_has_a_function(name: str) -> None:
+    assert callable(find_action(name))
+
+
+def test_no_key_belongs_to_two_actions() -> None:
+    keys = [key for action in ACTIONS for key in action.keys.split(",")]
+    assert len(keys) == len(set(keys))
+    assert len(ACTIONS_BY_ID) == len(ACTIONS) == len(ACTION_MODULES)
+    assert set(ACTIONS_BY_ID).issuperset(READ_ONLY_ACTIONS)
+    assert all(action.help and action.label for action in ACTIONS)
+
+
+def test_a_bracket_alone_steps_after_a_pause() -> None:
+    brackets = BracketKeys()
+    assert list(brackets.feed("later")) == []
+    assert brackets.waiting == BracketKeys.PATIENCE
+    assert list(brackets.silence()) == ["later"]
+
+
+def test_a_late_e_goes_to_the_finding_and_a_later_one_edits() -> None:
+    brackets = BracketKeys()
+    assert [*brackets.feed("later"), *brackets.silence()] == ["later"]
+    assert brackets.waiting == BracketKeys.FORGIVENESS
+    assert list(brackets.feed("edit")) == ["next_finding"]
+    assert brackets.waiting is None
+    assert [*brackets.feed("earlier"), *brackets.silence(), *brackets.silence()] == ["earlier"]
+    assert list(brackets.feed("edit")) == ["edit"]
+    assert [*brackets.feed("later"), *brackets.silence(), *brackets.feed("down")] == ["later", "down"]
+    assert list(brackets.feed("edit")) == ["edit"]
+    assert [*brackets.feed("later"), *brackets.silence()] == ["later"]
+    brackets.stepped()
+    assert list(brackets.feed("edit")) == ["edit"]
+
+
+def test_a_bracket_and_an_e_jump_to_a_finding() -> None:
+    brackets = BracketKeys()
+    assert [*brackets.feed("later"), *brackets.feed("edit")] == ["next_finding"]
+    assert [*brackets.feed("earlier"), *brackets.feed("edit")] == ["previous_finding"]
+    assert list(brackets.feed("edit")) == ["edit"]
+
+
+def test_a_held_bracket_steps_at_full_speed() -> None:
+    brackets = BracketKeys()
+    done = [name for _ in range(4) for name in brackets.feed("later")]
+    assert [*done, *brackets.feed("down")] == ["later", "later", "later", "later", "down"]
+
+
+async def test_keys_move_by_rows() -> None:
+    async with driving(night()) as drive:
+        assert drive.selected == block("core-001", "core")
+        await drive.press("j", "down")
+        assert drive.selected == block("core-003", "core")
+        await drive.press("k", "up")
+        assert drive.selected == block("core-001", "core")
+        await drive.press("G")
+        assert drive.selected == block("lt-015", "longterm")
+        await drive.press("g", "end", "home")
+        assert drive.selected == block("core-001", "core")
+
+
+async def test_keys_move_by_half_and_whole_screens() -> None:
+    async with driving(huge(400), size=(80, 24)) as drive:
+        memory = drive.inspector.memory
+        await drive.press("ctrl+d")
+        half = memory.cursor
+        assert half > 4
+        await drive.press("ctrl+u")
+        assert memory.cursor == 0
+        await drive.press("pagedown")
+        assert memory.cursor > half
+        await drive.press("space", "pageup", "pageup")
+        assert memory.cursor == 0
+
+
+async def test_panes_are_chosen_by_digit_tab_and_side() -> None:
+    async with driving(night()) as drive:
+        for pane in (each for each in Pane if not each.absent):
+            await drive.press(pane.key)
+            assert drive.front is pane
+            assert drive.inspector.focused is drive.inspector.panes[pane]
+        await drive.press("9")
+        assert drive.front is Pane.DETAIL  # this source has no text
+        await drive.press("2", "l")
+        assert drive.front is Pane.BUDGET
+        await drive.press("h")
+        assert drive.front is Pane.MEMORY
+        await drive.press("tab")
+        assert drive.front is not Pane.MEMORY
+        await drive.press("shift+tab")
+        assert drive.front is Pane.MEMORY
+
+
+async def test_enter_goes_to_the_detail_and_escape_back() -> None:
+    async with driving(night()) as drive:
+        await drive.press("j", "enter")
+        assert drive.front is Pane.DETAIL
+        assert "core-002" in drive.text(Pane.DETAIL)
+        await drive.press("escape")
+        assert drive.front is Pane.MEMORY
+        await drive.press("7", "j", "enter")
+        assert drive.selected == TODO
+        await drive.press("escape")
+        assert drive.front is Pane.FINDINGS
+
+
+async def test_zoom_shows_one_pane_and_then_all() -> None:
+    async with driving(night()) as drive:
+        await drive.press("7", "z")
+        assert [slot.shown for slot in drive.inspector.deck.slots] == [Pane.FINDINGS]
+        await drive.press("2")
+        assert [slot.shown for slot in drive.inspector.deck.slots] == [Pane.MEMORY]
+        await drive.press("z")
+        assert len(drive.inspector.deck.slots) > 3
+
+
+async def test_brackets_step_through_revisions() -> None:
+    async with driving(night()) as drive:
+        await drive.step("left_square_bracket")
+        assert drive.revision == 1
+        assert "work-009" not in drive.text(Pane.MEMORY)
+        await drive.step("right_square_bracket")
+        assert "+✓ working   work-009" in drive.text(Pane.MEMORY)
+        await drive.press("left_curly_bracket")
+        assert drive.revision == 0
+        await drive.press("right_curly_bracket")
+        assert drive.revision == 2
+
+
+async def test_a_bracket_and_e_step_through_findings() -> None:
+    async with driving(night()) as drive:
+        await drive.press("right_square_bracket", "e")
+        assert drive.front is Pane.FINDINGS
+        assert drive.selected is not None
+        assert drive.selected.name == "SNP060"
+        await drive.press("f8")
+        assert drive.selected.name == "SNP029"
+        await drive.press("left_square_bracket", "e", "f7")
+        assert drive.selected.name == "SNP024"
+        assert drive.revision == 2
+
+
+async def test_origin_shows_the_bytes_of_the_item() -> None:
+    async with driving(night()) as drive:
+        await drive.press("j", "o")
+        raw = drive.app.screen
+        assert isinstance(raw, RawScreen)
+        await drive.settle()
+        assert '"id": "core-002"' in raw.copied_text()
+        assert '"id": "core-002"' in drive.screen_text()
+        await drive.press("j", "q")
+        assert drive.app.screen is drive.inspector
+
+
+async def test_another_profile_marks_changed_verdicts() -> None:
+    async with driving(night()) as drive:
+        await drive.press("p")
+        assert "!✗ working   work-009" in drive.text(Pane.MEMORY)
+        assert "strict" in drive.screen_text()
+
+
+async def test_sort_and_reverse() -> None:
+    async with driving(night()) as drive:
+        for _ in range(3):
+            await drive.press("s")
+        assert drive.inspector.model.sort is SortOrder.DECAY
+        assert drive.selected == block("temp-003", "ephemeral")
+        await drive.press("S")
+        assert drive.selected == block("core-001", "core")
+        assert "decay ▴" in drive.screen_text()
+
+
+async def test_search_goes_through_all_panes() -> None:
+    async with driving(night()) as drive:
+        await drive.press("slash")
+        await drive.type("horn")
+        assert "4 found · block 1 · missing 1 · reference 1 · finding 1" in drive.screen_text()
+        await drive.press("enter")
+        assert drive.selected == block("core-004", "core")
+        await drive.press("n")
+        assert drive.front is Pane.MISSING
+        await drive.press("n", "n", "n")
+        assert drive.front is Pane.MEMORY
+        await drive.press("N")
+        assert drive.front is Pane.FINDINGS
+        await drive.press("escape")
+        assert not drive.inspector.model.hits.needle
+
+
+async def test_a_cancelled_search_leaves_no_marks() -> None:
+    async with driving(night()) as drive:
+        await drive.press("slash")
+        await drive.type("lamp")
+        assert drive.inspector.model.hits.needle == "lamp"
+        await drive.press("escape")
+        assert not drive.inspector.model.hits.needle
+        assert drive.inspector.focused is drive.inspector.memory
+
+
+async def test_filter_narrows_while_typing_and_shows_errors() -> None:
+    async with driving(night()) as drive:
+        await drive.press("f")
+        await drive.type("tier:wo")
+        await drive.press("tab")
+        await drive.type(" hid")
+        await drive.press("tab")
+        assert drive.query.text == "tier:working hidden"
+        assert [row.name for row in drive.inspector.model.view.blocks] == ["work-007"]  # type: ignore[union-attr]
+        await drive.type(" decay>x")
+        assert "decay> needs a number" in drive.screen_text()
+        await drive.press("ctrl+w", "ctrl+w", "enter")
+        assert "filter: tier:working hidden" in drive.screen_text()
+        assert drive.selected == block("work-007", "working")
+        await drive.press("escape")
+        assert not drive.query
+
+
+async def test_going_to_a_hidden_block_clears_the_filter() -> None:
+    async with driving(night()) as drive:
+        await drive.press("f")
+        await drive.type("tier:core")
+        await drive.press("enter", "slash")
+        await drive.type("kettle")
+        await drive.press("enter")
+        assert drive.selected == block("temp-003", "ephemeral")
+        assert not drive.query
+
+
+async def test_a_cancelled_filter_is_undone() -> None:
+    async with driving(night()) as drive:
+        await drive.press("j", "f")
+        chosen = drive.selected
+        await drive.type("hidden")
+        assert drive.query
+        await drive.press("escape")
+        assert not drive.query
+        assert drive.selected == chosen
+
+
+async def test_copy_sends_the_text_to_the_clipboard() -> None:
+    async with driving(night()) as drive:
+        await drive.press("y")
+        assert drive.app.clipboard.startswith("You are Kestrel")
+
+
+async def test_theme_help_and_palette() -> None:
+    async with driving(night()) as drive:
+        first = drive.app.theme
+        await drive.press("t")
+        assert drive.app.theme != first
+        await drive.press("question_mark")
+        assert isinstance(drive.app.screen, HelpScreen)
+        await drive.press("slash")
+        await drive.type("zoom")
+        await drive.press("enter", "n", "q")
+        assert drive.app.screen is drive.inspector
+        await drive.press("colon")
+        palette = drive.app.screen
+        assert isinstance(palette, PaletteScreen)
+        await drive.type("sort")
+        await drive.press("enter")
+        assert drive.inspector.model.sort is SortOrder.MODEL
+        palette.dismiss(None)
+        assert drive.app.screen is drive.inspector, "a screen that is gone takes no other along"
+
+
+def test_the_palette_finds_actions_by_name_key_and_help() -> None:
+    def found(typed: str) -> list[str]:
+        return [action.id for action in matching(typed, ACTIONS)]
+
+    assert found("so")[0] == "sort"
+    assert found("ctrl-r") == ["redo"]
+    assert set(found("revision the")) >= {"earlier", "later", "diff"}
+    assert found("no such thing") == []
+    assert len(found("")) == len(ACTIONS)
+
+
+async def test_the_help_lists_every_group() -> None:
+    async with driving(empty()) as drive:
+        await drive.press("question_mark")
+        lines = drive.inspector.app.screen.query_one("HelpLines")
+        text = "\n".join(str(strip.text) for strip in lines.render_lines(lines.size.region))
+        assert "Moving" in text
+        assert len(GROUPS) == 7
+
+
+async def test_quit_ends_the_program() -> None:
+    async with driving(night()) as drive:
+        await drive.pilot.press("q")
+        await drive.pilot.pause()
+        assert drive.app.return_code == 0
+
+
+async def test_keys_typed_ahead_of_the_prompt_go_into_it() -> None:
+    async with driving(night()) as drive:
+        for key in ("slash", "l", "a", "m", "p"):
+            drive.app.post_message(events.Key(key, "/" if key == "slash" else key))
+        await drive.pilot.pause(0.3)
+        prompt = drive.app.screen.query_one(Prompt)
+        assert prompt.input.value == "lamp"

@@ -1,0 +1,163 @@
+"""Drives the real application without a terminal: opens sources, waits until all is read, presses keys."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from textual.pilot import Pilot
+from textual.screen import Screen
+from textual.widgets import Input
+
+from ctxview.formats import Source
+from ctxview.tui.app import CtxviewApp
+from ctxview.tui.drawing.text import plain
+from ctxview.tui.model.layout import Pane
+from ctxview.tui.model.query import Query
+from ctxview.tui.model.reading_index import ItemId
+from ctxview.tui.model.view_state import OpenProblem, ReadOptions
+from ctxview.tui.screens.inspector import InspectorScreen
+
+
+class Driver:
+    """The actions of a person, and what they see."""
+
+    def __init__(self, pilot: Pilot[None]) -> None:
+        self.pilot = pilot
+        self.app = pilot.app
+
+    @property
+    def inspector(self) -> InspectorScreen:
+        screen = self.app.screen_stack[0]
+        assert isinstance(screen, InspectorScreen)
+        return screen
+
+    async def settle(self) -> None:
+        """Wait until nothing is read, counted or drawn; twice, because one job may start another."""
+        quiet = 0
+        while quiet < 2:
+            await self.pilot.pause()
+            quiet += 1
+            while self._busy:
+                await self.pilot.pause(0.01)
+                quiet = 0
+
+    @property
+    def _busy(self) -> bool:
+        """Whether a job runs. A dialog waits for a person inside a worker, so its group does not count."""
+        works = any(worker.group not in {"editing", "comparing"} for worker in self.app.workers)
+        return works or self.inspector.header.status.endswith("…")
+
+    async def poll(self) -> None:
+        """Look for changes on disk in all sources, as the watcher thread does outside tests."""
+        self.inspector.live.poll()
+        await self.settle()
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+        await self.settle()
+
+    async def type(self, text: str) -> None:
+        """Insert `text` at the cursor of the focused input."""
+        field = self.app.focused
+        assert isinstance(field, Input)
+        field.insert_text_at_cursor(text)
+        await self.settle()
+
+    async def step(self, key: str) -> None:
+        """Press a bracket and wait until it acts alone."""
+        await self.pilot.press(key)
+        await self.pilot.pause(0.4)
+        await self.settle()
+
+    @property
+    def selected(self) -> ItemId | None:
+        return self.inspector.selected
+
+    @property
+    def front(self) -> Pane:
+        return self.inspector.deck.front.pane
+
+    @property
+    def revision(self) -> int:
+        """The number of the selected revision."""
+        return self.inspector.model.key.revision
+
+    @property
+    def query(self) -> Query:
+        """The filter in use; falsy when there is none."""
+        return self.inspector.model.query
+
+    @property
+    def zoomed(self) -> Pane | None:
+        return self.inspector.deck.zoomed
+
+    def text(self, pane: Pane) -> str:
+        """The whole text of a pane, also the part that is not on the screen."""
+        widget = self.inspector.panes[pane]
+        page = widget.page if widget.display else widget.make_page(60)
+        return "\n".join(plain(page.line(number)) for number in range(page.lines))
+
+    @property
+    def notices(self) -> list[str]:
+        return [notice.message for notice in self.app._notifications]
+
+    def screen_text(self) -> str:
+        """The text on the screen."""
+        width, height = self.app.size
+        strips = self.app.screen._compositor.render_strips()
+        assert len(strips) == height
+        return "\n".join(strip.text[:width] for strip in strips)
+
+    async def wait_for(self, screen: type[Screen[Any]]) -> None:
+        """Wait until a screen of this type is in front."""
+        for _ in range(100):
+            await self.pilot.pause(0.02)
+            if isinstance(self.app.screen, screen):
+                return
+        raise AssertionError(f"{screen.__name__} did not open; the screen is {self.app.screen}")
+
+    async def settle_edit(self) -> None:
+        """Wait until an edit, which starts in a thread, is applied and read."""
+        await self.pilot.pause(0.15)
+        await self.settle()
+
+
+class DemoDriver(Driver):
+    """Drives the demo, in which an inspector may be open."""
+
+    @property
+    def on_stage(self) -> InspectorScreen | None:
+        return next((each for each in self.app.screen_stack if isinstance(each, InspectorScreen)), None)
+
+    @property
+    def inspector(self) -> InspectorScreen:
+        assert self.on_stage is not None
+        return self.on_stage
+
+    @property
+    def _busy(self) -> bool:
+        return self.on_stage is not None and self.on_stage.is_mounted and super()._busy
+
+
+@asynccontextmanager
+async def driving(
+    *found: Source | OpenProblem,
+    size: tuple[int, int] = (120, 36),
+    tokens: str = "bytes/3",
+    wait: bool = True,
+) -> AsyncIterator[Driver]:
+    """Open sources in the inspector and wait until all is read, or without `wait` only until it is open."""
+
+    def opener() -> Iterable[Source | OpenProblem]:
+        return found
+
+    app = CtxviewApp(opener, ReadOptions(tokens), watching=False)
+    async with app.run_test(size=size) as pilot:
+        driver = Driver(pilot)
+        # Tests poll explicitly.
+        driver.inspector.live.is_off = False
+        if wait:
+            await driver.settle()
+        yield driver

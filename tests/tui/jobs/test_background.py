@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from textual.message import Message
+
+from ctxview.tui.jobs import background
+from ctxview.tui.jobs.background import ProgressReporter, WorkProgress, progress_text
+from ctxview.tui.jobs.runner import UserPriority
+from ctxview.tui.model.layout import Pane
+from ctxview.tui.model.reading_index import message_id
+from tests.tui.driver import Driver, driving
+from tests.tui.snapshot_stories import night
+from tests.tui.transcripts import WorkingSource, working
+
+
+@pytest.fixture
+def source() -> Iterator[WorkingSource]:
+    """A source with long work, which is released at the end of the test."""
+    source = working()
+    yield source
+    source.go.set()
+
+
+async def until_progress(drive: Driver) -> None:
+    while not drive.inspector.header.working:
+        await drive.pilot.pause(0.01)
+
+
+async def test_work_is_reported_in_the_header_and_completes_the_view(source: WorkingSource) -> None:
+    async with driving(source, wait=False) as drive:
+        await until_progress(drive)
+        assert "reading history 42 %" in drive.screen_text()
+        await drive.pilot.press("0", "j", "j")
+        assert "0 History 40…" in drive.screen_text()
+        assert "rev" not in drive.screen_text().splitlines()[0]
+        source.transcript.rows = 90
+        source.go.set()
+        await drive.settle()
+        assert "0 History 90 " in drive.screen_text()
+        assert "rev 3/3" in drive.screen_text()
+        assert drive.selected == message_id(2)
+        assert not drive.inspector.header.working
+
+
+async def test_new_rows_are_shown_during_the_work(source: WorkingSource) -> None:
+    async with driving(source, wait=False) as drive:
+        await until_progress(drive)
+        await drive.pilot.press("0")
+        source.transcript.rows = 60
+        while "0 History 60…" not in drive.screen_text():
+            await drive.pilot.pause(0.02)
+        await drive.pilot.press("G")
+        while drive.selected != message_id(59):
+            await drive.pilot.pause(0.02)
+        assert drive.inspector.panes[Pane.HISTORY].page.rows == 60
+
+
+async def test_the_last_messages_are_shown_before_all_are_counted(source: WorkingSource) -> None:
+    source.transcript.last = 30
+    async with driving(source, wait=False) as drive:
+        await until_progress(drive)
+        await drive.pilot.press("0", "G")
+        while drive.selected != message_id(-1):
+            await drive.pilot.pause(0.02)
+        history = drive.inspector.panes[Pane.HISTORY]
+        assert "−1 user" in drive.screen_text()
+        assert "message −1 from the end, not counted yet" in " ".join(drive.text(Pane.DETAIL).split())
+        assert history.page.rows == 40 + 1 + 30
+        await drive.pilot.press("k", "k")
+        line = history.cursor - round(history.scroll_y)
+        source.transcript.rows = 900
+        source.go.set()
+        await drive.settle()
+        assert drive.selected == message_id(897)
+        assert history.cursor - round(history.scroll_y) == line
+        assert "898 assistant" in drive.screen_text()
+
+
+async def test_a_line_between_both_ends_says_that_messages_are_not_counted_yet(source: WorkingSource) -> None:
+    source.transcript.last = 3
+    async with driving(source, wait=False) as drive:
+        await until_progress(drive)
+        await drive.pilot.press("0", "G")
+        while "⋮ more messages, not counted yet" not in drive.screen_text():
+            await drive.pilot.pause(0.02)
+        assert "40 system" in drive.screen_text()
+
+
+async def test_long_work_is_not_done_for_the_number_of_findings(
+    source: WorkingSource,
+) -> None:
+    async with driving(night(), source) as drive:
+        assert not source.started.is_set()
+        assert drive.inspector.model.totals[1].partly
+        await drive.press("1", "j")
+        detail = " ".join(drive.text(Pane.DETAIL).split())
+        assert "its whole history is checked only after it is opened" in detail
+        source.go.set()
+        await drive.press("enter")
+        assert source.worked
+        assert not drive.inspector.model.totals[1].partly
+
+
+async def test_work_stops_when_another_source_is_opened(source: WorkingSource) -> None:
+    async with driving(source, night(), wait=False) as drive:
+        await until_progress(drive)
+        await drive.pilot.press("1", "j", "enter")
+        while not source.stopped:
+            await drive.pilot.pause(0.01)
+        assert not source.worked
+        source.go.set()
+        await drive.settle()
+        assert not drive.inspector.header.working
+        assert drive.inspector.model.key.source == 1
+
+
+async def test_work_stops_with_the_program(source: WorkingSource) -> None:
+    async with driving(source, wait=False) as drive:
+        await until_progress(drive)
+        await drive.pilot.press("q")
+    assert source.stopped
+
+
+def test_most_reports_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter([0.0, 0.05, 0.2, 0.25, 0.36])
+    monkeypatch.setattr(background, "monotonic", lambda: next(times))
+    posted: list[Message] = []
+    reporter = ProgressReporter(posted.append, lambda: False, UserPriority())
+    for done in (1, 2, 3, 4):
+        reporter.report(done, 4, "reading")
+    assert [each.text for each in posted if isinstance(each, WorkProgress)] == [
+        "reading 50 %",
+        "reading 99 %",
+    ]
+
+
+def test_nothing_is_reported_after_a_cancel() -> None:
+    reporter = ProgressReporter(lambda _: pytest.fail("reported"), lambda: True, UserPriority())
+    assert reporter.cancelled
+    reporter.report(1, 2, "reading")
+
+
+def test_work_of_unknown_length_has_no_percentage() -> None:
+    assert progress_text(5, 0, "reading") == "reading…"
+    assert progress_text(5, 5, "reading") == "reading 99 %"

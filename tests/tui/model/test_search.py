@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from ctxview.core.transcript import END
+from ctxview.tui.jobs.search import find_hit
+from ctxview.tui.model.reading_index import ItemId, ItemKind, message_id
+from ctxview.tui.model.search import HistorySearch, SearchHit, SearchHits, next_history_search
+from tests.tui.transcripts import FakeTranscript
+
+FIRST, LAST = SearchHit(ItemId(ItemKind.BLOCK, "a", "core")), SearchHit(ItemId(ItemKind.BLOCK, "b", "core"))
+HITS = SearchHits("gull", (FIRST, LAST))
+HISTORY = FakeTranscript(50, {10: "a gull", 30: "two gulls"})
+
+
+def never() -> bool:
+    return False
+
+
+def test_loaded_items_come_before_the_history() -> None:
+    assert next_history_search(HITS, None, None, HISTORY, back=False) is None
+    assert next_history_search(HITS, FIRST, FIRST.item, HISTORY, back=False) is None
+
+
+def test_the_history_comes_after_the_last_loaded_hit() -> None:
+    assert next_history_search(HITS, LAST, LAST.item, HISTORY, back=False) == HistorySearch(
+        "gull", 0, False, False
+    )
+    assert next_history_search(HITS, FIRST, FIRST.item, HISTORY, back=True) == HistorySearch(
+        "gull", END, True, False
+    )
+
+
+def test_the_first_step_may_stay_and_later_ones_move_on() -> None:
+    assert next_history_search(HITS, None, message_id(10), HISTORY, back=False) == HistorySearch(
+        "gull", 10, False, False
+    )
+    assert next_history_search(
+        HITS, SearchHit(message_id(10)), message_id(10), HISTORY, back=False
+    ) == HistorySearch("gull", 11, False, False)
+    assert next_history_search(
+        HITS, SearchHit(message_id(10)), message_id(10), HISTORY, back=True
+    ) == HistorySearch("gull", 10, True, False)
+
+
+def test_without_a_history_only_loaded_items_are_searched() -> None:
+    assert next_history_search(SearchHits("gull"), None, None, None, back=False) is None
+
+
+def test_a_search_with_hits_only_in_the_history_wraps_around() -> None:
+    around = next_history_search(
+        SearchHits("gull"), SearchHit(message_id(30)), message_id(30), HISTORY, back=False
+    )
+    assert around == HistorySearch("gull", 31, False, True)
+    assert find_hit(HISTORY, around, never) == SearchHit(message_id(10))
+    assert find_hit(HISTORY, HistorySearch("gull", 10, True, True), never) == SearchHit(message_id(30))
+
+
+def test_a_search_that_may_not_wrap_around_ends() -> None:
+    assert find_hit(HISTORY, HistorySearch("gull", 31, False, False), never) is None

@@ -1,0 +1,52 @@
+"""The lines of references: aligned columns, and every name once."""
+
+from __future__ import annotations
+
+import pytest
+
+from ctxview.core.origin import Origin
+from ctxview.core.state import Ref, RefStatus
+from ctxview.tui.drawing.text import plain, width
+from ctxview.tui.panes.references import ReferenceColumns, ref_line
+
+SHA = "sha256-" + "4c1f09d2" * 8
+
+
+def ref(id_: str, target: str, *users: str, kind: str = "actor", **more: object) -> Ref:
+    status = more.pop("status", RefStatus.EXTERNAL)
+    assert isinstance(status, RefStatus)
+    return Ref(id_, kind, target, status, None, 1204 if target == "b" else None, users, Origin("f"))
+
+
+REFS = (
+    ref("marlin", "marlin", "ctx-1", "sel-1"),
+    ref("补丁-😀", "context_item 补丁-😀", "ctx-1", kind="item", status=RefStatus.RESOLVED),
+    ref("a", "b", "ctx-1", kind="a kind with a long name", status=RefStatus.DANGLING),
+    ref(SHA, f"context/swap/{SHA}", kind="swap", status=RefStatus.RESOLVED),
+)
+
+
+def drawn(cells: int) -> list[str]:
+    columns = ReferenceColumns.of(REFS, cells)
+    return [plain(ref_line(each, columns)) for each in REFS]
+
+
+@pytest.mark.parametrize("cells", [24, 36, 48, 60, 76, 120])
+def test_lines_fit_and_have_each_name_once(cells: int) -> None:
+    columns = ReferenceColumns.of(REFS, cells)
+    assert all(width(ref_line(each, columns)) <= cells for each in REFS)
+    assert drawn(cells)[0].count("marlin") == 1
+    assert drawn(cells)[1].count("补丁-😀") == 1
+
+
+def test_columns_are_aligned_where_there_is_room() -> None:
+    assert [line.rstrip() for line in drawn(76)] == [
+        "↗ actor      marlin              ← ctx-1, sel-1                  ×2 external",
+        "✓ item       补丁-😀             ← ctx-1",
+        "✗ a kin…name a                   → b                     1,204 B    dangling",
+        "✓ swap       sha256-4c…24c1f09d2 → context/sw…d24c1f09d2",
+    ]
+
+
+def test_a_narrow_line_keeps_the_target_or_the_name() -> None:
+    assert [line.split()[-1] for line in drawn(24)] == ["marlin", "补丁-😀", "b", "sha256…1f09d2"]

@@ -1,0 +1,109 @@
+"""The start screen, which `ctxview` without arguments shows."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from ctxview import samples
+from ctxview.tui.app import CtxviewApp
+from ctxview.tui.model import start_entries
+from ctxview.tui.screens.help import HelpScreen
+from ctxview.tui.screens.inspector import InspectorScreen
+from ctxview.tui.screens.start import StartScreen
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return here
+
+
+@asynccontextmanager
+async def started(size: tuple[int, int] = (120, 36)) -> AsyncIterator[Pilot[None]]:
+    app = CtxviewApp(None)
+    async with app.run_test(size=size) as pilot:
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        yield pilot
+
+
+def start(pilot: Pilot[None]) -> StartScreen:
+    screen = pilot.app.screen
+    assert isinstance(screen, StartScreen)
+    return screen
+
+
+def screen_text(pilot: Pilot[None]) -> str:
+    return "\n".join(strip.text for strip in pilot.app.screen._compositor.render_strips())
+
+
+async def test_an_empty_folder_says_so_and_offers_samples_and_formats() -> None:
+    async with started() as pilot:
+        text = screen_text(pilot)
+        assert "nothing is recognised in here" in text
+        assert "lighthouse" in text
+        assert "messages.jsonl" in text
+        assert next(each.section for each in start(pilot).entries) == "Samples"
+        await pilot.press("question_mark")
+        assert isinstance(pilot.app.screen, HelpScreen)
+
+
+async def test_nearby_files_come_first_and_enter_opens_them(in_an_empty_folder: Path) -> None:
+    shutil.copytree(samples.samples_folder() / "snapshot" / "lighthouse", in_an_empty_folder / "mine")
+    async with started() as pilot:
+        entry = start(pilot).entries[0]
+        assert (entry.section, entry.name) == ("Nearby", "mine")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert isinstance(pilot.app.screen, InspectorScreen)
+    assert [path.name for path in start_entries.recent_paths()] == ["mine"]
+
+
+async def test_recent_files_are_offered_while_they_exist(in_an_empty_folder: Path) -> None:
+    gone, kept = in_an_empty_folder / "gone.json", in_an_empty_folder.parent / "kept.json"
+    gone.write_text("{}")
+    kept.write_text("{}")
+    start_entries.remember_path([gone])
+    start_entries.remember_path([kept])
+    gone.unlink()
+    async with started() as pilot:
+        assert [each.name for each in start(pilot).entries if each.section == "Recent"] == ["kept.json"]
+
+
+async def test_the_cursor_skips_the_headings() -> None:
+    async with started() as pilot:
+        screen = start(pilot)
+        seen = [screen.chooser.item]
+        for _ in range(len(screen.entries) - 1):
+            await pilot.press("j")
+            seen.append(screen.chooser.item)
+        assert None not in seen
+        assert len(set(seen)) == len(screen.entries)
+        await pilot.press("j", "g")
+        assert screen.chooser.item == seen[0]
+        assert "Nearby" in screen_text(pilot).splitlines()[1]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 60)])
+async def test_it_fits_any_screen(size: tuple[int, int]) -> None:
+    async with started(size) as pilot:
+        assert all(len(line) <= size[0] for line in screen_text(pilot).splitlines())
+        assert "Enter" in screen_text(pilot)
+
+
+def test_a_damaged_list_of_recent_files_counts_as_empty(tmp_path: Path) -> None:
+    start_entries.remember_path([tmp_path])
+    file = next((tmp_path / "state").rglob("recent.json"))
+    for text in ("{", "7", json.dumps([3, "", str(tmp_path)])):
+        file.write_text(text)
+        assert start_entries.recent_paths() in ([], [tmp_path])
