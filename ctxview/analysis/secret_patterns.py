@@ -119,6 +119,14 @@ SECRET_PATTERNS: Final = (
     _pattern("SEC007", "API key header", "x-api-key|x-auth-token|x-goog-api-key",
              r"x-(?:api-key|auth-token|goog-api-key)[\"']?\s{0,4}[:=]\s{0,4}[\"']?"
              r"(?P<secret>[A-Za-z0-9._~+/=-]{16,512})", re.IGNORECASE, loose=True),
+    _pattern("SEC007", "bearer token", "bearer",
+             r"Bearer\s{1,4}(?=[A-Za-z._~+/=-]{0,512}\d)(?P<secret>[A-Za-z0-9._~+/=-]{20,4096})",
+             re.IGNORECASE, loose=True),
+    _pattern("SEC009", "secret setting",
+             "secret_key|secretkey|client_secret|api_key|apikey|access_key|private_key|auth_token|access_token",
+             r"(?:secret_?key|client_secret|api_?key|access_key|private_key|auth_token|access_token)"
+             r"[\"']?\s{0,4}[=:]\s{0,4}[\"']?(?=[A-Za-z+/_=-]{0,512}\d)(?=[\d+/_=-]{0,512}[A-Za-z])"
+             r"(?P<secret>[A-Za-z0-9+/_=-]{32,512})", re.IGNORECASE, loose=True),
 )  # fmt: skip
 
 _PLACEHOLDER: Final = re.compile(
@@ -163,8 +171,11 @@ def secret_starts(data: bytes) -> list[tuple[SecretPattern, list[int]]]:
 
 
 def could_hold_secret(data: bytes) -> bool:
-    """Whether `data` may hold a secret, as text or in JSON strings without `\\u`; False is certain."""
-    return next(_hints(data), None) is not None
+    """Whether `data` may hold a secret, as text or in JSON strings; False is certain.
+
+    Invisible characters and escapes may hide the hints.
+    """
+    return not data.isascii() or b"\\u" in data or next(_hints(data), None) is not None
 
 
 def _hints(data: bytes) -> Iterator[tuple[SecretPattern, int]]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from collections.abc import Callable, Iterator
+from functools import cached_property, lru_cache
 
 from msgspec import Struct
 
-from ctxview.analysis.characters import INVISIBLE, SUSPECT, TAGS
+from ctxview.analysis.characters import INVISIBLE, TAGS
 from ctxview.analysis.secret_patterns import (
     SecretPattern,
     could_hold_secret,
@@ -20,6 +21,7 @@ from ctxview.analysis.secret_patterns import (
 )
 from ctxview.core.findings import Effect, Finding, Hit, Severity, rule, rules_in, run
 from ctxview.core.origin import Origin
+from ctxview.files.visible_text import visible
 
 SHORTEST = 8
 """Characters; shorter texts hold no secret."""
@@ -38,25 +40,20 @@ class Secret(Struct, frozen=True):
 
 
 def find_secrets(text: str) -> list[Secret]:
-    """Return every secret in `text`, in order, without overlaps. Invisible characters do not hide one."""
-    seen, index_of = _without_invisible(text)
-    taken: list[tuple[int, int]] = []  # sorted
-    found: list[Secret] = []
-    for pattern, places in secret_starts(seen.encode("latin-1", "replace")):
-        group: str | int = "secret" if "secret" in pattern.pattern.groupindex else 0
-        for match in _matches(pattern, seen, places):
-            around = seen[match.start() - 1 : match.start() + 1] if match.start() else ""
-            if around.isascii() and around.isalnum():
-                continue  # the match is only the end of a longer word
-            start, end = match.span(group)
-            after = bisect(taken, (start, end))
-            if (after and taken[after - 1][1] > start) or (after < len(taken) and taken[after][0] < end):
-                continue
-            taken.insert(after, (start, end))
-            if is_example_secret(match[group]):
-                continue
-            first, last = (index_of[start], index_of[end - 1] + 1) if index_of else (start, end)
-            found.append(Secret(first, last, pattern.rule, pattern.kind, mask(match[group])))
+    """Return every secret in `text`, in order, without overlaps.
+
+    Invisible characters do not hide one, and neither do escapes: the text is searched as it is written and
+    as it reads once its escapes are decoded.
+    """
+    found = _search(_SpelledText(text, _HIDDEN))
+    if _ESCAPED.search(text):
+        found += _search(_SpelledText(text, _ESCAPED))
+        found.sort(key=lambda secret: secret.start - secret.end)
+        longest: list[Secret] = []
+        for secret in found:
+            if all(secret.end <= other.start or other.end <= secret.start for other in longest):
+                longest.append(secret)
+        found = longest
     return sorted(found, key=lambda secret: secret.start)
 
 
@@ -95,7 +92,7 @@ def _size(text: str) -> int:
 
 def mask(secret: str) -> str:
     """Return the first four characters, but never more than a quarter of the secret, and its length."""
-    return f"{secret[: min(4, len(secret) // 4)]}…({len(secret)} characters)"
+    return f"{visible(secret[: min(4, len(secret) // 4)])}…({len(secret)} characters)"
 
 
 def check_secrets(text: str, origin_at: Callable[[int, int], Origin]) -> Iterator[Finding]:
@@ -266,6 +263,27 @@ def json_web_token(secrets: list[Secret], origin_at: Callable[[int, int], Origin
     return _hits("SEC008", secrets, origin_at)
 
 
+@rule("SEC009", name="secret-setting", severity=Severity.ERROR, effect=Effect.LEAKED)
+def secret_setting(secrets: list[Secret], origin_at: Callable[[int, int], Origin]) -> Iterator[Hit]:
+    """A setting whose name says that it is secret has its value written beside it.
+
+    ## Why
+    Session keys, client secrets and API keys of smaller services have no public shape, but their names give
+    them away. Anyone who reads the file can sign sessions or call the service.
+    ## Bad
+    DJANGO_SECRET_KEY=9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+    ## Good
+    DJANGO_SECRET_KEY=${DJANGO_SECRET_KEY}
+    ## Fix
+    Replace the key where it is used, then remove it here. The agent needs the setting's name, never its
+    value.
+    ## Source
+    Names that end in secret key, client secret, API key, access key, private key or token, with a value of at
+    least 32 letters and digits; placeholders left out.
+    """
+    return _hits("SEC009", secrets, origin_at)
+
+
 _RULES = rules_in(__name__)
 
 
@@ -273,6 +291,29 @@ def _hits(rule_id: str, secrets: list[Secret], origin_at: Callable[[int, int], O
     for secret in secrets:
         if secret.rule == rule_id:
             yield Hit(origin_at(secret.start, secret.end), f"{secret.kind} {secret.masked}")
+
+
+def _search(spelled: _SpelledText) -> list[Secret]:
+    """Return the secrets of a text as it reads, with their places in the text as written."""
+    text = spelled.text
+    taken: list[tuple[int, int]] = []  # sorted
+    found: list[Secret] = []
+    for pattern, places in secret_starts(text.encode("latin-1", "replace")):
+        group: str | int = "secret" if "secret" in pattern.pattern.groupindex else 0
+        for match in _matches(pattern, text, places):
+            around = text[match.start() - 1 : match.start() + 1] if match.start() else ""
+            if around.isascii() and around.isalnum():
+                continue  # the match is only the end of a longer word
+            start, end = match.span(group)
+            after = bisect(taken, (start, end))
+            if (after and taken[after - 1][1] > start) or (after < len(taken) and taken[after][0] < end):
+                continue
+            taken.insert(after, (start, end))
+            if is_example_secret(match[group]):
+                continue
+            secret = mask(match[group])
+            found.append(Secret(*spelled.written(start, end), pattern.rule, pattern.kind, secret))
+    return found
 
 
 def _matches(pattern: SecretPattern, text: str, places: list[int]) -> Iterator[re.Match[str]]:
@@ -285,9 +326,50 @@ def _matches(pattern: SecretPattern, text: str, places: list[int]) -> Iterator[r
             yield match
 
 
-def _without_invisible(text: str) -> tuple[str, list[int]]:
-    """The text as a reader sees it, and the index of each character; no list when nothing was removed."""
-    if text.isascii() or not SUSPECT.search(text):
-        return text, []
-    kept = [index for index, char in enumerate(text) if not INVISIBLE.match(char) and not TAGS.match(char)]
-    return "".join(text[index] for index in kept), kept
+class _SpelledText:
+    """A text as a reader or a parser reads it, with the place of each character in the text as written."""
+
+    def __init__(self, written: str, spelled: re.Pattern[str]) -> None:
+        plain = spelled is _HIDDEN and written.isascii()
+        self.text = written if plain else spelled.sub(lambda match: _character(match[0]), written)
+        self._escapes = spelled.finditer(written)
+
+    def written(self, start: int, end: int) -> tuple[int, int]:
+        """Return the span in the text as written of a span of `text` that is not empty."""
+        read, places = self._breaks
+        first, last = bisect(read, start) - 1, bisect(read, end - 1) - 1
+        width = places[last + 1] - places[last] if last % 2 else 0  # odd breaks begin an escape
+        return places[first] + start - read[first], places[last] + (width or end - read[last])
+
+    @cached_property
+    def _breaks(self) -> tuple[list[int], list[int]]:
+        """Both sides of each escape: their indexes in the text as it reads, and their places as written."""
+        read, places = [0], [0]
+        for match in self._escapes:
+            start = read[-1] + match.start() - places[-1]
+            read += [start, start + len(_character(match[0]))]
+            places += match.span()
+        return read, places
+
+
+@lru_cache(4096)
+def _character(spelled: str) -> str:
+    """Return the character that an escape stands for; an invisible character stands for nothing."""
+    if spelled[0] == "^":
+        return chr(ord(spelled[1]) ^ 0x40)
+    if spelled.startswith("<U+"):
+        return "" if _HIDDEN.match(character := chr(int(spelled[3:-1], 16))) else character
+    if spelled[0] != "\\":
+        return ""
+    kind = spelled.lstrip("\\")
+    if kind.startswith("u"):
+        return "" if _HIDDEN.match(character := chr(int(kind[1:], 16))) else character
+    return {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}.get(kind, kind or "\\")
+
+
+_HIDDEN = re.compile(f"{INVISIBLE.pattern}|{TAGS.pattern}")
+# Escapes of JSON at any depth (JSON inside a JSON string doubles the backslash), and the forms in which
+# `visible` spells characters out. All letters and digits of a secret may be spelled so.
+_ESCAPED = re.compile(
+    rf"\\{{1,64}}(?:u[0-9a-fA-F]{{4}}|[\"'/bfnrt])?|\^[@-_?]|<U\+[0-9A-F]{{4,5}}>|{_HIDDEN.pattern}"
+)

@@ -8,6 +8,7 @@ from textwrap import wrap
 
 from msgspec import Struct
 
+from ctxview.analysis.secrets import mask_secrets
 from ctxview.files.visible_text import visible
 from ctxview.reports.console import Console, Style
 
@@ -78,7 +79,7 @@ def reason_lines(
     yield from drawn[: len(drawn) - len(rows)]
     for line, (_, reason) in zip(drawn[len(drawn) - len(rows) :], rows, strict=True):
         yield line
-        for piece in wrap(visible(reason), console.width - 6) or [""]:
+        for piece in wrap(visible(mask_secrets(reason)), console.width - 6) or [""]:
             yield f"      {console.paint(piece, Style.QUIET)}".rstrip()
 
 
@@ -107,6 +108,8 @@ def cut_cells(text: str, cells: int) -> str:
         return text
     if cells <= 0:
         return ""
+    # A secret that is cut could no longer be recognised.
+    text = mask_secrets(text)
     used = 0
     for index, char in enumerate(text):
         used += _char_width(char)

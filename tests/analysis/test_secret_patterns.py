@@ -34,6 +34,8 @@ WORDS = [
     "whsec_" + "+/=" * 9,
     "https://me:pass@host",
     "AUTHORIZATION: bearer " + "a.b~c+d/",
+    "bearer " + "a.1~c+d/" * 3,
+    "SECRET_KEY: " + letters(32),
     "X-Api-Key: " + "a.b~c+d/e=f-g.h.",
     "xoxb-" + letters(10),
     "ya29." + letters(20),
@@ -45,6 +47,7 @@ ROWS = st.text(alphabet=string.ascii_letters + string.digits + "_-./+:", max_siz
 PARTS = (
     st.sampled_from([*HINTS, *WORDS, *SHORTEST, *(token for _, token in CASES)]) | ROWS | st.text(max_size=4)
 )
+UNESCAPED = PARTS.filter(lambda part: not set("\\^<") & set(part))
 BETWEEN = st.sampled_from(["", "", " ", "\n", "é", "\u200b", "会", "\U000e0041", "-", "1"])
 
 
@@ -68,7 +71,7 @@ def secrets_by_full_search(text: str) -> list[tuple[int, int, str, str]]:
 
 
 @settings(deadline=None, max_examples=15)
-@given(st.lists(st.tuples(PARTS, BETWEEN), max_size=8))
+@given(st.lists(st.tuples(UNESCAPED, BETWEEN), max_size=8))
 @example([("sk-ant-" + letters(255), ""), ("sk-ant-" + letters(30), " ")])
 @example([("12345678901:AA" + letters(33), " "), ("1234567890:AA" + letters(33), "")])
 def test_the_search_at_hints_finds_every_secret(parts: list[tuple[str, str]]) -> None:
@@ -85,7 +88,8 @@ def test_json_without_a_hint_has_no_secret(parts: list[tuple[str, str]]) -> None
     text = "".join(word + gap for word, gap in parts)
     encoded = json.dumps(text)
 
-    assert could_hold_secret(encoded.encode()) or "\\u" in encoded or not find_secrets(text)
+    assert could_hold_secret(encoded.encode()) or not find_secrets(text)
+    assert could_hold_secret(text.encode("utf-8", "surrogatepass")) or not find_secrets(text)
 
 
 @pytest.mark.parametrize("pattern", SECRET_PATTERNS, ids=lambda pattern: pattern.kind)

@@ -1,18 +1,22 @@
-"""Secrets: SEC001 to 008, spans and masks."""
+"""Secrets: SEC001 to 009, spans and masks."""
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxview.analysis.secrets import find_secrets, mask_secrets
+from ctxview.analysis.secrets import find_secrets, mask_secrets, secrets_in_bytes
 from ctxview.analysis.text_rules import check_text
 from ctxview.core.findings import Effect, Severity
 from ctxview.core.origin import Origin
+from ctxview.files.visible_text import visible
 from tests.analysis.made_up_secrets import CASES, TOKENS, letters
+
+HEX = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 
 
 def rules(text: str) -> list[str]:
@@ -48,6 +52,9 @@ def test_a_message_never_holds_the_secret(rule: str, token: str):
         ("SEC007", f'"Authorization": "Bearer {letters(20)}"', letters(20)),
         ("SEC007", f"authorization: basic {letters(20)}", letters(20)),
         ("SEC007", f"X-Api-Key: {letters(20)}", letters(20)),
+        ("SEC007", f"bearer {letters(24)}", letters(24)),
+        ("SEC009", f"DJANGO_SECRET_KEY={HEX}", HEX),
+        ("SEC009", f'"client_secret": "{letters(32)}"', letters(32)),
     ],
 )
 def test_only_the_secret_part_is_the_secret(rule: str, text: str, secret: str):
@@ -85,6 +92,11 @@ def test_a_private_key_is_one_secret_from_begin_to_end():
         "see https://host/a:b@c",
         "eyJhbGciOiJIUzI1NiJ9 is a header",
         "the authorization: pending",
+        "the bearer internationalisation-of-everything",
+        "SECRET_KEY=read_from_the_environment_of_the_server",
+        "api_key: 12345678901234567890123456789012345",
+        "SECRET_KEY=${DJANGO_SECRET_KEY_OF_2026_FOR_PRODUCTION}",
+        "monkey_secret_keyboard=" + letters(40),
     ],
 )
 def test_placeholders_and_look_alikes_are_not_secrets(text: str):
@@ -100,6 +112,36 @@ def test_invisible_characters_do_not_hide_a_secret(gap: str):
     assert text[secret.start : secret.end] == broken
     assert token[6:] not in mask_secrets(text)
     assert "SEC002" in rules(text)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize("before", ["\n", "\t", '"', "\\", "\x1b", "\u200b", "é"])
+@pytest.mark.parametrize(("rule", "token"), CASES)
+def test_an_escape_before_a_secret_does_not_hide_it(rule: str, token: str, before: str, depth: int):
+    text = f"env:{before}{token}"
+    for _ in range(depth):
+        text = json.dumps(text)
+    (secret,) = find_secrets(text)
+    assert (secret.rule, text[secret.start : secret.end]) == (rule, token)
+
+
+def test_a_secret_that_is_spelled_with_escapes_is_masked_with_them():
+    token = "ghp_" + letters(36)
+    spelled = "".join(f"\\u{ord(each):04x}" if index % 3 == 0 else each for index, each in enumerate(token))
+    data = f'{{"a": "é {spelled}", "b": 1}}'.encode()
+    ((start, end, mark),) = secrets_in_bytes(data)
+    assert (data[start:end].decode(), mark.decode()) == (spelled, "ghp_…(40 characters)")
+
+
+def test_text_that_was_made_visible_is_masked_as_well():
+    token = "ghp_" + letters(36)
+    assert token not in mask_secrets(visible(f"env:\n{token}"))
+    assert token[:20] not in mask_secrets(visible(f"env:{token[:20]}\u200b{token[20:]}"))
+
+
+def test_a_mask_shows_no_control_character():
+    text = visible("https://me:\x9b31mtitle@host")
+    assert mask_secrets(text) == "https://me:<U+009B>3…(9 characters)@host"
 
 
 def test_a_token_in_a_header_is_one_finding_of_the_more_specific_rule():
@@ -142,3 +184,22 @@ def test_spans_are_in_order_without_overlaps_in_any_text(parts: list[str]):
     assert spans == sorted(spans)
     assert all(before[1] <= after[0] for before, after in pairwise(spans))
     assert all(0 <= start < end <= len(text) for start, end in spans)
+
+
+@settings(deadline=None, max_examples=15)
+@given(
+    st.sampled_from([token for _, token in CASES]),
+    st.text(max_size=8).filter(lambda text: not text[-1:].isalnum()),
+    st.text(max_size=8).filter(lambda text: not text[:1].isalnum() and text[:1] not in "_-+/="),
+    st.booleans(),
+    st.integers(1, 3),
+)
+def test_a_secret_in_json_is_masked_in_the_bytes(
+    token: str, before: str, after: str, ascii_: bool, depth: int
+):
+    text = f"{before}{token}{after}"
+    for _ in range(depth):
+        text = json.dumps(text, ensure_ascii=ascii_)
+    data = text.encode("utf-8", "surrogatepass")
+    spans = [data[start:end].decode() for start, end, _ in secrets_in_bytes(data)]
+    assert any(token in span for span in spans)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -65,6 +66,26 @@ def test_no_text_report_contains_a_secret(
 
     assert "AKIA…" in ran.out
     assert "NOTAREALKEY23456" not in ran.out
+
+
+@pytest.mark.parametrize("columns", ["60", "100", "400"])
+def test_a_secret_in_an_id_or_behind_a_line_end_is_masked_however_it_is_cut(
+    ctxview: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    secret = "Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv1Wx2"
+    old, new = tmp_path / "a.json", tmp_path / "b.json"
+    value = json.loads(CLEAN.read_text("utf-8"))
+    value["memory"]["working"] = [
+        {"id": f"ghp_{secret}", "type": "fact", "content": f"env:\nghp_{secret}", "decay": 0, "confidence": 1}
+    ]
+    old.write_text(json.dumps(value), "utf-8")
+    value["memory"]["working"][0]["content"] += " more"
+    new.write_text(json.dumps(value), "utf-8")
+
+    for ran in (ctxview("show", old), ctxview("diff", old, new), ctxview("check", old)):
+        assert "ghp_" in ran.out
+        assert "Cd2" not in ran.out
 
 
 def test_show_json_prints_the_state_for_programs(ctxview: Run) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from ctxview.formats import open_source
@@ -45,3 +47,19 @@ def test_a_secret_that_is_cut_is_still_masked() -> None:
     text = "key " + "ghp_" + "Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv1Wx2"
     assert "Cd2" not in plain(preview(text, limit=16))
     assert "Cd2" not in plain(paragraphs(text)[0])
+
+
+async def test_a_secret_behind_an_escape_is_masked_in_the_raw_view_and_in_copies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = "Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv1Wx2"
+    file = tmp_path / "a.json"
+    file.write_bytes(b'{"note": "env:\\nghp_%s"}' % secret.encode())
+    copied: list[str] = []
+    async with driving(open_source(file), size=(160, 48)) as drive:
+        monkeypatch.setattr(drive.app, "copy_to_clipboard", copied.append)
+        await drive.press("o")
+        assert isinstance(drive.app.screen, RawScreen)
+        assert "ghp_…(40 characters)" in drive.screen_text()
+        await drive.press("y")
+    assert secret not in copied[0]
