@@ -15,11 +15,14 @@ from msgspec import Struct
 from ctxview.analysis.wording import excerpt, quoted
 from ctxview.core.findings import Effect, Finding, Hit, Severity, rule, rules_in, run
 from ctxview.core.origin import Origin
+from ctxview.files.line_columns import LineColumns
 from ctxview.files.strict_json.document import JsonDocument, JsonError, parse
 from ctxview.files.strict_json.values import path_pointer, walk
 
 MAX_SAFE_INTEGER = 2**53 - 1
 """The greatest integer that a JavaScript number holds exactly."""
+MOST_BAD_LINES = 100
+"""Lines of one file that are reported one by one: more would hide other findings."""
 
 
 class JsonText(Struct, frozen=True):
@@ -44,6 +47,32 @@ def check_json(file: str, data: bytes) -> Iterator[Finding]:
 def check_document(file: str, document: JsonDocument) -> Iterator[Finding]:
     """Run the JSN rules on JSON that was already parsed."""
     yield from run(_RULES, JsonText(file, document.data, document, None))
+
+
+def check_json_lines(file: str, data: bytes) -> Iterator[Finding]:
+    """Run the JSN rules on a file of JSON lines; of many bad lines only the first are reported one by one."""
+    places = LineColumns(data)
+    documents: list[JsonDocument] = []
+    errors: list[JsonError] = []
+    start = bad = 0
+    for line in [] if _fills_lines(data) else data.split(b"\n"):
+        end = start + len(line)
+        if line.strip():
+            try:
+                documents.append(parse(data, start, end, places=places))
+            except JsonError as error:
+                bad += 1
+                if bad <= MOST_BAD_LINES:
+                    errors.append(JsonError(_with_cause(error.reason, line), error.place))
+        start = end + 1
+    if _fills_lines(data):
+        errors = [JsonError("one value fills several lines, but each line must be a value", places.at(0))]
+    elif bad > MOST_BAD_LINES:
+        last = errors.pop()
+        errors.append(
+            JsonError(f"{last.reason}; {bad - MOST_BAD_LINES:,} more lines are not JSON", last.place)
+        )
+    yield from check_json_texts(file, data, documents, errors)
 
 
 def check_json_texts(
@@ -82,10 +111,10 @@ def not_json(text: JsonText) -> Iterator[Hit]:
     ## Source
     ECMA-404, and ECMAScript JSON.parse: no comments, no trailing commas, no NaN, no text around the value.
     """
-    if text.error is not None and _foreign_encoding(text.data) is None:
+    if text.error is not None and (_likely_cause(text.data) or _foreign_encoding(text.data) is None):
         place = text.error.place
         origin = Origin(text.file, None, place.offset, place.offset, place.line, place.column)
-        yield Hit(origin, f"not JSON: {excerpt(text.error.reason, 200)}")
+        yield Hit(origin, f"not JSON: {excerpt(_with_cause(text.error.reason, text.data), 300)}")
 
 
 @rule("JSN002", name="duplicate-key", severity=Severity.WARNING, effect=Effect.IGNORED)
@@ -153,7 +182,7 @@ def not_utf8(text: JsonText) -> Iterator[Hit]:
     RFC 8259 section 8.1.
     """
     found = _foreign_encoding(text.data)
-    if found is not None:
+    if found is not None and _likely_cause(text.data) is None:
         offset, reason = found
         line = text.data.count(b"\n", 0, offset) + 1
         yield Hit(Origin(text.file, None, offset, offset + 1, line), reason)
@@ -237,14 +266,84 @@ _LONG_NUMBER = re.compile(rb"[0-9](?:[0-9]{15}|[eE]\+?[0-9]{2})")
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _DEPTHS = ((200, "pydantic"), (994, "Python's json"), (1024, "orjson"))
-_MARKS = ((b"\xef\xbb\xbf", "UTF-8"), (b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
+_MARKS = (
+    (b"\xef\xbb\xbf", "UTF-8"),
+    (b"\xff\xfe\0\0", "UTF-32"),
+    (b"\0\0\xfe\xff", "UTF-32"),
+    (b"\xff\xfe", "UTF-16"),
+    (b"\xfe\xff", "UTF-16"),
+)
+
+
+_WIDE = (("UTF-32BE", 4, 3), ("UTF-32LE", 4, 0), ("UTF-16BE", 2, 1), ("UTF-16LE", 2, 0))
+"""Encodings without a mark: the bytes of a character, and which of them is not NUL in ASCII text."""
+_SIGNATURES = {
+    b"\x89PNG": "a PNG picture",
+    b"\xff\xd8\xff": "a JPEG picture",
+    b"GIF8": "a GIF picture",
+    b"%PDF": "a PDF document",
+    b"PK\x03\x04": "a ZIP archive",
+    b"\x1f\x8b": "a gzip archive",
+    b"\x28\xb5\x2f\xfd": "a Zstandard archive",
+    b"SQLite format 3\x00": "an SQLite database",
+    b"PAR1": "a Parquet table",
+    b"\x7fELF": "a program",
+}
+
+
+def binary_kind(data: bytes) -> str | None:
+    """Return the kind of a common binary file, such as "a PNG picture", by its first bytes."""
+    return next((kind for start, kind in _SIGNATURES.items() if data.startswith(start)), None)
+
+
+def _with_cause(reason: str, data: bytes) -> str:
+    cause = _likely_cause(data)
+    return f"{reason} ({cause})" if cause is not None else reason
+
+
+def _likely_cause(data: bytes) -> str | None:
+    """Return what probably happened to a whole file that is not JSON; None when only one place is wrong."""
+    if (kind := binary_kind(data)) is not None:
+        return f"this is {kind}"
+    if _foreign_mark(data) is not None:
+        return None
+    content = data.rstrip(b"\0")
+    if nulls := len(data) - len(content):
+        what = "ends in" if content else "holds only"
+        return f"it {what} {nulls:,} NUL byte{'s'[: nulls > 1]}: probably a crash while writing"
+    if content.lstrip().startswith(b"```"):
+        return "there is a Markdown fence around the JSON"
+    lines = [line.strip() for line in content.split(b"\n", 3)[:3] if line.strip()]
+    if len(lines) > 1 and all(line.startswith(b"{") and line.endswith(b"}") for line in lines):
+        return "these are several JSON values, one a line: such a file is named .jsonl"
+    return None
+
+
+def _fills_lines(data: bytes) -> bool:
+    """Whether `data` is one JSON value over several lines."""
+    try:
+        return b"\n" in data.strip() and bool(parse(data))
+    except JsonError:
+        return False
+
+
+def _foreign_mark(data: bytes) -> str | None:
+    """Return how a file shows at its start that it is not plain UTF-8; None when it does not."""
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return f"the file starts with the byte order mark of {encoding}"
+    head = data[:64]
+    for encoding, size, place in _WIDE:
+        others = [head[at::size] for at in range(size) if at != place]
+        if len(head) >= size and 0 not in head[place::size] and not any(map(any, others)):
+            return f"the file looks like {encoding} without a byte order mark"
+    return None
 
 
 def _foreign_encoding(data: bytes) -> tuple[int, str] | None:
     """The offset where a file is not plain UTF-8, and why; None when it is."""
-    for mark, name in _MARKS:
-        if data.startswith(mark):
-            return 0, f"the file starts with the byte order mark of {name}"
+    if (mark := _foreign_mark(data)) is not None:
+        return 0, mark
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:

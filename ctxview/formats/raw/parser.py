@@ -14,6 +14,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from ctxview.analysis.json_rules import binary_kind
 from ctxview.core.origin import JsonValue, Origin
 from ctxview.files.line_columns import LineColumns
 from ctxview.files.reading import LIMIT, ReadError, read_ends
@@ -26,25 +27,13 @@ LONGEST_TEXT = 20_000
 LINES_TRIED = 40
 LINES_IN_A_CHUNK = 40
 BYTES_SHOWN = 2048
+LINES_SUFFIXES = (".jsonl", ".ndjson", ".jsonlines")
 BYTES = "binary"
 """The type of a piece that is not text."""
 
 _JSON_BEGINNING = re.compile(
     rb'(?:\xef\xbb\xbf)?\s*+(?:\{\s*+["}]|\[\s*+(?:[\]\[{"\d-]|(?:true|false|null)\b))'
 )
-
-_BEGINNINGS = {
-    b"\x89PNG": "a PNG picture",
-    b"\xff\xd8\xff": "a JPEG picture",
-    b"GIF8": "a GIF picture",
-    b"%PDF": "a PDF document",
-    b"PK\x03\x04": "a ZIP archive",
-    b"\x1f\x8b": "a gzip archive",
-    b"SQLite format 3\x00": "an SQLite database",
-    b"PAR1": "a Parquet table",
-    b"\x7fELF": "a program",
-}
-"""Common binary files by their first bytes."""
 
 
 class RawKind(StrEnum):
@@ -78,7 +67,7 @@ class RawFile(Struct, frozen=True):
         """A noun phrase for the content, such as "plain text"."""
         if not self.data:
             return "an empty file"
-        known = next((name for start, name in _BEGINNINGS.items() if self.data.startswith(start)), "")
+        known = binary_kind(self.data)
         return f"{self.kind} of {known}" if known and self.kind is RawKind.BINARY else self.kind.value
 
 
@@ -221,7 +210,7 @@ def _paragraphs(file: str, data: bytes) -> Iterator[RawPiece]:
 
 
 def _is_binary(data: bytes) -> bool:
-    head = data[:8192]
+    head = data[:8192].rstrip(b"\0")  # a crash while writing may leave NUL bytes at the end
     if b"\0" in head:
         return True
     odd = head.decode("utf-8", "replace").count("\ufffd")

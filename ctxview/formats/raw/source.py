@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from ctxview.analysis.json_rules import check_document, check_json
+from ctxview.analysis.json_rules import check_document, check_json, check_json_lines
 from ctxview.analysis.text_rules import check_bytes
 from ctxview.analysis.tokens import TokenCounter
 from ctxview.core.edits import WritePolicy
@@ -19,6 +19,7 @@ from ctxview.formats.interface import AS_ON_DISK, Lens, Reading, Revision, Sourc
 from ctxview.formats.kit.file_rules import report_partly_read, report_unrecognised
 from ctxview.formats.raw.parser import (
     BYTES,
+    LINES_SUFFIXES,
     RawFile,
     RawKind,
     RawPiece,
@@ -73,7 +74,7 @@ class RawSource:
         data = overlay.get(str(self._path))
         raw = self._raw if data is None else read_raw(str(self._path), data)
         state = _state(raw, self._path, self.revisions[revision].label, lens.counter)
-        found = self._found if data is None else tuple(_findings(raw))
+        found = self._found if data is None else tuple(_findings(raw, whole=True))
         return Reading(state, found)
 
     def findings(self, lens: Lens) -> Sequence[Finding]:  # noqa: ARG002 - no lens changes what is found
@@ -113,10 +114,10 @@ class RawSource:
 
     @cached_property
     def _found(self) -> tuple[Finding, ...]:
-        return worst_first(_findings(self._raw))
+        return worst_first(_findings(self._raw, whole=self._left_out is None))
 
 
-def _findings(raw: RawFile) -> Iterator[Finding]:
+def _findings(raw: RawFile, *, whole: bool) -> Iterator[Finding]:
     home = enclosing_source(Path(raw.file))
     shown_as = raw.description
     if home is not None:
@@ -124,13 +125,21 @@ def _findings(raw: RawFile) -> Iterator[Finding]:
     yield from report_unrecognised(raw.file, shown_as, plugin_problems())
     if raw.left_out is not None:
         yield from report_partly_read(raw.file, raw.left_out)
-    if raw.kind is RawKind.BINARY:
-        return
-    if raw.document is not None:
+    if whole:
+        yield from _json_findings(raw)
+    if raw.kind is not RawKind.BINARY:
+        yield from check_bytes(raw.file, raw.data)
+
+
+def _json_findings(raw: RawFile) -> Iterator[Finding]:
+    """Run the JSN rules if the name of the file or its content says that it is JSON or JSON lines."""
+    suffix = Path(raw.file).suffix.lower()
+    if suffix in LINES_SUFFIXES or (raw.kind is RawKind.LINES and suffix != ".json"):
+        yield from check_json_lines(raw.file, raw.data)
+    elif raw.document is not None:
         yield from check_document(raw.file, raw.document)
-    elif raw.kind is RawKind.TEXT and looks_like_json(raw.data):
+    elif suffix == ".json" or (raw.kind is RawKind.TEXT and looks_like_json(raw.data)):
         yield from check_json(raw.file, raw.data)
-    yield from check_bytes(raw.file, raw.data)
 
 
 def _state(raw: RawFile, path: Path, revision: str, counter: TokenCounter) -> ContextState:

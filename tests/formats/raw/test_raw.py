@@ -8,7 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ctxview.analysis.json_rules import MOST_BAD_LINES
 from ctxview.analysis.tokens import ESTIMATES
+from ctxview.core.findings import Severity
+from ctxview.files.visible_text import is_safe
 from ctxview.formats import Lens, OpenError, Reading, open_source
 from ctxview.formats.interface import PartialWrites
 from ctxview.formats.raw import parser
@@ -101,6 +104,84 @@ def test_broken_json_is_text_with_a_finding(tmp_path: Path) -> None:
     found = reading(tmp_path, b'{"a": 1,}')
     assert {"RAW001", "JSN001"} <= rules(found)
     assert "JSN001" not in rules(reading(tmp_path, b"[section]\nkey = 1\n"))
+
+
+NOT_JSON = {
+    "single quotes": (b"{'a': 1}", "JSN001", "double quotes"),
+    "a word of Python": (b"None", "JSN001", "write null"),
+    "a Markdown fence": (b"```json\n{}\n```\n", "JSN001", "there is a Markdown fence around the JSON"),
+    "an empty file": (b"", "JSN001", "the text is empty"),
+    "only spaces": (b" \n", "JSN001", "the text is empty"),
+    "one NUL byte": (b"{}\0", "JSN001", "it ends in 1 NUL byte: probably a crash while writing"),
+    "many NUL bytes": (b"{}" + b"\0" * 4096, "JSN001", "it ends in 4,096 NUL bytes"),
+    "only NUL bytes": (b"\0" * 4096, "JSN001", "it holds only 4,096 NUL bytes"),
+    "another encoding": (b'{"a": "\xe9"}', "JSN004", "the byte 0xE9 is not UTF-8"),
+    "UTF-16": ("{}".encode("utf-16"), "JSN004", "byte order mark of UTF-16"),
+    "UTF-16LE": ('{"a": 1}'.encode("utf-16-le"), "JSN004", "looks like UTF-16LE"),
+    "UTF-16BE": ('{"a": 1}'.encode("utf-16-be"), "JSN004", "looks like UTF-16BE"),
+    "UTF-32": ("{}".encode("utf-32"), "JSN004", "byte order mark of UTF-32"),
+    "UTF-32LE": ('{"a": 1}'.encode("utf-32-le"), "JSN004", "looks like UTF-32LE"),
+    "UTF-32BE": ('{"a": 1}'.encode("utf-32-be"), "JSN004", "looks like UTF-32BE"),
+    "gzip": (b"\x1f\x8b\x08\0\0", "JSN001", "this is a gzip archive"),
+    "SQLite": (b"SQLite format 3\0\x10", "JSN001", "this is an SQLite database"),
+    "a program": (b"\x7fELF\x02\x01\0\0", "JSN001", "this is a program"),
+    "two values": (b'{"a": 1}{"b": 2}', "JSN001", "after the end of the JSON value"),
+    "two lines": (b'{"a": 1}\n{"b": 2}\n', "JSN001", "such a file is named .jsonl"),
+}
+
+
+@pytest.mark.parametrize("case", NOT_JSON)
+def test_a_file_that_is_called_json_and_is_not_is_an_error_with_its_likely_cause(
+    tmp_path: Path, case: str
+) -> None:
+    data, rule, cause = NOT_JSON[case]
+    found = reading(tmp_path, data, "a.json").findings
+    (error,) = (finding for finding in found if finding.rule.startswith("JSN"))
+    assert (error.rule, error.severity, error.origin.line) == (
+        rule,
+        Severity.ERROR,
+        1 + (case == "two lines"),
+    )
+    assert cause in error.message
+    assert is_safe(error.message)
+
+
+@pytest.mark.parametrize("data", [b"3", b'"x"', b"null", b' {"a": "```"}\n'])
+def test_any_json_value_is_json(tmp_path: Path, data: bytes) -> None:
+    assert rules(reading(tmp_path, data, "a.json")) == {"RAW001"}
+
+
+def test_every_line_of_json_lines_is_checked(tmp_path: Path) -> None:
+    data = b'{"a": 1}\n\n{bad}\n{"b": 1, "b": 2}\n{"c'
+    found = [each for each in reading(tmp_path, data, "a.jsonl").findings if each.rule != "RAW001"]
+    assert [(each.rule, each.origin.line) for each in found] == [("JSN001", 3), ("JSN001", 5), ("JSN002", 4)]
+    assert rules(reading(tmp_path, b"", "empty.jsonl")) == {"RAW001"}
+
+
+def test_many_bad_lines_are_counted(tmp_path: Path) -> None:
+    found = reading(tmp_path, b"x\n" * 1234, "a.jsonl").findings
+    errors = [finding for finding in found if finding.rule == "JSN001"]
+    assert len(errors) == MOST_BAD_LINES
+    assert errors[-1].message.endswith("1,134 more lines are not JSON")
+
+
+def test_one_value_over_several_lines_is_not_json_lines(tmp_path: Path) -> None:
+    found = reading(tmp_path, b'{\n  "a": 1\n}\n', "a.jsonl").findings
+    (error,) = (finding for finding in found if finding.rule == "JSN001")
+    assert "one value fills several lines" in error.message
+    assert rules(reading(tmp_path, b'{"a": 1}\n', "b.jsonl")) == {"RAW001"}
+
+
+def test_the_ends_of_a_large_file_are_not_judged_as_json(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parser, "LIMIT", 2000)
+    assert rules(reading(tmp_path, b"[" + b"1," * 5000 + b"1]", "a.json")) == {"RAW001", "RAW003"}
+
+
+def test_text_before_nul_bytes_is_still_shown(tmp_path: Path) -> None:
+    found = reading(tmp_path, b'{"plan": "go"}' + b"\0" * 4096, "a.json")
+    assert "plan" in next(found.state.blocks()).text
 
 
 def test_deceiving_text_is_found_with_its_position(tmp_path: Path) -> None:
