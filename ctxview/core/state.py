@@ -147,6 +147,22 @@ class Budget(Struct, frozen=True):
     reserved: int | None
     segments: tuple[Segment, ...]
     cut: int | None = None
+    limit_from: str | None = None
+    """Where the limit comes from when the file does not state it: another file, or an assumption."""
+    partial: bool = False
+    """Whether `used` is only a part of what counts against the limit, so that the rest is not free."""
+    note: str | None = None
+    """What the runtime did because the limit was near, such as a degrade stage."""
+
+    @property
+    def percent(self) -> str:
+        """The share of the limit; 100% only when nothing is left, empty without a limit."""
+        if not self.limit or self.used is None:
+            return ""
+        share = round(100 * self.used / self.limit)
+        if 0 < self.used < self.limit:
+            return "<1%" if self.used * 100 < self.limit else f"{min(share, 99)}%"
+        return f"{share}%"
 
     @property
     def over(self) -> int | None:

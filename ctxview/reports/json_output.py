@@ -33,13 +33,14 @@ from ctxview.reports.console import is_utf8
 JsonObject = dict[str, JsonValue]
 
 _BLOCK = "id tier type text decay confidence quality round age tags tokens visible reason state origin"
+_BUDGET = "target unit limit used reserved over segments limit_from partial note"
 JSON_NAMES: dict[type, list[str]] = {
     Tier: ["name", "blocks"],
     Block: _BLOCK.split(),
     Todo: ["summary", "total", "step", "cursor", "items"],
     Cursor: ["phase", "next", "target", "note", "origin"],
     TodoItem: ["id", "title", "status", "current", "origin"],
-    Budget: ["target", "unit", "limit", "used", "reserved", "over", "segments"],
+    Budget: _BUDGET.split(),
     Segment: ["name", "used", "limit", "exact", "estimator"],
     Ref: ["id", "kind", "target", "status", "tokens", "bytes", "used_by", "origin"],
     Gap: ["id", "question", "severity", "status", "blocks", "why", "origin"],

@@ -256,12 +256,16 @@ def _budget(budget: Budget, console: Console) -> Iterator[str]:
 def _fill(budget: Budget, console: Console) -> str:
     used = "?" if budget.used is None else f"{budget.used:,}"
     text = f"{used} {budget.unit}" if budget.limit is None else f"{used} of {budget.limit:,} {budget.unit}"
-    if budget.limit and budget.used is not None:
-        text += f" ({budget.used / budget.limit:.0%})"
+    if budget.percent:
+        text += f" ({budget.percent})"
+    if budget.limit_from is not None:
+        text += f", limit {visible(budget.limit_from)}"
     if budget.reserved:
         text += f", {budget.reserved:,} reserved"
     if budget.over:
         text += console.paint(f", {budget.over:,} too many", Style.BAD)
+    if budget.note is not None:
+        text += console.paint(f", {visible(budget.note)}", Style.BAD)
     return text
 
 

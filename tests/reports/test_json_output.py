@@ -71,7 +71,8 @@ def test_the_other_parts_have_the_documented_keys() -> None:
 
     assert list(found["tiers"][0]) == ["name", "blocks"]
     assert list(found["todo"]) == ["summary", "total", "step", "cursor", "items"]
-    assert list(found["budget"]) == ["target", "unit", "limit", "used", "reserved", "over", "segments"]
+    budget = "target unit limit used reserved over segments limit_from partial note"
+    assert list(found["budget"]) == budget.split()
     assert list(found["budget"]["segments"][0]) == ["name", "used", "limit", "exact", "estimator"]
     assert list(found["refs"][0]) == [
         "id",

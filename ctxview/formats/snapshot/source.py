@@ -149,6 +149,7 @@ class SnapshotSource(FileSource[SnapshotFile]):
             profile=profile,
             counter=lens.counter,
             store=self._store if self._store_folder is not None else None,
+            limited_by=self._received(revision) or self._stored_before(revision),
             timeline=timeline,
         )
         state = build_state(file, options)
@@ -195,17 +196,25 @@ class SnapshotSource(FileSource[SnapshotFile]):
         mode = file.reply.enabled if file.reply is not None else None
         content = (file.file, file.data, profile.name, mode)
         yield from self._findings_by_content.once(content, lambda: tuple(check_file(file, profile)))
-        answers = self._placed[revision].answers
-        received = self._stored_in(self._opened[answers]) if answers is not None else None
+        received = self._received(revision)
         if received is not None and file.snapshot is not None and file.error is None:
             yield from rules.check_exchange(received, file.snapshot, profile)
         following = self._stored_in(file)
-        place = self._place_stored_before(revision)
-        previous = self._stored_in(self._opened[place]) if place is not None else None
+        previous = self._stored_before(revision)
         if following is not None and previous is not None and following.role is SnapshotRole.STORED:
             yield from rules.check_succession(previous, following, profile)
         if self._has_store_findings(revision):
             yield from self._store_findings(profile)
+
+    def _received(self, revision: int) -> Snapshot | None:
+        """Return the snapshot that the reply of a revision answers."""
+        answers = self._placed[revision].answers
+        return self._stored_in(self._opened[answers]) if answers is not None else None
+
+    def _stored_before(self, revision: int) -> Snapshot | None:
+        """Return the stored snapshot before a revision."""
+        place = self._place_stored_before(revision)
+        return self._stored_in(self._opened[place]) if place is not None else None
 
     def _find_all(self, lens: Lens) -> tuple[Finding, ...]:
         profile = load_profile(lens.profile)

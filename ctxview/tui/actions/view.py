@@ -12,7 +12,7 @@ from ctxview.tui.actions.navigate import here
 from ctxview.tui.drawing.text import Line, Span, join, show
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemId
-from ctxview.tui.model.view_state import ReadingKey
+from ctxview.tui.model.view_state import ReadingKey, ReadOptions
 from ctxview.tui.screens.inspector import InspectorScreen
 from ctxview.tui.screens.raw import NOTHING_OPEN, open_origin
 
@@ -92,7 +92,8 @@ async def _show(screen: InspectorScreen) -> None:
     overlay = screen.drafts.overlay(key.source)
     originals = {str(work.draft.file): work.draft.original for work in screen.drafts.of(key)}
     old = (earlier, {**overlay, **originals} if draft else overlay)
-    difference = await asyncio.to_thread(_compare, source, key, old, (key.revision, overlay))
+    new = (key.revision, overlay)
+    difference = await asyncio.to_thread(_compare, source, key, screen.options, old, new)
     from ctxview.tui.screens.diff import DiffScreen
 
     title = "Changes of the draft" if draft else "Changes since the previous revision"
@@ -101,11 +102,12 @@ async def _show(screen: InspectorScreen) -> None:
         screen.go_to(item)
 
 
-def _compare(source: Source, key: ReadingKey, old: Side, new: Side) -> StateDiff:
+def _compare(source: Source, key: ReadingKey, options: ReadOptions, old: Side, new: Side) -> StateDiff:
+    """Compare two sides, read as the panes show them, so that the figures agree."""
     from ctxview.analysis.diff import diff
-    from ctxview.analysis.tokens import ESTIMATES
+    from ctxview.analysis.tokens import counter_named
 
-    lens = Lens(ESTIMATES["bytes/4"], key.profile, editor=key.editor)
+    lens = Lens(counter_named(options.tokens), key.profile, options.mode, key.budget, key.editor)
     left, right = (source.reading(revision, lens, overlay).state for revision, overlay in (old, new))
     return diff(left, right)
 

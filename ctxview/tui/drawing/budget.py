@@ -66,6 +66,8 @@ def whole_lines(budget: Budget, drawing: BudgetStyle, earlier: BudgetHistory = N
     if bar := bar_line(budget, drawing):
         lines.append(bar)
     lines += _filled(_legend(budget, earlier), drawing.cells)
+    if budget.note is not None:
+        lines += wrap(show(f"▲ {budget.note}", "bad"), drawing.cells)
     return [*lines, *_parts(budget, drawing, earlier)]
 
 
@@ -125,13 +127,6 @@ def bar_line(budget: Budget, drawing: BudgetStyle) -> Line:
     return tuple(spans)
 
 
-def percent(budget: Budget) -> str:
-    if not budget.limit or budget.used is None:
-        return ""
-    share = budget.used / budget.limit
-    return "<1%" if 0 < share < 0.01 else f"{share:.0%}"
-
-
 def budget_difference(now: int, before: int | None) -> Line:
     """The change from `before` to `now`; empty when they are equal or `before` is unknown."""
     if before is None or now == before:
@@ -159,8 +154,8 @@ def _figures(budget: Budget) -> Line:
     used = glyphs.count_text(budget.used) if budget.used is not None else "?"
     approximate = "≈" if budget.segments and not all(segment.exact for segment in budget.segments) else ""
     limit = f" / {glyphs.count_text(budget.limit)}" if budget.limit is not None else ""
-    share = show(f"{percent(budget):>4}", "budget.over" if budget.over else "accent")
-    return join(show(f"{approximate}{used}{limit} {budget.unit}"), share if percent(budget) else (), gap=" ")
+    share = show(f"{budget.percent:>4}", "budget.over" if budget.over else "accent")
+    return join(show(f"{approximate}{used}{limit} {budget.unit}"), share if budget.percent else (), gap=" ")
 
 
 def _legend(budget: Budget, earlier: BudgetHistory) -> list[Line]:
@@ -170,11 +165,14 @@ def _legend(budget: Budget, earlier: BudgetHistory) -> list[Line]:
         if budget.over:
             parts.append((Span(f"▓ over by {glyphs.count_text(budget.over)}", "budget.over"),))
         else:
-            free = glyphs.count_text(budget.limit - budget.used)
-            parts.append((Span("░ ", "budget.free"), Span(f"free {free}", "dim")))
+            rest = glyphs.count_text(budget.limit - budget.used)
+            word = "not in this file, or free" if budget.partial else "free"
+            parts.append((Span("░ ", "budget.free"), Span(f"{word} {rest}", "dim")))
         if budget.reserved:
             reserved = glyphs.count_text(budget.reserved)
             parts.append((Span("▒ ", "budget.reserved"), Span(f"reserved {reserved}", "dim")))
+    if budget.limit_from is not None:
+        parts.append(show(f"limit {budget.limit_from}", "dim"))
     now = {each.name: each.used for each in budget.segments}
     if earlier.budget is not None and earlier.parts != now:
         parts.append(show(f"{glyphs.MORE}{glyphs.LESS} {earlier.label}", "dim"))

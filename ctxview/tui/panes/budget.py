@@ -9,7 +9,6 @@ from ctxview.tui.drawing.budget import (
     BudgetHistory,
     BudgetStyle,
     brief_lines,
-    percent,
     whole_lines,
 )
 from ctxview.tui.drawing.glyphs import tier_styles
@@ -48,7 +47,7 @@ class BudgetPane(PaneWidget):
 
     def count(self, view: ViewState) -> str:
         budget = next(iter(view.index.reading.state.budgets), None)
-        return percent(budget) if budget is not None else ""
+        return budget.percent if budget is not None else ""
 
 
 def budget_style(view: ViewState, cells: int) -> BudgetStyle:

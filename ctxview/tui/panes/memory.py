@@ -220,7 +220,7 @@ def _visible_since(visible: Sequence[bool | None], labels: Sequence[str]) -> str
     if not start:
         return "so far" if now else "not yet"
     again = "again " if True in visible[:start] else ""
-    return f"{again}since {labels[start]}" if now else f"not since {labels[start]}"
+    return f"{again}since {labels[start]}" if now else f"hidden since {labels[start]}"
 
 
 INLINE = 64

@@ -86,7 +86,7 @@ class InspectorScreen(RenderCache, ActionScreen[None]):
         self._subtitle: Line = ()
         self._placed: ReadingIndex | None = None
         self._opener = opener
-        self._options = options
+        self.options = options
         self._problem: str | None = None
         self._reader: Worker[None] | None = None
         self.background_work = BackgroundWork(self, options)
@@ -137,7 +137,7 @@ class InspectorScreen(RenderCache, ActionScreen[None]):
         overlay = self.drafts.overlay(key.source)
         self.priority.paint_first()
         job = partial(
-            load.read_revision, source, key, self._options, overlay, self.priority, self.post_message
+            load.read_revision, source, key, self.options, overlay, self.priority, self.post_message
         )
         self._reader = start_thread(self, lambda: job(cancel_check(), quick=quick), "reading")
 

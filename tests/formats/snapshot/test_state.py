@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.fields import ChoiceShape, Field, JsonShape, NumberShape, Owner, TagsShape, TextShape
 from ctxview.core.state import Block, Budget, ContextState, RefStatus
+from ctxview.formats import Lens, open_source
 from ctxview.formats.snapshot.model import AgentStore, MemoryEntry, TodoRow
 from ctxview.formats.snapshot.parser import parse_file
 from ctxview.formats.snapshot.profile import load_profile
@@ -16,6 +18,7 @@ from ctxview.formats.snapshot.state import SnapshotStateOptions, build_state
 from tests.formats.snapshot.builders import block, full_log_value, reply_bytes, snapshot_value, to_bytes
 
 COUNTER = ESTIMATES["bytes/4"]
+RECORDED = "whole input, recorded by the runtime"
 
 
 def state_of(data: bytes, store: AgentStore | None = None, profile: str | None = None) -> ContextState:
@@ -268,15 +271,84 @@ def test_recorded_figures_name_their_estimator() -> None:
         "source": "ai-sdk",
     }
     shown = state(value)
-    recorded = budget(shown, "recorded by the runtime")
+    recorded = budget(shown, RECORDED)
     assert (recorded.used, recorded.limit, recorded.over, recorded.reserved) == (9000, 8000, 1000, 1100)
-    assert recorded.segments[0].estimator == "UTF-8 bytes / 3"
+    assert {each.estimator for each in recorded.segments} == {
+        "UTF-8 bytes / 3",
+        "UTF-8 bytes / 3 of the JSON",
+    }
     usage = budget(shown, "counted by the provider")
     assert [(each.name, each.used, each.exact) for each in usage.segments] == [
         ("input", 7, True),
         ("output", 3, True),
     ]
-    assert budget(shown, "snapshot in the prompt").limit == 8000
+    assert budget(shown, "snapshot in the prompt").limit is None
+
+
+def recorded_value(used: int, limit: int, stage: str = "none", **tiers: Any) -> Any:
+    value = snapshot_value(**tiers)
+    value["runtime"]["budget"] = {
+        "estimated_input_tokens": used,
+        "input_budget": limit,
+        "degrade_stage": stage,
+    }
+    return value
+
+
+def test_the_recorded_figure_is_the_headline_and_its_parts_add_up() -> None:
+    value = recorded_value(24655, 24720, "trim_memory_ephemeral", core=[block("a", content="x" * 300)])
+    first = state(value).budgets[0]
+    assert (first.target, first.used, first.limit, first.percent) == (RECORDED, 24655, 24720, "99%")
+    assert first.note == "degrade stage trim_memory_ephemeral"
+    parts = {each.name: each.used for each in first.segments}
+    assert parts["core"] == 100
+    assert sum(parts.values()) == 24655
+    assert not any(each.exact for each in first.segments if each.used)
+
+
+@pytest.mark.parametrize("stage", ["none", "disabled"])
+def test_an_ordinary_stage_is_not_noted(stage: str) -> None:
+    assert state(recorded_value(100, 24720, stage)).budgets[0].note is None
+
+
+def test_a_figure_that_is_too_small_for_the_snapshot_has_no_parts() -> None:
+    first = state(recorded_value(3, 24720, core=[block("a", content="x" * 300)])).budgets[0]
+    assert [(each.name, each.used) for each in first.segments] == [("whole input", 3)]
+
+
+def test_a_limit_that_no_file_states_is_called_assumed() -> None:
+    first = state(snapshot_value(core=[block("a")])).budgets[0]
+    assert (first.target, first.limit) == ("snapshot in the prompt", 113295)
+    assert (first.limit_from, first.partial) == ("assumed by atom-0.17", True)
+
+
+def test_a_reply_has_the_limit_of_the_snapshot_it_answers(tmp_path: Path) -> None:
+    received = recorded_value(20000, 24720, core=[block("a")])
+    (tmp_path / "round-01.received.json").write_bytes(to_bytes(received))
+    del received["runtime"]["budget"]
+    (tmp_path / "round-01.reply.txt").write_bytes(reply_bytes(received))
+    source = open_source(tmp_path)
+    first = source.reading(1, Lens(COUNTER)).state.budgets[0]
+    assert (first.limit, first.limit_from) == (24720, "of round-01.received.json")
+
+
+@pytest.mark.parametrize(
+    ("used", "limit", "text"),
+    [
+        (0, 100, "0%"),
+        (1, 2900, "<1%"),
+        (28, 2900, "<1%"),
+        (29, 2900, "1%"),
+        (1411, 1600, "88%"),
+        (24655, 24720, "99%"),
+        (24720, 24720, "100%"),
+        (4929, 1600, "308%"),
+        (1, None, ""),
+        (1, 0, ""),
+    ],
+)
+def test_a_share_is_never_rounded_up_to_full(used: int, limit: int | None, text: str) -> None:
+    assert Budget("", "tokens", limit, used, None, ()).percent == text
 
 
 def test_blocks_are_counted_against_the_visible_and_stored_caps() -> None:

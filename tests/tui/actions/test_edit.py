@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pytest
 from textual.widgets import Input
 
 from ctxview.core.edits import DeleteValue, EditRefused, InsertItem, SetValue
+from ctxview.formats import open_source
+from ctxview.samples import samples_folder
 from ctxview.tui.model.drafts import DraftSet, FileDraft
 from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import Pane
@@ -179,6 +182,17 @@ async def test_quitting_with_unsaved_changes_asks_first() -> None:
         await drive.pilot.press("y")
         await drive.pilot.pause()
         assert drive.app.return_code == 0
+
+
+async def test_the_difference_counts_tokens_as_the_panes_do() -> None:
+    story = open_source(samples_folder() / "snapshot" / "lighthouse")
+    async with driving(story, tokens="words", size=(120, 200)) as drive:
+        assert drive.inspector.view is not None
+        state = drive.inspector.view.index.reading.state
+        shown = next(each for each in state.budgets if each.target == "snapshot in the prompt")
+        await drive.pilot.press("d")
+        await drive.wait_for(DiffScreen)
+        assert re.search(rf"used\s.*\b{shown.used}\b", drive.screen_text())
 
 
 async def test_the_difference_to_the_previous_revision_and_of_the_draft() -> None:

@@ -64,7 +64,7 @@ def detail(source: FakeSource, revision: int, name: str, cells: int = 60) -> lis
 def test_the_detail_draws_the_decay_of_a_block_and_since_when_it_is_hidden() -> None:
     lines = detail(fading(), 4, "a")
     assert "decay      ▁▃▅▆▆ 0.1 → 0.7 since round 1" in lines
-    assert "shown      ✓✓✓✗✗ not since round 4" in lines
+    assert "shown      ✓✓✓✗✗ hidden since round 4" in lines
 
 
 def test_an_unchanged_value_is_a_gauge_with_a_note() -> None:

@@ -32,6 +32,8 @@ class SnapshotStateOptions(Struct, frozen=True):
     profile: Profile
     counter: TokenCounter
     store: AgentStore | None = None
+    limited_by: Snapshot | None = None
+    """The snapshot whose token limit holds when the file states none."""
     timeline: tuple[Event, ...] = ()
 
 
@@ -52,7 +54,7 @@ def build_state(file: SnapshotFile, options: SnapshotStateOptions) -> ContextSta
         revision=options.revision,
         tiers=tiers,
         todo=_todo(snapshot, options.store, profile, writable),
-        budgets=build_budgets(snapshot, tiers, profile, counter),
+        budgets=build_budgets(snapshot, tiers, profile, counter, options.limited_by),
         refs=refs,
         missing=build_gaps(file, visibility, tiers, refs, options.store),
         timeline=options.timeline,

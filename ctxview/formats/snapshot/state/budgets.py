@@ -6,28 +6,51 @@ The chosen counter counts the texts; every other figure names its estimator.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Sequence
+from pathlib import PurePath
 
 from msgspec.structs import replace
 
 from ctxview.analysis.diff.values import printable
-from ctxview.analysis.tokens import TokenCounter
+from ctxview.analysis.tokens import Estimate, TokenCounter, byte_size
+from ctxview.analysis.wording import excerpt
 from ctxview.core.origin import JsonValue
 from ctxview.core.state import Budget, Segment, Tier
 from ctxview.formats.snapshot.model import TIERS, Snapshot, SnapshotRole, integer
 from ctxview.formats.snapshot.profile import BudgetPolicy, Profile
 
 ORDINARY_LENGTH = 10_000
+NOT_HERE = "not in this file"
+"""The segment of the input that the snapshot does not hold: system prompt, tools, conversation."""
 MODEL_MEMBERS = ("version", "todo", "active_task", "active_task_meta", "capabilities")
 
 
 def build_budgets(
-    snapshot: Snapshot, tiers: Sequence[Tier], profile: Profile, counter: TokenCounter
+    snapshot: Snapshot,
+    tiers: Sequence[Tier],
+    profile: Profile,
+    counter: TokenCounter,
+    limited_by: Snapshot | None = None,
 ) -> tuple[Budget, ...]:
-    """Build the budgets of visible tokens, recorded tokens, visible blocks and stored blocks."""
+    """Build the budgets; the whole input as the runtime recorded it is the first, where it did.
+
+    `limited_by` is a snapshot whose limit holds if this one states none: the one that a reply answers.
+    """
+    segments = _segments(snapshot, tiers, counter)
+    shown = Budget(
+        target="snapshot in the prompt",
+        unit="tokens",
+        limit=None,
+        used=sum(segment.used for segment in segments),
+        reserved=None,
+        segments=segments,
+        cut=sum(block.tokens or 0 for tier in tiers for block in tier.blocks if block.visible is False),
+    )
+    recorded = tuple(_recorded(snapshot, tiers, profile.budget))
     return (
-        _shown_tokens(snapshot, tiers, profile, counter),
-        *_recorded(snapshot, profile.budget),
+        *(recorded or [_limited(shown, snapshot, profile, limited_by)]),
+        *([shown] if recorded else []),
         *_usage(snapshot),
         _shown_blocks(tiers, profile),
         *([_stored_blocks(snapshot, profile)] if snapshot.role is SnapshotRole.STORED else ()),
@@ -42,39 +65,36 @@ def estimator_name(policy: BudgetPolicy) -> str:
     return f"{unit} / {policy.units_per_token:g}"
 
 
-def _shown_tokens(
-    snapshot: Snapshot, tiers: Sequence[Tier], profile: Profile, counter: TokenCounter
-) -> Budget:
-    texts = [
-        Segment(
-            tier.name,
-            sum(block.tokens or 0 for block in tier.blocks if block.visible),
-            exact=all(_is_exact(counter, block.text) for block in tier.blocks if block.visible),
-            estimator=counter.name,
-        )
-        for tier in tiers
-    ]
-    estimate = f"{counter.name} of the JSON"
-    structure = _structure_tokens(tiers, counter)
-    rest = counter.count(_compact({key: snapshot.value.get(key) for key in MODEL_MEMBERS}))
-    segments = (
-        *texts,
-        Segment("block fields", structure, exact=False, estimator=estimate),
-        Segment("clock, task, todo", rest, exact=False, estimator=estimate),
-    )
-    recorded = snapshot.runtime.get("budget")
-    figures = recorded if isinstance(recorded, dict) else {}
-    limit = integer(figures.get("input_budget"))
+def _limited(shown: Budget, snapshot: Snapshot, profile: Profile, limited_by: Snapshot | None) -> Budget:
+    """The tokens of the snapshot against the limit of the input, which it shares with what is not here."""
+    for stated in (snapshot, limited_by):
+        figures = stated.runtime.get("budget") if stated is not None else None
+        if isinstance(figures, dict) and (limit := integer(figures.get("input_budget"))) is not None:
+            limit_from = f"of {PurePath(stated.file).name}" if stated is limited_by and stated else None
+            return replace(
+                shown, limit=limit, reserved=_reserved(figures), limit_from=limit_from, partial=True
+            )
     policy = profile.budget
-    reserved = policy.output_reserve + policy.margin if policy.margin is not None else None
-    return Budget(
-        target="snapshot in the prompt",
-        unit="tokens",
-        limit=limit if limit is not None else policy.input_budget,
-        used=sum(segment.used for segment in segments),
-        reserved=_reserved(figures) if _reserved(figures) is not None else reserved,
-        segments=segments,
-        cut=sum(block.tokens or 0 for tier in tiers for block in tier.blocks if block.visible is False),
+    if policy.input_budget is None:
+        return shown
+    reserved = policy.output_reserve + (policy.margin or 0)
+    limit_from = f"assumed by {profile.name}"
+    return replace(shown, limit=policy.input_budget, reserved=reserved, limit_from=limit_from, partial=True)
+
+
+def _segments(snapshot: Snapshot, tiers: Sequence[Tier], counter: TokenCounter) -> tuple[Segment, ...]:
+    """The parts of the snapshot that the model is shown, counted by `counter`."""
+    texts = []
+    for tier in tiers:
+        shown = [block.text for block in tier.blocks if block.visible]
+        exact = all(_is_exact(counter, text) for text in shown)
+        texts.append(Segment(tier.name, sum(map(counter.count, shown)), exact=exact, estimator=counter.name))
+    estimate = f"{counter.name} of the JSON"
+    rest = counter.count(_compact({key: snapshot.value.get(key) for key in MODEL_MEMBERS}))
+    return (
+        *texts,
+        Segment("block fields", _structure_tokens(tiers, counter), exact=False, estimator=estimate),
+        Segment("clock, task, todo", rest, exact=False, estimator=estimate),
     )
 
 
@@ -103,20 +123,41 @@ def _is_exact(counter: TokenCounter, text: str) -> bool:
     return counter.exact and (ordinary or counter.measure(text).exact)
 
 
-def _recorded(snapshot: Snapshot, policy: BudgetPolicy) -> Iterator[Budget]:
+def _recorded(snapshot: Snapshot, tiers: Sequence[Tier], policy: BudgetPolicy) -> Iterator[Budget]:
+    """The whole input that the runtime compared with its limit; the rest of it is not in this file."""
     figures = snapshot.runtime.get("budget")
-    if not isinstance(figures, dict):
+    used = integer(figures.get("estimated_input_tokens")) if isinstance(figures, dict) else None
+    if not isinstance(figures, dict) or used is None:
         return
-    used = integer(figures.get("estimated_input_tokens"))
-    segment = Segment("whole input", used or 0, exact=False, estimator=estimator_name(policy))
+    name = estimator_name(policy)
+    segments: tuple[Segment, ...] = (Segment("whole input", used, exact=False, estimator=name),)
+    if policy.units_per_token is not None:
+        # Counted as the runtime counts, so that the parts and the whole can be compared.
+        parts = _segments(snapshot, tiers, Estimate(name, lambda text: _estimate(text, policy)))
+        rest = used - sum(part.used for part in parts)
+        if rest >= 0:
+            segments = (*parts, Segment(NOT_HERE, rest, exact=False, estimator=name))
+    stage = figures.get("degrade_stage")
+    quiet = (None, "none", policy.disabled_stage)
     yield Budget(
-        target="recorded by the runtime",
+        target="whole input, recorded by the runtime",
         unit="tokens",
         limit=integer(figures.get("input_budget")),
         used=used,
         reserved=_reserved(figures),
-        segments=(segment,) if used is not None else (),
+        segments=segments,
+        note=f"degrade stage {excerpt(str(stage))}" if stage not in quiet else None,
     )
+
+
+def _estimate(text: str, policy: BudgetPolicy) -> int:
+    """Estimate the tokens of a text as the runtime of the profile does."""
+    units = (
+        byte_size(text)
+        if policy.estimate_unit == "bytes"
+        else len(text.encode("utf-16-le", "surrogatepass")) // 2
+    )
+    return math.ceil(units / (policy.units_per_token or 1))
 
 
 def _usage(snapshot: Snapshot) -> Iterator[Budget]:
