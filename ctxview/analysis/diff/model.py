@@ -149,6 +149,28 @@ class DiffSide(Struct, frozen=True):
     revision: str
 
 
+class BlockCounts(Struct, frozen=True):
+    """How many blocks differ between two states: the one definition behind every count of changed blocks.
+
+    A changed block has another content, and may also be among the hidden or shown ones.
+    """
+
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    moved: int = 0
+    hidden: int = 0
+    shown: int = 0
+
+    @property
+    def text(self) -> str:
+        """`4 added, 4 changed, 6 removed; 2 now hidden, 1 now shown`; empty without a difference."""
+        names = ("added", "changed", "removed", "moved")
+        content = [f"{number:,} {name}" for name in names if (number := getattr(self, name))]
+        sight = [f"{number:,} now {name}" for name in ("hidden", "shown") if (number := getattr(self, name))]
+        return "; ".join(", ".join(words) for words in (content, sight) if words)
+
+
 class StateDiff(Struct, frozen=True):
     """Every change from one state to another, by group; falsy when there is none."""
 
@@ -171,6 +193,19 @@ class StateDiff(Struct, frozen=True):
     def counts(self) -> dict[ChangeKind, int]:
         found = Counter(change.kind for change in self.changes)
         return {kind: found[kind] for kind in ChangeKind if found[kind]}
+
+    def block_counts(self) -> BlockCounts:
+        blocks = self.of(ChangeGroup.BLOCKS)
+        kinds = Counter(change.kind for change in blocks)
+        content = (ChangeKind.CHANGED, ChangeKind.HIDDEN, ChangeKind.SHOWN)
+        return BlockCounts(
+            added=kinds[ChangeKind.ADDED],
+            changed=sum(bool(change.deltas) for change in blocks if change.kind in content),
+            removed=kinds[ChangeKind.REMOVED],
+            moved=kinds[ChangeKind.MOVED],
+            hidden=sum(change.visibility == "hidden" for change in blocks),
+            shown=sum(change.visibility == "shown" for change in blocks),
+        )
 
     def as_json(self) -> dict[str, JsonValue]:
         """Return JSON with stable keys; a key that does not apply is null."""

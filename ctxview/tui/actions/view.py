@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TypeAlias
 
-from ctxview.analysis.diff.model import StateDiff
-from ctxview.formats import Lens, Source
 from ctxview.formats.revisions import previous_revision
 from ctxview.tui.actions.navigate import here
 from ctxview.tui.drawing.text import Line, Span, join, show
+from ctxview.tui.jobs.load import compare_states
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemId
-from ctxview.tui.model.view_state import ReadingKey, ReadOptions
 from ctxview.tui.screens.inspector import InspectorScreen
 from ctxview.tui.screens.raw import NOTHING_OPEN, open_origin
 
@@ -72,10 +69,6 @@ def _resize(screen: InspectorScreen, *, across: int = 0, down: int = 0) -> None:
         screen.say("The pane cannot be resized further.")
 
 
-Side: TypeAlias = tuple[int, dict[str, bytes]]
-"""A revision, and the overlay to read it with."""
-
-
 def show_diff(screen: InspectorScreen) -> None:
     screen.run_worker(_show(screen), name="comparing", group="comparing", exclusive=True, exit_on_error=False)
 
@@ -93,23 +86,13 @@ async def _show(screen: InspectorScreen) -> None:
     originals = {str(work.draft.file): work.draft.original for work in screen.drafts.of(key)}
     old = (earlier, {**overlay, **originals} if draft else overlay)
     new = (key.revision, overlay)
-    difference = await asyncio.to_thread(_compare, source, key, screen.options, old, new)
+    difference = await asyncio.to_thread(compare_states, source, key, screen.options, old, new)
     from ctxview.tui.screens.diff import DiffScreen
 
     title = "Changes of the draft" if draft else "Changes since the previous revision"
     item = await screen.app.push_screen_wait(DiffScreen(difference, title))
     if item is not None:
         screen.go_to(item)
-
-
-def _compare(source: Source, key: ReadingKey, options: ReadOptions, old: Side, new: Side) -> StateDiff:
-    """Compare two sides, read as the panes show them, so that the figures agree."""
-    from ctxview.analysis.diff import diff
-    from ctxview.analysis.tokens import counter_named
-
-    lens = Lens(counter_named(options.tokens), key.profile, options.mode, key.budget, key.editor)
-    left, right = (source.reading(revision, lens, overlay).state for revision, overlay in (old, new))
-    return diff(left, right)
 
 
 def earlier(screen: InspectorScreen) -> None:

@@ -14,7 +14,7 @@ from ctxview.tui.jobs import load
 from ctxview.tui.jobs.runner import Cancelled, Post, SilentProgress, UserPriority, cancel_check, start_thread
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.trends import Trends, read_trends
-from ctxview.tui.model.view_state import ReadingKey, ReadOptions
+from ctxview.tui.model.view_state import ReadingKey, ReadOptions, ViewState
 
 if TYPE_CHECKING:
     from ctxview.formats import LongWork, Source
@@ -105,6 +105,13 @@ class BackgroundWork:
         self._running: ReadingKey | None = None
         self._done: set[tuple[int, str | None]] = set()
         self._totalled: set[int] = set()
+
+    def mark_changes(self, view: ViewState) -> None:
+        """Compare the revision of `view` with the one that it continues, if that was not done yet."""
+        source = self._screen.model.source
+        if source is not None and view.marks.pending:
+            job = partial(load.mark_changes, source, view.key, self._options, self._screen.post_message)
+            start_thread(self._screen, lambda: job(cancel_check()), "marking")
 
     def start_next(self) -> None:
         """Start what is due after a reading: long work, once for a source and profile, then the totals."""

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, TypeAlias
 from textual.message import Message
 
 from ctxview.tui.jobs.runner import Cancelled, Post, UserPriority
+from ctxview.tui.model.change_marks import ChangeMarks, marks_of
 from ctxview.tui.model.reading_index import ReadingIndex
 from ctxview.tui.model.view_state import FindingTotals, OpenProblem, ReadingKey, ReadOptions, count_severities
 
 if TYPE_CHECKING:
+    from ctxview.analysis.diff.model import StateDiff
     from ctxview.formats import OpenError, Source
 
 
@@ -45,6 +47,15 @@ class ReadingReady(Message):
         self.key = key
         self.index = index
         self.final = final
+
+
+class ChangesMarked(Message):
+    """The changes of a revision since the one that it continues."""
+
+    def __init__(self, key: ReadingKey, marks: ChangeMarks) -> None:
+        super().__init__()
+        self.key = key
+        self.marks = marks
 
 
 class TotalsCounted(Message):
@@ -97,6 +108,36 @@ def read_revision(
     exact = Lens(counter_named(options.tokens), key.profile, options.mode, key.budget, key.editor)
     if not cancelled():
         post(ReadingReady(key, ReadingIndex(source.reading(key.revision, exact, overlay)), final=True))
+
+
+Side: TypeAlias = tuple[int, Mapping[str, bytes]]
+"""A revision, and the overlay to read it with."""
+
+
+def compare_states(source: Source, key: ReadingKey, options: ReadOptions, old: Side, new: Side) -> StateDiff:
+    """Compare two sides, read as the panes show them, so that all figures agree."""
+    from ctxview.analysis.diff import diff
+    from ctxview.analysis.tokens import counter_named
+    from ctxview.formats import Lens
+
+    lens = Lens(counter_named(options.tokens), key.profile, options.mode, key.budget, key.editor)
+    left, right = (source.reading(revision, lens, overlay).state for revision, overlay in (old, new))
+    return diff(left, right)
+
+
+def mark_changes(
+    source: Source, key: ReadingKey, options: ReadOptions, post: Post, cancelled: Cancelled
+) -> None:
+    """Compare a revision with the one that it continues."""
+    from ctxview.formats.revisions import previous_revision
+
+    earlier = previous_revision(source.revisions, key.revision)
+    marks = ChangeMarks()
+    if earlier is not None:
+        difference = compare_states(source, key, options, (earlier, {}), (key.revision, {}))
+        marks = marks_of(difference, source.revisions[earlier].label)
+    if not cancelled():
+        post(ChangesMarked(key, marks))
 
 
 def count_findings(

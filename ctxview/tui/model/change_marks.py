@@ -1,4 +1,4 @@
-"""Differences between two readings as marks, and recent changes on disk as a text. No toolkit."""
+"""Differences between two states as marks, and recent changes on disk as a text. No toolkit."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
+from ctxview.analysis.diff.model import BlockCounts, ChangeGroup, ChangeKind, StateDiff
 from ctxview.core.state import Block
 from ctxview.files.change_detector import FileChange, FileChangeKind
-from ctxview.tui.model.reading_index import ItemId, ItemKind, ReadingIndex
+from ctxview.tui.model.reading_index import ItemId, ItemKind, ReadingIndex, item_of_change
 
 
 class ChangeMark(StrEnum):
@@ -23,30 +24,58 @@ class ChangeMark(StrEnum):
 
 
 class ChangeMarks(Struct, frozen=True):
-    """The blocks that are new or changed, and the ids of those that are gone."""
+    """The blocks that are new or changed, and how many blocks differ in all."""
 
     changes: Mapping[ItemId, ChangeMark] = field(default_factory=dict)
-    gone: tuple[ItemId, ...] = ()
+    counts: BlockCounts = BlockCounts()
     fading: bool = False
     """Whether these are changes on disk, which are marked only for a short time."""
+    since: str = ""
+    """The label of the revision that this one is compared with; empty for the view before."""
+    pending: bool = False
+    """Whether another revision was selected and is not yet compared with the one before it."""
 
     def __bool__(self) -> bool:
-        return bool(self.changes or self.gone)
+        return bool(self.changes) or self.counts != BlockCounts()
+
+    @property
+    def text(self) -> str:
+        since = f" since {self.since}" if self.since else ""
+        return f"{self.counts.text}{since}" if self.counts.text else ""
 
 
 def compare_readings(before: ReadingIndex, after: ReadingIndex, *, fading: bool = False) -> ChangeMarks:
+    """The marks of one revision read again: after an edit, with another profile, or changed on disk."""
     compared = ("text", "type", "decay", "confidence", "round", "tags", "state")
     changes: dict[ItemId, ChangeMark] = {}
+    counted: Counter[str] = Counter()
     for item in after.of(ItemKind.BLOCK):
         old, new = before.value(item), after.block(item)
         if not isinstance(old, Block):
             changes[item] = ChangeMark.ADDED
-        elif (old.visible, old.reason) != (new.visible, new.reason):
-            changes[item] = ChangeMark.VERDICT
-        elif any(getattr(old, name) != getattr(new, name) for name in compared):
+            counted["added"] += 1
+            continue
+        if any(getattr(old, name) != getattr(new, name) for name in compared):
             changes[item] = ChangeMark.CHANGED
-    gone = tuple(item for item in before.of(ItemKind.BLOCK) if item not in after.items)
-    return ChangeMarks(changes, gone, fading)
+            counted["changed"] += 1
+        if (old.visible, old.reason) != (new.visible, new.reason):
+            changes[item] = ChangeMark.VERDICT
+        if old.visible is not new.visible:
+            counted["shown" if new.visible else "hidden"] += 1
+    counted["removed"] = sum(item not in after.items for item in before.of(ItemKind.BLOCK))
+    return ChangeMarks(changes, BlockCounts(**counted), fading)
+
+
+def marks_of(difference: StateDiff, since: str) -> ChangeMarks:
+    """The marks of a semantic difference, so that marks, counts and the list of changes agree."""
+    changes: dict[ItemId, ChangeMark] = {}
+    for change in difference.of(ChangeGroup.BLOCKS):
+        if change.kind is ChangeKind.ADDED:
+            changes[item_of_change(change)] = ChangeMark.ADDED
+        elif change.kind is not ChangeKind.REMOVED:
+            verdict = change.visibility is not None
+            changes[item_of_change(change)] = ChangeMark.VERDICT if verdict else ChangeMark.CHANGED
+    return ChangeMarks(changes, difference.block_counts(), since=since)
 
 
 MOST = 2

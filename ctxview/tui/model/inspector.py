@@ -226,6 +226,13 @@ class InspectorModel:
         view = ViewState(key, index, draft, marks=_marks(before, key, index), trends=trends)
         return self._show(replace(view, blocks=self._rows(view)))
 
+    def take_marks(self, key: ReadingKey, marks: ChangeMarks) -> ViewState | None:
+        """Mark the changes since the previous revision; None when another reading is shown by now."""
+        if self.view is None or self.view.key != key or not self.view.marks.pending:
+            return None
+        view = replace(self.view, marks=marks)
+        return self._show(replace(view, blocks=self._rows(view)))
+
     def take_trends(self, trends: Trends) -> ViewState | None:
         """Add trends to the view; None when they belong to another source or profile."""
         view = self.view
@@ -299,11 +306,16 @@ def read_only_reason(source: Source | None, revision: int) -> str | None:
 
 
 def _marks(before: ViewState | None, key: ReadingKey, index: ReadingIndex) -> ChangeMarks:
-    """The changes since the view `before`; its marks stay when only the token count is new."""
+    """The changes since the view `before`; its marks stay when only the token count is new.
+
+    Another revision is compared with the one that it continues, not with the one that was shown before.
+    """
     if before is None or before.key.source != key.source:
         return ChangeMarks()
     if before.key == key:
         return before.marks
+    if before.key.revision != key.revision and before.key.seen == key.seen:
+        return ChangeMarks(pending=True)
     on_disk = before.key.seen != key.seen
     return compare_readings(before.index, index, fading=on_disk) or (
         before.marks if on_disk else ChangeMarks()

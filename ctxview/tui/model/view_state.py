@@ -73,10 +73,6 @@ class ViewState(Struct, frozen=True, eq=False):
         return self.marks.changes
 
     @property
-    def gone(self) -> tuple[ItemId, ...]:
-        return self.marks.gone
-
-    @property
     def past(self) -> PastTrends | None:
         """The trends around the selected revision; None when there are none."""
         if self.trends is None or not self.trends.points:

@@ -9,9 +9,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from ctxview.analysis.diff.model import ChangeKind, DiffSide, StateDiff
+from ctxview.analysis.diff.model import ChangeGroup, ChangeKind, DiffSide, StateDiff
 from ctxview.analysis.diff.report import NOTHING
-from ctxview.tui.drawing.diff_lines import SIGNS, SPLIT_FROM, diff_page
+from ctxview.tui.drawing.diff_lines import SPLIT_FROM, diff_page
 from ctxview.tui.drawing.page import Page
 from ctxview.tui.drawing.text import Line, Span, join, show
 from ctxview.tui.model.reading_index import ItemId, item_of_change
@@ -48,9 +48,7 @@ class DiffScreen(Dialog[ItemId | None]):
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = content(show(self._heading))
             dialog.border_subtitle = content(show(KEYS if self._diff else "Esc back"))
-            counts = self._diff.counts().items()
-            numbers = join(*(show(f"{number} {kind}", SIGNS[kind][1]) for kind, number in counts), gap="   ")
-            yield StaticLines(_sides(self._diff), numbers, classes="head")
+            yield StaticLines(_sides(self._diff), _counts(self._diff), classes="head")
             yield Chooser(self._page)
 
     def on_mount(self) -> None:
@@ -104,6 +102,13 @@ _EQUAL = (
     "Key order, the spelling of numbers, file names and the",
     "token counter are not compared.",
 )
+
+
+def _counts(diff: StateDiff) -> Line:
+    """How many blocks changed, as the panes count them, and the number of other changes by group."""
+    blocks = show(f"blocks {diff.block_counts().text or 'unchanged'}")
+    others = [(group, len(found)) for group, found in diff.groups() if group is not ChangeGroup.BLOCKS]
+    return join(blocks, *(show(f"{group} {number}", "dim") for group, number in others), gap="   ")
 
 
 def _sides(diff: StateDiff) -> Line:

@@ -175,9 +175,13 @@ class InspectorScreen(RenderCache, ActionScreen[None]):
         self.call_after_refresh(self.priority.painted)
         self.live.update_target()
         if message.final:
+            self.background_work.mark_changes(view)
             self.background_work.start_next()
             self.replay.reading_shown()
             self.live.start_next()
+
+    def on_changes_marked(self, message: load.ChangesMarked) -> None:
+        self.view = self.model.take_marks(message.key, message.marks) or self.view
 
     def on_disk_change(self, message: DiskChange) -> None:
         self.live.take(message.change)
@@ -337,8 +341,6 @@ class InspectorScreen(RenderCache, ActionScreen[None]):
         if self.model.try_budget(budget):
             self.read()
 
-    # -- search ----------------------------------------------------------------------------------------------
-
     def search_for(self, needle: str) -> Line:
         return self.search.search_for(needle)
 
@@ -363,8 +365,6 @@ class InspectorScreen(RenderCache, ActionScreen[None]):
         self.stepping = True
         if self.model.go_to_revision(number):
             self.read_current()
-
-    # -- helpers ---------------------------------------------------------------------------------------------
 
     def _keep_selection(self, view: ViewState | None) -> None:
         if view is None:

@@ -58,9 +58,8 @@ def subtitle(model: InspectorModel) -> Line:
         parts.append(show(f" filter: {model.query.text} "))
     if model.sort is not SortOrder.FILE or model.reverse:
         parts.append(show(f" {model.sort} {'▴' if model.reverse else '▾'} "))
-    if model.view is not None and (model.view.changes or model.view.gone):
-        counts = ((len(model.view.changes), "changed"), (len(model.view.gone), "gone"))
-        parts.append(show(f" {', '.join(f'{number:,} {word}' for number, word in counts if number)} "))
+    if model.view is not None and model.view.marks.text:
+        parts.append(show(f" {model.view.marks.text} "))
     return join(*parts, gap="─")
 
 

@@ -2,15 +2,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.findings import Severity
 from ctxview.formats import Lens
-from ctxview.tui.model.change_marks import ChangeMark
+from ctxview.tui.jobs.load import mark_changes
+from ctxview.tui.model.change_marks import ChangeMark, ChangeMarks
 from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.query import SortOrder, parse_query
 from ctxview.tui.model.reading_index import ItemId, ItemKind, ReadingIndex
-from ctxview.tui.model.view_state import OpenProblem, ViewState
+from ctxview.tui.model.view_state import OpenProblem, ReadOptions, ViewState
 from tests.tui.snapshot_stories import empty, huge, night
 
 
@@ -77,18 +81,43 @@ def test_a_reading_for_an_old_key_is_dropped() -> None:
     assert model.take(old, index, draft=False) is None
 
 
-def test_another_revision_marks_the_changes() -> None:
-    model = night_model()
-    model.go_to_revision(1)
+def marked(model: InspectorModel) -> ViewState:
+    """Read the selected revision and compare it with the one before it, as the job does."""
     read(model)
-    model.go_to_revision(2)
-    view = read(model)
+    assert model.source is not None
+    found: list[Any] = []
+    mark_changes(model.source, model.key, ReadOptions("bytes/3"), found.append, lambda: False)
+    view = model.take_marks(found[0].key, found[0].marks)
+    assert view is not None
+    return view
+
+
+@pytest.mark.parametrize("way", [(1, 2), (0, 2), (1, 0, 2)], ids=str)
+def test_a_revision_marks_the_changes_since_the_one_before_it_whatever_was_shown_before(
+    way: tuple[int, ...],
+) -> None:
+    model = night_model()
+    for number in way[:-1]:
+        model.go_to_revision(number)
+        read(model)
+    model.go_to_revision(way[-1])
+    view = marked(model)
     assert view.changes == {
         ItemId(ItemKind.BLOCK, "work-003", "working"): ChangeMark.CHANGED,
         ItemId(ItemKind.BLOCK, "work-009", "working"): ChangeMark.ADDED,
     }
+    assert view.marks.text == "1 added, 1 changed since round 2"
+
+
+def test_marks_of_a_revision_that_was_left_are_dropped() -> None:
+    model = night_model()
+    read(model)
     model.go_to_revision(1)
-    assert read(model).gone == (ItemId(ItemKind.BLOCK, "work-009", "working"),)
+    read(model)
+    left, marks = model.key, ChangeMarks(since="round 1")
+    model.go_to_revision(0)
+    read(model)
+    assert model.take_marks(left, marks) is None
 
 
 def test_another_profile_marks_changed_verdicts() -> None:
@@ -160,7 +189,7 @@ def test_a_filter_selects_flagged_and_changed_blocks() -> None:
     read(model)
     model.go_to_revision(2)
     model.query = parse_query("changed")
-    assert names(read(model)) == ["work-003", "work-009"]
+    assert names(marked(model)) == ["work-003", "work-009"]
     model.query = parse_query("flagged")
     view = model.rearranged()
     assert view is not None
