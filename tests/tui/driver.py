@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -18,6 +18,7 @@ from ctxview.tui.model.query import Query
 from ctxview.tui.model.reading_index import ItemId
 from ctxview.tui.model.view_state import OpenProblem, ReadOptions
 from ctxview.tui.screens.inspector import InspectorScreen
+from tests.tui.settling import settle, wait_until
 
 
 class Driver:
@@ -34,20 +35,12 @@ class Driver:
         return screen
 
     async def settle(self) -> None:
-        """Wait until nothing is read, counted or drawn; twice, because one job may start another."""
-        quiet = 0
-        while quiet < 2:
-            await self.pilot.pause()
-            quiet += 1
-            while self._busy:
-                await self.pilot.pause(0.01)
-                quiet = 0
+        """Wait until nothing is read, counted or drawn."""
+        await settle(self.app, self._busy)
 
-    @property
-    def _busy(self) -> bool:
-        """Whether a job runs. A dialog waits for a person inside a worker, so its group does not count."""
-        works = any(worker.group not in {"editing", "comparing"} for worker in self.app.workers)
-        return works or self.inspector.header.status.endswith("…")
+    def _busy(self) -> str:
+        status = self.inspector.header.status
+        return f"the header says {status}" if status.endswith("…") else ""
 
     async def poll(self) -> None:
         """Look for changes on disk in all sources, as the watcher thread does outside tests."""
@@ -55,6 +48,13 @@ class Driver:
         await self.settle()
 
     async def press(self, *keys: str) -> None:
+        """Press one key after the other, like a person who looks at the screen after each."""
+        for key in keys:
+            await self.pilot.press(key)
+            await self.settle()
+
+    async def press_quickly(self, *keys: str) -> None:
+        """Press keys without looking at the screen in between."""
         await self.pilot.press(*keys)
         await self.settle()
 
@@ -65,11 +65,9 @@ class Driver:
         field.insert_text_at_cursor(text)
         await self.settle()
 
-    async def step(self, key: str) -> None:
-        """Press a bracket and wait until it acts alone."""
-        await self.pilot.press(key)
-        await self.pilot.pause(0.4)
-        await self.settle()
+    async def wait_until(self, holds: Callable[[], object], what: str) -> None:
+        """Wait for a state that the program reaches while it still works; `what` says which."""
+        await wait_until(holds, lambda: f"{what}; the screen is\n{self.screen_text()}")
 
     @property
     def selected(self) -> ItemId | None:
@@ -111,16 +109,8 @@ class Driver:
         return "\n".join(strip.text[:width] for strip in strips)
 
     async def wait_for(self, screen: type[Screen[Any]]) -> None:
-        """Wait until a screen of this type is in front."""
-        for _ in range(100):
-            await self.pilot.pause(0.02)
-            if isinstance(self.app.screen, screen):
-                return
-        raise AssertionError(f"{screen.__name__} did not open; the screen is {self.app.screen}")
-
-    async def settle_edit(self) -> None:
-        """Wait until an edit, which starts in a thread, is applied and read."""
-        await self.pilot.pause(0.15)
+        """Wait until a screen of this type is in front, and drawn."""
+        await self.wait_until(lambda: isinstance(self.app.screen, screen), f"{screen.__name__} is in front")
         await self.settle()
 
 
@@ -136,9 +126,8 @@ class DemoDriver(Driver):
         assert self.on_stage is not None
         return self.on_stage
 
-    @property
-    def _busy(self) -> bool:
-        return self.on_stage is not None and self.on_stage.is_mounted and super()._busy
+    def _busy(self) -> str:
+        return super()._busy() if self.on_stage is not None and self.on_stage.is_mounted else ""
 
 
 @asynccontextmanager

@@ -102,17 +102,7 @@ async def test_a_common_task_takes_exactly_these_keys(task: Task, tmp_path: Path
     async with driving(open_source(path)) as drive:
         for key in task.presses:
             await drive.press(_toolkit_key(key))
-            await _until_done_or_asked(drive)
         DONE[task.id](drive, path)
-
-
-async def _until_done_or_asked(drive: Driver) -> None:
-    """Wait for an edit or a comparison, unless it waits for a key in a dialog."""
-    while any(worker.group in {"editing", "comparing"} for worker in drive.app.workers):
-        if len(drive.app.screen_stack) > 1:
-            return
-        await drive.pilot.pause(0.01)
-    await drive.settle()
 
 
 def _copy(sample: str, to: Path) -> Path:

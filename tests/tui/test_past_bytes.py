@@ -53,7 +53,7 @@ async def test_each_revision_of_a_recording_has_its_own_bytes(tmp_path: Path) ->
     async with driving(open_source(recorded.file)) as driver:
         assert "second" in driver.text(Pane.MEMORY)
 
-        await driver.step("[")
+        await driver.press("[")
         assert "second" not in driver.text(Pane.MEMORY)
         await driver.press("x")
         assert "A recording is read-only." in driver.notices

@@ -31,7 +31,7 @@ async def test_the_latest_revision_is_not_read_only() -> None:
 @pytest.mark.parametrize("cells", [80, 120, 200])
 async def test_the_header_of_an_earlier_revision_says_its_label_and_read_only(cells: int) -> None:
     async with driving(night()) as drive:
-        await drive.step("left_square_bracket")
+        await drive.press("left_square_bracket")
 
         label = drive.inspector.model.sources[0].revisions[drive.revision].label
         assert f"as of {label} · read-only" in _header(drive, cells)
@@ -45,7 +45,7 @@ async def test_the_header_of_a_past_revision_has_room_for_profile_and_counter(tm
         shutil.copy(sample, watch / sample.name)
     shutil.copy(watch / "round-03.reply.txt", watch / "round-03.tried-again.reply.txt")
     async with driving(open_source(watch)) as drive:
-        await drive.step("left_square_bracket")
+        await drive.press("left_square_bracket")
         assert "(" in (drive.inspector.model.as_of or "")
 
         header = _header(drive)
@@ -56,7 +56,7 @@ async def test_the_header_of_a_past_revision_has_room_for_profile_and_counter(tm
 
 async def test_edit_keys_say_how_to_return_and_how_to_edit_the_past_revision() -> None:
     async with driving(open_source(samples_folder() / "snapshot/lighthouse")) as drive:
-        await drive.step("left_square_bracket")
+        await drive.press("left_square_bracket")
         for key in ("e", "a", "x", "m"):
             await drive.press(key)
             assert "is read-only. } returns to the latest revision" in drive.notices[-1]
@@ -79,7 +79,7 @@ async def test_the_newest_revision_can_be_edited_again() -> None:
 async def test_a_pane_without_focus_stays_at_its_top_after_stepping() -> None:
     session = samples_folder() / "session/coder/home/1000/agent/coder/session/default"
     async with driving(open_source(session)) as drive:
-        await drive.step("left_square_bracket")
+        await drive.press("left_square_bracket")
         await drive.press("right_curly_bracket")
 
         assert drive.inspector.model.as_of is None

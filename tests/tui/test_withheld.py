@@ -106,7 +106,6 @@ async def test_the_difference_of_states_shows_no_secret(on_disk: Path) -> None:
     async with driving(Handoff()) as drive:
         await retitle(drive)
         await drive.press("d")
-        await drive.pilot.pause(0.2)
         assert isinstance(drive.app.screen, DiffScreen)
         assert SECRET not in drive.screen_text()
         await drive.press("escape", "o")

@@ -176,7 +176,7 @@ class LiveUpdates:
 
     def start_next(self) -> None:
         """Start the next reread that is due, one at a time, the source in front first."""
-        if self._running is not None or not self._pending or self._is_reading:
+        if self._running is not None or not self._pending or self.is_reading:
             return
         if self._automatic and (rest := self._not_before - monotonic()) > 0:
             if self._waiting is not None:
@@ -266,7 +266,7 @@ class LiveUpdates:
     # -- helpers -------------------------------------------------------------------------------------------
 
     @property
-    def _is_reading(self) -> bool:
+    def is_reading(self) -> bool:
         """Whether a reading that a person asked for is running; it goes first."""
         screen, model = self._screen, self._screen.model
         if not model.sources:

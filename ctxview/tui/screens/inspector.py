@@ -160,6 +160,8 @@ class InspectorScreen(RenderCache, ActionScreen[None]):
             self._problem = "No source could be opened."
             self.header.status = ""
             self.watch_view(None)
+        elif not first and not self.live.is_reading:
+            self.background_work.start_next()
         self.list_sources()
         self.live.update_target()
 

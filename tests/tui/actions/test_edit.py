@@ -45,7 +45,7 @@ async def change_confidence(drive: Driver, value: str) -> None:
     field.value = value
     await drive.pilot.pause()
     await drive.pilot.press("ctrl+s")
-    await drive.settle_edit()
+    await drive.settle()
 
 
 def test_edits_can_be_reapplied_to_other_bytes() -> None:
@@ -109,7 +109,7 @@ async def test_an_edit_is_shown_saved_and_undone(on_disk: FakeSource) -> None:
         await drive.pilot.press("w")
         await drive.wait_for(SaveScreen)
         await drive.pilot.press("y")
-        await drive.settle_edit()
+        await drive.settle()
         assert json.loads(on_disk.path.read_bytes())["memory"]["core"][0]["confidence"] == 0.5
         assert "DRAFT" not in drive.screen_text()
         assert ".50" in drive.text(Pane.MEMORY)
@@ -127,7 +127,7 @@ async def test_a_conflict_stops_the_save_and_shows_both_differences(on_disk: Fak
         await drive.wait_for(ConflictScreen)
         assert json.loads(on_disk.path.read_bytes()) == theirs
         await drive.pilot.press("3")
-        await drive.settle_edit()
+        await drive.settle()
         text = drive.text(Pane.MEMORY)
         assert ".50" in text
         assert ".11" in text
@@ -143,10 +143,10 @@ async def test_blocks_are_added_moved_and_removed() -> None:
         await drive.pilot.press("m")
         await drive.wait_for(ChooseDialog)
         await drive.pilot.press("l")
-        await drive.settle_edit()
+        await drive.settle()
         assert drive.selected == ItemId(ItemKind.BLOCK, "core-001", "longterm")
         await drive.press("x")
-        await drive.settle_edit()
+        await drive.settle()
         assert "core-001" not in drive.text(Pane.MEMORY)
         await drive.press("u", "u")
         assert "core-001" in drive.text(Pane.MEMORY)
@@ -156,7 +156,7 @@ async def test_a_notice_explains_each_refused_action() -> None:
     async with driving(replace(night(), writable=False)) as drive:
         for key in ("e", "a", "u", "ctrl+r", "w"):
             await drive.pilot.press(key)
-            await drive.settle_edit()
+            await drive.settle()
         text = " ".join(toast.message for toast in drive.app._notifications)
         assert "This file is read-only" in text
         assert "No block can be added here" in text
@@ -168,7 +168,7 @@ async def test_a_notice_explains_each_refused_action() -> None:
 async def test_quitting_with_unsaved_changes_asks_first() -> None:
     async with driving(night()) as drive:
         await drive.press("x")
-        await drive.settle_edit()
+        await drive.settle()
         await drive.pilot.press("q")
         await drive.wait_for(ConfirmDialog)
         await drive.pilot.press("n")
@@ -189,7 +189,7 @@ async def test_the_difference_to_the_previous_revision_and_of_the_draft() -> Non
         await drive.pilot.press("escape")
         await drive.pilot.pause()
         await drive.press("x")
-        await drive.settle_edit()
+        await drive.settle()
         await drive.pilot.press("d")
         await drive.wait_for(DiffScreen)
         assert "Changes of the draft" in drive.screen_text()

@@ -146,10 +146,10 @@ async def test_zoom_shows_one_pane_and_then_all() -> None:
 
 async def test_brackets_step_through_revisions() -> None:
     async with driving(night()) as drive:
-        await drive.step("left_square_bracket")
+        await drive.press("left_square_bracket")
         assert drive.revision == 1
         assert "work-009" not in drive.text(Pane.MEMORY)
-        await drive.step("right_square_bracket")
+        await drive.press("right_square_bracket")
         assert "+✓ working   work-009" in drive.text(Pane.MEMORY)
         await drive.press("left_curly_bracket")
         assert drive.revision == 0
@@ -159,13 +159,13 @@ async def test_brackets_step_through_revisions() -> None:
 
 async def test_a_bracket_and_e_step_through_findings() -> None:
     async with driving(night()) as drive:
-        await drive.press("right_square_bracket", "e")
+        await drive.press_quickly("right_square_bracket", "e")
         assert drive.front is Pane.FINDINGS
         assert drive.selected is not None
         assert drive.selected.name == "SNP060"
         await drive.press("f8")
         assert drive.selected.name == "SNP029"
-        await drive.press("left_square_bracket", "e", "f7")
+        await drive.press_quickly("left_square_bracket", "e", "f7")
         assert drive.selected.name == "SNP024"
         assert drive.revision == 2
 
@@ -325,6 +325,6 @@ async def test_keys_typed_ahead_of_the_prompt_go_into_it() -> None:
     async with driving(night()) as drive:
         for key in ("slash", "l", "a", "m", "p"):
             drive.app.post_message(events.Key(key, "/" if key == "slash" else key))
-        await drive.pilot.pause(0.3)
+        await drive.settle()
         prompt = drive.app.screen.query_one(Prompt)
         assert prompt.input.value == "lamp"

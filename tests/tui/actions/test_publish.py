@@ -33,7 +33,7 @@ async def retitle(drive: Driver, title: str) -> None:
     field.value = title
     await drive.pilot.pause()
     await drive.pilot.press("ctrl+s")
-    await drive.settle_edit()
+    await drive.settle()
 
 
 async def test_a_change_to_a_finished_envelope_becomes_a_new_revision_with_a_reason(tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ async def test_a_change_to_a_finished_envelope_becomes_a_new_revision_with_a_rea
         await drive.pilot.press(*"agreed", "enter")
         await drive.wait_for(SaveScreen)
         await drive.pilot.press("y")
-        await drive.settle_edit()
+        await drive.settle()
         assert "DRAFT" not in drive.screen_text()
     assert source.path.read_bytes() == before
     values = json.loads((tmp_path / "handoff.r2.json").read_bytes())
@@ -60,7 +60,7 @@ async def test_escape_at_the_reason_writes_nothing_and_keeps_the_draft(tmp_path:
         await drive.pilot.press("w")
         await drive.wait_for(ReasonDialog)
         await drive.pilot.press("escape")
-        await drive.settle_edit()
+        await drive.settle()
         assert "DRAFT" in drive.screen_text()
     assert [path.name for path in tmp_path.iterdir()] == ["handoff.json"]
 
@@ -70,7 +70,7 @@ async def test_a_move_between_selected_and_omitted_needs_a_reason(tmp_path: Path
         drive.inspector.go_to(ItemId(ItemKind.BLOCK, "item-extra", "omitted"))
         await drive.pilot.pause()
         await drive.pilot.press("m")
-        await drive.settle_edit()
+        await drive.settle()
         assert "DRAFT" in drive.screen_text()
         await drive.pilot.press("w")
         await drive.wait_for(ReasonDialog)
@@ -81,7 +81,7 @@ async def test_a_move_between_selected_and_omitted_needs_a_reason(tmp_path: Path
         await drive.pilot.press(*"needed", "enter")
         await drive.wait_for(SaveScreen)
         await drive.pilot.press("y")
-        await drive.settle_edit()
+        await drive.settle()
     values = json.loads((tmp_path / "handoff.r2.json").read_bytes())
     assert "item-extra" in named(values, "selection-1.r2")["selected_item_refs"]
 
@@ -93,6 +93,6 @@ async def test_a_draft_envelope_is_edited_in_place(tmp_path: Path) -> None:
         await drive.pilot.press("w")
         await drive.wait_for(SaveScreen)
         await drive.pilot.press("y")
-        await drive.settle_edit()
+        await drive.settle()
     assert named(json.loads(source.path.read_bytes()), "item-plan")["title"] == "Another"
     assert [path.name for path in tmp_path.iterdir()] == ["handoff.json"]

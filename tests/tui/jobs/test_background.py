@@ -1,16 +1,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from threading import Event
 
 import pytest
 from textual.message import Message
 
+from ctxview.tui.app import CtxviewApp
 from ctxview.tui.jobs import background
 from ctxview.tui.jobs.background import ProgressReporter, WorkProgress, progress_text
 from ctxview.tui.jobs.runner import UserPriority
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import message_id
+from ctxview.tui.model.view_state import ReadOptions
 from tests.tui.driver import Driver, driving
+from tests.tui.fakes import FakeSource
+from tests.tui.settling import LIMIT, wait_until
 from tests.tui.snapshot_stories import night
 from tests.tui.transcripts import WorkingSource, working
 
@@ -24,8 +29,8 @@ def source() -> Iterator[WorkingSource]:
 
 
 async def until_progress(drive: Driver) -> None:
-    while not drive.inspector.header.working:
-        await drive.pilot.pause(0.01)
+    await drive.wait_until(lambda: drive.inspector.header.working, "the header shows the progress")
+    await drive.pilot.pause()
 
 
 async def test_work_is_reported_in_the_header_and_completes_the_view(source: WorkingSource) -> None:
@@ -49,11 +54,9 @@ async def test_new_rows_are_shown_during_the_work(source: WorkingSource) -> None
         await until_progress(drive)
         await drive.pilot.press("0")
         source.transcript.rows = 60
-        while "0 History 60…" not in drive.screen_text():
-            await drive.pilot.pause(0.02)
+        await drive.wait_until(lambda: "0 History 60…" in drive.screen_text(), "the title says 60")
         await drive.pilot.press("G")
-        while drive.selected != message_id(59):
-            await drive.pilot.pause(0.02)
+        await drive.wait_until(lambda: drive.selected == message_id(59), "the last row is selected")
         assert drive.inspector.panes[Pane.HISTORY].page.rows == 60
 
 
@@ -62,8 +65,7 @@ async def test_the_last_messages_are_shown_before_all_are_counted(source: Workin
     async with driving(source, wait=False) as drive:
         await until_progress(drive)
         await drive.pilot.press("0", "G")
-        while drive.selected != message_id(-1):
-            await drive.pilot.pause(0.02)
+        await drive.wait_until(lambda: drive.selected == message_id(-1), "the last row is selected")
         history = drive.inspector.panes[Pane.HISTORY]
         assert "−1 user" in drive.screen_text()
         assert "message −1 from the end, not counted yet" in " ".join(drive.text(Pane.DETAIL).split())
@@ -83,8 +85,8 @@ async def test_a_line_between_both_ends_says_that_messages_are_not_counted_yet(s
     async with driving(source, wait=False) as drive:
         await until_progress(drive)
         await drive.pilot.press("0", "G")
-        while "⋮ more messages, not counted yet" not in drive.screen_text():
-            await drive.pilot.pause(0.02)
+        line = "⋮ more messages, not counted yet"
+        await drive.wait_until(lambda: line in drive.screen_text(), "the line is shown")
         assert "40 system" in drive.screen_text()
 
 
@@ -103,12 +105,28 @@ async def test_long_work_is_not_done_for_the_number_of_findings(
         assert not drive.inspector.model.totals[1].partly
 
 
+async def test_findings_of_a_source_are_counted_that_is_found_after_the_first_reading() -> None:
+    is_read = Event()
+
+    def opener() -> Iterator[FakeSource]:
+        yield night()
+        assert is_read.wait(LIMIT)
+        yield night()
+
+    app = CtxviewApp(opener, ReadOptions("bytes/3"), watching=False)
+    async with app.run_test() as pilot:
+        drive = Driver(pilot)
+        await drive.wait_until(lambda: 0 in drive.inspector.model.totals, "the first source is counted")
+        is_read.set()
+        await drive.settle()
+        assert 1 in drive.inspector.model.totals
+
+
 async def test_work_stops_when_another_source_is_opened(source: WorkingSource) -> None:
     async with driving(source, night(), wait=False) as drive:
         await until_progress(drive)
         await drive.pilot.press("1", "j", "enter")
-        while not source.stopped:
-            await drive.pilot.pause(0.01)
+        await drive.wait_until(lambda: source.stopped, "the work stops")
         assert not source.worked
         source.go.set()
         await drive.settle()
@@ -120,7 +138,7 @@ async def test_work_stops_with_the_program(source: WorkingSource) -> None:
     async with driving(source, wait=False) as drive:
         await until_progress(drive)
         await drive.pilot.press("q")
-    assert source.stopped
+    await wait_until(lambda: source.stopped, lambda: "the work stops")
 
 
 def test_most_reports_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:

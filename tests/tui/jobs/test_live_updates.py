@@ -211,7 +211,7 @@ async def test_the_newest_revision_stays_selected(rounds: Path) -> None:
 
 async def test_a_selected_revision_stays_selected_when_others_appear(rounds: Path) -> None:
     async with driving(open_source(rounds)) as drive:
-        await drive.step("left_square_bracket")
+        await drive.press("left_square_bracket")
         assert "rev 2/3" in header(drive)
         (rounds / "r3.json").write_bytes(round_(3, "of round 3"))
         (rounds / "r1.json").unlink()
@@ -334,7 +334,7 @@ async def test_a_message_is_shown_when_its_line_is_complete(session: Path, time:
 
 async def test_without_messages_follow_goes_to_the_latest_revision(rounds: Path) -> None:
     async with driving(open_source(rounds)) as drive:
-        await drive.step("left_square_bracket")
+        await drive.press("left_square_bracket")
         await drive.press("F")
         assert "rev 3/3" in header(drive)
 
@@ -353,8 +353,6 @@ async def edit_confidence(drive: Driver, change: Any = None) -> None:
     field.value = "0.5"
     await drive.pilot.pause()
     await drive.pilot.press("ctrl+s")
-    while any(worker.group == "editing" for worker in drive.app.workers):
-        await drive.pilot.pause(0.01)
     await drive.settle()
 
 
@@ -380,8 +378,6 @@ async def test_a_draft_stays_and_a_banner_says_that_the_file_changed(work: Path)
         await drive.wait_for(ConflictScreen)
         assert work.read_bytes() == theirs()
         await drive.pilot.press("2")
-        while any(worker.group == "editing" for worker in drive.app.workers):
-            await drive.pilot.pause(0.01)
         await drive.settle()
         assert "theirs" in drive.text(Pane.MEMORY)
         assert "changed on disk" not in drive.screen_text()
@@ -403,8 +399,7 @@ async def test_after_a_save_the_file_is_watched_again(work: Path) -> None:
         await drive.pilot.press("w")
         await drive.wait_for(SaveScreen)
         await drive.pilot.press("y")
-        while any(worker.group == "editing" for worker in drive.app.workers):
-            await drive.pilot.pause(0.01)
+        await drive.settle()
         await drive.poll()
         assert "changed on disk" not in drive.screen_text()
         assert ".50" in drive.text(Pane.MEMORY)
@@ -436,8 +431,8 @@ async def test_an_earlier_state_of_an_open_file_stays_as_a_revision(tmp_path: Pa
         model = drive.inspector.model
         assert model.source is not None
         assert next(each.kind for each in model.source.revisions) == "seen"
-        await drive.step("left_square_bracket")
+        await drive.press("left_square_bracket")
         assert "as it was" in drive.text(Pane.MEMORY)
         assert "read-only" in drive.screen_text()
-        await drive.step("right_square_bracket")
+        await drive.press("right_square_bracket")
         assert "as it is now" in drive.text(Pane.MEMORY)

@@ -120,7 +120,7 @@ async def test_space_pauses_and_plays() -> None:
 @pytest.mark.parametrize("key", ["j", "right_square_bracket", "Q"])
 async def test_any_other_key_pauses(key: str) -> None:
     async with replaying(lighthouse()) as drive:
-        await drive.step(key)
+        await drive.press(key)
 
         assert not drive.inspector.replay.clock.playing
 

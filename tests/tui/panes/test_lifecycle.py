@@ -122,7 +122,6 @@ async def test_fast_keys_walk_from_the_cursor() -> None:
         await go_to_injection(drive)
         for key in ("j", "backspace"):
             drive.app.post_message(events.Key(key, None))
-        await drive.pilot.pause(0.3)
         await drive.settle()
         assert drive.selected == record("itm-chart", "surface")
         await drive.press("escape")

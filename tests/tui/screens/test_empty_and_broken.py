@@ -73,7 +73,7 @@ async def test_the_first_paint_does_not_wait_for_the_reading() -> None:
 
     class Slow(FakeSource):
         def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:
-            released.wait(10)
+            released.wait()
             return super().reading(revision, lens, overlay)
 
     def opener() -> Iterator[Source | OpenProblem]:
@@ -82,9 +82,7 @@ async def test_the_first_paint_does_not_wait_for_the_reading() -> None:
     app = CtxviewApp(opener, ReadOptions("bytes/3"), watching=False)
     async with app.run_test(size=(120, 36)) as pilot:
         drive = Driver(pilot)
-        while drive.inspector.header.status != "reading…":
-            await pilot.pause(0.01)
-        await pilot.pause()
+        await drive.wait_until(lambda: "reading…" in drive.screen_text(), "the header says reading…")
         assert "Reading…" in drive.screen_text()
         assert "reading…" in drive.screen_text()
         await pilot.press("j", "7", "2")

@@ -25,6 +25,7 @@ from ctxview.tui.screens.form import FormScreen
 from ctxview.tui.widgets.form_fields import ChoiceInput, FieldRow
 from ctxview.tui.widgets.strips import StaticLines
 from tests.tui.one_screen_app import NOTHING, Stage
+from tests.tui.settling import settle
 
 
 def field(name: str, value: JsonValue, shape: FieldShape | None = None, **more: object) -> Field:
@@ -206,14 +207,6 @@ def finding(message: str) -> Finding:
     return Finding("SNP030", Severity.ERROR, Effect.REJECTED, message, Origin("a.json"))
 
 
-async def settle(pilot: Pilot[None], app: Stage[FormScreen]) -> None:
-    """Wait until the worker has answered, however long that takes."""
-    for _ in range(200):
-        if words(app, ".findings"):
-            return
-        await pilot.pause(0.05)
-
-
 async def test_the_form_shows_the_findings_that_the_edit_would_add() -> None:
     seen: list[tuple[Edit, ...]] = []
 
@@ -224,7 +217,7 @@ async def test_the_form_shows_the_findings_that_the_edit_would_add() -> None:
     app = Stage(FormScreen(block(), "x", check=check))
     async with app.run_test() as pilot:
         await pilot.press("up", "up")
-        await settle(pilot, app)
+        await settle(app)
         assert words(app, ".findings") == "this edit would add:\n✖ SNP030 [red]no target[/]^["
         assert seen[-1] == (SetValue("/b/0/decay", 0.5),)
         assert not app.shown.query_one("#apply", Button).disabled
@@ -237,7 +230,7 @@ async def test_an_edit_the_format_would_refuse_cannot_be_applied() -> None:
     app = Stage(FormScreen(block(), "x", check=check))
     async with app.run_test() as pilot:
         await pilot.press("up")
-        await settle(pilot, app)
+        await settle(app)
         assert "would be refused: that array has gone" in words(app, ".findings")
         assert app.shown.query_one("#apply", Button).disabled
 

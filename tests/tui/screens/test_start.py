@@ -17,6 +17,7 @@ from ctxview.tui.model import start_entries
 from ctxview.tui.screens.help import HelpScreen
 from ctxview.tui.screens.inspector import InspectorScreen
 from ctxview.tui.screens.start import StartScreen
+from tests.tui.settling import settle
 
 
 @pytest.fixture(autouse=True)
@@ -32,8 +33,7 @@ def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 async def started(size: tuple[int, int] = (120, 36)) -> AsyncIterator[Pilot[None]]:
     app = CtxviewApp(None)
     async with app.run_test(size=size) as pilot:
-        await app.workers.wait_for_complete()
-        await pilot.pause()
+        await settle(app)
         yield pilot
 
 
