@@ -10,6 +10,7 @@ from ctxview.formats import Lens, Source
 from ctxview.formats.revisions import previous_revision
 from ctxview.tui.actions.navigate import here
 from ctxview.tui.drawing.text import Line, Span, join, show
+from ctxview.tui.input_order import start_dialogue
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemId
 from ctxview.tui.model.view_state import ReadingKey
@@ -77,7 +78,7 @@ Side: TypeAlias = tuple[int, dict[str, bytes]]
 
 
 def show_diff(screen: InspectorScreen) -> None:
-    screen.run_worker(_show(screen), name="comparing", group="comparing", exclusive=True, exit_on_error=False)
+    start_dialogue(screen, _show(screen), "comparing")
 
 
 async def _show(screen: InspectorScreen) -> None:
