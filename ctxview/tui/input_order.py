@@ -31,9 +31,9 @@ def start_dialogue(screen: Screen[None], job: Coroutine[Any, Any, None], name: s
 class OrderedInput(App[None]):
     """Takes the next key, paste or click when everything that the last key caused is handled.
 
-    The toolkit posts a key to the focused widget, from where it goes from parent to parent until the app runs its
-    action. Of keys that arrive together, all would go to the widget that has the focus at first, and a key that
-    has priority would overtake the characters before it.
+    The toolkit posts a key to the focused widget, from where it goes from parent to parent until the app runs
+    its action. Of keys that arrive together, all would go to the widget that has the focus at first, and a key
+    with priority would overtake the characters before it.
     """
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ class OrderedInput(App[None]):
                 await asyncio.sleep(LOOK_AGAIN)
 
     def _pumps(self) -> Iterator[MessagePump]:
-        """The pumps that a key passes, in its direction: from the widget that got it and from the focused one."""
+        """The pumps on the way of a key: up from the widget that got it, and from the focused one."""
         for start in (self._target, self.focused or self.screen):
             pump: MessagePump | None = start
             while pump is not None:
