@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,33 @@ def test_the_inspector_ends_with_its_terminal() -> None:
         ended = inspector.process.wait(PATIENCE)
 
     assert ended in (0, 1, 129, -signal.SIGHUP)
+
+
+def test_the_inspector_ends_with_a_terminal_that_sends_no_hang_up() -> None:
+    with PtySession([*PROGRAM, SAMPLES / "lighthouse"], controlling=False) as inspector:
+        inspector.wait_for("o200k exact")
+        children = _children(inspector.process.pid)
+        inspector.hang_up()
+        ended = inspector.process.wait(PATIENCE)
+        deadline = time.monotonic() + PATIENCE
+        while alive := [each for each in children if Path(f"/proc/{each}").exists()]:
+            assert time.monotonic() < deadline, f"the processes {alive} are left"
+            time.sleep(0.01)
+
+    assert ended == 129
+
+
+def _children(process: int) -> list[int]:
+    """The processes that `process` started."""
+    found = []
+    for each in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = each.read_text().rpartition(")")[2].split()[1]
+        except OSError:
+            continue  # it has ended
+        if int(parent) == process:
+            found.append(int(each.parent.name))
+    return found
 
 
 def test_show_and_check_create_no_files(tmp_path: Path) -> None:
