@@ -20,6 +20,7 @@ ALL = (
     "history",
     "key_gaps",
     "live",
+    "typing_ahead",
     "check_speed",
     "token_counts",
     "saving",

@@ -14,8 +14,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
-# Long enough for a loaded machine: reaching it means that the program hangs, not that it is slow.
-PATIENCE = 60.0
+from tests.running import LIMIT, default_signals
+
+PATIENCE = LIMIT
 
 
 class PtySession:
@@ -29,10 +30,19 @@ class PtySession:
         cwd: Path | None = None,
         columns: int = 120,
         rows: int = 36,
+        controlling: bool = True,
     ) -> None:
+        """Without `controlling` the program gets no hang-up signal when the terminal goes away."""
         self.output = b""
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+        def prepare() -> None:
+            default_signals()
+            if controlling:
+                # A new session has no controlling terminal until it takes one; closing ours then hangs up.
+                fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
         self.started = time.perf_counter()
         self.process = subprocess.Popen(
             [str(part) for part in command],
@@ -42,8 +52,7 @@ class PtySession:
             cwd=cwd,
             env={**_without_size(os.environ if env is None else env), "TERM": "xterm-256color"},
             start_new_session=True,
-            # A new session has no controlling terminal until it takes one; closing ours then hangs up.
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0) and None,
+            preexec_fn=prepare,
         )
         os.close(slave)
 
@@ -58,31 +67,34 @@ class PtySession:
             self.process.wait()
         self.hang_up()
 
-    def wait_for(self, marker: str) -> float:
+    def wait_for(self, marker: str, seconds: float | None = None) -> float:
         """Wait until `marker` is in the output; return the seconds since the start."""
-        wanted = marker.encode()
-        while wanted not in self.output:
-            if not self._read():
-                raise AssertionError(
-                    f"{marker!r} never appeared; the end of the output: {self.output[-2000:]!r}"
-                )
+        end = time.monotonic() + (PATIENCE if seconds is None else seconds)
+        while marker.encode() not in self.output:
+            if not self._read(end):
+                raise AssertionError(f"waited for {marker!r}, but {self._seen}")
         return time.perf_counter() - self.started
 
     def wait_for_more(self, seconds: float | None = None) -> None:
         """Wait for more output, at most for `seconds`."""
         if seconds is not None and not select.select([self.master], [], [], seconds)[0]:
             return
-        if not self._read():
-            raise AssertionError(f"the program ended; the end of the output: {self.output[-2000:]!r}")
+        if not self._read(time.monotonic() + PATIENCE):
+            raise AssertionError(f"waited for output, but {self._seen}")
 
     def press(self, keys: str) -> None:
+        """Send keys in one write."""
         os.write(self.master, keys.encode())
 
     def finish(self) -> int:
         """Read the remaining output and return the exit code."""
-        while self._read():
+        end = time.monotonic() + PATIENCE
+        while self._read(end):
             pass
-        return self.process.wait(PATIENCE)
+        try:
+            return self.process.wait(max(0.0, end - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"waited for the end of the program, but {self._seen}") from None
 
     def hang_up(self) -> None:
         """Close the terminal, as closing its window does."""
@@ -90,10 +102,14 @@ class PtySession:
             os.close(self.master)
             self.master = -1
 
-    def _read(self) -> bool:
-        readable, _, _ = select.select([self.master], [], [], PATIENCE)
-        if not readable:
-            raise AssertionError(f"nothing for {PATIENCE} s; the end of the output: {self.output[-2000:]!r}")
+    @property
+    def _seen(self) -> str:
+        return f"the exit code is {self.process.poll()} and the output ends in {self.output[-2000:]!r}"
+
+    def _read(self, end: float) -> bool:
+        """Read more output; False when the program closed the terminal, or at the time `end`."""
+        if not select.select([self.master], [], [], max(0.0, end - time.monotonic()))[0]:
+            return False
         try:
             chunk = os.read(self.master, 65536)
         except OSError:  # Linux reports the closed other side this way

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gc
 import os
+import select
+import signal
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from ctxview.analysis.wording import did_you_mean
@@ -60,6 +63,7 @@ def run_screen(run: Callable[[], int]) -> int:
         raise UserError("the inspector needs a terminal; ctxview show PATH prints the state")
     if os.environ.get("TERM") == "dumb":
         raise UserError("the inspector does not work with TERM=dumb; ctxview show PATH prints the state")
+    _end_with_terminal(sys.stdin.fileno())
     # Nothing loaded until now is garbage, so collecting it would only cost time; the app enables it again.
     gc.disable()
     # The toolkit paints at most so many times a second, and a key waits for the next time.
@@ -72,6 +76,22 @@ def run_screen(run: Callable[[], int]) -> int:
         return run()
     except (ThemeError, ConfigError) as error:
         raise UserError(str(error)) from error
+
+
+def _end_with_terminal(terminal: int) -> None:
+    """End the process when the terminal goes away, also where no hang-up signal says so.
+
+    The toolkit would read the end of its input again and again. Nothing is left to restore, saves are safe at
+    any point, and the counting processes end with their pipes.
+    """
+
+    def watch() -> None:
+        poll = select.poll()
+        poll.register(terminal, 0)
+        if any(event & (select.POLLHUP | select.POLLERR) for _, event in poll.poll()):
+            os._exit(128 + signal.SIGHUP)
+
+    Thread(target=watch, name="watching the terminal", daemon=True).start()
 
 
 def add_screen_arguments(parser: ArgumentParser) -> None:

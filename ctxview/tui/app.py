@@ -11,7 +11,6 @@ from traceback import format_exc
 from msgspec.structs import replace
 from rich.text import Text
 from textual import events
-from textual.app import App
 from textual.filter import LineFilter
 from textual.screen import Screen
 
@@ -22,13 +21,13 @@ from ctxview.samples import sample_paths
 from ctxview.tui import themes
 from ctxview.tui.configured_keys import use_keymap
 from ctxview.tui.drawing import text
+from ctxview.tui.input_order import OrderedInput
 from ctxview.tui.jobs.load import Opener, PathOpener
 from ctxview.tui.jobs.runner import UserPriority
 from ctxview.tui.model.replay import ReplayOptions
 from ctxview.tui.model.saved_layouts import SavedLayouts
 from ctxview.tui.model.start_entries import StartEntry, remember_path, story_entries
 from ctxview.tui.model.view_state import ReadOptions
-from ctxview.tui.screens.action_screen import ActionScreen
 from ctxview.tui.screens.inspector import InspectorScreen
 from ctxview.tui.screens.start import DemoScreen
 from ctxview.tui.terminal import ABLE, Terminal, appearance, filters_for
@@ -73,7 +72,7 @@ def run(
     return app.return_code or 0
 
 
-class CtxviewApp(App[None]):
+class CtxviewApp(OrderedInput):
     TITLE = "ctxview"
     ENABLE_COMMAND_PALETTE = False
 
@@ -162,10 +161,6 @@ class CtxviewApp(App[None]):
             if found is not None and found.parent is None:
                 return
         await super().on_event(event)
-
-    def on_key(self, event: events.Key) -> None:
-        if isinstance(self.screen, ActionScreen):
-            self.screen.forward_key(event)
 
     async def action_quit(self) -> None:
         """Quit; ask first when there are unsaved changes."""

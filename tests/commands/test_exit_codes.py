@@ -6,30 +6,29 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from ctxview.samples import samples_folder
-from tests.pty_session import PtySession
+from tests.pty_session import PATIENCE, PtySession
+from tests.running import Program
 
 SAMPLES = samples_folder() / "snapshot"
 PROGRAM = [sys.executable, "-m", "ctxview"]
 
 
 def test_a_closed_pipe_ends_the_program_without_a_message() -> None:
-    program = subprocess.Popen(
-        [*PROGRAM, "check", str(SAMPLES)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert program.stdout is not None
-    assert program.stderr is not None
-    program.stdout.close()
-    complaint = program.stderr.read()
-    program.stderr.close()
+    with Program([*PROGRAM, "check", SAMPLES]) as program:
+        assert program.process.stdout is not None
+        program.process.stdout.close()
+        program.process.stdout = None
+        ran = program.finish()
 
-    assert program.wait() == 141
-    assert "Traceback" not in complaint
-    assert "BrokenPipe" not in complaint
+    assert ran.code == 141
+    assert "Traceback" not in ran.err
+    assert "BrokenPipe" not in ran.err
 
 
 def test_an_interrupt_exits_with_130_without_a_traceback() -> None:
@@ -82,9 +81,36 @@ def test_the_inspector_ends_with_its_terminal() -> None:
     with PtySession([*PROGRAM, str(SAMPLES / "lighthouse")]) as inspector:
         inspector.wait_for("Memory")
         inspector.hang_up()
-        ended = inspector.process.wait(30)
+        ended = inspector.process.wait(PATIENCE)
 
     assert ended in (0, 1, 129, -signal.SIGHUP)
+
+
+def test_the_inspector_ends_with_a_terminal_that_sends_no_hang_up() -> None:
+    with PtySession([*PROGRAM, SAMPLES / "lighthouse"], controlling=False) as inspector:
+        inspector.wait_for("o200k exact")
+        children = _children(inspector.process.pid)
+        inspector.hang_up()
+        ended = inspector.process.wait(PATIENCE)
+        deadline = time.monotonic() + PATIENCE
+        while alive := [each for each in children if Path(f"/proc/{each}").exists()]:
+            assert time.monotonic() < deadline, f"the processes {alive} are left"
+            time.sleep(0.01)
+
+    assert ended == 129
+
+
+def _children(process: int) -> list[int]:
+    """The processes that `process` started."""
+    found = []
+    for each in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = each.read_text().rpartition(")")[2].split()[1]
+        except OSError:
+            continue  # it has ended
+        if int(parent) == process:
+            found.append(int(each.parent.name))
+    return found
 
 
 def test_show_and_check_create_no_files(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import socket
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -20,25 +19,13 @@ from ctxview.recording.reader import open_recording
 from tests.formats.session.builders import sound
 from tests.formats.snapshot.builders import block, snapshot_value, to_bytes
 from tests.recording.builders import files_at
-from tests.running import Run
+from tests.running import Program, Run
 
 LENS = Lens(ESTIMATES["bytes/4"])
 
 
-def start(*arguments: str | Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "ctxview", "record", *map(str, arguments), "--interval", "0.02"]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1)
-
-
-def read_until(process: subprocess.Popen[str], words: str) -> str:
-    """Return the output up to a line with these words."""
-    assert process.stdout is not None
-    seen = ""
-    while words not in seen:
-        line = process.stdout.readline()
-        assert line, seen
-        seen += line
-    return seen
+def start(*arguments: str | Path) -> Program:
+    return Program([sys.executable, "-m", "ctxview", "record", *arguments, "--interval", "0.02"])
 
 
 @pytest.fixture
@@ -51,17 +38,17 @@ def folder(tmp_path: Path) -> Path:
 
 def test_it_records_every_change_until_it_is_interrupted(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "x.ctxrec"
-    process = start(folder, "-o", out)
-    read_until(process, "round-1.json appeared")
-    (folder / "round-2.json").write_bytes(to_bytes(snapshot_value(core=[block("b")], round=2)))
-    read_until(process, "round-2.json appeared")
-    (folder / "round-1.json").unlink()
-    read_until(process, "round-1.json gone")
-    process.send_signal(signal.SIGINT)
-    rest, errors = process.communicate()
+    with start(folder, "-o", out) as program:
+        program.read_until("round-1.json appeared")
+        (folder / "round-2.json").write_bytes(to_bytes(snapshot_value(core=[block("b")], round=2)))
+        program.read_until("round-2.json appeared")
+        (folder / "round-1.json").unlink()
+        program.read_until("round-1.json gone")
+        program.process.send_signal(signal.SIGINT)
+        ran = program.finish()
 
-    assert (process.returncode, errors) == (0, "")
-    assert re.fullmatch(r"recorded 3 moments; \S+ has [\d.]+ \w+\n", rest)
+    assert (ran.code, ran.err) == (0, "")
+    assert re.fullmatch(r"recorded 3 moments; \S+ has [\d.]+ \w+\n", ran.out)
     recording = open_recording(out)
     assert [sorted(files_at(recording, number)) for number in range(3)] == [
         ["round-1.json"],
@@ -71,13 +58,13 @@ def test_it_records_every_change_until_it_is_interrupted(folder: Path, tmp_path:
 
 
 def test_sigterm_stops_it_without_an_error(folder: Path, tmp_path: Path) -> None:
-    process = start(folder, "-o", tmp_path / "x.ctxrec")
-    read_until(process, "appeared")
-    process.terminate()
-    rest, errors = process.communicate()
+    with start(folder, "-o", tmp_path / "x.ctxrec") as program:
+        program.read_until("appeared")
+        program.process.terminate()
+        ran = program.finish()
 
-    assert (process.returncode, errors) == (0, "")
-    assert rest.startswith("recorded 1 moment; ")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith("recorded 1 moment; ")
 
 
 @pytest.mark.parametrize("attempt", range(3))
@@ -86,18 +73,19 @@ def test_a_killed_recording_has_every_printed_moment_and_can_be_continued(
 ) -> None:
     root = sound(tmp_path).write()
     out = tmp_path / "x.ctxrec"
-    process = start(root, "-o", out)
     messages = root / "messages.jsonl"
     content = messages.read_bytes()
-    read_until(process, "files appeared")
-    for number in range(20 + attempt):
-        content += json.dumps({"role": "user", "content": f"line {number} " + os.urandom(300).hex()}).encode()
-        content += b"\n"
-        messages.write_bytes(content)
-        time.sleep(0.003 * (attempt + 1))
-    output = read_until(process, "messages.jsonl")
-    process.kill()
-    output += process.communicate()[0]
+    with start(root, "-o", out) as program:
+        program.read_until("files appeared")
+        for number in range(20 + attempt):
+            line = {"role": "user", "content": f"line {number} " + os.urandom(300).hex()}
+            content += json.dumps(line).encode() + b"\n"
+            messages.write_bytes(content)
+            # Any pace will do: the recorder takes what it finds, and is killed at some point of its work.
+            time.sleep(0.003 * (attempt + 1))
+        output = program.read_until("messages.jsonl")
+        program.process.kill()
+        output += program.finish().out
     last = max(int(number) for number in re.findall(r"^\S+ +(\d+)  ", output, re.MULTILINE))
 
     recording = open_recording(out)
@@ -190,13 +178,9 @@ def test_it_does_not_mix_recordings_of_different_sources(folder: Path, tmp_path:
 
 def test_two_processes_do_not_write_into_one_recording(folder: Path, tmp_path: Path, ctxview: Run) -> None:
     out = tmp_path / "x.ctxrec"
-    process = start(folder, "-o", out)
-    read_until(process, "appeared")
-    try:
+    with start(folder, "-o", out) as program:
+        program.read_until("appeared")
         ran = ctxview("record", folder, "-o", out, "--for", "0.01")
-    finally:
-        process.kill()
-        process.communicate()
 
     assert ran.code == 2
     assert "another ctxview is recording into this file" in ran.err
@@ -249,12 +233,12 @@ def test_an_empty_folder_can_be_recorded(tmp_path: Path) -> None:
     root = tmp_path / "soon"
     root.mkdir()
     out = tmp_path / "x.ctxrec"
-    process = start(root, "-o", out)
-    read_until(process, "nothing to record")
-    (root / "round-1.json").write_bytes(to_bytes(snapshot_value(core=[block("a")])))
-    read_until(process, "round-1.json appeared")
-    process.send_signal(signal.SIGINT)
-    errors = process.communicate()[1]
+    with start(root, "-o", out) as program:
+        program.read_until("nothing to record")
+        (root / "round-1.json").write_bytes(to_bytes(snapshot_value(core=[block("a")])))
+        program.read_until("round-1.json appeared")
+        program.process.send_signal(signal.SIGINT)
+        errors = program.finish().err
 
     assert "no format is recognised here yet; all files are recorded" in errors
     assert [each.id for each in open_source(out).reading(1, LENS).state.blocks()] == ["a"]

@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
+from textual import events
+from textual.keys import _character_to_key
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input
@@ -54,8 +56,11 @@ class Driver:
             await self.settle()
 
     async def press_quickly(self, *keys: str) -> None:
-        """Press keys without looking at the screen in between."""
-        await self.pilot.press(*keys)
+        """Press keys that all arrive before the first is handled, as over a slow connection."""
+        for key in keys:
+            is_character = len(key) == 1
+            name = _character_to_key(key) if is_character else key
+            self.app.post_message(events.Key(name, key if is_character else None))
         await self.settle()
 
     async def type(self, text: str) -> None:

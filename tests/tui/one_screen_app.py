@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any, Generic, TypeVar
 
-from textual.app import App
 from textual.screen import Screen
 
 from ctxview.config import DEFAULT_THEME
 from ctxview.tui import themes
+from ctxview.tui.input_order import OrderedInput
 
 Shown = TypeVar("Shown", bound=Screen[Any])
 NOTHING = object()
 """The result while the screen is open."""
 
 
-class Stage(App[None], Generic[Shown]):
+class Stage(OrderedInput, Generic[Shown]):
     def __init__(self, screen: Shown) -> None:
         super().__init__()
         self.shown = screen

@@ -1,7 +1,7 @@
 """Waits until an application under test is quiet: a state of the program, not a time.
 
-The toolkit's own `pilot.pause` returns when the process uses little processor time, and a busy machine gives it
-little. Here the event loop, the message pumps, the workers and the timers say what is left to do.
+The `pilot.pause` of the toolkit returns when the process uses little processor time, and on a busy machine it
+always does. Here the event loop, the message pumps, the workers and the timers say what is left to do.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ from textual.message_pump import MessagePump
 from textual.widgets._toast import Toast
 from textual.worker import Worker
 
+from ctxview.tui.input_order import OrderedInput
+
 LIMIT = 60.0
 """Seconds after which a wait fails. It means that the program hangs: no slow machine needs so long."""
 LOOK_AGAIN = 0.001
 
 
 async def settle(app: App[Any], is_busy: Callable[[], str] = lambda: "") -> None:
-    """Wait until nothing runs, waits or is left to draw; `is_busy` returns a further reason to wait, or ""."""
+    """Wait until nothing runs or is left to draw; `is_busy` returns one more reason, or ""."""
     await _wait_while(app, lambda: next(chain(_unhandled(app), _unfinished(app)), "") or is_busy())
 
 
@@ -42,7 +44,7 @@ async def _wait_while(app: App[Any], reason: Callable[[], str]) -> None:
 
 
 async def wait_until(holds: Callable[[], object], what: Callable[[], str]) -> None:
-    """Wait until `holds` returns something true; fail after `LIMIT` with the text that `what` returns then."""
+    """Wait until `holds` returns something true; fail after `LIMIT` with the text of `what`."""
     end = monotonic() + LIMIT
     while not holds():
         if monotonic() > end:
@@ -58,6 +60,8 @@ def _unhandled(app: App[Any]) -> Iterator[str]:
     for pump in (app, *app._registry):
         if pump._running and not _waits_for_messages(pump):
             yield f"{pump} handles a message"
+    if isinstance(app, OrderedInput) and app.has_unhandled_input:
+        yield "a key is not handled"
     if app._animator._animations or app._animator._scheduled:
         yield "an animation runs"
     screen = app.screen

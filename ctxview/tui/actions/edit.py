@@ -19,6 +19,7 @@ from ctxview.core.state import Block, ContextState, Gap, Tier, Todo, TodoItem
 from ctxview.files.save import SaveConflict, SaveRefused
 from ctxview.formats.interface import Publisher
 from ctxview.tui.configured_keys import key_label
+from ctxview.tui.input_order import start_dialogue
 from ctxview.tui.model.action_table import ACTIONS_BY_ID
 from ctxview.tui.model.drafts import FileDraft
 from ctxview.tui.model.inspector import InspectorModel
@@ -91,8 +92,7 @@ def save(screen: InspectorScreen) -> None:
 
 
 def _start(screen: InspectorScreen, job: Coroutine[Any, Any, None]) -> None:
-    """Start an edit and cancel an earlier one; the screen reports errors."""
-    screen.run_worker(job, name="editing", group="editing", exclusive=True, exit_on_error=False)
+    start_dialogue(screen, job, "editing")
 
 
 async def _edit(screen: InspectorScreen) -> None:

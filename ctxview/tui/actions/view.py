@@ -7,6 +7,7 @@ import asyncio
 from ctxview.formats.revisions import previous_revision
 from ctxview.tui.actions.navigate import here
 from ctxview.tui.drawing.text import Line, Span, join, show
+from ctxview.tui.input_order import start_dialogue
 from ctxview.tui.jobs.load import compare_states
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemId
@@ -70,7 +71,7 @@ def _resize(screen: InspectorScreen, *, across: int = 0, down: int = 0) -> None:
 
 
 def show_diff(screen: InspectorScreen) -> None:
-    screen.run_worker(_show(screen), name="comparing", group="comparing", exclusive=True, exit_on_error=False)
+    start_dialogue(screen, _show(screen), "comparing")
 
 
 async def _show(screen: InspectorScreen) -> None:

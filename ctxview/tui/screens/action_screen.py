@@ -8,7 +8,6 @@ from importlib import import_module
 from inspect import isawaitable
 from typing import TYPE_CHECKING, TypeVar
 
-from textual import events
 from textual.binding import Binding
 from textual.message import Message
 from textual.screen import Screen
@@ -60,7 +59,6 @@ class ActionScreen(DismissOnce[Result]):
         super().__init__(name=name)
         self._brackets = BracketKeys()
         self._timer: Timer | None = None
-        self._asked_at = 0.0
         self.stepping = False
         """Whether the last action went from revision to revision."""
 
@@ -141,14 +139,6 @@ class ActionScreen(DismissOnce[Result]):
             await self.prompt.remove()
         await self.mount(prompt, before=self.query_one(KeyBar))
         self.set_focus(prompt.input)
-        self._asked_at = Message().time
-
-    def forward_key(self, event: events.Key) -> None:
-        """Send a key that was pressed before the prompt opened to the prompt, for people who type ahead."""
-        if self.prompt is not None and event.time < self._asked_at:
-            event.prevent_default()
-            event.stop()
-            self.prompt.input.post_message(events.Key(event.key, event.character))
 
 
 class StartOver(Message):

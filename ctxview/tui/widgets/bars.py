@@ -258,7 +258,7 @@ class Prompt(Horizontal):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        # With priority, so that keys typed right after these go to the screen and not into the prompt.
+        # With priority, because the input and the screen bind these keys, too.
         Binding("enter", "submit", "go", show=False, priority=True),
         Binding("escape", "give_up", "give up", show=False, priority=True),
         Binding("tab", "complete", "complete", show=False, priority=True),
@@ -277,6 +277,7 @@ class Prompt(Horizontal):
         self._label = PromptName(name)
         self._hint = PromptHint()
         self._changed = changed
+        self._taken: str | None = None
         self._done = done
         self._complete = complete
 
@@ -293,7 +294,12 @@ class Prompt(Horizontal):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
-        self._hint.update(self._changed(event.value))
+        self._take(event.value)
+
+    def _take(self, text: str) -> None:
+        if text != self._taken:
+            self._taken = text
+            self._hint.update(self._changed(text))
 
     async def action_submit(self) -> None:
         await self._close(self.input.value)
@@ -313,6 +319,8 @@ class Prompt(Horizontal):
 
     async def _close(self, value: str | None) -> None:
         done, self._done = self._done, lambda _: None
+        if value is not None:
+            self._take(value)
         # First `done`, which moves the focus: otherwise the toolkit would choose the next widget.
         done(value)
         await self.remove()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from textual import events
 
 from ctxview.tui.model.action_table import (
     ACTION_MODULES,
@@ -323,8 +322,6 @@ async def test_quit_ends_the_program() -> None:
 
 async def test_keys_typed_ahead_of_the_prompt_go_into_it() -> None:
     async with driving(night()) as drive:
-        for key in ("slash", "l", "a", "m", "p"):
-            drive.app.post_message(events.Key(key, "/" if key == "slash" else key))
-        await drive.settle()
+        await drive.press_quickly(*"/lamp")
         prompt = drive.app.screen.query_one(Prompt)
         assert prompt.input.value == "lamp"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from textual import events
-
 from ctxview.core.flow import Flow, FlowStage
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemId, ItemKind
@@ -120,9 +118,7 @@ async def test_all_items_of_an_injection_are_marked_on_the_way_back() -> None:
 async def test_fast_keys_walk_from_the_cursor() -> None:
     async with driving(Handoff()) as drive:
         await go_to_injection(drive)
-        for key in ("j", "backspace"):
-            drive.app.post_message(events.Key(key, None))
-        await drive.settle()
+        await drive.press_quickly("j", "backspace")
         assert drive.selected == record("itm-chart", "surface")
         await drive.press("escape")
         assert drive.selected == record("inj-tool", "injection")
