@@ -212,6 +212,18 @@ class EnvelopeRecords(Struct, frozen=True, eq=False, dict=True):
         return tuple({id(each): each for each in found if each is not None}.values())
 
     @cached_property
+    def reached(self) -> frozenset[Record]:
+        """The envelope and all records that it leads to, directly or not."""
+        waiting = [self.envelope] if self.envelope is not None else []
+        found = set(waiting)
+        while waiting:
+            for record in self.targets_of(waiting.pop().references):
+                if record not in found:
+                    found.add(record)
+                    waiting.append(record)
+        return frozenset(found)
+
+    @cached_property
     def _by_kind(self) -> Mapping[RecordKind, tuple[Record, ...]]:
         kinds: dict[RecordKind, list[Record]] = {}
         for record in self.records:

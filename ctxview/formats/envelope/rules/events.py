@@ -103,16 +103,16 @@ def events_disagree(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]
                 item.origin("redaction_state"),
                 f"{label(item)} is {excerpt(state or '')}, but no event says that it was redacted",
             )
-        for event in about if state == "none" else ():
-            message = f"{label(event)} says that {id_of(item)} was redacted, but its redaction_state is none"
-            yield Hit(event.origin("subject"), message)
+        for event in about if not is_redacted(state) else ():
+            message = f"{label(event)} says that {id_of(item)} was redacted, but its redaction_state is"
+            yield Hit(event.origin("subject"), f"{message} {state or 'absent'}")
     for gap in records.of(RecordKind.MISSING):
         status, about = gap.text("status"), resolutions.get(gap.id, ()) if gap.id else ()
         if status == "resolved" and not about and None not in resolutions:
             yield Hit(gap.origin("status"), f"the gap {id_of(gap)} is resolved, but no event says so")
-        for event in about if status not in (None, "resolved") else ():
+        for event in about if status != "resolved" else ():
             message = f"{label(event)} says that the gap {id_of(gap)} is resolved, but its status is"
-            yield Hit(event.origin("subject"), f"{message} {excerpt(status or '')}")
+            yield Hit(event.origin("subject"), f"{message} {excerpt(status or 'absent')}")
 
 
 @rule("ENV084", name="other-runtime", severity=Severity.WARNING)
