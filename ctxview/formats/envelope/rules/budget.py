@@ -13,7 +13,6 @@ from ctxview.formats.envelope.model import EnvelopeRecords, Record, count, text
 from ctxview.formats.envelope.profile import Profile
 from ctxview.formats.envelope.rules.lookups import (
     assembled_items,
-    assemblies_under,
     blocks,
     id_of,
     omissions,
@@ -174,7 +173,7 @@ def limit_without_budget(records: EnvelopeRecords, profile: Profile) -> Iterator
     )
     if records.envelope is None or records.of(RecordKind.BUDGET) or refers:
         return
-    for reference in omissions(records, *SIZE_OMISSIONS):
+    for reference in omissions(records.of(RecordKind.SELECTION), *SIZE_OMISSIONS):
         reason = excerpt(text(reference.members.get("reason")) or "")
         message = f"{excerpt(reference.id or 'an item')} was left out for {reason}, but there is no budget"
         yield Hit(reference.origin, message)
@@ -212,7 +211,7 @@ def _is_full(records: EnvelopeRecords, budget: Record) -> bool:
 
 def _assembled(records: EnvelopeRecords, budget: Record, dimension: str) -> int:
     """How much the blocks assembled under a budget hold at least; 0 where it is unknown."""
-    under = assemblies_under(records, budget)
+    under = records.under_budget(RecordKind.ASSEMBLY, budget)
     if dimension == "items":
         return len({name for each in under for name in assembled_items(each)})
     parts = [part for each in under for part in blocks(each)] if dimension == "tokens" else []
@@ -221,8 +220,7 @@ def _assembled(records: EnvelopeRecords, budget: Record, dimension: str) -> int:
 
 def _has_left_out(records: EnvelopeRecords, budget: Record) -> bool:
     """Whether a selection with this budget left something out for its size."""
-    holders = {id(each.holder): each.holder for each in omissions(records, *SIZE_OMISSIONS)}.values()
-    return any(budget in records.targets_of(each.refs("budget_ref")) for each in holders)
+    return any(omissions(records.under_budget(RecordKind.SELECTION, budget), *SIZE_OMISSIONS))
 
 
 def _why_unbacked(records: EnvelopeRecords, budget: Record, strategy: str) -> str | None:

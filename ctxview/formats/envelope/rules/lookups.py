@@ -105,12 +105,6 @@ def assembled_items(assembly: Record) -> tuple[str, ...]:
     return ids(each for block in blocks(assembly) for each in block.refs or ())
 
 
-def assemblies_under(records: EnvelopeRecords, budget: Record) -> tuple[Record, ...]:
-    """The assemblies that name a budget."""
-    found = records.of(RecordKind.ASSEMBLY)
-    return tuple(each for each in found if budget in records.targets_of(each.refs("budget_ref")))
-
-
 def selected(records: EnvelopeRecords) -> frozenset[str] | None:
     """The ids of all selected items; None when no selection lists any."""
     selections = [each for each in records.of(RecordKind.SELECTION) if "selected_item_refs" in each.value]
@@ -126,9 +120,9 @@ def summary_ids(records: EnvelopeRecords) -> frozenset[str]:
     return frozenset((*summaries, *made))
 
 
-def omissions(records: EnvelopeRecords, *reasons: str) -> Iterator[RecordReference]:
+def omissions(selections: Iterable[Record], *reasons: str) -> Iterator[RecordReference]:
     """Yield the omissions with one of these reasons."""
-    for selection in records.of(RecordKind.SELECTION):
+    for selection in selections:
         for reference in selection.refs("omitted_item_refs"):
             if reference.members.get("reason") in reasons:
                 yield reference
