@@ -12,7 +12,7 @@ from ctxview.core.findings import Hit, Severity, rule
 from ctxview.files.strict_json.values import same_value
 from ctxview.formats.envelope.bundle import revision_of
 from ctxview.formats.envelope.model import EnvelopeRecords, Record
-from ctxview.formats.envelope.outcomes import Outcome, is_redacted, outcomes
+from ctxview.formats.envelope.outcomes import Outcome, is_redacted, outcome_key, outcomes
 from ctxview.formats.envelope.profile import Profile
 from ctxview.formats.envelope.references import RefResolution, resolve_reference
 from ctxview.formats.envelope.rules.lookups import ids, label, summary_ids
@@ -106,7 +106,7 @@ def lifecycle_without_evidence(records: EnvelopeRecords, profile: Profile) -> It
     message = f"{label(envelope)} is {state}, but there is no {kind} and {field} names none"
     if unlisted := records.of(kind):
         message = f"{label(envelope)} is {state}, but {field} names no {kind}"
-        message += f"; nothing in the envelope leads to {listed(map(label, unlisted))}"
+        message += f"; nothing in the envelope leads to {listed(map(outcome_key, unlisted))}"
     yield Hit(envelope.origin("lifecycle"), message)
 
 
@@ -141,7 +141,7 @@ def reached_but_not_listed(records: EnvelopeRecords, profile: Profile) -> Iterat
     reached = {(each.kind, each.id) for each in records.reached}
     for kind, home in HOMES.items():
         if stray := [each for each in records.of(kind) if (each.kind, each.id) not in reached]:
-            names = listed(map(label, stray))
+            names = listed(map(outcome_key, stray))
             message = f"nothing in {label(envelope)} leads to {counted(len(stray), kind.value)}: {names}"
             yield Hit(envelope.origin(home), message)
 
@@ -173,7 +173,7 @@ def missing_reference_list(records: EnvelopeRecords, profile: Profile) -> Iterat
         present = frozenset(ids(envelope.refs(field)))
         unlisted = [each for each in records.of(kind) if each.id not in present]
         if unlisted and envelope.refs(field):
-            names = listed(map(label, unlisted))
+            names = listed(map(outcome_key, unlisted))
             yield Hit(envelope.origin(field), f"{field} of {label(envelope)} does not name {names}")
 
 

@@ -246,14 +246,13 @@ def _item_id(name: str) -> str:
 
 def _names(inputs: EnvelopeStateInputs) -> dict[Record, str]:
     """A unique node id for each record: two records may have the same id."""
-    taken: set[str] = set()
+    taken: dict[str, int] = {}
     found = {}
     for record in inputs.records.records:
         name = plain = f"{record.kind.value}:{inputs.mask(outcome_key(record))}"
-        number = 1
         while name in taken:
-            number += 1
-            name = f"{plain} ({number})"
-        taken.add(name)
+            taken[plain] += 1
+            name = f"{plain} ({taken[plain]})"
+        taken[name] = 1
         found[record] = name
     return found
