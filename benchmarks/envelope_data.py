@@ -1,4 +1,7 @@
-"""Bundles of any number of records, the same every time: `python -m benchmarks.envelope_data FILE --records 10000`."""
+"""Bundles of any number of records, the same every time.
+
+`python -m benchmarks.envelope_data FILE --records 10000` writes one.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,9 @@ def bundle(records: int) -> Iterator[Record]:
     left = [name for name in names if name not in set(shown)]
     tools = shown[: len(shown) // 10]
     yield _envelope(shown)
-    yield _made("surface_id", "surface-1", 1, scope="turn", available_item_refs=names, visibility=["model", "tool"])
+    yield _made(
+        "surface_id", "surface-1", 1, scope="turn", available_item_refs=names, visibility=["model", "tool"]
+    )
     for at, name in enumerate(names):
         yield _source(at, name)
         yield _item(at, name, ["tool", "model"] if name in set(tools[:50]) else ["model", "reviewer"])
@@ -130,8 +135,17 @@ def _item(at: int, name: str, visibility: list[str]) -> Record:
         "created_at": _time(at),
     }
     if at % 100 == 50:
-        redaction = {"redaction_state": "removed", "redaction_method": "drop", "redacted_by": "policy-service"}
-        item |= {"redaction_reason": "private", "policy_refs": ["policy-7"], "digest": _digest(content), **redaction}
+        redaction = {
+            "redaction_state": "removed",
+            "redaction_method": "drop",
+            "redacted_by": "policy-service",
+        }
+        item |= {
+            "redaction_reason": "private",
+            "policy_refs": ["policy-7"],
+            "digest": _digest(content),
+            **redaction,
+        }
         item["redacted_fields"] = ["content"]
         item["metadata"] = {"raw": f"the private part of number {at} is {_digest(name)[-12:]}"}
         item.pop("content")
