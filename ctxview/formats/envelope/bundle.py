@@ -5,6 +5,7 @@ The draft defines no bundle: a single envelope owns all records; several envelop
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -52,14 +53,20 @@ class Bundle(Struct, frozen=True, eq=False, dict=True):
             )
         groups = [_Group(self, envelope) for envelope in envelopes]
         taken = {id(record) for group in groups for record in group.found}
+        by_file: dict[str, list[_Group]] = {}
+        for group in groups:
+            by_file.setdefault(group.envelope.file, []).append(group)
+        holders = _holders(groups)
         for record in self.records:
             if id(record) in taken:
                 continue
             # An unreferenced record goes to the groups of its file, else of all, that it refers to most.
-            near = [each for each in groups if each.envelope.file == record.file] or groups
-            shares = [each.share(record) for each in near]
-            for group, share in zip(near, shares, strict=True):
-                if share == max(shares):
+            near = by_file.get(record.file, groups)
+            names = ((kind, each.id) for each in record.references for kind in each.leads_to)
+            shares = Counter(group for name in names for group in holders.get(name, ()))
+            most = max((shares[group] for group in near), default=0) if shares else 0
+            for group in near:
+                if shares[group] == most:
                     group.assigned.append(record)
         return tuple(group.records() for group in groups)
 
@@ -153,16 +160,6 @@ class _Group:
         self._follow([each for each in bundle.of(RecordKind.INJECTION) if self._holds_assembly_of(each)])
         self._follow([each for each in bundle.of(RecordKind.EVENT) if self._is_own(each)])
 
-    def share(self, record: Record) -> int:
-        """The number of references of a record that lead into this group."""
-        return sum(
-            1 for each in record.references for kind in each.leads_to if (kind, each.id) in self._names
-        )
-
-    @cached_property
-    def _names(self) -> frozenset[tuple[RecordKind, str | None]]:
-        return frozenset((each.kind, each.id) for each in self.found)
-
     def records(self) -> EnvelopeRecords:
         ranks = {file: rank for rank, file in enumerate(self._files)}
         places = self._bundle.places
@@ -202,6 +199,15 @@ class _Group:
     def _holds_assembly_of(self, injection: Record) -> bool:
         named = self._bundle.by_id.get((RecordKind.ASSEMBLY, injection.text("assembly_id") or ""), ())
         return any(id(each) in self._known for each in _of_one_file(named, injection.file))
+
+
+def _holders(groups: Sequence[_Group]) -> Mapping[tuple[RecordKind, str | None], Sequence[_Group]]:
+    """The groups whose envelope leads to a record of this kind and id."""
+    found: dict[tuple[RecordKind, str | None], dict[_Group, None]] = {}
+    for group in groups:
+        for record in group.found:
+            found.setdefault((record.kind, record.id), {})[group] = None
+    return {name: tuple(holders) for name, holders in found.items()}
 
 
 def _of_one_file(records: Sequence[Record], file: str) -> Sequence[Record]:

@@ -323,7 +323,7 @@ BLOCK: Final[Mapping[str, FieldSpec]] = {
     "position": _should(FieldType.NUMBER),
     "visibility": _should(FieldType.TEXTS, WordList.TARGET),
     "token_estimate": _should(FieldType.COUNT),
-    "hash": _may(FieldType.TEXT),
+    "hash": _should(FieldType.TEXT),
     "redaction_state": _should(FieldType.TEXT, WordList.REDACTION),
 }
 """One element of `ordered_blocks`."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from ctxview.core.origin import JsonValue
 from ctxview.files.strict_json.document import JsonError, parse
 from ctxview.formats.envelope.field_specs import FIELDS
+from ctxview.formats.envelope.parser import kind_of
 from ctxview.formats.envelope.vocabulary import KIND_OF_ID, OWN_ID, RecordKind
 from ctxview.formats.interface import FormatMatch, Source
 from ctxview.formats.peek import Peek
@@ -55,7 +56,7 @@ def belongs_to_source(path: Path) -> bool:
     peek = Peek(path, inside=path.parent)
     if peek.path.is_symlink():
         return False
-    return recognise_file(peek) is not None or _mentions_records(peek.head)
+    return recognise_file(peek) is not None or (peek.json is None and _mentions_records(peek.head))
 
 
 def recognise_file(peek: Peek) -> tuple[int, str] | None:
@@ -75,14 +76,15 @@ def recognise_file(peek: Peek) -> tuple[int, str] | None:
 
 
 def sure_kind(value: JsonValue) -> RecordKind | None:
-    """The kind of an object that has an id field of the draft and another field of that kind."""
-    if not isinstance(value, dict):
-        return None
-    kind = next((kind for name, kind in KIND_OF_ID.items() if name in value), None)
-    if kind is None or not isinstance(value[OWN_ID[kind]], str):
+    """The kind of an object that has an id field of the draft and another field of that kind.
+
+    One whose id is not a text needs two others: numbers are the ids of many things.
+    """
+    kind = kind_of(value)
+    if kind is None or not isinstance(value, dict):
         return None
     others = value.keys() & FIELDS[kind].keys() - {OWN_ID[kind]}
-    return kind if others else None
+    return kind if len(others) >= (1 if isinstance(value[OWN_ID[kind]], str) else 2) else None
 
 
 def _recognise_values(values: list[JsonValue], unit: str) -> tuple[int, str] | None:

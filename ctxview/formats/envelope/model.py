@@ -211,6 +211,30 @@ class EnvelopeRecords(Struct, frozen=True, eq=False, dict=True):
         found = (self.resolve(each) for each in references)
         return tuple({id(each): each for each in found if each is not None}.values())
 
+    def under_budget(self, kind: RecordKind, budget: Record) -> tuple[Record, ...]:
+        """The records of a kind that name a budget."""
+        return tuple(each for each in self._by_budget.get(budget, ()) if each.kind is kind)
+
+    @cached_property
+    def _by_budget(self) -> Mapping[Record, Sequence[Record]]:
+        found: dict[Record, list[Record]] = {}
+        for record in self.records:
+            for budget in self.targets_of(record.refs("budget_ref")) if "budget_ref" in record.value else ():
+                found.setdefault(budget, []).append(record)
+        return found
+
+    @cached_property
+    def reached(self) -> frozenset[Record]:
+        """The envelope and all records that it leads to, directly or not."""
+        waiting = [self.envelope] if self.envelope is not None else []
+        found = set(waiting)
+        while waiting:
+            for record in self.targets_of(waiting.pop().references):
+                if record not in found:
+                    found.add(record)
+                    waiting.append(record)
+        return frozenset(found)
+
     @cached_property
     def _by_kind(self) -> Mapping[RecordKind, tuple[Record, ...]]:
         kinds: dict[RecordKind, list[Record]] = {}

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from ctxview.core.origin import JsonValue
 from ctxview.core.state import Reach
-from ctxview.formats.envelope.model import EnvelopeRecords, Record, RecordReference, text
+from ctxview.formats.envelope.model import EnvelopeRecords, Record, RecordReference, text, texts
 from ctxview.formats.envelope.vocabulary import RecordKind
 
 NOT_REDACTED = ("none", "unknown")
@@ -36,7 +36,7 @@ class Omission(Struct, frozen=True):
 
 
 class AssemblyPlacement(Struct, frozen=True):
-    """An item in a block of an assembly."""
+    """An item in a block of an assembly, for one of the targets that the block is visible to."""
 
     assembly: Record
     block_index: int
@@ -44,7 +44,7 @@ class AssemblyPlacement(Struct, frozen=True):
 
 
 class InjectedPlacement(Struct, frozen=True):
-    """An item in a block of an assembly that was injected."""
+    """An item in a block of an assembly that was injected, for one of the targets that see the block."""
 
     injection: Record
     assembly: Record
@@ -129,6 +129,27 @@ def items_by_block(assembly: Record) -> Mapping[int, Sequence[RecordReference]]:
         if reference.path[0] == "ordered_blocks" and reference.name == "item_refs":
             found.setdefault(int(reference.path[1]), []).append(reference)
     return found
+
+
+def assembled_targets(assembly: Record, index: int | None = None) -> Sequence[str]:
+    """The targets of an assembly and of one of its blocks: the `target`, and everyone in a `visibility`."""
+    blocks = assembly.value.get("ordered_blocks")
+    block = blocks[index] if index is not None and isinstance(blocks, list) else None
+    own = texts(block.get("visibility")) if isinstance(block, dict) else ()
+    return _targets(assembly.text("target"), (*assembly.texts("visibility"), *own))
+
+
+def injected_targets(injection: Record, assembly: Record) -> Sequence[str]:
+    """The targets that an injection shows an assembly to.
+
+    The draft does not say that a block is hidden from a target that its injection is visible to, so it is
+    not. An injection without a `visibility` is seen by its target alone.
+    """
+    return _targets(injection.text("target") or assembly.text("target"), injection.texts("visibility"))
+
+
+def _targets(own: str | None, others: Sequence[str]) -> Sequence[str]:
+    return tuple(dict.fromkeys(filter(None, (own, *others)))) or ("",)
 
 
 def injections_by_assembly(records: EnvelopeRecords) -> Mapping[Record, Sequence[Record]]:
@@ -240,13 +261,19 @@ class _Tracks:
                 track.compacted_into[id(compaction)] = compaction
         injections = injections_by_assembly(records)
         for assembly in records.of(RecordKind.ASSEMBLY):
-            target = assembly.text("target") or ""
             for index, references in items_by_block(assembly).items():
+                assembled = [
+                    AssemblyPlacement(assembly, index, target)
+                    for target in assembled_targets(assembly, index)
+                ]
+                injected = [
+                    InjectedPlacement(injection, assembly, index, target)
+                    for injection in injections.get(assembly, ())
+                    for target in injected_targets(injection, assembly)
+                ]
                 for track in self._named(references):
-                    track.assembled.append(AssemblyPlacement(assembly, index, target))
-                    for injection in injections.get(assembly, ()):
-                        where = injection.text("target") or target
-                        track.injected.append(InjectedPlacement(injection, assembly, index, where))
+                    track.assembled += assembled
+                    track.injected += injected
 
     def _named(self, references: Iterable[RecordReference]) -> Iterator[_Track]:
         """The tracks of the items that `references` name, each once."""

@@ -248,5 +248,5 @@ KNOWN: Final[Mapping[WordList, tuple[str, ...]]] = {
 }
 TARGETS: Final = KNOWN[WordList.TARGET]
 LIFECYCLE: Final = KNOWN[WordList.LIFECYCLE]
-OPEN_GAP: Final = ("open", "requested", "waiting", "blocked")
-"""The states in which a gap is open."""
+CLOSED_GAP: Final = ("resolved", "declined", "expired")
+"""The states in which a gap is closed; in any other state, also an absent or unknown one, it is open."""

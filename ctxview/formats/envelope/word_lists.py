@@ -43,7 +43,7 @@ FOREIGN_OBJECTS: Final = (
 """Names in `metadata` and `data` under which the objects of other standards are copied."""
 OUTCOME_EVENTS: Final = ("turn.", "task.", "tool.", "permission.")
 """Prefixes of event types that only the runtime may write."""
-OUTCOME_KINDS: Final = ("turn", "task", "tool_call", "permission", "approval")
+OUTCOME_KINDS: Final = ("turn", "task", "tool_call", "permission", "policy", "approval")
 """An object of such a kind with a member from `OUTCOME_WORDS` states an outcome."""
 OUTCOME_OF: Final = ("turn", "task", "tool", "tool_call", "permission", "policy", "approval")
 OUTCOME_WORDS: Final = (
@@ -59,13 +59,16 @@ OUTCOME_WORDS: Final = (
     "finished",
     "ended",
     "failed",
+    "cancelled",
+    "canceled",
+    "aborted",
     "done",
     "granted",
     "denied",
     "approved",
     "allowed",
 )
-"""A member such as `turn_status`, a word of `OUTCOME_OF` and one of these, states an outcome."""
+"""A word of `OUTCOME_OF` and one of these state an outcome: `turn_status`, or `status` inside `turn`."""
 
 MUTABLE: Final = ("live", "mutable", "volatile", "streaming", "realtime", "real_time")
 """Words of `freshness` for content that keeps changing."""

@@ -159,19 +159,28 @@ def _reorder(screen: InspectorScreen) -> None:
 
 def links(screen: InspectorScreen) -> None:
     """Show the references from and to the selected item; go to the item that is chosen there."""
-    from ctxview.tui.screens.references import ReferencesScreen
+    item = here(screen)
+    if item is None:
+        screen.say("Nothing is selected.")
+        return
+    screen.run_worker(_links(screen, item), name="links", group="links", exclusive=True, exit_on_error=False)
 
-    item, view = here(screen), screen.view
-    node = view.index.graph.node(item) if view is not None else None
-    if view is None or node is None:
-        screen.say(f"A {item.kind} has no references." if item is not None else "Nothing is selected.")
+
+async def _links(screen: InspectorScreen, item: ItemId) -> None:
+    from ctxview.tui.screens.references import ReferencesScreen, index_with_graph
+
+    index = await index_with_graph(screen)
+    node = index.graph.node(item) if index is not None else None
+    if index is None or node is None:
+        screen.say(f"A {item.kind} has no references.")
         return
 
     def go_to(chosen: ItemId | None) -> None:
         if chosen is not None:
             screen.go_to(chosen)
 
-    screen.app.push_screen(ReferencesScreen(screen, view.index, node), go_to)
+    if screen.is_current:
+        screen.app.push_screen(ReferencesScreen(screen, index, node), go_to)
 
 
 def origin(screen: InspectorScreen) -> None:

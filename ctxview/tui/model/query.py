@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from ctxview.core.state import Block, ContextState
+from ctxview.core.state import Block, ContextState, Reach
 
 
 class BlockFacts(Struct, frozen=True):
@@ -56,6 +56,7 @@ WORDS: dict[str, Callable[[Block], Iterable[str | None]]] = {
     "id": lambda block: (block.id,),
     "state": lambda block: (block.state,),
     "reason": lambda block: (block.reason,),
+    "shown": lambda block: (target for target, reach in block.reach.items() if reach is Reach.INJECTED),
 }
 
 NUMBERS: dict[str, Callable[[Block], float | None]] = {

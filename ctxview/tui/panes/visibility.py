@@ -1,7 +1,11 @@
-"""The visibility pane: a matrix of items and targets with how far each item came."""
+"""The visibility pane: a matrix of items and targets with how far each item came, and totals by target.
+
+The filter `shown:TARGET` leaves what one target sees.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -43,7 +47,8 @@ class VisibilityPane(PaneWidget):
             tier = show(block.tier if first else "", f"bold {styles[block.tier]}")
             return (visibility_row(block, tier, columns, width),)
 
-        header = (fit(glyphs.reach_legend(), width), fit(_names(columns), width))
+        legend = join(glyphs.reach_legend(), show(f"  f shown:{columns.targets[0]} filters", "dim"))
+        header = (fit(legend, width), fit(_names(columns), width), fit(_totals(blocks, columns), width))
         return Page(len(rows), draw, lambda row: rows[row], header=header)
 
     def holds(self, view: ViewState) -> bool:
@@ -119,4 +124,19 @@ def _names(columns: VisibilityColumns) -> Line:
     cells: list[Line] = [head, (Span(" "),), pad(show("item", "dim"), columns.id)]
     for name, cell in zip(columns.names, columns.cells, strict=True):
         cells += [(Span(" " * columns.gap),), pad(show(name, "title"), cell)]
+    return join(*cells)
+
+
+def _totals(blocks: Sequence[Block], columns: VisibilityColumns) -> Line:
+    """The number of items that each target is shown; thousands as `4k` where a column is narrow."""
+    head = pad((), columns.tier)
+    cells: list[Line] = [head, (Span(" "),), pad(show("shown", "dim"), columns.id)]
+    shown = Counter(
+        target for block in blocks for target, reach in block.reach.items() if reach is Reach.INJECTED
+    )
+    for target, cell in zip(columns.targets, columns.cells, strict=True):
+        whole, style = f"{shown[target]:,}", glyphs.reach_style(Reach.INJECTED) if shown[target] else "dim"
+        number = whole if len(whole) <= cell else f"{shown[target] // 1000}k"
+        before = 0 if columns.worded else (cell - len(number)) // 2
+        cells += [(Span(" " * (columns.gap + before)),), pad(show(number, style), cell - before)]
     return join(*cells)

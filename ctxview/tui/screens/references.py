@@ -5,6 +5,7 @@ It follows the inspector below: when a file changes, the neighbours are updated.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from textual.containers import Container
@@ -32,6 +33,17 @@ FIRST = ("left", "right", "enter", "came_from")
 """Actions that the key bar offers first."""
 WIDE = 100
 """From this width on, the neighbours are left and right of the node; else above and below."""
+
+
+async def index_with_graph(inspector: InspectorScreen) -> ReadingIndex | None:
+    """The index of what the inspector shows, after its graph was built in a thread; None without one."""
+    while (view := inspector.view) is not None:
+        with inspector.priority.foreground():
+            await asyncio.to_thread(getattr, view.index, "graph")
+        # A new reading may have arrived meanwhile.
+        if inspector.view is not None and inspector.view.index is view.index:
+            return view.index
+    return None
 
 
 class ReferencesScreen(ActionScreen[ItemId | None]):
@@ -186,10 +198,15 @@ class ReferencesScreen(ActionScreen[ItemId | None]):
         self._detail.show_line(0)
 
     def _take_reading(self) -> None:
-        """Take a new reading from the inspector."""
+        """Take a new reading from the inspector, when its graph is built."""
         view = self._inspector.view
         if view is not None and view.index is not self._index:
-            self._index = view.index
+            self.run_worker(self._take_graph(), name="links", group="links", exclusive=True)
+
+    async def _take_graph(self) -> None:
+        index = await index_with_graph(self._inspector)
+        if index is not None and index is not self._index:
+            self._index = index
             self._arrive(self._column, self._column.cursor)
 
     def on_virtual_lines_moved(self, event: VirtualLines.Moved) -> None:

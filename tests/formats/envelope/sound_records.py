@@ -156,6 +156,7 @@ def block(id_: str, position: int, tokens: int, item_: str, target: str, **membe
         "position": position,
         "visibility": [target],
         "token_estimate": tokens,
+        "hash": f"store:{id_}",
         "redaction_state": "none",
         **members,
     }

@@ -206,7 +206,7 @@ def test_an_item_that_is_moved_to_selected_makes_a_selection_an_envelope_and_eve
 
 def test_the_budget_is_checked_again_in_the_new_revision(tmp_path: Path) -> None:
     values = whole_turn()
-    named(values, "budget-model")["actual_items"] = 7
+    named(values, "budget-model").update(actual_items=7, max_items=5)
     file = tmp_path / "turn.json"
     file.write_text(json.dumps(values))
     source = opened(file)
@@ -216,7 +216,7 @@ def test_the_budget_is_checked_again_in_the_new_revision(tmp_path: Path) -> None
     following = opened(file)
 
     found = {each.rule for each in following.reading(1, LENS).findings if each.origin.file == str(new.file)}
-    # Seven of six items are counted; six are assembled, as before: selecting an item does not inject it.
+    # Seven of five items are counted; six are assembled, as before: selecting an item does not inject it.
     assert found == {"ENV045", "ENV046"}
     assert [each.rule for each in following.reading(0, LENS).findings] == ["ENV045", "ENV046"]
 

@@ -103,6 +103,36 @@ def test_an_item_that_is_only_named_has_an_outcome_and_no_record() -> None:
     assert lost.omitted[0].reason == "stale"
 
 
+@pytest.mark.parametrize("visibility", [["model", "user"], ["user"]], ids=str)
+def test_everyone_in_the_visibility_of_an_injection_is_shown_its_items(visibility: list[str]) -> None:
+    shown = outcome(
+        "a", b.item("a", visibility=["model"]), b.assembly([["a"]]), b.injection(visibility=visibility)
+    )
+    assert [reach_of(shown, target) for target in ("model", "user", "tool")] == [
+        Reach.INJECTED,
+        Reach.INJECTED,
+        Reach.DENIED,
+    ]
+    assert flags(shown) == ("injected@model", "injected@user")
+
+
+def test_everyone_in_the_visibility_of_an_assembly_or_a_block_is_assembled_for() -> None:
+    made = b.assembly([["a"]], visibility=["ui"])
+    made["ordered_blocks"] = [{"block_id": "1", "item_refs": ["a"], "visibility": ["reviewer"]}]
+    shown = outcome("a", b.item("a", visibility=["model"]), made)
+    assert [reach_of(shown, target) for target in ("model", "ui", "reviewer", "user")] == [
+        *(Reach.ASSEMBLED,) * 3,
+        Reach.DENIED,
+    ]
+
+
+def test_an_injection_without_a_visibility_is_seen_by_its_target_alone() -> None:
+    shown = outcome(
+        "a", b.item("a", visibility=["model"]), b.assembly([["a"]], visibility=["ui"]), b.injection()
+    )
+    assert flags(shown) == ("injected@model", "assembled@ui")
+
+
 @pytest.mark.parametrize("state", ["removed", "policy_blocked", "encrypted_ref"])
 def test_a_removed_item_is_redacted_unless_it_was_used(state: str) -> None:
     gone = b.item("a", None, redaction_state=state)

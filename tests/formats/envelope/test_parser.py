@@ -26,7 +26,8 @@ def one(value: object, name: str = "x.json") -> RecordFile:
         ({"injection_id": "i", "assembly_id": "a"}, RecordKind.INJECTION),
         ({"selection_id": "s", "surface_id": "f"}, RecordKind.SELECTION),
         ({"surface_id": "f", "context_id": "c"}, RecordKind.SURFACE),
-        ({"context_id": "c"}, RecordKind.ENVELOPE),
+        ({"context_id": "c", "lifecycle": "draft"}, RecordKind.ENVELOPE),
+        ({"context_id": "c", "surface_refs": []}, RecordKind.ENVELOPE),
         ({"window_id": "w"}, RecordKind.WINDOW),
     ],
 )

@@ -80,12 +80,54 @@ def test_single_records_open_with_findings_and_not_with_an_error(tmp_path: Path,
     assert ("ENV002" in rules(source)) == ("schema_version" not in record)
 
 
+@pytest.mark.parametrize("id_", [7, None, ["i"]], ids=str)
+def test_a_single_record_whose_id_is_not_a_text_is_recognised_and_reported(
+    tmp_path: Path, id_: object
+) -> None:
+    file = tmp_path / "item.json"
+    file.write_text(json.dumps(b.item("i") | {"item_id": id_}))
+    assert [match.format for match in detect(file)] == ["envelope"]
+    (finding,) = [each for each in opened(file).findings(LENS) if each.rule == "ENV003"]
+    assert finding.origin.pointer == "/item_id"
+
+
+REVIEWS = [
+    {"context_id": "ctx-1", "reviewer": "mira", "verdict": "approved", "scope": "review"},
+    {"context_id": "ctx-1", "review_id": "review-1", "evidence_refs": ["e"], "created_at": b.at(59)},
+    {"context_id": "ctx-1", "schema_version": "0.1.1", "decision": "accept", "created_at": b.at(59)},
+]
+
+
+@pytest.mark.parametrize("review", REVIEWS, ids=str)
+@pytest.mark.parametrize("wrapped", [False, True], ids=["object", "list"])
+def test_a_review_beside_a_bundle_is_not_an_envelope(
+    tmp_path: Path, wrapped: bool, review: b.Members
+) -> None:
+    (tmp_path / "turn.json").write_text(json.dumps(b.turn()))
+    before = opened(tmp_path)
+    (tmp_path / "review.json").write_text(json.dumps([review] if wrapped else review))
+    after = opened(tmp_path)
+    assert [each.label for each in after.revisions] == [each.label for each in before.revisions]
+    assert state_of(after) == state_of(before)
+    assert rules(after) == rules(before)
+
+
+def test_a_review_in_the_file_of_a_bundle_is_reported_and_not_an_envelope(tmp_path: Path) -> None:
+    path = b.write(tmp_path / "bundle", b.as_array([*b.turn(), REVIEWS[0]]))
+    source = opened(path)
+    assert len(source.bundle.envelopes) == 1
+    (finding,) = [each for each in source.findings(LENS) if each.rule == "ENV001"]
+    assert "names a context, but has no lifecycle and no index of an envelope" in finding.message
+
+
 @pytest.mark.parametrize(
     "value",
     [
         {"version": 3.0, "memory": {"core": []}, "runtime": {"round": 1}},
         {"item_id": 7, "name": "a shop's item"},
         {"item_id": "x", "price": 3},
+        {"event_id": 7, "time": "noon"},
+        *REVIEWS,
         {"id": "x", "content": "y"},
         [{"user": "x"}],
         [],

@@ -9,8 +9,14 @@ from collections.abc import Iterator
 
 from ctxview.analysis.wording import excerpt, listed
 from ctxview.core.findings import Hit, Severity, rule
-from ctxview.formats.envelope.model import EnvelopeRecords, Record, text
-from ctxview.formats.envelope.outcomes import is_redacted
+from ctxview.formats.envelope.model import EnvelopeRecords, Record, RecordReference, text
+from ctxview.formats.envelope.outcomes import (
+    assembled_targets,
+    injected_targets,
+    injections_by_assembly,
+    is_redacted,
+    items_by_block,
+)
 from ctxview.formats.envelope.profile import Profile
 from ctxview.formats.envelope.references import Digest, RefResolution, resolve_reference
 from ctxview.formats.envelope.rules.lookups import (
@@ -129,11 +135,13 @@ def assembled_unselected(records: EnvelopeRecords, profile: Profile) -> Iterator
 
 @rule("ENV056", name="not-for-this-target", severity=Severity.ERROR)
 def not_for_this_target(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
-    """An assembly holds an item that its target may not see.
+    """An assembly or an injection shows an item to a target that may not see it.
 
     ## Why
     An item's visibility lists who may see it. An item for a tool alone must not be in an
-    assembly for the model. Items without a visibility are not checked.
+    assembly for the model. The targets of an assembly are its `target` and everyone in its `visibility` and
+    that of the block; those of an injection likewise. An item that only `source_item_refs` names is checked
+    too. Items without a visibility are not checked.
     ## Bad
     assembly-model.ordered_blocks[1].item_refs = ["item-log"]
     ## Good
@@ -143,17 +151,25 @@ def not_for_this_target(records: EnvelopeRecords, profile: Profile) -> Iterator[
     ## Source
     Agent Context draft, item contract and visibility targets.
     """
+    injections = injections_by_assembly(records)
     for assembly in records.of(RecordKind.ASSEMBLY):
-        target = assembly.text("target")
-        for block in blocks(assembly) if target else ():
-            for reference in block.refs or ():
-                item = records.resolve(reference)
-                allowed = item.value.get("visibility") if item is not None else None
-                if item is None or not isinstance(allowed, list) or target in allowed:
-                    continue
-                who = listed(item.texts("visibility")) or "no target"
-                message = f"{label(item)} may be seen by {who}, but {id_of(assembly)} is for"
-                yield Hit(reference.origin, f"{message} {excerpt(target or '')}")
+        shown_by = [
+            (id_of(each), "shows it to", injected_targets(each, assembly))
+            for each in injections.get(assembly, ())
+        ]
+        for index, reference in _held(assembly):
+            item = records.resolve(reference)
+            allowed = item.value.get("visibility") if item is not None else None
+            if item is None or not isinstance(allowed, list):
+                continue
+            who = listed(item.texts("visibility")) or "no target"
+            made_for = (id_of(assembly), "is for", assembled_targets(assembly, index))
+            known = {"", *item.texts("visibility")}
+            for holder, verb, targets in (made_for, *shown_by):
+                if others := [each for each in targets if each not in known]:
+                    known.update(others)
+                    message = f"{label(item)} may be seen by {who}, but {holder} {verb} {listed(others)}"
+                    yield Hit(reference.origin, message)
 
 
 @rule("ENV062", name="no-source", severity=Severity.WARNING)
@@ -217,6 +233,14 @@ def wrong_hash(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
         if content is not None and _contradicts(injection.text("hash"), content):
             message = f"the hash of the injection {id_of(injection)} is not that of its text"
             yield Hit(injection.origin("hash"), message)
+
+
+def _held(assembly: Record) -> Iterator[tuple[int | None, RecordReference]]:
+    """Yield the items of an assembly with their block, then those that only its list of sources names."""
+    held = items_by_block(assembly)
+    yield from ((index, each) for index, references in held.items() for each in references)
+    known = {each.id for references in held.values() for each in references}
+    yield from ((None, each) for each in assembly.refs("source_item_refs") if each.id not in known)
 
 
 def _traceable(records: EnvelopeRecords, item: Record) -> bool:

@@ -11,7 +11,13 @@ from ctxview.analysis.wording import excerpt, listed
 from ctxview.core.findings import Hit, Severity, rule
 from ctxview.formats.envelope.model import EnvelopeRecords, Record, count, text
 from ctxview.formats.envelope.profile import Profile
-from ctxview.formats.envelope.rules.lookups import id_of, omissions, truncations
+from ctxview.formats.envelope.rules.lookups import (
+    assembled_items,
+    blocks,
+    id_of,
+    omissions,
+    truncations,
+)
 from ctxview.formats.envelope.vocabulary import RecordKind
 from ctxview.formats.envelope.word_lists import FITTING_DIMENSION, SIZE_KEYS, SIZE_OMISSIONS
 
@@ -80,32 +86,33 @@ def unfitting_dimension(record: Record, profile: Profile) -> Iterator[Hit]:
 
 
 @rule("ENV045", name="over-budget", severity=Severity.WARNING)
-def over_budget(record: Record, profile: Profile) -> Iterator[Hit]:
+def over_budget(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
     """More was used than the limit allows and no record says what was cut, or the reserve exceeds the limit.
 
     ## Why
     Something was then cut off, left out or rejected without a record. A truncation record on the
-    budget or on one of its segments explains it.
+    budget or on one of its segments explains it. So does an omission for its size in a selection with this
+    budget, unless the blocks assembled under the budget hold more than the limit all the same.
     ## Bad
-    budget-model.actual_tokens = 700
+    budget-tool.actual_tokens = 700
     ## Good
     budget-model.actual_tokens = 700
-    budget-model.truncation_records = [{"item_ref": "item-plan", "removed_tokens": 100}]
     ## Fix
     Find out what the target really got, and record what was truncated or omitted.
     ## Source
     Agent Context draft, runtime profile ACTX-AR-BUDGET-001.
     """
-    if record.kind is not RecordKind.BUDGET:
-        return
-    for dimension in _exceeded(record) if not truncations(record) else ():
-        used, limit = record.count(f"actual_{dimension}"), record.count(f"max_{dimension}")
-        message = f"{used} {dimension} were used of {limit}, and no truncation record explains it"
-        yield Hit(record.origin(f"actual_{dimension}"), message)
-    reserved, limit = record.count("reserved_tokens"), record.count("max_tokens")
-    if reserved is not None and limit is not None and reserved > limit:
-        message = f"{reserved} tokens are reserved of a budget of {limit}"
-        yield Hit(record.origin("reserved_tokens"), message)
+    for budget in records.of(RecordKind.BUDGET):
+        for dimension in _exceeded(budget) if not truncations(budget) else ():
+            used, limit = budget.count(f"actual_{dimension}"), budget.count(f"max_{dimension}")
+            if _assembled(records, budget, dimension) <= (limit or 0) and _has_left_out(records, budget):
+                continue
+            message = f"{used} {dimension} were used of {limit}, and no truncation or omission explains it"
+            yield Hit(budget.origin(f"actual_{dimension}"), message)
+        reserved, limit = budget.count("reserved_tokens"), budget.count("max_tokens")
+        if reserved is not None and limit is not None and reserved > limit:
+            message = f"{reserved} tokens are reserved of a budget of {limit}"
+            yield Hit(budget.origin("reserved_tokens"), message)
 
 
 @rule("ENV051", name="unbacked-strategy", severity=Severity.WARNING)
@@ -166,7 +173,7 @@ def limit_without_budget(records: EnvelopeRecords, profile: Profile) -> Iterator
     )
     if records.envelope is None or records.of(RecordKind.BUDGET) or refers:
         return
-    for reference in omissions(records, *SIZE_OMISSIONS):
+    for reference in omissions(records.of(RecordKind.SELECTION), *SIZE_OMISSIONS):
         reason = excerpt(text(reference.members.get("reason")) or "")
         message = f"{excerpt(reference.id or 'an item')} was left out for {reason}, but there is no budget"
         yield Hit(reference.origin, message)
@@ -199,10 +206,21 @@ def _is_full(records: EnvelopeRecords, budget: Record) -> bool:
         used, limit = budget.count(f"actual_{dimension}"), budget.count(f"max_{dimension}")
         if used is not None and limit is not None and used >= limit:
             return True
-    if truncations(budget):
-        return True
-    left_out = omissions(records, *SIZE_OMISSIONS)
-    return any(budget in records.targets_of(each.holder.refs("budget_ref")) for each in left_out)
+    return bool(truncations(budget)) or _has_left_out(records, budget)
+
+
+def _assembled(records: EnvelopeRecords, budget: Record, dimension: str) -> int:
+    """How much the blocks assembled under a budget hold at least; 0 where it is unknown."""
+    under = records.under_budget(RecordKind.ASSEMBLY, budget)
+    if dimension == "items":
+        return len({name for each in under for name in assembled_items(each)})
+    parts = [part for each in under for part in blocks(each)] if dimension == "tokens" else []
+    return sum(part.count("token_estimate") or 0 for part in parts)
+
+
+def _has_left_out(records: EnvelopeRecords, budget: Record) -> bool:
+    """Whether a selection with this budget left something out for its size."""
+    return any(omissions(records.under_budget(RecordKind.SELECTION, budget), *SIZE_OMISSIONS))
 
 
 def _why_unbacked(records: EnvelopeRecords, budget: Record, strategy: str) -> str | None:

@@ -114,7 +114,7 @@ def unexplained_compaction(records: EnvelopeRecords, profile: Profile) -> Iterat
     ## Good
     compaction-1.loss_notes = []
     ## Fix
-    Add the missing fields; `refresh_policy` belongs to the summary.
+    Add the missing fields; `refresh_policy` belongs to the summary, also where the summary is an item.
     ## Source
     Agent Context draft, compaction contract and acceptance scenario 3.
     """
@@ -124,7 +124,8 @@ def unexplained_compaction(records: EnvelopeRecords, profile: Profile) -> Iterat
         if lacks:
             yield Hit(compaction.origin(), f"the compaction {id_of(compaction)} has no {listed(lacks)}")
         for summary in records.targets_of(compaction.refs("summary_ref")):
-            if summary.kind is RecordKind.SUMMARY and is_blank(summary.value.get("refresh_policy")):
+            homes = (summary.value, summary.object("metadata"))
+            if all(is_blank(home.get("refresh_policy")) for home in homes):
                 message = f"the summary {id_of(summary)} of {id_of(compaction)} has no refresh_policy"
                 yield Hit(summary.origin(), f"{message}: it is unknown when it is out of date")
 

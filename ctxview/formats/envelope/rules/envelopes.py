@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ctxview.analysis.wording import excerpt, listed, quoted
+from ctxview.analysis.wording import counted, excerpt, listed, quoted
 from ctxview.core.findings import Hit, Severity, rule
 from ctxview.files.strict_json.values import same_value
 from ctxview.formats.envelope.bundle import revision_of
 from ctxview.formats.envelope.model import EnvelopeRecords, Record
-from ctxview.formats.envelope.outcomes import Outcome, is_redacted, outcomes
+from ctxview.formats.envelope.outcomes import Outcome, is_redacted, outcome_key, outcomes
 from ctxview.formats.envelope.profile import Profile
 from ctxview.formats.envelope.references import RefResolution, resolve_reference
 from ctxview.formats.envelope.rules.lookups import ids, label, summary_ids
@@ -32,6 +32,19 @@ INDIRECT = (
     ("compaction_refs", "summary_ref", "item_refs"),
 )
 """Records that an envelope reaches through another: its field, the other's field, and the proper list."""
+HOMES = {
+    RecordKind.SURFACE: "surface_refs",
+    RecordKind.SELECTION: "selection_refs",
+    RecordKind.BUDGET: "budget_ref",
+    RecordKind.ASSEMBLY: "assembly_refs",
+    RecordKind.INJECTION: "injection_refs",
+    RecordKind.ITEM: "item_refs",
+    RecordKind.SUMMARY: "item_refs",
+    RecordKind.SOURCE: "surface_refs",
+}
+"""The field of an envelope that leads to the records of a kind; ENV017 checks gaps and compactions."""
+LISTED = (("compaction_refs", RecordKind.COMPACTION), ("missing_context_refs", RecordKind.MISSING))
+"""The lists that name every record of a kind."""
 SUMMARY_KINDS = ("computed_summary", "thread_summary")
 
 
@@ -72,13 +85,12 @@ def lifecycle_without_evidence(records: EnvelopeRecords, profile: Profile) -> It
 
     ## Why
     Being injected means that an injection took place, and its record says where and for whom. Without
-    it the state is only a claim. The states are not inferred from each other: each has its own evidence.
+    it the state is only a claim. The states are not inferred from each other: each has its own evidence. A
+    record that only happens to be in the same file or folder is not evidence: the envelope must lead to it.
     ## Bad
-    injection-model (absent)
-    injection-tool (absent)
     ctx-1.injection_refs = []
     ## Good
-    ctx-1.injection_refs = []
+    ctx-1.injection_refs = ["injection-model"]
     ## Fix
     Add the record of the step, or set the lifecycle back to what there is evidence for.
     ## Source
@@ -89,19 +101,24 @@ def lifecycle_without_evidence(records: EnvelopeRecords, profile: Profile) -> It
     if envelope is None or state not in EVIDENCE:
         return
     field, kind = EVIDENCE[state]
-    if not envelope.refs(field) and not records.of(kind):
-        message = f"{label(envelope)} is {state}, but there is no {kind} and {field} names none"
-        yield Hit(envelope.origin("lifecycle"), message)
+    if envelope.refs(field) or any(each.kind is kind for each in records.reached):
+        return
+    message = f"{label(envelope)} is {state}, but there is no {kind} and {field} names none"
+    if unlisted := records.of(kind):
+        message = f"{label(envelope)} is {state}, but {field} names no {kind}"
+        message += f"; nothing in the envelope leads to {listed(map(outcome_key, unlisted))}"
+    yield Hit(envelope.origin("lifecycle"), message)
 
 
 @rule("ENV016", name="reached-but-not-listed", severity=Severity.INFO)
 def reached_but_not_listed(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
-    """A record is reached only through another one; the envelope itself does not list it.
+    """The envelope does not list a record: it is reached only through another one, or not at all.
 
     ## Why
     The envelope is the index of its snapshot. A program that collects the records it lists, to send or to
     keep them, leaves out the surface of a selection, the assembly of an injection or the summary of a
-    compaction that are not on its lists.
+    compaction that are not on its lists. A record to which nothing in the envelope leads is shown with it
+    only because it is in the same file or folder.
     ## Bad
     ctx-1.surface_refs = []
     ## Good
@@ -121,15 +138,22 @@ def reached_but_not_listed(records: EnvelopeRecords, profile: Profile) -> Iterat
                 if name not in present:
                     message = f"{label(envelope)} reaches {excerpt(name)} only through {label(record)}"
                     yield Hit(envelope.origin(home), f"{message}; it is not in {home}")
+    reached = {(each.kind, each.id) for each in records.reached}
+    for kind, home in HOMES.items():
+        if stray := [each for each in records.of(kind) if (each.kind, each.id) not in reached]:
+            names = listed(map(outcome_key, stray))
+            message = f"nothing in {label(envelope)} leads to {counted(len(stray), kind.value)}: {names}"
+            yield Hit(envelope.origin(home), message)
 
 
 @rule("ENV017", name="missing-reference-list", severity=Severity.WARNING)
 def missing_reference_list(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
-    """Something affected the snapshot that the envelope has a list for, and the list is empty.
+    """Something affected the snapshot that the envelope has a list for, and the list does not name it.
 
     ## Why
     Compactions, known gaps, policies behind redactions, and evidence of reviews and exports are listed only
-    when there are any. A reader who finds no list believes that there were none.
+    when there are any. A reader who finds no list, or a list without one of them, believes that it was not
+    there. Policies and evidence are elsewhere: for them the list must only name something.
     ## Bad
     ctx-1.compaction_refs = (absent)
     ## Good
@@ -145,6 +169,12 @@ def missing_reference_list(records: EnvelopeRecords, profile: Profile) -> Iterat
     for field, why in _expected_lists(records, envelope):
         if not envelope.refs(field):
             yield Hit(envelope.origin(field), f"{label(envelope)} has no {field}, although {why}")
+    for field, kind in LISTED:
+        present = frozenset(ids(envelope.refs(field)))
+        unlisted = [each for each in records.of(kind) if each.id not in present]
+        if unlisted and envelope.refs(field):
+            names = listed(map(outcome_key, unlisted))
+            yield Hit(envelope.origin(field), f"{field} of {label(envelope)} does not name {names}")
 
 
 @rule("ENV019", name="snapshot-changed", severity=Severity.ERROR)
@@ -211,10 +241,7 @@ def _was_used(outcome: Outcome) -> bool:
 
 def _expected_lists(records: EnvelopeRecords, envelope: Record) -> Iterator[tuple[str, str]]:
     """Yield the lists that should name something, and why."""
-    for field, kind in (
-        ("compaction_refs", RecordKind.COMPACTION),
-        ("missing_context_refs", RecordKind.MISSING),
-    ):
+    for field, kind in LISTED:
         if found := records.of(kind):
             yield field, f"there is {label(found[0])}"
     redacted = (each for each in records.records if is_redacted(each.text("redaction_state")))

@@ -6,6 +6,7 @@ Examples change a sound bundle, as in `shape`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 
 from ctxview.analysis.rfc3339 import parse_time
 from ctxview.analysis.wording import excerpt, listed
@@ -33,6 +34,7 @@ RUNTIME_IDS = (
     "evidence",
 )
 """The runtime ids of an event, each in a field `…_id`."""
+ANY = ""
 OF_A_TURN = ("session", "thread", "turn")
 OF_AN_ATTEMPT = ("task", "run", "attempt")
 
@@ -57,21 +59,18 @@ def never_started(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
     if records.envelope is None and len(records.of(RecordKind.EVENT)) == 1:
         return
     for what in ("selection", "compaction"):
-        started: dict[str | None, list[Record]] = {}
-        for event in _events(records, f"context.{what}.started"):
-            started.setdefault(event.text("subject"), []).append(event)
+        first = _first_starts(_events(records, f"context.{what}.started"))
         for completed in _events(records, f"context.{what}.completed"):
             subject, when = completed.text("subject"), parse_time(completed.text("time"))
-            every = [each for events in started.values() for each in events] if subject is None else ()
-            fitting = [*started.get(subject, ()), *started.get(None, ()), *every]
-            begun = [parse_time(each.text("time")) for each in fitting]
+            # A start without a subject fits every end, and an end without a subject every start.
+            fitting = [first[key] for key in ((subject, None) if subject else (ANY,)) if key in first]
             of = f" of {excerpt(subject)}" if subject else ""
             if not fitting:
                 message = f"the {what}{of} is completed by {id_of(completed)}, but never started"
                 yield Hit(completed.origin("event_type"), message)
-            elif when is not None and all(each is not None and each > when for each in begun):
+            elif when is not None and all(begun is not None and begun > when for begun, _ in fitting):
                 message = f"the {what}{of} is completed by {id_of(completed)} before"
-                yield Hit(completed.origin("time"), f"{message} {id_of(fitting[0])} says that it started")
+                yield Hit(completed.origin("time"), f"{message} {id_of(fitting[0][1])} says that it started")
 
 
 @rule("ENV083", name="events-disagree", severity=Severity.WARNING)
@@ -103,16 +102,16 @@ def events_disagree(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]
                 item.origin("redaction_state"),
                 f"{label(item)} is {excerpt(state or '')}, but no event says that it was redacted",
             )
-        for event in about if state == "none" else ():
-            message = f"{label(event)} says that {id_of(item)} was redacted, but its redaction_state is none"
-            yield Hit(event.origin("subject"), message)
+        for event in about if not is_redacted(state) else ():
+            message = f"{label(event)} says that {id_of(item)} was redacted, but its redaction_state is"
+            yield Hit(event.origin("subject"), f"{message} {state or 'absent'}")
     for gap in records.of(RecordKind.MISSING):
         status, about = gap.text("status"), resolutions.get(gap.id, ()) if gap.id else ()
         if status == "resolved" and not about and None not in resolutions:
             yield Hit(gap.origin("status"), f"the gap {id_of(gap)} is resolved, but no event says so")
-        for event in about if status not in (None, "resolved") else ():
+        for event in about if status != "resolved" else ():
             message = f"{label(event)} says that the gap {id_of(gap)} is resolved, but its status is"
-            yield Hit(event.origin("subject"), f"{message} {excerpt(status or '')}")
+            yield Hit(event.origin("subject"), f"{message} {excerpt(status or 'absent')}")
 
 
 @rule("ENV084", name="other-runtime", severity=Severity.WARNING)
@@ -249,6 +248,21 @@ def _named(value: JsonValue) -> Iterator[tuple[str, str]]:
 
 def _events(records: EnvelopeRecords, type_: str) -> list[Record]:
     return [each for each in records.of(RecordKind.EVENT) if each.text("event_type") == type_]
+
+
+def _first_starts(events: Sequence[Record]) -> Mapping[str | None, tuple[datetime | None, Record]]:
+    """The first start of each subject with its time, and under `ANY` the first of all.
+
+    A start without a time that can be read might be the first one.
+    """
+    found: dict[str | None, tuple[datetime | None, Record]] = {}
+    for event in events:
+        begun = parse_time(event.text("time"))
+        for key in {event.text("subject"), ANY}:
+            known = found.setdefault(key, (begun, event))
+            if known[0] is not None and (begun is None or begun < known[0]):
+                found[key] = (begun, event)
+    return found
 
 
 def _by_name(events: Sequence[Record]) -> Mapping[str | None, Sequence[Record]]:

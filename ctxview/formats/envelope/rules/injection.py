@@ -6,11 +6,18 @@ Examples change a sound bundle, as in `shape`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 
 from ctxview.analysis.wording import counted, excerpt, listed
 from ctxview.core.findings import Hit, Severity, rule
 from ctxview.formats.envelope.model import EnvelopeRecords, Record
-from ctxview.formats.envelope.outcomes import Outcome, outcomes
+from ctxview.formats.envelope.outcomes import (
+    Outcome,
+    injected_targets,
+    injections_by_assembly,
+    items_by_block,
+    outcomes,
+)
 from ctxview.formats.envelope.profile import Profile
 from ctxview.formats.envelope.rules.lookups import id_of, ids, label
 from ctxview.formats.envelope.vocabulary import TARGETS, RecordKind
@@ -145,7 +152,8 @@ def tool_only(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
 
     ## Why
     Context for a tool has an injection of its own; the model gets the tool's result, not the tool's
-    context. Where nothing was injected yet, nothing is known.
+    context. Checked are items that a tool may see and the model may not, in the blocks and in the
+    `source_item_refs` of an assembly. Where nothing was injected yet, nothing is known.
     ## Bad
     injection-tool.target = "model"
     ## Good
@@ -157,15 +165,22 @@ def tool_only(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
     """
     if not records.of(RecordKind.INJECTION):
         return
-    for outcome in outcomes(records).values():
+    shown: dict[str, dict[str, Record]] = {}
+    for assembly, injections in injections_by_assembly(records).items():
+        names = ids((*assembly.refs("source_item_refs"), *chain(*items_by_block(assembly).values())))
+        for injection in injections:
+            for target in injected_targets(injection, assembly):
+                shown.setdefault(target, {}).update(dict.fromkeys(names, injection))
+    for name, outcome in outcomes(records).items():
         item = outcome.item
-        if item is None or item.value.get("visibility") != ["tool"]:
+        allowed = item.texts("visibility") if item is not None else ()
+        if item is None or "tool" not in allowed or "model" in allowed:
             continue
-        for shown_by in outcome.injected:
-            if shown_by.target == "model":
-                message = f"{label(item)} is for tools alone, but was shown to the model"
-                yield Hit(item.origin("visibility"), f"{message} by {id_of(shown_by.injection)}")
-        if outcome.selected_by and all(each.target != "tool" for each in outcome.injected):
+        if (by := shown.get("model", {}).get(name)) is not None:
+            message = f"{label(item)} is for tools and not for the model, but was shown to the model"
+            yield Hit(item.origin("visibility"), f"{message} by {id_of(by)}")
+        is_for_tools_alone = {*allowed} == {"tool"}
+        if is_for_tools_alone and outcome.selected_by and name not in shown.get("tool", {}):
             message = (
                 f"{label(item)} is for tools alone and was selected, but no injection brings it to a tool"
             )

@@ -5,8 +5,10 @@ A lookup returns None where the records do not say; nothing is reported here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -16,12 +18,21 @@ from ctxview.core.origin import JsonValue, Origin
 from ctxview.files.strict_json.values import path_keys, walk
 from ctxview.formats.envelope.model import EnvelopeRecords, Record, RecordReference, count, text
 from ctxview.formats.envelope.vocabulary import RecordKind
-from ctxview.formats.envelope.word_lists import FRESH
+from ctxview.formats.envelope.word_lists import (
+    APPROVAL_KEYS,
+    APPROVAL_WORDS,
+    FRESH,
+    OUTCOME_EVENTS,
+    OUTCOME_OF,
+    OUTCOME_WORDS,
+)
 
 Path: TypeAlias = tuple[str | int, ...]
 Value: TypeAlias = JsonValue | Mapping[str, JsonValue]
 DEEPEST = 60
 """How deep rules look into a value: no real record is deeper, but a hostile one may be."""
+_OUTCOME = re.compile(rf"(?:is_|has_)?(?:{'|'.join(OUTCOME_OF)})_(?:{'|'.join(OUTCOME_WORDS)})")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 class SizedPart(Struct, frozen=True):
@@ -94,12 +105,6 @@ def assembled_items(assembly: Record) -> tuple[str, ...]:
     return ids(each for block in blocks(assembly) for each in block.refs or ())
 
 
-def assemblies_under(records: EnvelopeRecords, budget: Record) -> tuple[Record, ...]:
-    """The assemblies that name a budget."""
-    found = records.of(RecordKind.ASSEMBLY)
-    return tuple(each for each in found if budget in records.targets_of(each.refs("budget_ref")))
-
-
 def selected(records: EnvelopeRecords) -> frozenset[str] | None:
     """The ids of all selected items; None when no selection lists any."""
     selections = [each for each in records.of(RecordKind.SELECTION) if "selected_item_refs" in each.value]
@@ -115,9 +120,9 @@ def summary_ids(records: EnvelopeRecords) -> frozenset[str]:
     return frozenset((*summaries, *made))
 
 
-def omissions(records: EnvelopeRecords, *reasons: str) -> Iterator[RecordReference]:
+def omissions(selections: Iterable[Record], *reasons: str) -> Iterator[RecordReference]:
     """Yield the omissions with one of these reasons."""
-    for selection in records.of(RecordKind.SELECTION):
+    for selection in selections:
         for reference in selection.refs("omitted_item_refs"):
             if reference.members.get("reason") in reasons:
                 yield reference
@@ -148,6 +153,36 @@ def member_strings(value: Value) -> Iterator[tuple[Path, str]]:
             yield path, found
 
 
+def approves(key: str, value: Value) -> bool:
+    """Whether a member grants a permission: it has a name such as `approved`, and its value says yes."""
+    if key not in APPROVAL_KEYS:
+        return False
+    word = value.strip().casefold() if isinstance(value, str) else ""
+    return value is True or word in (*APPROVAL_WORDS, "yes", "true") or (key.endswith("_by") and word != "")
+
+
+def is_approval_word(value: Value) -> bool:
+    return isinstance(value, str) and value.strip().casefold() in APPROVAL_WORDS
+
+
+# The same names occur in every record.
+@lru_cache(maxsize=4096)
+def names_an_outcome(name: str) -> bool:
+    """Whether a name such as `turn_status` or `toolSucceeded` states an outcome."""
+    return _OUTCOME.fullmatch(snake_case(name)) is not None
+
+
+def is_outcome_event(type_: str) -> bool:
+    """Whether an event type states an outcome: `turn.…`, or `….turn.completed` anywhere in it."""
+    parts = type_.lower().split(".")
+    pairs = (f"{one}_{two}" for one, two in pairwise(parts))
+    return type_.lower().startswith(OUTCOME_EVENTS) or any(map(names_an_outcome, (*parts, *pairs)))
+
+
+def snake_case(name: str) -> str:
+    return _HUMP.sub("_", name).lower().replace("-", "_")
+
+
 def is_blank(value: JsonValue) -> bool:
     """Whether a value is absent, empty, or only spaces."""
     return value is None or value in ({}, []) or (isinstance(value, str) and not value.strip())
@@ -158,6 +193,8 @@ class ReasonEvidence:
 
     def __init__(self, records: EnvelopeRecords) -> None:
         self._records = records
+        # Without an envelope, the record that supports a reason may be elsewhere.
+        self._is_part = records.envelope is None
 
     def why_not(self, selection: Record, omission: RecordReference, reason: str) -> str | None:
         """Why the records do not support `reason`, as the end of a sentence, or None."""
@@ -165,11 +202,13 @@ class ReasonEvidence:
             case "budget_limit":
                 homes = (selection.value, omission.members)
                 is_named = not all(is_blank(each.get("budget_ref")) for each in homes)
-                return None if is_named else "no budget_ref names the budget"
+                return None if is_named or self._is_part else "no budget_ref names the budget"
             case "superseded_by_summary":
-                return None if omission.id in self._covered else "no compaction or summary covers it"
+                is_covered = omission.id in self._covered
+                return None if is_covered or self._is_part else "no compaction or summary covers it"
             case "policy_blocked" | "permission_missing":
-                return None if self._has_policy(selection, omission) else "no policy and no gap says so"
+                has_policy = self._has_policy(selection, omission)
+                return None if has_policy or self._is_part else "no policy and no gap says so"
             case "not_visible_to_target":
                 return self._why_visible(selection, omission)
             case "stale":

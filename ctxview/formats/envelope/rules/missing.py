@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ctxview.analysis.wording import excerpt, listed
+from ctxview.analysis.wording import excerpt, json_excerpt, listed
 from ctxview.core.findings import Hit, Severity, rule
-from ctxview.formats.envelope.model import EnvelopeRecords, Record
+from ctxview.formats.envelope.model import EnvelopeRecords, Record, text
 from ctxview.formats.envelope.profile import Profile
-from ctxview.formats.envelope.rules.lookups import Value, id_of, is_blank, members
-from ctxview.formats.envelope.vocabulary import OPEN_GAP, RecordKind
+from ctxview.formats.envelope.rules.lookups import approves, id_of, is_approval_word, is_blank, members
+from ctxview.formats.envelope.vocabulary import CLOSED_GAP, RecordKind
 from ctxview.formats.envelope.word_lists import (
     ACTION_KEYS,
-    APPROVAL_KEYS,
-    APPROVAL_WORDS,
     OWNER_KEYS,
     SAFE_SUMMARY_KEYS,
     STATE_KEYS,
@@ -106,7 +104,8 @@ def injected_with_blocking_gap(records: EnvelopeRecords, profile: Profile) -> It
 
     ## Why
     The target works without something that it must not work without. The records themselves are correct, so
-    it is only a warning, but the most important one. A gap is open until it is resolved, declined or expired.
+    it is only a warning, but the most important one. A gap is open until it is resolved, declined or expired;
+    one whose status is absent or unknown is open.
     ## Bad
     missing-1.severity = "blocking"
     ## Good
@@ -122,11 +121,12 @@ def injected_with_blocking_gap(records: EnvelopeRecords, profile: Profile) -> It
     if lifecycle != "injected" and not records.of(RecordKind.INJECTION):
         return
     for gap in records.of(RecordKind.MISSING):
-        status = gap.text("status")
-        if gap.text("severity") == "blocking" and status in OPEN_GAP:
+        if gap.text("severity") == "blocking" and gap.text("status") not in CLOSED_GAP:
+            status = gap.value.get("status")
+            state = "open" if status is None else excerpt(text(status) or json_excerpt(status))
             actions = "; ".join(excerpt(each, _WHOLE) for each in gap.texts("blocked_actions"))
             waits = f"; it blocks: {actions}" if actions else ""
-            message = f"BLOCKING: the context was injected while the gap {id_of(gap)} is {status}{waits}"
+            message = f"BLOCKING: the context was injected while the gap {id_of(gap)} is {state}{waits}"
             yield Hit(gap.origin("severity"), message)
 
 
@@ -151,7 +151,7 @@ def gap_as_approval(record: Record, profile: Profile) -> Iterator[Hit]:
         return
     for path, value in members(record.value):
         key = str(path[-1]).casefold()
-        if _approves(key, value):
+        if approves(key, value) or (key in STATE_KEYS and is_approval_word(value)):
             yield Hit(
                 record.origin(*path),
                 f"{excerpt(key)} makes the gap {id_of(record)} an approval, which a gap cannot be",
@@ -175,7 +175,7 @@ def gap_without_owner(record: Record, profile: Profile) -> Iterator[Hit]:
     ## Source
     Agent Context draft, runtime profile ACTX-AR-MISSING-001. The names of the fields are ours.
     """
-    if record.kind is not RecordKind.MISSING or record.text("status") not in OPEN_GAP:
+    if record.kind is not RecordKind.MISSING or record.text("status") in CLOSED_GAP:
         return
     wanted: Mapping[str, tuple[str, ...]] = {
         "owner": OWNER_KEYS,
@@ -190,12 +190,3 @@ def gap_without_owner(record: Record, profile: Profile) -> Iterator[Hit]:
     ]
     if lacks:
         yield Hit(record.origin(), f"the gap {id_of(record)} names no {listed(lacks)}")
-
-
-def _approves(key: str, value: Value) -> bool:
-    word = value.strip().casefold() if isinstance(value, str) else ""
-    if key in STATE_KEYS:
-        return word in APPROVAL_WORDS
-    if key not in APPROVAL_KEYS:
-        return False
-    return value is True or word in (*APPROVAL_WORDS, "yes", "true") or (key.endswith("_by") and bool(word))

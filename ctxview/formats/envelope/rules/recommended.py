@@ -13,9 +13,8 @@ from ctxview.core.origin import JsonValue
 from ctxview.formats.envelope.field_specs import BLOCK, FIELDS, SEGMENT, FieldNeed, FieldSpec, FieldType
 from ctxview.formats.envelope.model import Record, text
 from ctxview.formats.envelope.profile import Profile
-from ctxview.formats.envelope.rules.lookups import label
+from ctxview.formats.envelope.rules.lookups import is_outcome_event, label
 from ctxview.formats.envelope.vocabulary import KNOWN, RecordKind, WordList
-from ctxview.formats.envelope.word_lists import OUTCOME_EVENTS
 
 Path = tuple[str | int, ...]
 WITHOUT_SCHEMA = (RecordKind.INJECTION, RecordKind.SUMMARY)
@@ -192,6 +191,6 @@ def _words_of_fields(
         value = members.get(name)
         entries = value if spec.type is FieldType.TEXTS and isinstance(value, list) else [value]
         for at, each in enumerate(entries):
-            if isinstance(each, str) and not (name == "event_type" and each.startswith(OUTCOME_EVENTS)):
+            if isinstance(each, str) and not (name == "event_type" and is_outcome_event(each)):
                 place = (name, at) if isinstance(value, list) else (name,)
                 yield (*above, *place), f"{label}{name}", spec.words, each

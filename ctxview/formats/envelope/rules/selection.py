@@ -141,7 +141,8 @@ def unbacked_reason(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]
 
     ## Why
     A reason points at something: a budget, a summary that covers the item, a policy, the visibility or the
-    freshness of the item. Where that is not there, the reason was a guess.
+    freshness of the item. Where that is not there, the reason was a guess. In records without an envelope,
+    a budget, a summary or a policy may be elsewhere and is not missed.
     ## Bad
     selection-1.omitted_item_refs[0] = {"item_ref": "item-old-1", "reason": "stale"}
     ## Good

@@ -45,7 +45,10 @@ def no_record(stray: StrayValue, profile: Profile) -> Iterator[Hit]:
         yield Hit(stray.origin, f"this is {json_excerpt(value)}, not a record")
     else:
         fields = f"; its fields are {listed(value)}" if value else ""
-        yield Hit(stray.origin, f"no id field says what kind of record this is{fields}")
+        message = f"no id field says what kind of record this is{fields}"
+        if OWN_ID[RecordKind.ENVELOPE] in value:
+            message = f"this names a context, but has no lifecycle and no index of an envelope{fields}"
+        yield Hit(stray.origin, message)
 
 
 @rule("ENV002", name="required-field-missing", severity=Severity.ERROR)

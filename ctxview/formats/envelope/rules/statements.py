@@ -5,7 +5,6 @@ Examples change a sound bundle, as in `shape`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from datetime import datetime
 from functools import lru_cache
@@ -18,14 +17,21 @@ from ctxview.formats.envelope.model import EnvelopeRecords, Record, text
 from ctxview.formats.envelope.outcomes import outcomes
 from ctxview.formats.envelope.parser import embedded
 from ctxview.formats.envelope.profile import Profile
-from ctxview.formats.envelope.rules.lookups import DEEPEST, label
+from ctxview.formats.envelope.rules.lookups import (
+    DEEPEST,
+    approves,
+    is_outcome_event,
+    label,
+    names_an_outcome,
+    snake_case,
+)
 from ctxview.formats.envelope.vocabulary import RecordKind
-from ctxview.formats.envelope.word_lists import OUTCOME_EVENTS, OUTCOME_KINDS, OUTCOME_OF, OUTCOME_WORDS
+from ctxview.formats.envelope.word_lists import OUTCOME_KINDS, OUTCOME_OF, OUTCOME_WORDS
 
 QUOTED_MATTER = ("content", "external_mappings", "ranking_signals")
 """Members that hold the words or ids of others, not statements of the record."""
-_OUTCOME = re.compile(rf"(?:is_|has_)?(?:{'|'.join(OUTCOME_OF)})_(?:{'|'.join(OUTCOME_WORDS)})")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+VALIDATION = "validation"
+"""The member in which a record says who approved its own summary, which is not a permission."""
 Path = tuple[str | int, ...]
 
 
@@ -36,8 +42,9 @@ def states_an_outcome(record: Record, profile: Profile) -> Iterator[Hit]:
     ## Why
     The runtime decides that a turn is over, a tool succeeded, where a task stands and what is permitted. A
     context record that says it too will one day say something else, and a reader that trusts it acts on it: a
-    denied tool call runs. An event type of `turn.`, `task.`, `tool.` or `permission.` is an error; a member
-    with such a name, such as `turn_status`, is a warning, because only its name gives it away.
+    denied tool call runs. An event type of `turn.`, `task.`, `tool.` or `permission.`, or one that names such
+    an outcome further on (`context.turn.completed`), is an error. A member such as `turn_status`, `status`
+    inside `turn`, or `approved: true` is a warning, because only its name gives it away.
     ## Bad
     ctx-1.metadata.turn_status = "completed"
     ## Good
@@ -48,7 +55,7 @@ def states_an_outcome(record: Record, profile: Profile) -> Iterator[Hit]:
     Agent Context draft, interoperability contract: the one MUST NOT of the draft. The names are ours.
     """
     kind = record.text("event_type")
-    if kind is not None and kind.lower().startswith(OUTCOME_EVENTS):
+    if kind is not None and is_outcome_event(kind):
         message = f"{label(record)}: {quoted(kind)} may only be said by the runtime, not by a context event"
         yield Hit(record.origin("event_type"), message, Severity.ERROR)
     for path, name in _statements(record):
@@ -88,7 +95,7 @@ def time_order(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
 
 
 def _statements(record: Record) -> Iterator[tuple[Path, str]]:
-    """Yield members that state an outcome by their name, or by the kind of the object that holds them."""
+    """Yield members that state an outcome by their name, or by the name or kind of the object around them."""
     embedded_paths = {
         found[2] for reference in record.references if (found := embedded(reference)) is not None
     }
@@ -101,25 +108,25 @@ def _statements(record: Record) -> Iterator[tuple[Path, str]]:
             )
         if not isinstance(value, dict) or len(path) >= DEEPEST:
             continue
-        about = _snake(text(value.get("kind")) or text(value.get("type")) or "")
+        kind = snake_case(text(value.get("kind")) or text(value.get("type")) or "")
+        holder = next((each for each in reversed(path) if isinstance(each, str)), "")
+        about = kind if kind in OUTCOME_KINDS else holder if _is_outcome_of(holder) else ""
         for name, inner in value.items():
-            if name in QUOTED_MATTER or (*path, name) in embedded_paths:
+            if name in QUOTED_MATTER or (*path, name) in embedded_paths or inner is None:
                 continue
-            is_about = about in OUTCOME_KINDS and _snake(name) in OUTCOME_WORDS
-            if inner is not None and (is_about or _names_an_outcome(name)):
+            is_about = about != "" and snake_case(name) in OUTCOME_WORDS
+            permits = VALIDATION not in path and approves(snake_case(name), inner)
+            if is_about or permits or names_an_outcome(name):
                 yield (*path, name), f"{about} {name}" if is_about else name
             elif isinstance(inner, dict | list):
                 waiting.append(((*path, name), inner))
 
 
-# The same names occur in every record.
 @lru_cache(maxsize=4096)
-def _names_an_outcome(name: str) -> bool:
-    return _OUTCOME.fullmatch(_snake(name)) is not None
-
-
-def _snake(name: str) -> str:
-    return _HUMP.sub("_", name).lower().replace("-", "_")
+def _is_outcome_of(name: str) -> bool:
+    """Whether the states of an object or list with this name belong to the runtime: `turn`, `toolCalls`."""
+    word = snake_case(name)
+    return word in OUTCOME_OF or word.removesuffix("s") in OUTCOME_OF or word == "policies"
 
 
 def _created_at(record: Record) -> datetime | None:

@@ -15,7 +15,6 @@ from ctxview.formats.envelope.profile import Profile
 from ctxview.formats.envelope.rules.lookups import (
     SizedPart,
     assembled_items,
-    assemblies_under,
     blocks,
     id_of,
     member_strings,
@@ -47,7 +46,7 @@ def item_count(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
     """
     for budget in records.of(RecordKind.BUDGET):
         recorded = budget.count("actual_items")
-        under = assemblies_under(records, budget)
+        under = records.under_budget(RecordKind.ASSEMBLY, budget)
         if recorded is None or not under or any(_has_unknown_items(each) for each in under):
             continue
         found = {name for each in under for name in assembled_items(each)}
@@ -77,7 +76,7 @@ def token_sum(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
         total = budget.count("actual_tokens")
         if total is None:
             continue
-        under = assemblies_under(records, budget)
+        under = records.under_budget(RecordKind.ASSEMBLY, budget)
         sums = (
             ("its segments", _sum(segments(budget), "actual_tokens")),
             (

@@ -178,12 +178,10 @@ def _measured(
     return Segment(name, used, None, exact, inputs.counter.name if exact else RECORDED)
 
 
-def _assemblies_under(inputs: EnvelopeStateInputs, budget: Record) -> list[Record]:
+def _assemblies_under(inputs: EnvelopeStateInputs, budget: Record) -> Sequence[Record]:
     """The assemblies that name the budget, else those for its target that name none."""
-    assemblies = inputs.records.of(RecordKind.ASSEMBLY)
-    named = [each for each in assemblies if budget in inputs.records.targets_of(each.refs("budget_ref"))]
-    free = [each for each in assemblies if not each.refs("budget_ref")]
-    return named or [each for each in free if each.text("target") == budget.text("target")]
+    named = inputs.records.under_budget(RecordKind.ASSEMBLY, budget)
+    return named or inputs.free_assemblies.get(budget.text("target"), ())
 
 
 def _unlimited(inputs: EnvelopeStateInputs, record: Record, segments: tuple[Segment, ...]) -> Budget:

@@ -6,6 +6,7 @@ for navigation.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
@@ -127,12 +128,12 @@ class _Flow:
                 yield FlowLink(self._item(outcome.id), self._ids[each.selection], 0, why)
 
     def _to_gaps(self) -> Iterator[FlowLink]:
-        for gap in self._records.of(RecordKind.MISSING):
-            before = [each for each in self._selections if _at(each) <= _at(gap)] or self._selections
-            if before:
-                yield FlowLink(
-                    self._ids[before[-1]], self._ids[gap], 1, self._inputs.mask(gap.text("status") or "")
-                )
+        times = [_at(each) for each in self._selections]
+        for gap in self._records.of(RecordKind.MISSING) if times else ():
+            # The last selection before the gap, or the last of all when none was before it.
+            last = self._selections[bisect_right(times, _at(gap)) - 1]
+            label = self._inputs.mask(gap.text("status") or "")
+            yield FlowLink(self._ids[last], self._ids[gap], 1, label)
 
     def _to_compactions(self) -> Iterator[FlowLink]:
         envelope = self._records.envelope
@@ -245,14 +246,13 @@ def _item_id(name: str) -> str:
 
 def _names(inputs: EnvelopeStateInputs) -> dict[Record, str]:
     """A unique node id for each record: two records may have the same id."""
-    taken: set[str] = set()
+    taken: dict[str, int] = {}
     found = {}
     for record in inputs.records.records:
         name = plain = f"{record.kind.value}:{inputs.mask(outcome_key(record))}"
-        number = 1
         while name in taken:
-            number += 1
-            name = f"{plain} ({number})"
-        taken.add(name)
+            taken[plain] += 1
+            name = f"{plain} ({taken[plain]})"
+        taken[name] = 1
         found[record] = name
     return found

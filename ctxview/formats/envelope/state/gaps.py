@@ -11,10 +11,9 @@ from ctxview.formats.envelope.model import Record, text
 from ctxview.formats.envelope.outcomes import outcome_key, risky_omissions
 from ctxview.formats.envelope.parser import RecordFile
 from ctxview.formats.envelope.state.inputs import EnvelopeStateInputs, spelled_out
-from ctxview.formats.envelope.vocabulary import KNOWN, RecordKind, WordList
+from ctxview.formats.envelope.vocabulary import CLOSED_GAP, KNOWN, RecordKind, WordList
 
 SEVERITIES = tuple(reversed(KNOWN[WordList.SEVERITY]))
-CLOSED = ("resolved", "declined", "expired")
 UNREADABLE = "unreadable"
 MOST_OMISSIONS = 200
 
@@ -26,13 +25,13 @@ def build_gaps(inputs: EnvelopeStateInputs, files: Sequence[RecordFile]) -> tupl
 
 
 def is_open(gap: Record) -> bool:
-    return gap.text("status") not in CLOSED
+    return gap.text("status") not in CLOSED_GAP
 
 
 def _rank(gap: Gap) -> tuple[bool, int, bool]:
     known = gap.severity in SEVERITIES
     place = SEVERITIES.index(gap.severity) if known else len(SEVERITIES)
-    return gap.status in CLOSED, place, gap.status == "omitted"
+    return gap.status in CLOSED_GAP, place, gap.status == "omitted"
 
 
 def _recorded(inputs: EnvelopeStateInputs) -> Iterator[Gap]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from msgspec import Struct
@@ -15,6 +15,7 @@ from ctxview.formats.envelope.forms import envelope_record_form
 from ctxview.formats.envelope.model import EnvelopeRecords, Record
 from ctxview.formats.envelope.outcomes import GONE, Outcome, outcome_key, outcomes
 from ctxview.formats.envelope.references import SiblingFiles
+from ctxview.formats.envelope.vocabulary import RecordKind
 from ctxview.formats.envelope.withheld import WithheldContent, withheld_label
 
 LONGEST_VALUE = 20_000
@@ -35,6 +36,15 @@ class EnvelopeStateInputs(Struct, frozen=True, eq=False, dict=True):
     def record_texts(self) -> dict[Record, str]:
         """The cache of `fields_text`."""
         return {}
+
+    @cached_property
+    def free_assemblies(self) -> Mapping[str | None, Sequence[Record]]:
+        """The assemblies that name no budget, by target."""
+        found: dict[str | None, list[Record]] = {}
+        for assembly in self.records.of(RecordKind.ASSEMBLY):
+            if not assembly.refs("budget_ref"):
+                found.setdefault(assembly.text("target"), []).append(assembly)
+        return found
 
     @cached_property
     def known_outcomes(self) -> Mapping[str, Outcome]:

@@ -82,7 +82,7 @@ class _Refs:
         if self._records.envelope is None:
             return
         for record in self._records.records:
-            if record.kind not in ROOTS and record not in self._reached:
+            if record.kind not in ROOTS and record not in self._records.reached:
                 yield self._record_ref(record, _word(record.kind), RefStatus.ORPHAN, (), record.origin())
 
     # -- one reference -------------------------------------------------------------------------------------
@@ -192,18 +192,6 @@ class _Refs:
         """The sources of items whose content was removed."""
         gone = (each for each in self._records.of(RecordKind.ITEM) if each.text("redaction_state") in GONE)
         return {source for each in gone for source in self._records.targets_of(each.refs("source_refs"))}
-
-    @cached_property
-    def _reached(self) -> set[Record]:
-        """All records that the envelope and the events lead to, directly or not."""
-        waiting = [each for each in self._records.records if each.kind in ROOTS]
-        found = set(waiting)
-        while waiting:
-            for record in self._records.targets_of(waiting.pop().references):
-                if record not in found:
-                    found.add(record)
-                    waiting.append(record)
-        return found
 
     @cached_property
     def _by_name(self) -> Mapping[str, Record]:

@@ -25,6 +25,7 @@ CASES = [
     (66, f'{C}.trigger = "" ¶ {C}.coverage = {{}}', "warning", "has no trigger, coverage", ""),
     (66, f"{S}.refresh_policy = (absent)", "warning", "has no refresh_policy", ""),
     (67, f"{C}.coverage.items_covered = 3", "warning", "3 items covered", "coverage/items_covered"),
+    (66, f'{C}.summary_ref = "item-extra"', "warning", "the summary item-extra of compaction-1 has no", ""),
     (
         67,
         f"{S}.coverage.items_covered = 1",
@@ -74,6 +75,8 @@ NEAR_MISSES = [
     (65, f'{S}.content = (absent) ¶ {S}.redaction_state = "removed"'),
     (65, f'{C}.summary_ref = "item-old-1"'),
     (66, f"{C}.loss_notes = []"),
+    (66, f'{C}.summary_ref = "item-extra" ¶ item-extra.refresh_policy = "weekly"'),
+    (66, f'{C}.summary_ref = "item-extra" ¶ item-extra.metadata.refresh_policy = "weekly"'),
     (66, f"{S} (absent)"),
     (67, f"{C}.coverage = {{}} ¶ {S}.coverage = (absent)"),
     (67, f"{C}.coverage.estimated_tokens_after = 2000"),

@@ -56,6 +56,17 @@ def test_a_state_without_its_record_is_a_warning(state: str, records: list[str],
     assert f"ctx-1 is {state}" in finding.message
 
 
+@pytest.mark.parametrize(("state", "field"), [("injected", "injection_refs"), ("selected", "selection_refs")])
+def test_a_record_that_is_only_in_the_same_file_is_not_evidence(state: str, field: str):
+    (finding,) = rule_findings(15, f'ctx-1.lifecycle = "{state}" ¶ ctx-1.{field} = []')
+    assert f"{field} names no context_" in finding.message
+    assert "nothing in the envelope leads to" in finding.message
+
+
+def test_evidence_that_is_reached_through_another_record_counts():
+    assert rule_findings(15, 'ctx-1.lifecycle = "available" ¶ ctx-1.surface_refs = []') == []
+
+
 @pytest.mark.parametrize("state", ["draft", "expired", "archived", "redacted", "whatever"])
 def test_other_states_need_no_evidence(state: str):
     assert rule_findings(15, f'ctx-1.lifecycle = "{state}" ¶ ctx-1.injection_refs = []') == []
@@ -75,8 +86,41 @@ def test_a_record_that_is_reached_only_indirectly_is_mentioned(change: str, word
     assert finding.severity is Severity.INFO
 
 
-def test_a_record_that_the_envelope_does_not_reach_is_not_reported():
-    assert rule_findings(16, "ctx-1.surface_refs = [] ¶ ctx-1.selection_refs = []") == []
+@pytest.mark.parametrize(
+    ("change", "words", "member"),
+    [
+        (
+            "ctx-1.injection_refs = []",
+            "2 context_injections: injection-model, injection-tool",
+            "injection_refs",
+        ),
+        (
+            'selection-1 += {"selection_id": "selection-2"}',
+            "1 context_selection: selection-2",
+            "selection_refs",
+        ),
+        ('item-plan += {"item_id": "item-new"}', "1 context_item: item-new", "item_refs"),
+        ('budget-tool += {"budget_id": "budget-new"}', "1 context_budget: budget-new", "budget_ref"),
+    ],
+)
+def test_a_record_that_the_envelope_does_not_lead_to_is_mentioned(change: str, words: str, member: str):
+    (finding,) = rule_findings(16, change)
+    assert f"nothing in ctx-1 leads to {words}" in finding.message
+    assert finding.severity is Severity.INFO
+    assert finding.origin.pointer == f"/0/{member}"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        'item-plan += {"item_id": "item-new"} ¶ surface-1.available_item_refs = ["item-new", "item-old-1"]',
+        'item-plan += {"title": "the same id again"}',
+        'window-1 += {"window_id": "window-2"}',
+        'event-1 += {"event_id": "event-20"}',
+    ],
+)
+def test_records_that_are_reached_or_have_no_list_are_not_mentioned(change: str):
+    assert rule_findings(16, change) == []
 
 
 @pytest.mark.parametrize(
@@ -87,6 +131,11 @@ def test_a_record_that_the_envelope_does_not_reach_is_not_reported():
         ("ctx-1.policy_refs = []", "no policy_refs, although item-note is redacted (masked)"),
         ('event-12.event_type = "context.exported"', "event-12 says that it was exported"),
         ('ctx-1.scope = "review"', "its scope is a review"),
+        ('missing-1 += {"missing_id": "missing-2"}', "missing_context_refs of ctx-1 does not name missing-2"),
+        (
+            'compaction-1 += {"compaction_id": "compaction-2"}',
+            "compaction_refs of ctx-1 does not name compaction-2",
+        ),
         ('injection-tool.target = "evidence_export"', "injected for evidence_export"),
     ],
 )
@@ -99,6 +148,7 @@ def test_an_empty_list_that_should_name_something_is_a_warning(change: str, word
     "change",
     [
         "ctx-1.compaction_refs = [] ¶ compaction-1 (absent)",
+        'missing-1 += {"missing_id": "missing-2"} ¶ ctx-1.missing_context_refs = ["missing-2", "missing-1"]',
         'ctx-1.scope = "review" ¶ ctx-1.evidence_refs = ["evidence-1"]',
         'ctx-1.policy_refs = [] ¶ item-note.redaction_state = "unknown" ¶ assembly-model.redaction_state = 0',
     ],

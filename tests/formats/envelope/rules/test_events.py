@@ -19,6 +19,18 @@ CASES = [
     (82, 'event-5.time = "2026-05-11T09:00:06Z"', "before event-5 says that it started", "time"),
     (83, "event-7 (absent)", "item-note is masked, but no event says", "redaction_state"),
     (83, 'event-7.subject = "item-goal"', "event-7 says that item-goal was redacted", "subject"),
+    (
+        83,
+        'event-7.subject = "item-goal" ¶ item-goal.redaction_state = (absent)',
+        "event-7 says that item-goal was redacted, but its redaction_state is absent",
+        "subject",
+    ),
+    (
+        83,
+        'event-9.event_type = "context.missing.resolved" ¶ missing-1.status = (absent)',
+        "event-9 says that the gap missing-1 is resolved, but its status is absent",
+        "subject",
+    ),
     (83, RESOLVED, "the gap missing-1 is resolved, but no event says so", "status"),
     (
         83,

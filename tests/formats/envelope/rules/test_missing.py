@@ -38,6 +38,9 @@ CASES = [
         "BLOCKING: the context was injected while the gap missing-1 is requested; it blocks: publish",
         "severity",
     ),
+    (75, f"{BLOCKING} ¶ {G}.status = (absent)", "warning", "the gap missing-1 is open; it", "severity"),
+    (75, f'{BLOCKING} ¶ {G}.status = "paused"', "warning", "the gap missing-1 is paused", "severity"),
+    (75, f"{BLOCKING} ¶ {G}.status = 3", "warning", "the gap missing-1 is 3", "severity"),
     (75, f'{BLOCKING} ¶ {G}.status = "open" ¶ {G}.blocked_actions = []', "warning", "is open", "severity"),
     (
         75,
@@ -59,6 +62,7 @@ CASES = [
         "resolution_refs/0/decision",
     ),
     (87, f"{G}.owner = (absent)", "info", "names no owner", ""),
+    (87, f'{G}.owner = (absent) ¶ {G}.status = "paused"', "info", "names no owner", ""),
     (
         87,
         f"{G}.requested_action = (absent) ¶ {G}.user_summary = (absent)",

@@ -95,7 +95,7 @@ MUTATIONS: dict[int, tuple[str, set[int]]] = {
     ),
     56: ('item-goal.visibility = ["reviewer"]', set()),
     57: ('injection-tool.assembly_id = "assembly-lost"', {16, 60, 61}),
-    58: ('injection-model.visibility = ["model", "user"]', set()),
+    58: ('injection-model.visibility = ["model", "user"]', {56}),
     59: ('injection-tool.injection_point = "system_prompt"', set()),
     60: (
         (
@@ -121,7 +121,7 @@ MUTATIONS: dict[int, tuple[str, set[int]]] = {
     73: ("missing-1.requested_from = (absent)", {11}),
     74: ('missing-1.status = "resolved" ¶ event-9.event_type = "context.missing.resolved"', set()),
     75: ('missing-1.severity = "blocking"', set()),
-    76: ("missing-1.metadata.consent = true", set()),
+    76: ("missing-1.metadata.consent = true", {20}),
     77: ("item-note.redaction_method = (absent)", set()),
     78: ('item-note.metadata.raw = "write to Ada at 12 Orchard Row"', set()),
     79: ("item-note.original_ref = (absent) ¶ item-note.digest = (absent)", set()),

@@ -20,6 +20,7 @@ REDACTION = (
         ("budget-model.window_segments[1].role = (absent)", "budget-model: segment segment-2 has no role"),
         ("window-1.window_segments[0].order = (absent)", "window-1: segment segment-4 has no order"),
         ("assembly-tool.ordered_blocks[0].block_id = (absent)", "block 1 has no block_id"),
+        ("assembly-tool.ordered_blocks[0].hash = (absent)", "block block-5 has no hash"),
         (f"item-note.metadata.redaction = {REDACTION}}}", "no actor_ref, created_at, replacement_ref"),
         (f"event-7.data.redactions = [{REDACTION}}}]", "redaction record has no actor_ref"),
     ],
@@ -34,6 +35,7 @@ def test_a_listed_field_that_is_absent_is_a_warning(change: str, words: str):
     "change",
     [
         "assembly-tool.ordered_blocks = []",
+        'assembly-tool.ordered_blocks[0].content_ref = "store:5"',
         'budget-model.window_segments = ["x"]',
         "summary-1.loss_notes = []",
         'item-note.metadata.redaction = "none"',

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ctxview.core.findings import Severity
-from tests.formats.envelope.rules.examples import rule_findings
+from tests.formats.envelope.bundles import good, named, read
+from tests.formats.envelope.rules.examples import findings_in, rule_findings
 
 OMITTED = "selection-1.omitted_item_refs"
 RETRY = '"selection_id": "selection-2", "created_at": "2026-05-11T09:00:06Z"'
@@ -194,3 +195,25 @@ def test_two_nameless_selections_with_the_same_query_are_a_retry():
 )
 def test_attempts_with_different_names_or_alone_are_fine(change: str):
     assert rule_findings(42, change) == []
+
+
+@pytest.mark.parametrize("reason", ["superseded_by_summary", "budget_limit", "policy_blocked"])
+def test_what_supports_the_reason_of_a_selection_by_itself_may_be_elsewhere(reason: str):
+    # The shape of the draft's own example of a prefetched memory.
+    selection = {
+        "selection_id": "selection-7",
+        "surface_id": "surface-7",
+        "selected_item_refs": ["progress", "latest-compaction"],
+        "omitted_item_refs": [{"item_ref": "old-log", "reason": reason}],
+        "created_at": "2026-05-08T00:00:00Z",
+    }
+    assert "ENV039" not in {each.rule for each in findings_in(read([selection]))}
+
+
+def test_the_reason_of_a_selection_by_itself_is_compared_with_an_item_beside_it():
+    item = {**named(good(), "item-extra"), "freshness": "fresh"}
+    selection = {
+        **named(good(), "selection-1"),
+        "omitted_item_refs": [{"item_ref": "item-extra", "reason": "stale"}],
+    }
+    assert "ENV039" in {each.rule for each in findings_in(read([selection, item]))}

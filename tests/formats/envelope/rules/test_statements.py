@@ -12,7 +12,18 @@ from tests.formats.envelope.rules.examples import rule_findings
 
 
 @pytest.mark.parametrize(
-    "kind", ["turn.completed", "task.failed", "tool.succeeded", "permission.granted", "Turn.x"]
+    "kind",
+    [
+        "turn.completed",
+        "task.failed",
+        "tool.succeeded",
+        "permission.granted",
+        "Turn.x",
+        "context.turn.completed",
+        "Context.Tool_Call.Failed",
+        "acme.context.permission.granted",
+        "context.turn_completed",
+    ],
 )
 def test_an_event_type_of_the_runtime_is_an_error(kind: str):
     (finding,) = rule_findings(20, f'event-1.event_type = "{kind}"')
@@ -21,7 +32,7 @@ def test_an_event_type_of_the_runtime_is_an_error(kind: str):
     assert finding.origin.pointer.endswith("/event_type")
 
 
-@pytest.mark.parametrize("kind", ["context.exported", "context.turn.completed", "turning.point", "toolbox"])
+@pytest.mark.parametrize("kind", ["context.exported", "turning.point", "toolbox", "context.turn.shown"])
 def test_other_event_types_are_not_reported(kind: str):
     assert rule_findings(20, f'event-1.event_type = "{kind}"') == []
 
@@ -37,6 +48,15 @@ def test_other_event_types_are_not_reported(kind: str):
         ("selection-1.metadata.is_task_completed = true", "is_task_completed"),
         ('ctx-1.runtime_refs[2] = {"kind": "turn", "id": "turn-1", "status": "completed"}', "turn status"),
         ('ctx-1.metadata.call = {"type": "tool_call", "succeeded": true}', "tool_call succeeded"),
+        ('ctx-1.metadata.turn = {"status": "completed"}', "turn status"),
+        ('ctx-1.metadata.permission = {"granted": true}', "permission granted"),
+        ('item-plan.policy = {"decision": "allow"}', "policy decision"),
+        ('event-1.data = {"toolCalls": [{"name": "ls", "succeeded": true}]}', "toolCalls succeeded"),
+        ('event-1.data = {"policies": [{"verdict": "allow"}]}', "policies verdict"),
+        ('item-plan.metadata.rule = {"kind": "policy", "decision": "allow"}', "policy decision"),
+        ("selection-1.approved = true", "approved"),
+        ('ctx-1.metadata.approval = "granted"', "approval"),
+        ('assembly-model.metadata = {"approvedBy": "coder"}', "approvedBy"),
     ],
 )
 def test_a_member_that_states_an_outcome_is_a_warning(change: str, name: str):
@@ -56,6 +76,11 @@ def test_a_member_that_states_an_outcome_is_a_warning(change: str, name: str):
         'missing-1.candidate_sources = [{"kind": "tool", "status": "offline"}]',
         "ctx-1.metadata.return_status = 1",
         'ctx-1.metadata.tool_result = "12 passed"',
+        'ctx-1.metadata.turn = {"number": 3, "status": null}',
+        'ctx-1.metadata.server = {"status": "up"}',
+        "selection-1.approved = false",
+        'ctx-1.metadata.approval = "needed"',
+        'compaction-1.validation = {"status": "approved", "approved_by": "coder"}',
     ],
 )
 def test_quoted_content_and_the_states_of_the_draft_are_not_reported(change: str):
