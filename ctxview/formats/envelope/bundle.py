@@ -56,7 +56,9 @@ class Bundle(Struct, frozen=True, eq=False, dict=True):
             if id(record) in taken:
                 continue
             # An unreferenced record goes to the groups of its file, else of all, that it refers to most.
-            near = [each for each in groups if each.envelope.file == record.file] or groups
+            near = [each for each in groups if each.envelope.file == record.file] or [
+                each for each in groups if not each.replaces(record)
+            ]
             shares = [each.share(record) for each in near]
             for group, share in zip(near, shares, strict=True):
                 if share == max(shares):
@@ -146,6 +148,7 @@ class _Group:
         self._bundle = bundle
         self.envelope = envelope
         self._files = tuple(dict.fromkeys(each.file for each in _lineage(bundle, envelope)))
+        self._foreign = {each.file for each in bundle.of(RecordKind.ENVELOPE)} - {*self._files}
         self.found: list[Record] = []
         self.assigned: list[Record] = []
         self._known: set[int] = set()
@@ -186,12 +189,21 @@ class _Group:
                     named = self._bundle.by_id.get((kind, reference.id or ""), ())
                     waiting.extend(self._nearest(named, record.file))
 
+    def replaces(self, record: Record) -> bool:
+        """Whether the file of the envelope itself has a record with the same kind and id."""
+        same = self._bundle.by_id.get((record.kind, record.id or ""), ())
+        return any(each.file == self.envelope.file for each in same)
+
     def _nearest(self, records: Sequence[Record], holder: str) -> Sequence[Record]:
-        """Of records with the same id, those of the first file in order of precedence."""
+        """Of records with the same id, those of the first file in order of precedence.
+
+        The file of another envelope comes last: it may be a later revision with changed records.
+        """
         for file in (*self._files, holder):
             if found := [each for each in records if each.file == file]:
                 return found
-        return [each for each in records if each.file == records[0].file]
+        ordered = sorted(records, key=lambda each: each.file in self._foreign)
+        return [each for each in ordered if each.file == ordered[0].file]
 
     def _is_own(self, event: Record) -> bool:
         if owners := self._bundle.owners[event.file, event.text("context_id")]:

@@ -86,7 +86,10 @@ class EnvelopeSource(FileSource[RecordFile]):
 
         records = self._whole(revision)
         files = edited_files(self._files_of(records), drafts)
-        return make_publication(records, files, signature, Path.exists, datetime.now(UTC))
+        # Another program may have written since, and beside a single file there may be other envelopes.
+        folder = self._path if self._path.is_dir() else self._path.parent
+        on_disk = Bundle(tuple(file.found for file in load_files(folder, self._loaded).files))
+        return make_publication(records, files, signature, on_disk, Path.exists, datetime.now(UTC))
 
     def _whole(self, revision: int) -> EnvelopeRecords:
         """The envelope of a revision with all its records, later attempts included."""
