@@ -96,7 +96,7 @@ class Bundle(Struct, frozen=True, eq=False, dict=True):
         """
         successors: dict[tuple[str, str | None], list[Record]] = {}
         for envelope in self.of(RecordKind.ENVELOPE):
-            for before in _lineage(self, envelope):
+            for before in lineage(self, envelope):
                 successors.setdefault((envelope.file, before.id), []).append(envelope)
         found: dict[tuple[str, str | None], Sequence[Record]] = {}
         for event in self.of(RecordKind.EVENT):
@@ -147,7 +147,7 @@ class _Group:
     def __init__(self, bundle: Bundle, envelope: Record) -> None:
         self._bundle = bundle
         self.envelope = envelope
-        self._files = tuple(dict.fromkeys(each.file for each in _lineage(bundle, envelope)))
+        self._files = tuple(dict.fromkeys(each.file for each in lineage(bundle, envelope)))
         self._foreign = {each.file for each in bundle.of(RecordKind.ENVELOPE)} - {*self._files}
         self.found: list[Record] = []
         self.assigned: list[Record] = []
@@ -190,9 +190,10 @@ class _Group:
                     waiting.extend(self._nearest(named, record.file))
 
     def replaces(self, record: Record) -> bool:
-        """Whether the file of the envelope itself has a record with the same kind and id."""
+        """Whether the envelope is a published revision whose file has a record with the same kind and id."""
         same = self._bundle.by_id.get((record.kind, record.id or ""), ())
-        return any(each.file == self.envelope.file for each in same)
+        own = any(each.file == self.envelope.file for each in same)
+        return own and revision_of(self.envelope) is not None
 
     def _nearest(self, records: Sequence[Record], holder: str) -> Sequence[Record]:
         """Of records with the same id, those of the first file in order of precedence.
@@ -221,7 +222,7 @@ def _of_one_file(records: Sequence[Record], file: str) -> Sequence[Record]:
     return [each for each in records if each.file == file] or records
 
 
-def _lineage(bundle: Bundle, envelope: Record) -> Iterator[Record]:
+def lineage(bundle: Bundle, envelope: Record) -> Iterator[Record]:
     """Yield the envelope, then those it is a revision of."""
     current: Record | None = envelope
     seen: set[int] = set()

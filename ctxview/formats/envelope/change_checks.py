@@ -173,7 +173,7 @@ def _refused(
         return f"The kind and the id of {_label(was)} cannot be changed."
     if name == "metadata":
         return metadata_tampering(change.old, change.new)
-    if _follows(change, all_):
+    if follows(change, all_):
         return None
     if why := why_locked(was, name, records):
         return f"{name} of {_label(was)} is locked. {why}"
@@ -184,7 +184,7 @@ def _refused(
     return refusal(was, name, change.new, editor)
 
 
-def _follows(change: FieldChange, all_: tuple[FieldChange, ...]) -> bool:
+def follows(change: FieldChange, all_: tuple[FieldChange, ...]) -> bool:
     """Whether a derived or locked field changed only because the content it depends on changed."""
     record = change.after
     if record.kind is RecordKind.ITEM and change.name in COUNTED:

@@ -5,7 +5,7 @@ The form says what an editor may offer; `policy` decides what is written, `withh
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from ctxview.analysis.rfc3339 import time_sort_key
 from ctxview.core.edits import MoveItem
@@ -24,6 +24,7 @@ from ctxview.core.lazy import LazySequence
 from ctxview.core.origin import JsonValue
 from ctxview.formats.envelope.change_checks import OMITTED, SELECTED, next_states, why_reviewer_only
 from ctxview.formats.envelope.field_specs import FIELDS, FieldSpec, FieldType
+from ctxview.formats.envelope.fresh_ids import FreshIds
 from ctxview.formats.envelope.model import EnvelopeRecords, Record, count, text
 from ctxview.formats.envelope.vocabulary import KNOWN, OWN_ID, RecordKind, WordList
 from ctxview.formats.envelope.write_rights import WriteRight, field_ownership, why_locked
@@ -98,18 +99,19 @@ def _shape(record: Record, name: str, spec: FieldSpec, value: JsonValue, present
     return JsonShape()
 
 
-def new_note_form(records: EnvelopeRecords) -> Form | None:
-    """The form of a new note in the envelope's file; None when the file cannot take another record."""
+def new_note_form(records: EnvelopeRecords, taken: Collection[str]) -> Form | None:
+    """The form of a new note in the envelope's file; None when the file cannot take another record.
+
+    `taken` are the ids of all records of the source.
+    """
     first = records.envelope or next(iter(records.records), None)
     # A record without a pointer is a whole file, not an element of a list or a line.
     if first is None or not first.pointer:
         return None
     version = records.envelope.text("schema_version") if records.envelope is not None else None
-    taken = {each.id for each in records.of(RecordKind.ITEM)}
-    number = next(at for at in range(1, len(taken) + 2) if f"note-{at}" not in taken)
     values: dict[str, tuple[JsonValue, FieldShape | None]] = {
         "schema_version": (version or "0.1.1", None),
-        OWN_ID[RecordKind.ITEM]: (f"note-{number}", TextShape()),
+        OWN_ID[RecordKind.ITEM]: (FreshIds(taken).numbered("note"), TextShape()),
         "context_kind": ("manual_note", None),
         "content_mode": ("inline", None),
         "title": ("", TextShape(required=False)),

@@ -66,7 +66,7 @@ def reason_asked(found: Sequence[FieldChange]) -> str | None:
     for change in found:
         kind, name = change.after.kind, change.name
         if change.before is not None and field_ownership(kind, name).right is WriteRight.GUARDED:
-            if _is_move(change):
+            if is_move(change):
                 return "The selected items change: say why."
             return f"{name} of {change.after.id or kind} is guarded: say why it changes."
     return None
@@ -90,6 +90,8 @@ def make_publication(
         raise EditRefused("Nothing was changed, so there is nothing to save.")
     if not signature.reason.strip() and (why := reason_asked(found)):
         raise EditRefused(why)
+    if reused := [each.after.id for each in found if each.before is None and each.after.id in on_disk.ids]:
+        raise EditRefused(f"The id {reused[0]} is taken: give the new record another one.")
     revision = _Revision(records, files, signature, FreshIds(on_disk.ids), now.isoformat(timespec="seconds"))
     layout = next(file.before.layout for file in files if file.before.file == envelope.file)
     lines = layout is RecordLayout.LINES and len({each.file for each in records.records}) == 1
@@ -128,7 +130,7 @@ class _Revision:
     def pieces(self, found: Sequence[FieldChange]) -> list[bytes]:
         """The JSON texts of all records: the envelope, the others as edited, new selections, the events."""
         # A move changes both lists of its selection, and makes one new selection.
-        moved = {_place(change.after): change for change in found if _is_move(change)}
+        moved = {_place(change.after): change for change in found if is_move(change)}
         new_ids = {place: self._fresh.revision(each.after.id or "selection") for place, each in moved.items()}
         others = [each for each in self._own_records() if _place(each) != _place(self._envelope)]
         tops = {_place(each): at for at, each in enumerate((self._envelope, *others))}
@@ -223,7 +225,8 @@ class _Revision:
         return orjson.dumps(event)
 
 
-def _is_move(change: FieldChange) -> bool:
+def is_move(change: FieldChange) -> bool:
+    """Whether a list of a selection changed because items moved to or from the other list."""
     known = change.before is not None and change.after.kind is RecordKind.SELECTION
     return known and change.name in (SELECTED, OMITTED) and any(moved_items(change))
 
