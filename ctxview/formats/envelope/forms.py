@@ -25,12 +25,13 @@ from ctxview.core.origin import JsonValue
 from ctxview.formats.envelope.change_checks import OMITTED, SELECTED, next_states, why_reviewer_only
 from ctxview.formats.envelope.field_specs import FIELDS, FieldSpec, FieldType
 from ctxview.formats.envelope.fresh_ids import FreshIds
-from ctxview.formats.envelope.model import EnvelopeRecords, Record, count, text
+from ctxview.formats.envelope.model import EnvelopeRecords, Record, count, text, texts
 from ctxview.formats.envelope.vocabulary import KNOWN, OWN_ID, RecordKind, WordList
 from ctxview.formats.envelope.write_rights import WriteRight, field_ownership, why_locked
 
 LONG = frozenset(("content", "question", "rationale", "needed_for", "redaction_reason"))
-MOST_TARGETS = 24
+MOST_TEXTS = 24
+"""A longer list is edited as JSON."""
 
 
 def envelope_record_form(record: Record, records: EnvelopeRecords, editor: str) -> Form:
@@ -58,7 +59,7 @@ def _fields(record: Record, records: EnvelopeRecords, editor: str) -> Iterator[F
     for name in (*specs, *(name for name in record.value if name not in specs)):
         present = name in record.value
         locked = why_locked(record, name, records) or why_reviewer_only(name, editor)
-        if present or (locked is None and specs[name].type is not FieldType.REFS):
+        if present or locked is None:
             yield _field(record, name, present, locked)
 
 
@@ -92,11 +93,16 @@ def _shape(record: Record, name: str, spec: FieldSpec, value: JsonValue, present
             isinstance(value, int | float) and not isinstance(value, bool)
         ):
             return NumberShape(-1e9, 1e9)
-        case FieldType.TEXTS if spec.words is WordList.TARGET and (
-            not present or (isinstance(value, list) and all(isinstance(each, str) for each in value))
-        ):
-            return TagsShape(MOST_TARGETS, 40)
+        case FieldType.TEXTS if spec.words is WordList.TARGET and (not present or _are_texts(value)):
+            return TagsShape(MOST_TEXTS, 40)
+        case FieldType.REFS if not present or _are_texts(value):
+            return TagsShape(MOST_TEXTS, 400)
     return JsonShape()
+
+
+def _are_texts(value: JsonValue) -> bool:
+    """Whether a list holds only texts, and few enough for one line."""
+    return isinstance(value, list) and len(value) <= MOST_TEXTS and len(texts(value)) == len(value)
 
 
 def new_note_form(records: EnvelopeRecords, taken: Collection[str]) -> Form | None:
@@ -116,7 +122,7 @@ def new_note_form(records: EnvelopeRecords, taken: Collection[str]) -> Form | No
         "content_mode": ("inline", None),
         "title": ("", TextShape(required=False)),
         "content": ("", TextShape(multiline=True)),
-        "visibility": (["model"], TagsShape(MOST_TARGETS, 40)),
+        "visibility": (["model"], TagsShape(MOST_TEXTS, 40)),
     }
     fields = (
         Field(
