@@ -6,7 +6,7 @@ field. Nothing is written to disk here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from ctxview.core.edits import DeleteValue, Edit, EditRefused, InsertItem, MoveItem, SetValue
@@ -15,7 +15,7 @@ from ctxview.formats.envelope.bundle import Bundle, lineage
 from ctxview.formats.envelope.change_checks import OMITTED, SELECTED, FieldChange, follows, moved_items
 from ctxview.formats.envelope.model import EnvelopeRecords, Record
 from ctxview.formats.envelope.policy import RecordsPolicy
-from ctxview.formats.envelope.publication import EditedFile, all_changes, is_move
+from ctxview.formats.envelope.publication import EditedFile, all_changes, is_move, own_records
 from ctxview.formats.interface import Fork
 
 
@@ -37,15 +37,7 @@ def find_fork(
     if newer is None:
         return None
     theirs = next(each for each in bundle.groups if each.envelope is newer)
-    known = {(each.file, each.pointer) for each in records.records}
-    before = [each for file in files for each in file.before.records if (each.file, each.pointer) in known]
-    old = {(each.file, each.pointer) for file in files for each in file.before.records}
-    after = [
-        each
-        for file in files
-        for each in file.after.records
-        if (place := (each.file, each.pointer)) in known or place not in old
-    ]
+    before = [*own_records(records, [EditedFile(each.before, each.before) for each in files])]
     edits: dict[str, list[Edit]] = {}
     refused = None
     try:
@@ -60,7 +52,7 @@ def find_fork(
     return Fork(
         Path(newer.file),
         _as_text(before),
-        _as_text(after),
+        _as_text(own_records(records, files)),
         _as_text(_in_order_of(before, records.envelope, theirs)),
         {file: tuple(steps) for file, steps in edits.items()},
         refused,
@@ -121,6 +113,6 @@ def _in_order_of(
     yield from found.values()
 
 
-def _as_text(records: Iterator[Record] | Sequence[Record]) -> bytes:
+def _as_text(records: Iterable[Record]) -> bytes:
     literals = (each.document.literal(each.inner) for each in records if each.inside is None)
     return b"[\n" + b",\n".join(literals) + b"\n]\n"

@@ -105,6 +105,16 @@ def make_publication(
     return Publication(path.with_suffix(".json"), data)
 
 
+def own_records(records: EnvelopeRecords, files: Iterable[EditedFile]) -> Iterable[Record]:
+    """Yield the records of the envelope, as edited, with new records; without those inside others."""
+    known = {_place(each) for each in records.records}
+    for file in files:
+        old = {each.pointer for each in file.before.records}
+        for record in file.after.records:
+            if record.inside is None and (_place(record) in known or record.pointer not in old):
+                yield record
+
+
 class _Revision:
     """Builds one new revision."""
 
@@ -132,7 +142,9 @@ class _Revision:
         # A move changes both lists of its selection, and makes one new selection.
         moved = {_place(change.after): change for change in found if is_move(change)}
         new_ids = {place: self._fresh.revision(each.after.id or "selection") for place, each in moved.items()}
-        others = [each for each in self._own_records() if _place(each) != _place(self._envelope)]
+        others = [
+            each for each in own_records(self._records, self._files) if _place(each) != _place(self._envelope)
+        ]
         tops = {_place(each): at for at, each in enumerate((self._envelope, *others))}
         tops |= {place: len(others) + 1 + at for at, place in enumerate(moved)}
         changed = [_new_pointer(change, tops) for change in found]
@@ -149,15 +161,6 @@ class _Revision:
             if _place(change.after) not in moved:
                 pieces.append(self._event(_event_type(change), change.after.id or pointer, change.name))
         return pieces
-
-    def _own_records(self) -> Iterable[Record]:
-        """The records of the envelope, as edited, with new records; without those inside others."""
-        known = {_place(each) for each in self._records.records}
-        for file in self._files:
-            old = {each.pointer for each in file.before.records}
-            for record in file.after.records:
-                if record.inside is None and (_place(record) in known or record.pointer not in old):
-                    yield record
 
     def _new_envelope(
         self, changed: Sequence[str], moved: Sequence[FieldChange], new_selections: Sequence[str]
