@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from ctxview.analysis.tokens import TokenCounter
-    from ctxview.core.edits import WritePolicy
+    from ctxview.core.edits import Edit, WritePolicy
     from ctxview.core.findings import Finding
     from ctxview.core.state import ContextState
     from ctxview.formats.peek import Peek
@@ -152,6 +152,22 @@ class Publication(Struct, frozen=True):
     data: bytes
 
 
+class Fork(Struct, frozen=True):
+    """A newer revision beside drafts of the one it was made from; publishing the drafts would drop it.
+
+    `base`, `mine` and `theirs` are the records before, with the drafts, and of the newer revision in `file`.
+    """
+
+    file: Path
+    base: bytes
+    mine: bytes
+    theirs: bytes
+    edits: Mapping[str, tuple[Edit, ...]]
+    """The edits by file that make the same changes in the newer revision."""
+    refused: str | None
+    """Why the changes cannot be made there, or None."""
+
+
 @runtime_checkable
 class Publisher(Protocol):
     """A source with fixed revisions: saving drafts of one writes a new file beside it."""
@@ -163,7 +179,10 @@ class Publisher(Protocol):
         """Return a sentence that says why these changes need a reason, or None."""
 
     def publication(self, revision: int, drafts: Mapping[str, bytes], signature: Signature) -> Publication:
-        """Return the file to write; raises `EditRefused`."""
+        """Return the file to write; raises `EditRefused`, also when a newer revision is on disk."""
+
+    def fork(self, revision: int, drafts: Mapping[str, bytes], editor: str) -> Fork | None:
+        """Return the fork that publishing the drafts would make, or None; raises `EditRefused`."""
 
 
 @runtime_checkable

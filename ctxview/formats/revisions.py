@@ -60,19 +60,24 @@ def is_past(revisions: Sequence[Revision], number: int, last: int | None = None)
     return number < (len(revisions) - 1 if last is None else last)
 
 
-def same_revision(before: Sequence[Revision], at: int, after: Sequence[Revision]) -> int:
-    """Return the index in `after` of revision `at` of `before`; the newest maps to the newest."""
+def same_revision(
+    before: Sequence[Revision], at: int, after: Sequence[Revision], *, stay: bool = False
+) -> int:
+    """Return the index in `after` of revision `at` of `before`; the newest maps to the newest.
+
+    With `stay` it does so only when `at` itself is gone.
+    """
     last = len(after) - 1
-    if at >= len(before) - 1:
-        return last
-    wanted = before[at]
+    wanted = before[min(at, len(before) - 1)]
     alike = (
         lambda each: each == wanted,
         lambda each: (each.file, each.label) == (wanted.file, wanted.label),
         lambda each: (each.file, each.kind) == (wanted.file, wanted.kind),
     )
-    found = (place for test in alike for place, each in enumerate(after) if test(each))
-    return next(found, min(at, last))
+    is_newest = at >= len(before) - 1
+    tests = alike if not is_newest else alike[:2] if stay else ()
+    found = (place for test in tests for place, each in enumerate(after) if test(each))
+    return next(found, last if is_newest else min(at, last))
 
 
 def _by_number(revisions: Sequence[Revision], sign: str, number: int) -> int | None:

@@ -67,3 +67,25 @@ async def test_masked_content_is_not_shown_found_or_copied_in_the_raw_view() -> 
         await drive.press("slash")
         await drive.type("Hedwig")
         assert "not found in this file" in drive.screen_text()
+
+
+async def test_every_event_is_a_row_with_detail_and_the_way_to_its_record() -> None:
+    async with driving(open_source(HANDOFF)) as drive:
+        drive.inspector.go_to(ItemId(ItemKind.NODE, "context_event:event-11", "events"))
+        await drive.settle()
+        rows = drive.text(Pane.LIFECYCLE)
+        assert [f"event-{number:02}" in rows for number in range(1, 21)] == [True] * 20
+        assert "redaction.applied · item-report" in " ".join(rows.split())
+        detail = " ".join(drive.text(Pane.DETAIL).split())
+        assert "event_type: context.redaction.applied" in detail
+        await drive.press("enter")
+        assert drive.selected == ItemId(ItemKind.NODE, "context_item:item-report", "surface")
+
+
+async def test_an_event_is_found_by_its_type() -> None:
+    async with driving(open_source(HANDOFF)) as drive:
+        drive.inspector.search_for("context.redaction.applied")
+        drive.inspector.step_hit(back=False)
+        await drive.settle()
+        assert drive.selected == ItemId(ItemKind.NODE, "context_event:event-11", "events")
+        assert drive.front is Pane.LIFECYCLE

@@ -61,7 +61,7 @@ class Bundle(Struct, frozen=True, eq=False, dict=True):
             if id(record) in taken:
                 continue
             # An unreferenced record goes to the groups of its file, else of all, that it refers to most.
-            near = by_file.get(record.file, groups)
+            near = by_file.get(record.file) or [each for each in groups if not each.replaces(record)]
             names = ((kind, each.id) for each in record.references for kind in each.leads_to)
             shares = Counter(group for name in names for group in holders.get(name, ()))
             most = max((shares[group] for group in near), default=0) if shares else 0
@@ -101,7 +101,7 @@ class Bundle(Struct, frozen=True, eq=False, dict=True):
         """
         successors: dict[tuple[str, str | None], list[Record]] = {}
         for envelope in self.of(RecordKind.ENVELOPE):
-            for before in _lineage(self, envelope):
+            for before in lineage(self, envelope):
                 successors.setdefault((envelope.file, before.id), []).append(envelope)
         found: dict[tuple[str, str | None], Sequence[Record]] = {}
         for event in self.of(RecordKind.EVENT):
@@ -152,7 +152,8 @@ class _Group:
     def __init__(self, bundle: Bundle, envelope: Record) -> None:
         self._bundle = bundle
         self.envelope = envelope
-        self._files = tuple(dict.fromkeys(each.file for each in _lineage(bundle, envelope)))
+        self._files = tuple(dict.fromkeys(each.file for each in lineage(bundle, envelope)))
+        self._foreign = {each.file for each in bundle.of(RecordKind.ENVELOPE)} - {*self._files}
         self.found: list[Record] = []
         self.assigned: list[Record] = []
         self._known: set[int] = set()
@@ -183,12 +184,22 @@ class _Group:
                     named = self._bundle.by_id.get((kind, reference.id or ""), ())
                     waiting.extend(self._nearest(named, record.file))
 
+    def replaces(self, record: Record) -> bool:
+        """Whether the envelope is a published revision whose file has a record with the same kind and id."""
+        same = self._bundle.by_id.get((record.kind, record.id or ""), ())
+        own = any(each.file == self.envelope.file for each in same)
+        return own and revision_of(self.envelope) is not None
+
     def _nearest(self, records: Sequence[Record], holder: str) -> Sequence[Record]:
-        """Of records with the same id, those of the first file in order of precedence."""
+        """Of records with the same id, those of the first file in order of precedence.
+
+        The file of another envelope comes last: it may be a later revision with changed records.
+        """
         for file in (*self._files, holder):
             if found := [each for each in records if each.file == file]:
                 return found
-        return [each for each in records if each.file == records[0].file]
+        ordered = sorted(records, key=lambda each: each.file in self._foreign)
+        return [each for each in ordered if each.file == ordered[0].file]
 
     def _is_own(self, event: Record) -> bool:
         if owners := self._bundle.owners[event.file, event.text("context_id")]:
@@ -215,7 +226,7 @@ def _of_one_file(records: Sequence[Record], file: str) -> Sequence[Record]:
     return [each for each in records if each.file == file] or records
 
 
-def _lineage(bundle: Bundle, envelope: Record) -> Iterator[Record]:
+def lineage(bundle: Bundle, envelope: Record) -> Iterator[Record]:
     """Yield the envelope, then those it is a revision of."""
     current: Record | None = envelope
     seen: set[int] = set()

@@ -73,6 +73,17 @@ COUNTED = ("token_estimate", "byte_size")
 BY_HAND = "human_curated_summary"
 OMITTED, SELECTED = "omitted_item_refs", "selected_item_refs"
 BLOCK_FIELDS = ("position", "wrapper", "visibility", "redaction_state")
+_FREE_REASONS: Final = (
+    "budget_limit",
+    "low_relevance",
+    "duplicate",
+    "stale",
+    "unsupported_media",
+    "too_large",
+    "superseded_by_summary",
+    "custom",
+)
+"""Omission reasons that protect nothing, so that a model may select the item after all."""
 _ONLY_REVIEWERS: Final = ("policy_refs", "evidence_refs")
 
 
@@ -173,18 +184,18 @@ def _refused(
         return f"The kind and the id of {_label(was)} cannot be changed."
     if name == "metadata":
         return metadata_tampering(change.old, change.new)
-    if _follows(change, all_):
+    if follows(change, all_):
         return None
     if why := why_locked(was, name, records):
         return f"{name} of {_label(was)} is locked. {why}"
     if was.kind is RecordKind.SELECTION and name in (SELECTED, OMITTED):
-        return _selection(was, record)
+        return _selection(was, record, editor)
     if name == "ordered_blocks":
         return _blocks(was, record, editor)
     return refusal(was, name, change.new, editor)
 
 
-def _follows(change: FieldChange, all_: tuple[FieldChange, ...]) -> bool:
+def follows(change: FieldChange, all_: tuple[FieldChange, ...]) -> bool:
     """Whether a derived or locked field changed only because the content it depends on changed."""
     record = change.after
     if record.kind is RecordKind.ITEM and change.name in COUNTED:
@@ -207,13 +218,21 @@ def _new_record(record: Record) -> str | None:
     return "Only notes (items of the kind manual_note) may be added by hand."
 
 
-def _selection(was: Record, now: Record) -> str | None:
-    """Refuse an item that appears or disappears; moves and corrected reasons are allowed."""
+def _selection(was: Record, now: Record, editor: str) -> str | None:
+    """Refuse an item that appears or disappears; moves and corrected reasons are allowed.
+
+    Only a reviewer may select an item that was left out to protect something, or change that reason.
+    """
     before = sorted([*_named(was, SELECTED), *_named(was, OMITTED)])
     after = sorted(each.id or "" for name in (SELECTED, OMITTED) for each in now.refs(name))
-    if before == after:
-        return None
-    return "Items may only move between selected and omitted: each must be in one of the two lists, once."
+    if before != after:
+        return "Items may only move between selected and omitted: each must be in one of the two lists, once."
+    reasons = {each.id: each.members.get("reason") for each in now.refs(OMITTED)}
+    for omitted in was.refs(OMITTED) if editor != REVIEWER else ():
+        reason = omitted.members.get("reason")
+        if reason is not None and reason not in _FREE_REASONS and reasons.get(omitted.id) != reason:
+            return f"{omitted.id} was left out because of {reason}: only a reviewer may change that."
+    return None
 
 
 def _blocks(was: Record, now: Record, editor: str) -> str | None:

@@ -5,7 +5,7 @@ The form says what an editor may offer; `policy` decides what is written, `withh
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from ctxview.analysis.rfc3339 import time_sort_key
 from ctxview.core.edits import MoveItem
@@ -24,12 +24,14 @@ from ctxview.core.lazy import LazySequence
 from ctxview.core.origin import JsonValue
 from ctxview.formats.envelope.change_checks import OMITTED, SELECTED, next_states, why_reviewer_only
 from ctxview.formats.envelope.field_specs import FIELDS, FieldSpec, FieldType
-from ctxview.formats.envelope.model import EnvelopeRecords, Record, count, text
+from ctxview.formats.envelope.fresh_ids import FreshIds
+from ctxview.formats.envelope.model import EnvelopeRecords, Record, count, text, texts
 from ctxview.formats.envelope.vocabulary import KNOWN, OWN_ID, RecordKind, WordList
 from ctxview.formats.envelope.write_rights import WriteRight, field_ownership, why_locked
 
 LONG = frozenset(("content", "question", "rationale", "needed_for", "redaction_reason"))
-MOST_TARGETS = 24
+MOST_TEXTS = 24
+"""A longer list is edited as JSON."""
 
 
 def envelope_record_form(record: Record, records: EnvelopeRecords, editor: str) -> Form:
@@ -57,7 +59,7 @@ def _fields(record: Record, records: EnvelopeRecords, editor: str) -> Iterator[F
     for name in (*specs, *(name for name in record.value if name not in specs)):
         present = name in record.value
         locked = why_locked(record, name, records) or why_reviewer_only(name, editor)
-        if present or (locked is None and specs[name].type is not FieldType.REFS):
+        if present or locked is None:
             yield _field(record, name, present, locked)
 
 
@@ -91,30 +93,36 @@ def _shape(record: Record, name: str, spec: FieldSpec, value: JsonValue, present
             isinstance(value, int | float) and not isinstance(value, bool)
         ):
             return NumberShape(-1e9, 1e9)
-        case FieldType.TEXTS if spec.words is WordList.TARGET and (
-            not present or (isinstance(value, list) and all(isinstance(each, str) for each in value))
-        ):
-            return TagsShape(MOST_TARGETS, 40)
+        case FieldType.TEXTS if spec.words is WordList.TARGET and (not present or _are_texts(value)):
+            return TagsShape(MOST_TEXTS, 40)
+        case FieldType.REFS if not present or _are_texts(value):
+            return TagsShape(MOST_TEXTS, 400)
     return JsonShape()
 
 
-def new_note_form(records: EnvelopeRecords) -> Form | None:
-    """The form of a new note in the envelope's file; None when the file cannot take another record."""
+def _are_texts(value: JsonValue) -> bool:
+    """Whether a list holds only texts, and few enough for one line."""
+    return isinstance(value, list) and len(value) <= MOST_TEXTS and len(texts(value)) == len(value)
+
+
+def new_note_form(records: EnvelopeRecords, taken: Collection[str]) -> Form | None:
+    """The form of a new note in the envelope's file; None when the file cannot take another record.
+
+    `taken` are the ids of all records of the source.
+    """
     first = records.envelope or next(iter(records.records), None)
     # A record without a pointer is a whole file, not an element of a list or a line.
     if first is None or not first.pointer:
         return None
     version = records.envelope.text("schema_version") if records.envelope is not None else None
-    taken = {each.id for each in records.of(RecordKind.ITEM)}
-    number = next(at for at in range(1, len(taken) + 2) if f"note-{at}" not in taken)
     values: dict[str, tuple[JsonValue, FieldShape | None]] = {
         "schema_version": (version or "0.1.1", None),
-        OWN_ID[RecordKind.ITEM]: (f"note-{number}", TextShape()),
+        OWN_ID[RecordKind.ITEM]: (FreshIds(taken).numbered("note"), TextShape()),
         "context_kind": ("manual_note", None),
         "content_mode": ("inline", None),
         "title": ("", TextShape(required=False)),
         "content": ("", TextShape(multiline=True)),
-        "visibility": (["model"], TagsShape(MOST_TARGETS, 40)),
+        "visibility": (["model"], TagsShape(MOST_TEXTS, 40)),
     }
     fields = (
         Field(

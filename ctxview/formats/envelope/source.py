@@ -11,6 +11,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ctxview.core.edits import EditRefused
 from ctxview.core.findings import Finding
 from ctxview.files.reading import ReadError
 from ctxview.formats.envelope.bundle import Bundle, Loaded, LoadedFile, load_files
@@ -22,7 +23,16 @@ from ctxview.formats.envelope.state import masked_findings
 from ctxview.formats.envelope.state.timeline import EnvelopeRevision, envelope_revisions
 from ctxview.formats.envelope.withheld import WithheldContent
 from ctxview.formats.envelope.write_rights import EDITORS
-from ctxview.formats.interface import AS_ON_DISK, Lens, Publication, Reading, Revision, Signature
+from ctxview.formats.interface import (
+    AS_ON_DISK,
+    Fork,
+    Lens,
+    OpenError,
+    Publication,
+    Reading,
+    Revision,
+    Signature,
+)
 from ctxview.formats.kit.file_rules import report_partly_read
 from ctxview.formats.kit.file_source import MOST_FILES, FileSource, Memo
 
@@ -82,11 +92,38 @@ class EnvelopeSource(FileSource[RecordFile]):
     def publication(self, revision: int, drafts: Mapping[str, bytes], signature: Signature) -> Publication:
         from datetime import UTC, datetime
 
+        from ctxview.formats.envelope.fork import newer_revision
         from ctxview.formats.envelope.publication import edited_files, make_publication
 
         records = self._whole(revision)
         files = edited_files(self._files_of(records), drafts)
-        return make_publication(records, files, signature, Path.exists, datetime.now(UTC))
+        on_disk = self._present_records()
+        present = {file.file: file.data for file in on_disk.files}
+        for file in files:
+            if present.get(file.before.file) != file.before.data:
+                raise EditRefused(f"{Path(file.before.file).name} changed on disk since it was read.")
+        envelope = records.envelope
+        if envelope is not None and (newer := newer_revision(on_disk, envelope)) is not None:
+            raise EditRefused(
+                f"{newer.id} in {Path(newer.file).name} is a newer revision of {envelope.id}; "
+                "saving this one would drop its changes."
+            )
+        return make_publication(records, files, signature, on_disk, Path.exists, datetime.now(UTC))
+
+    def fork(self, revision: int, drafts: Mapping[str, bytes], editor: str) -> Fork | None:
+        from ctxview.formats.envelope.fork import find_fork
+        from ctxview.formats.envelope.publication import edited_files
+
+        records = self._whole(revision)
+        return find_fork(self.bundle, records, edited_files(self._files_of(records), drafts), editor)
+
+    def _present_records(self) -> Bundle:
+        """All records on disk now: another program may have written since, also beside a single file."""
+        folder = self._path if self._path.is_dir() else self._path.parent
+        try:
+            return Bundle(tuple(file.found for file in load_files(folder, self._loaded).files))
+        except OpenError as error:
+            raise EditRefused(f"The files cannot be read any more: {error}") from None
 
     def _whole(self, revision: int) -> EnvelopeRecords:
         """The envelope of a revision with all its records, later attempts included."""
@@ -213,7 +250,9 @@ class _SourceRecords:
         current = self.revision_at(revision)
         # Attempts are read-only: an envelope is edited in the revision that shows all of it.
         editor = None if current.kind == "attempt" else lens.editor or EDITORS[0]
-        inputs = EnvelopeStateInputs(current.records, self.withheld, lens.counter, self.siblings, editor)
+        inputs = EnvelopeStateInputs(
+            current.records, self.withheld, lens.counter, self.siblings, editor, self.bundle.ids
+        )
         label = self.revisions[self.envelope_revisions.index(current)].label
         options = EnvelopeStateOptions(title, str(self._path), label, self.bundle.files, self.timeline)
         profile = load_profile(lens.profile)

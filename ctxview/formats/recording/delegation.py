@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ctxview.formats.interface import (
     Editors,
+    Fork,
     Lens,
     LongWork,
     PartialWrites,
@@ -72,6 +73,11 @@ class DelegatedPublisher:
             raise EditRefused(READ_ONLY_REASON)
         made: Publication = self.source.publication(own, drafts, signature)
         return made
+
+    def fork(self: _Wraps, revision: int, drafts: Mapping[str, bytes], editor: str) -> Fork | None:
+        own = self.own_revision(revision)
+        found: Fork | None = self.source.fork(own, drafts, editor) if own is not None else None
+        return found
 
 
 class DelegatedRedactor:

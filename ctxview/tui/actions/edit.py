@@ -87,6 +87,7 @@ def redo(screen: InspectorScreen) -> None:
     _start(screen, _undo_or_redo(screen, back=False))
 
 
+@_present_only
 def save(screen: InspectorScreen) -> None:
     _start(screen, _save(screen))
 
@@ -239,6 +240,11 @@ async def _save(screen: InspectorScreen) -> None:
     elif isinstance(source, Publisher) and source.publishes(screen.model.key.revision):
         from ctxview.tui.actions.publish import publish
 
+        for draft in changed:
+            current = await asyncio.to_thread(source.bytes_of, str(draft.draft.file))
+            if current != draft.draft.original:
+                await _resolve(screen, draft, SaveConflict(current, draft.draft.data))
+                return
         await publish(screen, source, changed)
     else:
         for draft in changed:

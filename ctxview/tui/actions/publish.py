@@ -10,11 +10,13 @@ from msgspec.structs import replace
 from ctxview.core.edits import EditRefused
 from ctxview.editing.draft import Preview
 from ctxview.files.create import CreateRefused, create
-from ctxview.formats.interface import Publisher, Signature
+from ctxview.files.line_difference import Hunk, line_difference
+from ctxview.formats.interface import Fork, Publisher, Signature
+from ctxview.formats.masked_bytes import showable_bytes
 from ctxview.tui.model.drafts import FileDraft
 from ctxview.tui.screens.dialogs import ReasonDialog
 from ctxview.tui.screens.inspector import InspectorScreen
-from ctxview.tui.screens.save import SaveScreen
+from ctxview.tui.screens.save import ConflictScreen, SaveScreen
 
 NOTE = "The existing file stays as it is: the changes become a new revision beside it."
 
@@ -25,6 +27,10 @@ async def publish(screen: InspectorScreen, source: Publisher, drafts: Sequence[F
     data = {str(draft.draft.file): draft.draft.data for draft in drafts}
     editor = screen.model.editor or "model"
     try:
+        fork = await asyncio.to_thread(source.fork, revision, data, editor)
+        if fork is not None:
+            await _resolve_fork(screen, fork, drafts)
+            return
         asks = await asyncio.to_thread(source.asks_reason, revision, data)
         reason = await screen.app.push_screen_wait(ReasonDialog(editor, NOTE, asks))
         if reason is None:
@@ -39,11 +45,41 @@ async def publish(screen: InspectorScreen, source: Publisher, drafts: Sequence[F
             raise CreateRefused(f"{file.name} already exists")
     except (EditRefused, CreateRefused) as refusal:
         screen.say(f"Not saved: {refusal}", severity="error")
+        # The reason may be a file that another program wrote and that is not shown yet.
+        screen.live.poll()
         return
     for draft in drafts:
         draft.reload(draft.draft.original)
     screen.draft_changed()
     screen.say(f"Saved as {file.name}; the old file was not changed.")
+
+
+async def _resolve_fork(screen: InspectorScreen, fork: Fork, drafts: Sequence[FileDraft]) -> None:
+    """Show the drafts beside the newer revision, and do what the person chooses."""
+    source, model = screen.model.source, screen.model
+    assert source is not None, "its drafts are saved"
+
+    def difference(data: bytes) -> tuple[Hunk, ...]:
+        old, new = (showable_bytes(source, str(fork.file), each).data for each in (fork.base, data))
+        return line_difference(old, new)
+
+    mine, theirs = await asyncio.to_thread(lambda: (difference(fork.mine), difference(fork.theirs)))
+    dialog = ConflictScreen(fork.file, mine, theirs, fork.refused, "was published meanwhile")
+    choice = await screen.app.push_screen_wait(dialog)
+    if choice == "keep":
+        return
+    files = [each.file for each in source.revisions]
+    newer = len(files) - 1 - files[::-1].index(fork.file)
+    for file, edits in fork.edits.items() if choice == "reapply" else ():
+        draft = await asyncio.to_thread(screen.drafts.open, source, replace(model.key, revision=newer), file)
+        try:
+            await asyncio.to_thread(draft.apply, *edits)
+        finally:
+            draft.being_edited = False
+    for draft in drafts:
+        draft.reload(draft.draft.original)
+    model.go_to_revision(newer)
+    screen.draft_changed()
 
 
 def _join_previews(drafts: Sequence[FileDraft]) -> Preview:

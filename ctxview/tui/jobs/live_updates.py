@@ -281,6 +281,7 @@ class LiveUpdates:
             model.sources[number],
             key,
             key is not None and key.revision == model.last_revision,
+            key is not None and model.has_own_draft(key),
             key is not None and screen.background_work.is_done(key),
             screen.drafts.draft_bytes(number),
         )

@@ -30,6 +30,8 @@ class RereadJob(Struct, frozen=True):
     source: Source
     key: ReadingKey | None
     newest: bool
+    stay: bool
+    """Whether the revision has unsaved changes, so that a newer one is not shown in its place."""
     worked: bool
     """Whether the long work was complete; it is then brought up to date before anything is shown."""
     drafts: Mapping[str, DraftBytes]
@@ -73,9 +75,10 @@ def reread(
         _bring_up_to_date(job, job.key, source, options, SilentProgress(cancelled, priority))
         if cancelled():
             return
-        last = len(source.revisions) - 1
         revision = (
-            last if job.newest else same_revision(job.source.revisions, job.key.revision, source.revisions)
+            len(source.revisions) - 1
+            if job.newest and not job.stay
+            else same_revision(job.source.revisions, job.key.revision, source.revisions, stay=job.stay)
         )
         index = _read(source, revision, job.key, options, draft_overlay(job.drafts, on_disk))
     if not cancelled():

@@ -48,6 +48,7 @@ class DraftSet:
         self._model = model
         self._drafts: dict[tuple[int, str], FileDraft] = {}
         self._on_disk: dict[tuple[int, str], bytes | None] = {}
+        model.has_own_draft = self._begun_at
 
     def open(self, source: Source, key: ReadingKey, file: str) -> FileDraft:
         """Return the draft of a file, marked as being edited; raise `EditRefused` when it is read-only."""
@@ -109,9 +110,19 @@ class DraftSet:
         drafts = [
             file_draft
             for (number, file), file_draft in list(self._drafts.items())
-            if number == key.source and Path(file).is_relative_to(place)
+            if number == key.source
+            and (Path(file).is_relative_to(place) or file_draft.begun_at.file == place)
         ]
         return sorted(drafts, key=lambda each: -each.changed_at)
+
+    def _begun_at(self, key: ReadingKey) -> bool:
+        """Whether a draft with unsaved changes was begun at this revision."""
+        wanted = self._model.sources[key.source].revisions[key.revision] if self._drafts else None
+        return wanted is not None and any(
+            (each.begun_at.file, each.begun_at.label) == (wanted.file, wanted.label)
+            for each in self.of(key)
+            if each.draft.dirty or each.being_edited
+        )
 
     def overlay(self, source: int) -> dict[str, bytes]:
         """The bytes of every draft of a source, also of saved ones, since the source caches what it read."""
@@ -144,6 +155,7 @@ class FileDraft:
     def __init__(self, source: Source, key: ReadingKey, file: str, options: ReadOptions) -> None:
         self._source = source
         self._policy = _policy_of(source, file, key.editor)
+        self.begun_at = source.revisions[key.revision]
         self.editor = key.editor
         """The name under which it is edited; None for the first editor."""
         self._review = _reviewer(source, key, file, options)

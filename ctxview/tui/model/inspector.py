@@ -5,7 +5,7 @@ It never reads a file: readings come from a worker, and the panes draw the `View
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -41,6 +41,8 @@ class InspectorModel:
         self._keys: dict[int, ReadingKey] = {}
         self._revisions: dict[int, int] = {}
         self._seen: dict[int, int] = {}
+        self.has_own_draft: Callable[[ReadingKey], bool] = lambda _: False
+        """Whether the revision of a key has unsaved changes that were begun there; the drafts know it."""
         self._growth: TranscriptGrowth | None = None
         self._read_at = 0.0
 
@@ -85,8 +87,11 @@ class InspectorModel:
 
     @property
     def as_of(self) -> str | None:
-        """The label of the selected revision when it is in the past and read-only; None for the present."""
-        if self.source is None:
+        """The label of the selected revision when it is in the past and read-only; None for the present.
+
+        A revision that was replaced while it was edited is not read-only until its draft is saved or dropped.
+        """
+        if self.source is None or self.has_own_draft(self.key):
             return None
         revisions, number = self.source.revisions, self.key.revision
         is_over = self.read_only_reason is not None or is_past(revisions, number, self.last_revision)
@@ -178,12 +183,13 @@ class InspectorModel:
         before = self.sources[number]
         key = self.key if number == self.key.source else self._keys.get(number)
         known = self._revisions.get(number, len(before.revisions))
+        stay = key is not None and self.has_own_draft(key)
         self.sources[number] = source
         self._revisions[number] = len(source.revisions)
         self._seen[number] = self._seen.get(number, 0) + 1
         if key is None:
             return
-        revision = same_revision(before.revisions[:known], key.revision, source.revisions)
+        revision = same_revision(before.revisions[:known], key.revision, source.revisions, stay=stay)
         key = replace(key, revision=revision, seen=self._seen[number])
         if number == self.key.source:
             self.key = key

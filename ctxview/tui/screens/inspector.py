@@ -386,7 +386,7 @@ class InspectorScreen(RenderCache, ActionScreen[None]):
         self.replay_bar.display = self.replay.on
         if self.replay.on:
             self.replay_bar.refresh()
-        self._banner.update(*bars.banner(self.drafts.changed_on_disk(model.key)))
+        self._banner.update(*bars.banner(model, self.drafts.changed_on_disk(model.key)))
         self.header.live = self.live.state()
         self.header.refresh_changes()
         self.timeline.refresh_changes()

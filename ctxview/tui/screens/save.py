@@ -33,7 +33,8 @@ SIDE_BY_SIDE_FROM = 110
 class ConflictScreen(Dialog[ConflictChoice]):
     """Ask what to do after another program changed the file; Esc keeps the draft.
 
-    `mine` and `theirs` are the differences from the loaded file; `cannot_reapply` says why edits do not fit.
+    `mine` and `theirs` are the differences from the loaded file; `cannot_reapply` says why edits do not fit,
+    `happened` what the other program did to the file.
     """
 
     CSS_PATH = "conflict.tcss"
@@ -55,15 +56,17 @@ class ConflictScreen(Dialog[ConflictChoice]):
         mine: Sequence[Hunk],
         theirs: Sequence[Hunk],
         cannot_reapply: str | None = None,
+        happened: str = "was changed by another program",
     ) -> None:
         super().__init__()
         self._file = file
+        self._happened = happened
         self._sides = {"Mine": mine, "Theirs": theirs}
         self._cannot_reapply = cannot_reapply
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog") as dialog:
-            dialog.border_title = content(show(f"{self._file.name} was changed by another program"))
+            dialog.border_title = content(show(f"{self._file.name} {self._happened}"))
             dialog.border_subtitle = content(show(shorten(str(self._file), 70)))
             yield StaticLines(*self._summary(), classes="head", indent="  ")
             with Container(classes="sides"):

@@ -11,6 +11,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.widgets import Input
 
+from ctxview.formats.interface import Publisher
+from ctxview.formats.revisions import is_past
 from ctxview.tui.configured_keys import key_label
 from ctxview.tui.drawing.rows import severity_counts
 from ctxview.tui.drawing.text import Line, Span, fit, join, shorten, show, width
@@ -43,12 +45,17 @@ def other_pane_text(problem: str | None) -> list[Line]:
     return [show("Reading…" if problem is None else "Nothing could be read.", "dim")]
 
 
-def banner(names: Sequence[str]) -> list[Line]:
-    """A warning that the files `names` changed on disk under unsaved changes."""
-    if not names:
-        return []
-    text = f" ▲ {', '.join(names)} changed on disk. Your draft is unchanged; saving it (w) shows both."
-    return [show(text, "warn")]
+def banner(model: InspectorModel, names: Sequence[str]) -> list[Line]:
+    """A warning that the files `names`, or the whole revision, were replaced under unsaved changes."""
+    source, number, last = model.source, model.key.revision, model.last_revision
+    happened, saving = f"{', '.join(names)} changed on disk", "shows both"
+    if source is None or not names:
+        if source is None or not (model.has_own_draft(model.key) and is_past(source.revisions, number, last)):
+            return []
+        happened = f"{source.revisions[last].label} is newer"
+        if not isinstance(source, Publisher) or not source.publishes(number):
+            saving = "changes only the older revision"
+    return [show(f" ▲ {happened}. Your draft is unchanged; saving it (w) {saving}.", "warn")]
 
 
 def subtitle(model: InspectorModel) -> Line:

@@ -362,6 +362,7 @@ def test_the_flow_has_the_stages_of_the_draft_and_counts_items(folder: Path) -> 
         ("compaction", "budget"),
         ("assembly", None),
         ("injection", None),
+        ("events", "injection"),
         ("evidence", None),
     ]
     assert flow.index.passed("surface", "selection") == 7

@@ -383,6 +383,25 @@ async def test_a_draft_stays_and_a_banner_says_that_the_file_changed(work: Path)
         assert "changed on disk" not in drive.screen_text()
 
 
+async def test_a_draft_stays_in_view_and_can_be_saved_when_a_newer_round_appears(rounds: Path) -> None:
+    async with driving(open_source(rounds)) as drive:
+        await edit_confidence(drive)
+        (rounds / "r5.json").write_bytes(round_(5, "of round 5"))
+        await drive.poll()
+        assert "rev 3/4" in header(drive)
+        assert "DRAFT" in header(drive)
+        assert "read-only" not in header(drive)
+        assert "is newer. Your draft is unchanged" in drive.screen_text()
+        await drive.pilot.press("w")
+        await drive.wait_for(SaveScreen)
+        await drive.pilot.press("y")
+        while any(worker.group == "editing" for worker in drive.app.workers):
+            await drive.pilot.pause(0.01)
+        await drive.settle()
+        assert "read-only" in header(drive)
+    assert json.loads((rounds / "r4.json").read_bytes())["memory"]["working"][0]["confidence"] == 0.5
+
+
 async def test_a_change_while_a_form_is_open_does_not_move_what_is_edited(work: Path) -> None:
     async with driving(open_source(work)) as drive:
         await edit_confidence(drive, lambda: write(work, theirs()))

@@ -179,12 +179,13 @@ def missing_reference_list(records: EnvelopeRecords, profile: Profile) -> Iterat
 
 @rule("ENV019", name="snapshot-changed", severity=Severity.ERROR)
 def snapshot_changed(groups: Sequence[EnvelopeRecords], profile: Profile) -> Iterator[Hit]:
-    """Two different envelopes have the same context_id, or a new revision has no event.
+    """Two different envelopes have one context_id, two are revisions of the same one, or one has no event.
 
     ## Why
     An envelope is a snapshot, and others cite it by its id: changed in place, it makes them cite what was
-    never there. A change is recorded by an event and, where needed, by a new envelope with its own id. A
-    revision without any event about it (a warning) is noticed only where events are recorded at all.
+    never there. A change is recorded by an event and, where needed, by a new envelope with its own id. Two
+    revisions of the same envelope are a fork: each lacks the changes of the other. A revision without any
+    event about it (a warning) is noticed only where events are recorded at all.
     ## Bad
     ctx-1 += {"lifecycle": "archived"}
     ## Good
@@ -205,6 +206,15 @@ def snapshot_changed(groups: Sequence[EnvelopeRecords], profile: Profile) -> Ite
             where = f"in {excerpt(other.file)}" + (f" at {excerpt(other.pointer)}" if other.pointer else "")
             message = f"{label(envelope)} also exists {where} with other content; they differ in {names}"
             yield Hit(envelope.origin("context_id"), message)
+    revisions: dict[str, Record] = {}
+    for envelope in envelopes:
+        before = revision_of(envelope)
+        other = revisions.setdefault(before, envelope) if before is not None else envelope
+        if other.id != envelope.id:
+            message = f"{label(envelope)} and {label(other)} are both revisions of {quoted(before or '')}"
+            yield Hit(
+                envelope.origin("metadata", "ctxview"), f"{message}: each lacks the changes of the other"
+            )
     events = [event for records in groups for event in records.of(RecordKind.EVENT)]
     mentioned = {event.text(name) for event in events for name in ("context_id", "subject")}
     for envelope in envelopes if events else ():

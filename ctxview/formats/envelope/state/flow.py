@@ -17,7 +17,7 @@ from ctxview.core.state import Tier
 from ctxview.formats.envelope.model import Record
 from ctxview.formats.envelope.outcomes import injections_by_assembly, items_by_block, outcome_key
 from ctxview.formats.envelope.state.inputs import EnvelopeStateInputs
-from ctxview.formats.envelope.state.record_text import detail, node_text
+from ctxview.formats.envelope.state.record_text import detail, event_word, node_text
 from ctxview.formats.envelope.vocabulary import RecordKind
 
 MAIN = (
@@ -28,8 +28,10 @@ MAIN = (
     ("assembly", (RecordKind.ASSEMBLY,)),
     ("injection", (RecordKind.INJECTION,)),
 )
-MISSING, COMPACTION, EVIDENCE = "missing", "compaction", "evidence"
-BRANCHES = {"selection": (MISSING, RecordKind.MISSING), "budget": (COMPACTION, RecordKind.COMPACTION)}
+EVIDENCE = "evidence"
+BRANCHES = {"selection": ("missing", RecordKind.MISSING), "budget": ("compaction", RecordKind.COMPACTION)}
+EVENTS, LAST = "events", "injection"
+"""The events are not a stage of the draft: they branch from the last step, and only where there are any."""
 
 
 def build_flow(inputs: EnvelopeStateInputs, tiers: Sequence[Tier]) -> Flow:
@@ -57,6 +59,9 @@ class _Flow:
             if name in BRANCHES:
                 branch, kind = BRANCHES[name]
                 yield FlowStage(branch, tuple(map(self._node, self._records.of(kind))), name)
+        events = sorted(self._records.of(RecordKind.EVENT), key=lambda each: time_sort_key(each.text("time")))
+        if events:
+            yield FlowStage(EVENTS, tuple(map(self._node, events)), LAST)
         yield FlowStage(EVIDENCE, tuple(self._evidence()))
 
     def _node(self, record: Record) -> FlowNode:
@@ -96,6 +101,7 @@ class _Flow:
         yield from self._to_compactions()
         yield from self._to_assemblies()
         yield from self._to_injections()
+        yield from self._from_events()
 
     def _from_sources(self) -> Iterator[FlowLink]:
         for outcome in self._inputs.known_outcomes.values():
@@ -182,6 +188,17 @@ class _Flow:
                     yield FlowLink(self._ids[injection], end, len(names) if place == 0 else 0)
                 for name in names:
                     yield FlowLink(self._item(name), self._ids[injection], 0, "injected")
+
+    def _from_events(self) -> Iterator[FlowLink]:
+        """Link events to the records they are about; not the reverse, which would divert the way forward."""
+        about: dict[str, list[str]] = {}
+        for record, node in self._ids.items():
+            if record.id is not None and record.kind not in (RecordKind.EVENT, RecordKind.ENVELOPE):
+                is_block = record.kind in (RecordKind.ITEM, RecordKind.SUMMARY)
+                about.setdefault(record.id, []).append(self._item(record.id) if is_block else node)
+        for event in self._records.of(RecordKind.EVENT):
+            for end in dict.fromkeys(about.get(event.text("subject") or "", ())):
+                yield FlowLink(self._ids[event], end, 0, self._inputs.mask(event_word(event)))
 
     def _budgets_of(self, record: Record) -> Sequence[Record]:
         """The budgets a record names, else those for its target, else those of the envelope."""

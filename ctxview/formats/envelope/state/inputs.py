@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 
 from msgspec import Struct
@@ -31,6 +31,8 @@ class EnvelopeStateInputs(Struct, frozen=True, eq=False, dict=True):
     siblings: SiblingFiles
     editor: str | None
     """In whose name a person edits; None when the revision is read-only."""
+    taken: Collection[str] = ()
+    """The ids of all records of the source."""
 
     @cached_property
     def record_texts(self) -> dict[Record, str]:

@@ -84,6 +84,11 @@ def _injection(record: Record) -> Iterator[str | None]:
     yield f"for {record.text('target')}" if record.text("target") else None
 
 
+def event_word(event: Record) -> str:
+    """The type of an event without the prefix that all listed types have."""
+    return (event.text("event_type") or "event").removeprefix("context.")
+
+
 _DETAILS: Mapping[RecordKind, Callable[[Record], Iterable[str | None]]] = {
     RecordKind.SOURCE: lambda record: (record.text("source_kind"), record.text("uri")),
     RecordKind.SURFACE: _surface,
@@ -94,6 +99,7 @@ _DETAILS: Mapping[RecordKind, Callable[[Record], Iterable[str | None]]] = {
     RecordKind.INJECTION: _injection,
     RecordKind.COMPACTION: lambda record: (coverage(record), record.text("method")),
     RecordKind.MISSING: lambda record: map(record.text, ("severity", "status", "question")),
+    RecordKind.EVENT: lambda record: (event_word(record), *map(record.text, ("subject", "time"))),
 }
 
 

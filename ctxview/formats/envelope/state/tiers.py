@@ -40,7 +40,7 @@ def build_tiers(inputs: EnvelopeStateInputs) -> tuple[Tier, ...]:
     blocks = [_block(inputs, inputs.outcome(record), record, shared) for record in records]
     named = (each for each in inputs.known_outcomes.values() if each.item is None)
     blocks += [_block(inputs, outcome, None, shared) for outcome in named]
-    new = {NOTES: new_note_form(inputs.records)} if inputs.editor is not None else {}
+    new = {NOTES: new_note_form(inputs.records, inputs.taken)} if inputs.editor is not None else {}
     tiers = (
         Tier(name, tuple(block for block in blocks if block.tier == name), new.get(name))
         for name in OUTCOME_WORDS

@@ -14,6 +14,7 @@ from ctxview.core.state import Event
 from ctxview.formats.envelope.bundle import Bundle, revision_of
 from ctxview.formats.envelope.model import EnvelopeRecords, Record
 from ctxview.formats.envelope.outcomes import outcome_key
+from ctxview.formats.envelope.state.record_text import event_word
 from ctxview.formats.envelope.vocabulary import RecordKind
 from ctxview.formats.envelope.withheld import WithheldContent
 from ctxview.formats.interface import Revision
@@ -122,7 +123,7 @@ def build_timeline(revisions: Sequence[EnvelopeRevision], withheld: WithheldCont
             if event not in seen:
                 # An event belongs to the first revision that holds it.
                 seen.add(event)
-                kind = (event.text("event_type") or "event").removeprefix("context.")
+                kind = event_word(event)
                 subject = event.text("subject") or outcome_key(event)
                 label = withheld.mask(" · ".join(filter(None, (kind, subject))))
                 found.append(Event(label, withheld.mask(kind), event.text("time"), number, event.origin()))
