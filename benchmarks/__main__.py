@@ -21,6 +21,7 @@ ALL = (
     "key_gaps",
     "live",
     "check_speed",
+    "envelopes",
     "token_counts",
     "saving",
     "long_watch",
