@@ -22,6 +22,7 @@ ALL = (
     "live",
     "typing_ahead",
     "check_speed",
+    "envelopes",
     "token_counts",
     "saving",
     "long_watch",

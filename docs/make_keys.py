@@ -129,7 +129,8 @@ def _keys(command: Action) -> str:
 def _filter() -> Iterator[str]:
     meaning = "blocks that are `changed` since the previous view, `flagged` by a finding, and so on"
     yield f"| {_codes(FLAGS)} | {meaning} |\n"
-    yield f"| {_codes(f'{word}:' for word in WORDS)} | blocks whose value contains the word; `shown:user` is what the user is shown |\n"
+    contains = "blocks whose value contains the word; `shown:user` is what the user is shown"
+    yield f"| {_codes(f'{word}:' for word in WORDS)} | {contains} |\n"
     yield f"| {_codes(NUMBERS)} | compared by `>` `>=` `<` `<=` `=`, as in `decay>0.5` |\n"
     yield '| `"some text"` | in the id, the type, a tag or the text; a bare word does the same |\n'
 

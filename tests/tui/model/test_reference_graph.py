@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from threading import Thread, current_thread, main_thread
+
+import pytest
 from msgspec.structs import replace
 
 from ctxview.analysis.tokens import ESTIMATES
@@ -11,7 +14,7 @@ from ctxview.formats import Lens, Reading
 from ctxview.tui.drawing.text import plain
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemId, ItemKind, ReadingIndex, message_id
-from ctxview.tui.model.reference_graph import ReferenceEdge
+from ctxview.tui.model.reference_graph import ReferenceEdge, ReferenceGraph
 from ctxview.tui.screens.raw import RawScreen
 from ctxview.tui.screens.reference_lines import edges_page, node_label
 from ctxview.tui.screens.references import ReferencesScreen
@@ -137,3 +140,19 @@ async def test_the_references_screen_goes_forward_back_and_to_the_panes() -> Non
         await drive.press("4", "r")
         assert drive.app.screen is drive.inspector
         assert "A budget has no references." in drive.notices
+
+
+async def test_the_graph_is_not_built_on_the_thread_of_the_interface(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[Thread] = []
+    build = ReferenceGraph.__init__
+
+    def noted(self: ReferenceGraph, index: ReadingIndex) -> None:
+        threads.append(current_thread())
+        build(self, index)
+
+    monkeypatch.setattr(ReferenceGraph, "__init__", noted)
+    async with driving(night(), size=(100, 30)) as drive:
+        await drive.press("G", "k", "r")
+        assert isinstance(drive.app.screen, ReferencesScreen)
+    assert threads
+    assert main_thread() not in threads

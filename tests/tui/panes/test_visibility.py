@@ -82,3 +82,23 @@ async def test_the_filter_applies_here_too() -> None:
         await drive.press("enter")
         assert "itm-wind" in drive.text(Pane.VISIBILITY)
         assert "itm-brief" not in drive.text(Pane.VISIBILITY)
+
+
+async def test_the_head_counts_what_each_target_is_shown() -> None:
+    async with driving(Handoff(), size=(80, 24)) as drive:
+        await drive.press("V")
+        (totals,) = [
+            line for line in drive.screen_text().splitlines() if line.strip("│ ").startswith("shown ")
+        ]
+        shown = [sum(block.reach[target] is Reach.INJECTED for block in BLOCKS) for target in TARGETS]
+        assert [int(each) for each in totals.split()[-len(TARGETS) :]] == shown
+
+
+async def test_a_filter_leaves_what_one_target_is_shown() -> None:
+    async with driving(Handoff()) as drive:
+        await drive.press("V", "f")
+        await drive.type("shown:reviewer")
+        await drive.press("enter")
+        text = drive.text(Pane.VISIBILITY)
+        for block in BLOCKS:
+            assert (block.id in text) == (block.reach["reviewer"] is Reach.INJECTED)
