@@ -250,8 +250,13 @@ class ColumnarStream:
     @cached_property
     def _fresh(self) -> tuple[WalRow, ...]:
         """The rows of the log that are not in a shard yet."""
-        rows = (row for row in self.store.wal_rows if row.stream == self.name)
-        return tuple(row for row in rows if row.ordinal >= self._committed)
+        found: list[WalRow] = []
+        for row in self.store.wal_rows:
+            # A row that goes back repeats an earlier one.
+            least = found[-1].ordinal + 1 if found else self._committed
+            if row.stream == self.name and row.ordinal >= least:
+                found.append(row)
+        return tuple(found)
 
     def _from_wal(self, row: WalRow, number: int) -> HistoryLine:
         content = row.payload.encode("utf-8", "surrogatepass")

@@ -49,12 +49,12 @@ def child_shape(facts: SessionFacts) -> Iterator[Hit]:
         missing += [f"{name}/" for name in required.child_folders if not child.has(name, EntryKind.FOLDER)]
         if missing:
             yield Hit(_channel(facts, child), f"the channel {excerpt(child.name)} lacks {listed(missing, 7)}")
-        if statuses and child.status is not None and child.status not in statuses:
-            message = f"the status is {quoted(child.status)}; it can be {', '.join(statuses)}"
+        if statuses and child.part("status").readable and child.status not in statuses:
+            message = f"the status is {quoted(child.status or '')}; it can be {', '.join(statuses)}"
             yield Hit(_file(facts, child, "status"), message)
         for name, value in (("agent", child.agent), ("session", child.session)):
-            if value is not None and not is_name(value):
-                yield Hit(_file(facts, child, name), f"the {name} cannot be called {quoted(value)}")
+            if child.part(name).readable and not is_name(value or ""):
+                yield Hit(_file(facts, child, name), f"the {name} cannot be called {quoted(value or '')}")
 
 
 @rule("ABI051", name="child-result", severity=Severity.WARNING)

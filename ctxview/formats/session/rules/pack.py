@@ -19,7 +19,7 @@ from ctxview.formats.session.survey.facts import SessionFacts
 
 @rule("ABI029", name="pack-shape", severity=Severity.ERROR, effect=Effect.REJECTED)
 def pack_shape(facts: SessionFacts) -> Iterator[Hit]:
-    """pack.json is not a list of items that each name a permitted source.
+    """pack.json names no session, or is not a list of items that each name a permitted source.
 
     ## Why
     The pack is the record of what the model was shown. An item whose source is missing, or lies outside of
@@ -38,6 +38,10 @@ def pack_shape(facts: SessionFacts) -> Iterator[Hit]:
         yield Hit(pack.origin(), f"pack.json is not JSON: {pack.error.reason}")
     if pack.document is None:
         return
+    if pack.is_object and not isinstance(pack.members.get("session"), str):
+        session = json_excerpt(pack.members.get("session"))
+        fault = f"session is {session}, not a string" if "session" in pack.members else "there is no session"
+        yield Hit(pack.origin("session"), f"pack.json: {fault}")
     items = pack.members.get("items")
     if not pack.is_object or not isinstance(items, list):
         fault = (

@@ -57,6 +57,7 @@ CASES = [
         DECISIONS,
     ),
     (24, f"{FACTS} += {fact(text=chr(27) + 'x')}", "error", "control character", FACTS),
+    (24, f"{FACTS} += {fact(text=chr(0x9B) + 'x')}", "error", "control character", FACTS),
     (24, f"{REFS} += {ref(summary='')}", "error", "summary is empty", REFS),
     (25, f"{FACTS} += {fact(source='messages:4-3')}", "error", "ends before it begins", FACTS),
     (25, f"{FACTS} += {fact(source='messages:0-3')}", "error", "begins at 1", FACTS),
@@ -97,6 +98,8 @@ CASES = [
     (29, f"{PACK} = {{", "error", "not JSON", PACK),
     (29, f'{PACK} = {{"items": {{}}}}', "error", "not a list", PACK),
     (29, f'{PACK} = {{"session": "default"}}', "error", "no items", PACK),
+    (29, f'{PACK} = {{"items": []}}', "error", "there is no session", PACK),
+    (29, f'{PACK} = {{"session": 5, "items": []}}', "error", "session is 5", PACK),
     (29, f'{PACK} = {{"items": [], "items": []}}', "error", "occurs twice", PACK),
     (29, f'{PACK} = {{"items": [5]}}', "error", "item 1 is 5", PACK),
     (29, f"{PACK} = {pack_item(source=42)}", "error", "the source is 42", PACK),
@@ -156,6 +159,7 @@ CASES = [
     (49, f"{DEDUP} += {shared(refs=['child:gone'])}", "error", "the dedup index refers", DEDUP),
 ]
 NEAR_MISSES = [
+    (24, f"{FACTS} += {fact(text=chr(0xA0) + 'x')}"),
     (22, f"{FACTS} += {fact(extra=[1, 2])}"),
     (22, f"{REFS} += {ref(kind='tool_output')}"),
     (22, f"{SWAP} += {swapped(id='sha256_' + 'a' * 64, kind='file', source='context/summary.md')}"),
