@@ -80,8 +80,9 @@ def open_history(session: Session) -> SessionHistory:
 
 
 def _open_stream(folder: SourceFolder, name: str) -> HistoryStream:
-    if folder.entry(name).kind is not EntryKind.FILE:
-        return EmptyHistoryStream(name)
+    kind = folder.entry(name).kind
+    if kind is not EntryKind.FILE:
+        return EmptyHistoryStream(name, None if kind is EntryKind.ABSENT else f"this is {kind.description}")
     try:
         return FileHistoryStream(open_lines(folder.root, name), name, folder.file(name))
     except ReadError as error:

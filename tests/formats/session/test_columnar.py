@@ -131,7 +131,10 @@ def test_a_row_that_the_log_holds_already_is_an_error_and_not_a_message(tmp_path
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        ({"stream": "messages", "ordinal": 6, "payload": {"role": "user"}}, "payload is an object of 1, not a string"),
+        (
+            {"stream": "messages", "ordinal": 6, "payload": {"role": "user"}},
+            "payload is an object of 1, not a string",
+        ),
         ({"stream": "messages", "ordinal": "6", "payload": "{}"}, 'ordinal is "6", not an unsigned number'),
         ({"stream": "notes", "ordinal": 6, "payload": "{}"}, 'stream is "notes", not messages or events'),
         ({"stream": "messages", "ordinal": 6}, "there is no payload"),

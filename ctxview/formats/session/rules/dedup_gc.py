@@ -74,7 +74,7 @@ def child_result_gone(facts: SessionFacts) -> Iterator[Hit]:
     Source document, Context GC: must not delete a child result while parent context references it.
     """
     for use in child_uses(facts.session):
-        if use.result and facts.session.folder.entry(use.name).kind is not EntryKind.FILE:
+        if use.result and facts.session.folder.entry(use.name).kind is EntryKind.ABSENT:
             yield Hit(use.origin, f"{excerpt(use.user)} refers to {quoted(use.name, 60)}, which is gone")
 
 

@@ -150,7 +150,7 @@ def _anchors(keys: tuple[str, ...]) -> tuple[tuple[bytes, tuple[bytes, ...]], ..
 
 
 def _may_name(content: bytes, keys: tuple[str, ...]) -> bool:
-    """Whether any of the keys occurs before a quote, or may be spelled with escapes; else nothing is searched."""
+    """Whether the line may have one of the keys: it occurs before a quote, or escapes may spell it."""
     if b"\\u" in content:
         return True
     for ending, candidates in _anchors(keys):

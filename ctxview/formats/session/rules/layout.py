@@ -64,14 +64,15 @@ def part_missing(facts: SessionFacts) -> Iterator[Hit]:
     Source document, Session Layout ("may contain"); runtime: required files and folders.
     """
     session, required = facts.session, facts.profile.required
-    here = {entry.name: entry.kind for entry in session.entries}
+    here = {entry.name for entry in session.entries}
     missing = [name for name in required.session if name not in here]
-    if missing:
+    if missing and "" not in session.closed:
         yield Hit(session.origin(), f"the session lacks {listed(missing, 6)}")
-    inside = {entry.name: entry.kind for entry in session.context_entries}
+    inside = {entry.name for entry in session.context_entries}
     absent = [name for name in required.context if name not in inside]
-    absent += [f"{name}/" for name in required.context_folders if inside.get(name) is not EntryKind.FOLDER]
-    if absent:
+    absent += [f"{name}/" for name in required.context_folders if name not in inside]
+    # A folder that cannot be listed is reported as such.
+    if absent and "context" not in session.closed:
         yield Hit(session.origin("context"), f"context lacks {listed(absent, 6)}; it can be rebuilt")
 
 

@@ -71,6 +71,8 @@ def swap_lost(facts: SessionFacts) -> Iterator[Hit]:
         name = record.text("id")
         if name is None or facts.session.swap.blob(name) is not None or facts.survey is None:
             continue
+        if "context/swap/chunk" in facts.session.closed:
+            continue
         rebuilt = rebuild(facts, record)
         if rebuilt.text is None:
             message = f"the chunk {excerpt(name)} is gone and cannot be rebuilt: {rebuilt.why}"
@@ -178,7 +180,7 @@ def swap_only_copy(facts: SessionFacts) -> Iterator[Hit]:
     ## Source
     Source document, Swap and Summary Rules: swap removes content from the window, not from storage.
     """
-    if facts.survey is None:
+    if facts.survey is None or facts.survey.messages.problem is not None:
         return
     for record in facts.session.swap.index.records:
         blob = facts.session.swap.blob(record.text("id") or "")
@@ -199,7 +201,9 @@ def swap_only_copy(facts: SessionFacts) -> Iterator[Hit]:
 
 
 def orphans(store: BlobStore, key: str) -> Iterator[Blob]:
-    """Yield the files of a store that its index does not list."""
+    """Yield the files of a store that its index does not list; none when the index cannot be read."""
+    if store.index.part.exists and not store.index.part.readable:
+        return
     listed = {record.text(key) for record in store.index.records}
     yield from (blob for blob in store.blobs if blob.id not in listed)
 

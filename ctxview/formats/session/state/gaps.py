@@ -67,7 +67,11 @@ def _histories(inputs: SessionStateInputs) -> Iterator[Gap]:
 
 
 def _unreadable(inputs: SessionStateInputs) -> Iterator[Gap]:
-    for part in inputs.facts.session.problems():
+    session = inputs.facts.session
+    for place, why in sorted(session.closed.items()):
+        origin = session.origin(place)
+        yield make_gap(place or ".", "a folder of the session", Severity.ERROR, "unreadable", why, origin)
+    for part in session.problems():
         if part.name not in (MESSAGES, EVENTS):
             why = part.problem or "it cannot be read"
             yield make_gap(

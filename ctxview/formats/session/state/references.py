@@ -31,6 +31,7 @@ _SOURCES = {
     CitationStatus.BEYOND: RefStatus.DANGLING,
     CitationStatus.REVERSED: RefStatus.DANGLING,
     CitationStatus.UNKNOWN: RefStatus.UNKNOWN,
+    CitationStatus.UNREADABLE: RefStatus.UNKNOWN,
     CitationStatus.FREE: RefStatus.EXTERNAL,
 }
 _UNFOLLOWED = {"hash": RefStatus.MISMATCH, None: RefStatus.UNKNOWN}
@@ -98,13 +99,19 @@ def _reference(inputs: SessionStateInputs, record: JsonRecord, base: str, user: 
     found = entry is not None and entry.kind is EntryKind.FILE
     size = entry.size if entry is not None and found else None
     text = None
+    status = RefStatus.EXTERNAL if entry is None else RefStatus.DANGLING
+    if entry is not None and entry.kind is EntryKind.UNKNOWN:
+        status = RefStatus.UNKNOWN
+    elif found:
+        status = RefStatus.RESOLVED
     if size is not None and size <= LARGEST_READ:
-        text = inputs.facts.session.folder.read(name).text
+        part = inputs.facts.session.folder.read(name)
+        text, status = (part.text, status) if part.readable else (None, RefStatus.UNKNOWN)
     return Ref(
         id=record.text("id") or f"line {record.line}",
         kind=record.text("kind") or "ref",
         target=path or "?",
-        status=RefStatus.RESOLVED if found else RefStatus.EXTERNAL if entry is None else RefStatus.DANGLING,
+        status=status,
         tokens=inputs.tokens(text) if text is not None else None,
         bytes=size,
         used_by=(user,),
@@ -223,7 +230,8 @@ def _children(inputs: SessionStateInputs) -> Iterator[Ref]:
     for child in inputs.facts.session.children:
         result = child.result
         waiting = child.status not in terminal and bool(terminal)
-        missing = RefStatus.UNKNOWN if waiting and result.exists else RefStatus.DANGLING
+        unknown = result.exists and (waiting or not result.readable)
+        missing = RefStatus.UNKNOWN if unknown else RefStatus.DANGLING
         yield Ref(
             id=child.name,
             kind="child",
@@ -243,7 +251,9 @@ def _pack_items(inputs: SessionStateInputs) -> Iterator[Ref]:
     for item in session.pack.items:
         content = inputs.content(item)
         if content is None:
-            status = RefStatus.DANGLING
+            kind = session.folder.entry(item.source or "").kind
+            unread = kind in (EntryKind.FILE, EntryKind.UNKNOWN)
+            status = RefStatus.UNKNOWN if unread else RefStatus.DANGLING
         else:
             status = RefStatus.STALE if is_stale(inputs, item) else RefStatus.RESOLVED
         yield Ref(

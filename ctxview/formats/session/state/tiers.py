@@ -149,7 +149,8 @@ def _children(inputs: SessionStateInputs) -> Iterator[Block]:
         result = child.result
         visible, reason = _in_pack(inputs, result.name)
         if result.is_blank:
-            visible, reason = False, "result.md is empty" if result.exists else "result.md is missing"
+            why = f"cannot be read: {result.problem}" if not result.readable else "is empty"
+            visible, reason = False, f"result.md {why}" if result.exists else "result.md is missing"
         text = result.text if not result.is_blank else child.part("handoff.md").text
         origin = Origin(inputs.facts.session.file(f"context/child/{child.name}"))
         tags = tuple(filter(None, (child.agent, child.session)))

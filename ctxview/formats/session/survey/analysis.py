@@ -22,8 +22,10 @@ from ctxview.formats.session.survey.last_look import (
     LookComparison,
     Observation,
     compare_looks,
+    identity_of,
     observation_key,
     recall,
+    recall_moved,
     remember,
 )
 from ctxview.formats.session.survey.surveyor import Surveyor
@@ -131,7 +133,8 @@ class SessionAnalysis:
         if self._comparison is None or monotonic() - self._remembered < REMEMBER_EVERY:
             return
         if not any(finding.effect is Effect.DELETED for finding in self._succession(self._session)):
-            remember(observation_key(self._session), self._comparison.to_remember)
+            identity = identity_of(self.facts(self._session))
+            remember(observation_key(self._session), self._comparison.to_remember, identity)
             self._remembered = monotonic()
 
     def _succession(self, session: Session) -> Iterator[Finding]:
@@ -175,8 +178,9 @@ class SessionAnalysis:
         if self._compared:
             return True
         report(0, 1, "comparing with the last look")
-        before = self._before or recall(observation_key(self._session))
-        self._comparison = compare_looks(self.facts(self._session), cancelled, before)
+        facts = self.facts(self._session)
+        before = self._before or recall(observation_key(self._session)) or recall_moved(identity_of(facts))
+        self._comparison = compare_looks(facts, cancelled, before)
         self._compared = not cancelled()
         return self._compared
 

@@ -32,6 +32,7 @@ class CitationStatus(StrEnum):
     BEYOND = "beyond the end"
     REVERSED = "reversed"
     UNKNOWN = "not yet known"
+    UNREADABLE = "in an unreadable history"
     FREE = "free text"
 
 
@@ -49,6 +50,8 @@ def resolve_citation(cited: CitedRange, survey: Survey | None) -> Citation:
         return Citation(cited, CitationStatus.FREE)
     if survey is None:
         return Citation(cited, CitationStatus.UNKNOWN)
+    if survey.facts(stream_of(cited)).problem is not None:
+        return Citation(cited, CitationStatus.UNREADABLE)
     if cited.kind is SourceKind.LATEST_USER:
         return Citation(cited, CitationStatus.RESOLVED if survey.user is not None else CitationStatus.BEYOND)
     count = survey.facts(stream_of(cited)).records
