@@ -98,6 +98,8 @@ def _lost_references(refs: Sequence[Ref]) -> Iterator[Gap]:
             yield make_gap(ref.id, subject, Severity.ERROR, "mismatch", why, ref.origin, ref.used_by)
         elif ref.status is RefStatus.REBUILDABLE:
             why = f"the chunk is missing; {ref.target} still holds its content"
+            if ref.kind == "dedup":
+                why = "the blob is missing; another place in the session still holds its content"
             yield make_gap(ref.id, subject, Severity.WARNING, "rebuildable", why, ref.origin, ref.used_by)
         elif ref.status is RefStatus.STALE:
             why = "the pack shows an earlier text of this source"

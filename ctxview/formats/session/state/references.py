@@ -14,6 +14,7 @@ from ctxview.formats.kit.json_records import JsonRecord
 from ctxview.formats.session.grammar import cited_range, digest_in, parse_citation
 from ctxview.formats.session.model import Blob
 from ctxview.formats.session.pack_candidates import estimate
+from ctxview.formats.session.rules.dedup_refs import holder_of, refs_of
 from ctxview.formats.session.rules.swap import orphans
 from ctxview.formats.session.state.budgets import is_stale
 from ctxview.formats.session.state.inputs import SessionStateInputs
@@ -147,7 +148,7 @@ def _swapped(inputs: SessionStateInputs) -> Iterator[Ref]:
 
 def _lost_status(inputs: SessionStateInputs, record: JsonRecord) -> RefStatus:
     """Return the status of a missing chunk: whether the histories can rebuild it."""
-    if inputs.facts.survey is None:
+    if inputs.facts.survey is None or "context/swap/chunk" in inputs.facts.session.closed:
         return RefStatus.UNKNOWN
     rebuilt = rebuild(inputs.facts, record)
     if rebuilt.text is None:
@@ -183,18 +184,24 @@ def _shared(inputs: SessionStateInputs) -> Iterator[Ref]:
             continue
         blob = session.dedup.blob(name)
         facts = inputs.facts.blob_facts(blob) if blob is not None else None
-        refs = record.members.get("refs")
         yield Ref(
             id=name,
             kind="dedup",
             target=f"context/dedup/blob/{name}",
-            status=RefStatus.DANGLING if blob is None else _blob_status(blob, facts),
+            status=_lost_blob(inputs, record) if blob is None else _blob_status(blob, facts),
             tokens=facts.tokens if facts is not None else record.number("tokens"),
             bytes=blob.entry.size if blob is not None else None,
-            used_by=tuple(each for each in refs if isinstance(each, str)) if isinstance(refs, list) else (),
+            used_by=refs_of(record),
             origin=record.origin(),
             text=facts.head if facts is not None else None,
         )
+
+
+def _lost_blob(inputs: SessionStateInputs, record: JsonRecord) -> RefStatus:
+    """Return the status of a missing blob: whether a place in the session still holds its content."""
+    if inputs.facts.survey is None or "context/dedup/blob" in inputs.facts.session.closed:
+        return RefStatus.UNKNOWN
+    return RefStatus.DANGLING if holder_of(inputs.facts, record) is None else RefStatus.REBUILDABLE
 
 
 def _orphans(inputs: SessionStateInputs) -> Iterator[Ref]:

@@ -186,8 +186,12 @@ class SessionAnalysis:
 
 
 def wanted_events(session: Session, blobs: Mapping[str, BlobFacts]) -> frozenset[str]:
-    """Return the event ids in swap records and referring chunks, whose lines the survey notes."""
+    """Return the event ids in both indexes and in referring chunks, whose lines the survey notes."""
     names = {name for record in session.swap.index.records if (name := record.text("event")) is not None}
+    for record in session.dedup.index.records:
+        refs = record.members.get("refs")
+        texts = (ref for ref in refs if isinstance(ref, str)) if isinstance(refs, list) else ()
+        names.update(ref.removeprefix("tool:") for ref in texts if ref.startswith("tool:"))
     for facts in blobs.values():
         if facts.reference is not None:
             names.update(filter(None, (facts.reference.start, facts.reference.end)))
