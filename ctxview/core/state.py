@@ -99,6 +99,8 @@ class TodoItem(Struct, frozen=True):
     origin: Origin | None = None
     kept_in: str | None = None
     """The name of its list, where a source has several lists."""
+    form: Form | None = None
+    """Its own form; None when the form of the whole list has it."""
 
 
 class Cursor(Struct, frozen=True):
@@ -191,6 +193,8 @@ class Ref(Struct, frozen=True):
 
     meaning: JsonValue = None
     """The target as a value, where `text` is only one spelling of it."""
+    form: Form | None = None
+    """The form of the record that makes the reference, where that is not a block."""
 
 
 class Gap(Struct, frozen=True):
@@ -249,6 +253,8 @@ class ContextState(Struct, frozen=True, kw_only=True):
     todo: Todo | None = None
     budgets: tuple[Budget, ...] = ()
     refs: tuple[Ref, ...] = ()
+    new_ref: Form | None = None
+    """The form that adds a reference; None when references cannot be added."""
     missing: tuple[Gap, ...] = ()
     timeline: tuple[Event, ...] = ()
     form: Form | None = None

@@ -35,8 +35,9 @@ def unresolved(facts: SessionFacts, ref: str) -> str | None:
     if kind == "tool":
         survey = facts.survey
         known = survey is None or any((stream, name) in survey.id_lines for stream in (EVENTS, MESSAGES))
-        unread = survey is not None and (survey.events.problem or survey.messages.problem)
-        return None if known or unread else "no call and no event has this id"
+        if survey is not None and (survey.events.problem or survey.messages.problem):
+            return None
+        return None if known else "no call and no event has this id"
     if kind == "swap":
         index = facts.session.swap.index
         listed = {word for record in index.records for word in (record.text("id"), record.text("summary"))}

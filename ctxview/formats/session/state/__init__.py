@@ -9,8 +9,9 @@ from msgspec.structs import replace
 
 from ctxview.core.origin import Origin
 from ctxview.core.state import ContextState, Event, Todo, TodoItem
+from ctxview.files.strict_json.tree import join
 from ctxview.formats.kit.state_parts import count_blocks
-from ctxview.formats.session.forms import session_form, text_form_of
+from ctxview.formats.session.forms import REF_FIELDS, locked_form, new_record_form, session_form, text_form_of
 from ctxview.formats.session.grammar import session_time
 from ctxview.formats.session.model import node_states
 from ctxview.formats.session.state.budgets import build_budgets
@@ -44,12 +45,15 @@ def build_state(inputs: SessionStateInputs, revision: str, timeline: tuple[Event
         todo=build_todo(inputs),
         budgets=build_budgets(inputs),
         refs=refs,
+        new_ref=new_record_form(session.refs, REF_FIELDS, inputs.profile, "r"),
         missing=build_gaps(inputs, refs),
         timeline=timeline,
         counts=count_blocks(tiers, inputs.counter),
         form=session_form(session),
         extra=_extra(inputs),
-        transcript=message_transcript(inputs.facts.history.messages, inputs.profile, inputs.lines_then),
+        transcript=message_transcript(
+            inputs.facts.history.messages, inputs.profile, inputs.facts.survey, inputs.lines_then
+        ),
         citations=cited_rows(refs, inputs.facts.survey),
     )
 
@@ -124,4 +128,6 @@ def _nodes(inputs: SessionStateInputs) -> Iterator[TodoItem]:
         task = node.word("handoff") or node.word("agent") or ""
         title = f"{node.name}{waits}: {task}" if task else f"{node.name}{waits}"
         origin = session.plan.json.origin("nodes", node.index)
-        yield TodoItem(None, title[:1000], states[node.index], origin=origin, kept_in="plan")
+        pointer = join("/nodes", node.index)
+        form = locked_form("context/plan.json", session.plan.json.file, pointer, node.members)
+        yield TodoItem(None, title[:1000], states[node.index], origin=origin, kept_in="plan", form=form)

@@ -9,8 +9,10 @@ from msgspec.structs import replace
 from ctxview.analysis.diff.values import meaning_of
 from ctxview.core.origin import Origin
 from ctxview.core.state import Ref, RefStatus
+from ctxview.files.strict_json.tree import join
 from ctxview.formats.kit.folder import EntryKind
-from ctxview.formats.kit.json_records import JsonRecord
+from ctxview.formats.kit.json_records import JsonRecord, JsonRecordFile
+from ctxview.formats.session.forms import REF_FIELDS, locked_form, session_record_form, text_form_of
 from ctxview.formats.session.grammar import cited_range, digest_in, parse_citation
 from ctxview.formats.session.model import Blob
 from ctxview.formats.session.pack_candidates import estimate
@@ -43,9 +45,9 @@ def build_refs(inputs: SessionStateInputs) -> tuple[Ref, ...]:
     session = inputs.facts.session
     found = (
         *_sources(inputs),
-        *(_reference(inputs, record, "", "refs.jsonl") for record in session.refs.records),
+        *(_reference(inputs, session.refs, record, "", "refs.jsonl") for record in session.refs.records),
         *(
-            _reference(inputs, record, f"context/child/{child.name}/", child.name)
+            _reference(inputs, child.refs, record, f"context/child/{child.name}/", child.name)
             for child in session.children
             for record in child.refs.records
         ),
@@ -90,7 +92,9 @@ def _sources(inputs: SessionStateInputs) -> Iterator[Ref]:
             )
 
 
-def _reference(inputs: SessionStateInputs, record: JsonRecord, base: str, user: str) -> Ref:
+def _reference(
+    inputs: SessionStateInputs, records: JsonRecordFile, record: JsonRecord, base: str, user: str
+) -> Ref:
     path = record.text("path") or ""
     name = path if path.startswith("context/") else f"{base}{path}"
     parts = path.split("/")
@@ -118,6 +122,7 @@ def _reference(inputs: SessionStateInputs, record: JsonRecord, base: str, user: 
         used_by=(user,),
         origin=record.origin("path"),
         text=text[:LONGEST_TEXT] if text is not None else record.text("summary"),
+        form=session_record_form(records, record, REF_FIELDS, inputs.profile),
     )
 
 
@@ -142,6 +147,7 @@ def _swapped(inputs: SessionStateInputs) -> Iterator[Ref]:
             used_by=_users(inputs, name),
             origin=record.origin(),
             text=facts.head if facts is not None and facts.head else record.text("summary"),
+            form=session_record_form(session.swap.index, record, (), inputs.profile),
         )
         yield ref if blob is None or facts is None else _followed(inputs, ref, blob, facts)
 
@@ -194,6 +200,7 @@ def _shared(inputs: SessionStateInputs) -> Iterator[Ref]:
             used_by=refs_of(record),
             origin=record.origin(),
             text=facts.head if facts is not None else None,
+            form=session_record_form(session.dedup.index, record, (), inputs.profile),
         )
 
 
@@ -219,6 +226,7 @@ def _orphans(inputs: SessionStateInputs) -> Iterator[Ref]:
                 used_by=_users(inputs, blob.id),
                 origin=Origin(blob.file),
                 text=facts.head if facts is not None else None,
+                form=locked_form(blob.name, blob.file, "", {"content": blob.id}),
             )
             yield ref if facts is None else _followed(inputs, ref, blob, facts)
 
@@ -249,6 +257,7 @@ def _children(inputs: SessionStateInputs) -> Iterator[Ref]:
             used_by=tuple(uses.get(child.name, ())),
             origin=Origin(result.file),
             text=result.text if not result.is_blank else None,
+            form=text_form_of(result),
         )
 
 
@@ -274,6 +283,9 @@ def _pack_items(inputs: SessionStateInputs) -> Iterator[Ref]:
             origin=session.pack.origin(item),
             text=content[:LONGEST_TEXT] if content is not None else None,
             meaning=meaning_of(content) if content is not None else None,
+            form=locked_form(
+                "context/pack.json", session.pack.json.file, join("/items", item.index), item.members
+            ),
         )
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ctxview.core.fields import Field, Form, Owner
+from ctxview.core.fields import Form
 from ctxview.core.origin import Origin
 from ctxview.core.state import Block, Tier
 from ctxview.formats.kit.json_records import JsonRecord, JsonRecordFile
-from ctxview.formats.session.forms import file_ownership, new_record_form, session_record_form, text_form_of
+from ctxview.formats.session.forms import message_form, new_record_form, session_record_form, text_form_of
 from ctxview.formats.session.grammar import parse_citation
 from ctxview.formats.session.messages import message_in, prompt_view
 from ctxview.formats.session.state.inputs import SessionStateInputs
@@ -119,12 +119,6 @@ def _recent(inputs: SessionStateInputs) -> Iterator[Block]:
         line, message = verdict.line, message_in(verdict.line)
         back = len(lines) - index
         name = f"message {_number(inputs, line.number)}" if line.number is not None else f"message −{back}"
-        owned = file_ownership(line.stream)
-        locked = Form(
-            line.file,
-            line.origin().pointer or "",
-            (Field("message", message.text[:LONGEST_TEXT], Owner.APPEND_ONLY, "", why=owned.why),),
-        )
         tags = tuple(filter(None, (message.run, message.name)))
         state = message.kind if message.kind != "text" else None
         visible = verdict.visible if inputs.as_of is None else None
@@ -138,7 +132,7 @@ def _recent(inputs: SessionStateInputs) -> Iterator[Block]:
             verdict.reason if inputs.as_of is None else None,
             line.origin(),
             state,
-            locked,
+            message_form(line, message.text),
             tags,
         )
 
