@@ -129,7 +129,7 @@ def _figures(block: Block, view: ViewState) -> str:
 
 def _todo(todo: Todo, width: int) -> Iterator[Line]:
     yield from wrap(show(todo.summary or "Todo", "strong"), width)
-    if todo.total is not None:
+    if todo.total is not None and todo.step is not None:
         yield (Span(f"step {todo.step} of {todo.total}", "dim"),)
     yield from cursor_lines(todo, width)
     if todo.form is not None:

@@ -117,9 +117,19 @@ def test_boxes_and_plan_nodes_are_one_list(tmp_path: Path):
         ("review: Review the patch.", "done", False),
         ("tell after review: coder", "ready", False),
     ]
-    assert (todo.summary, todo.total, todo.step) == ("2 of 4 done", 4, 2)
+    assert (todo.summary, todo.total, todo.done) == ("2 of 4 done", 4, 2)
+    # A session states no position in its list.
+    assert todo.step is None
     assert todo.form is not None
     assert todo.form.editable
+
+
+def test_what_was_dropped_or_cancelled_is_not_done(tmp_path: Path):
+    build = sound(tmp_path).set("context/todo.md", "- [x] one\n- [-] two\n- [ ] three\n")
+    todo = state_of(build.set("context/child/rev-1/status", "cancelled\n")).todo
+    assert todo is not None
+    assert (todo.summary, todo.done) == ("1 of 5 done, 2 dropped", 1)
+    assert [item.title for item in todo.items if item.current] == ["three"]
 
 
 @pytest.mark.parametrize(
