@@ -43,7 +43,7 @@ def row_of(line: HistoryLine, index: int, profile: Profile, survey: Survey | Non
 
 
 def message_transcript(
-    stream: HistoryStream, profile: Profile, survey: Survey | None, lines: int | None = None
+    stream: HistoryStream, profile: Profile, lines: int | None = None, survey: Survey | None = None
 ) -> HistoryTranscript:
     """Return the messages as rows, or only the first `lines` of them."""
     return HistoryTranscript(

@@ -51,7 +51,7 @@ def build_state(inputs: SessionStateInputs, revision: str, timeline: tuple[Event
         form=session_form(session),
         extra=_extra(inputs),
         transcript=message_transcript(
-            inputs.facts.history.messages, inputs.profile, inputs.facts.survey, inputs.lines_then
+            inputs.facts.history.messages, inputs.profile, inputs.lines_then, inputs.facts.survey
         ),
         citations=cited_rows(refs, inputs.facts.survey),
     )

@@ -15,7 +15,6 @@ from ctxview.formats.kit.json_records import JsonRecord, JsonRecordFile
 from ctxview.formats.session.forms import REF_FIELDS, locked_form, session_record_form, text_form_of
 from ctxview.formats.session.grammar import cited_range, digest_in, parse_citation
 from ctxview.formats.session.model import Blob
-from ctxview.formats.session.pack_candidates import estimate
 from ctxview.formats.session.rules.dedup_refs import holder_of, refs_of
 from ctxview.formats.session.rules.swap import orphans
 from ctxview.formats.session.state.budgets import is_stale
@@ -142,7 +141,7 @@ def _swapped(inputs: SessionStateInputs) -> Iterator[Ref]:
             kind="swap",
             target=f"{source} {where}".strip(),
             status=_blob_status(blob, facts) if blob is not None else _lost_status(inputs, record),
-            tokens=facts.tokens if facts is not None else record.number("tokens"),
+            tokens=_blob_tokens(inputs, blob),
             bytes=blob.entry.size if blob is not None else None,
             used_by=_users(inputs, name),
             origin=record.origin(),
@@ -178,8 +177,7 @@ def _followed(inputs: SessionStateInputs, ref: Ref, blob: Blob, facts: BlobFacts
     verified = ref.status is RefStatus.PLACEHOLDER and digest_in(facts.reference.hash or "") is not None
     status = RefStatus.RESOLVED if verified else ref.status
     preview = f"refers to {found.why}, whose content is counted:\n{text[:LONGEST_TEXT]}"
-    tokens = estimate(text, inputs.profile)
-    return replace(ref, status=status, tokens=tokens, bytes=len(found.text), text=preview)
+    return replace(ref, status=status, tokens=inputs.tokens(text), bytes=len(found.text), text=preview)
 
 
 def _shared(inputs: SessionStateInputs) -> Iterator[Ref]:
@@ -195,13 +193,24 @@ def _shared(inputs: SessionStateInputs) -> Iterator[Ref]:
             kind="dedup",
             target=f"context/dedup/blob/{name}",
             status=_lost_blob(inputs, record) if blob is None else _blob_status(blob, facts),
-            tokens=facts.tokens if facts is not None else record.number("tokens"),
+            tokens=_blob_tokens(inputs, blob),
             bytes=blob.entry.size if blob is not None else None,
             used_by=refs_of(record),
             origin=record.origin(),
             text=facts.head if facts is not None else None,
             form=session_record_form(session.dedup.index, record, (), inputs.profile),
         )
+
+
+def _blob_tokens(inputs: SessionStateInputs, blob: Blob | None) -> int | None:
+    """Count the text of a chunk or blob; the figure in its index is that of the runtime's own estimate."""
+    if blob is None or blob.entry.kind is not EntryKind.FILE or blob.entry.size > LARGEST_READ:
+        return None
+    facts = inputs.facts.blob_facts(blob)
+    if facts is not None and facts.reference is not None:
+        return None
+    part = inputs.facts.session.folder.read(blob.name, LARGEST_READ)
+    return inputs.tokens(part.text) if part.readable else None
 
 
 def _lost_blob(inputs: SessionStateInputs, record: JsonRecord) -> RefStatus:
@@ -221,7 +230,7 @@ def _orphans(inputs: SessionStateInputs) -> Iterator[Ref]:
                 kind=kind,
                 target=blob.name,
                 status=RefStatus.ORPHAN,
-                tokens=facts.tokens if facts is not None else None,
+                tokens=_blob_tokens(inputs, blob),
                 bytes=blob.entry.size,
                 used_by=_users(inputs, blob.id),
                 origin=Origin(blob.file),
