@@ -54,7 +54,7 @@ class Block(Struct, frozen=True, kw_only=True):
     tokens: int | None = None
     visible: bool | None = None
     reason: str | None = None
-    """Why the block is hidden or cannot be read."""
+    """Why the block is hidden or cannot be read; for a shown block, by which way it is shown."""
     state: str | None = None
     form: Form | None = None
     rank: int | None = None

@@ -147,7 +147,7 @@ def plan_pack(offered: PackOffers, budget: int | None) -> PackPlan:
             used += each.tokens
             decisions.append(PackDecision(each, True, f"fits: {used:,} of {budget:,} used{remark}"))
         else:
-            why = f"does not fit: {each.tokens:,} tokens, {budget - used:,} left"
+            why = f"does not fit: needs {each.tokens:,}, {budget - used:,} left"
             decisions.append(PackDecision(each, False, why, over_budget=True))
     return PackPlan(budget, offered.counter, offered.exact, tuple(decisions), offered.aborts)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from ctxview.core.origin import Origin
+from ctxview.files.strict_json.document import JsonError, parse
 from ctxview.formats.kit.folder import EntryKind, FolderFile, SourceFolder
 from ctxview.formats.kit.json_records import line_spans
 from ctxview.formats.session.grammar import MESSAGES
@@ -96,6 +97,16 @@ def read_root(path: Path) -> SessionRoot:
         outside=tuple(_outside(path)),
         left_out=max(0, len(names) - MOST_SESSIONS),
     )
+
+
+def channel_session(part: FolderFile) -> str | None:
+    """Return the session that a channel leads to; None when it names none, or cannot be read."""
+    try:
+        value = parse(part.data or b"").value
+    except JsonError:
+        return None
+    name = value.get("session") if isinstance(value, dict) else value
+    return name if isinstance(name, str) and name else None
 
 
 def _is_index(folder: SourceFolder) -> bool:

@@ -101,9 +101,9 @@ def _verdict(block: Block, width: int) -> Iterator[Line]:
         return
     if block.visible:
         place = f", position {block.rank + 1}" if block.rank is not None else ""
-        yield from wrap(
-            (Span(f"{glyphs.YES} ", "visible.yes"), Span(f"shown to the model{place}", "visible.yes")), width
-        )
+        shown: Line = (Span(f"{glyphs.YES} shown to the model{place}", "visible.yes"),)
+        how = show(f": {block.reason}" if block.reason else "", "dim")
+        yield from wrap(join(shown, how), width, "  ")
     else:
         reason = show(block.reason or "not shown to the model", "warn")
         yield from wrap(join((Span(f"{glyphs.NO} hidden: ", "visible.no"),), reason), width, "  ")

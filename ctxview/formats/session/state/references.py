@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 from msgspec.structs import replace
@@ -19,7 +20,7 @@ from ctxview.formats.session.rules.dedup_refs import holder_of, refs_of
 from ctxview.formats.session.rules.swap import orphans
 from ctxview.formats.session.state.budgets import is_stale
 from ctxview.formats.session.state.inputs import SessionStateInputs
-from ctxview.formats.session.store.blobs import BlobFacts, uses_by_child
+from ctxview.formats.session.store.blobs import BlobFacts, child_uses, uses_by_child
 from ctxview.formats.session.store.content import follow_reference, rebuild
 from ctxview.formats.session.survey.citations import CitationStatus, cited_text, resolve_citation
 
@@ -250,7 +251,16 @@ def _blob_status(blob: Blob, facts: BlobFacts | None) -> RefStatus:
 
 def _children(inputs: SessionStateInputs) -> Iterator[Ref]:
     uses = uses_by_child(inputs.facts.session)
+    parts = defaultdict(set)
+    for use in child_uses(inputs.facts.session):
+        parts[use.child, use.user].add(use.name.rpartition("/")[2])
     terminal = inputs.profile.words.terminal_statuses
+
+    def named(child: str, user: str) -> str:
+        """The user, with the file it uses when that is not the result."""
+        used = parts[child, user]
+        return user if not used or "result.md" in used else f"{user} ({', '.join(sorted(used))})"
+
     for child in inputs.facts.session.children:
         result = child.result
         waiting = child.status not in terminal and bool(terminal)
@@ -263,7 +273,7 @@ def _children(inputs: SessionStateInputs) -> Iterator[Ref]:
             status=RefStatus.RESOLVED if not result.is_blank else missing,
             tokens=inputs.tokens(result.text) if not result.is_blank else None,
             bytes=len(result.data) if result.data is not None else None,
-            used_by=tuple(uses.get(child.name, ())),
+            used_by=tuple(named(child.name, user) for user in uses.get(child.name, ())),
             origin=Origin(result.file),
             text=result.text if not result.is_blank else None,
             form=text_form_of(result),
