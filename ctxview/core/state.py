@@ -6,7 +6,7 @@ Nothing here knows a format, a file system or a screen. Values are immutable: a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
@@ -54,7 +54,7 @@ class Block(Struct, frozen=True, kw_only=True):
     tokens: int | None = None
     visible: bool | None = None
     reason: str | None = None
-    """Why the block is hidden or cannot be read."""
+    """Why the block is hidden or cannot be read; for a shown block, by which way it is shown."""
     state: str | None = None
     form: Form | None = None
     rank: int | None = None
@@ -89,8 +89,12 @@ class Tier(Struct, frozen=True):
     limits: tuple[Limit, ...] = ()
 
 
+_DONE = frozenset({"done", "completed", "complete", "closed", "x"})
+_DROPPED = frozenset({"dropped", "cancelled", "canceled", "skipped"})
+
+
 class TodoItem(Struct, frozen=True):
-    """One item of a to-do list."""
+    """One item of a to-do list. An item that was dropped is neither done nor open."""
 
     id: int | None
     title: str
@@ -99,6 +103,23 @@ class TodoItem(Struct, frozen=True):
     origin: Origin | None = None
     kept_in: str | None = None
     """The name of its list, where a source has several lists."""
+    form: Form | None = None
+    """Its own form; None when the form of the whole list has it."""
+
+    @property
+    def is_done(self) -> bool:
+        return self.status.casefold() in _DONE
+
+    @property
+    def is_dropped(self) -> bool:
+        return self.status.casefold() in _DROPPED
+
+
+def progress_text(items: Sequence[TodoItem]) -> str:
+    """Return how many items are done, and how many were dropped: `4 of 11 done, 1 dropped`."""
+    dropped = sum(item.is_dropped for item in items)
+    done = f"{sum(item.is_done for item in items)} of {len(items)} done"
+    return f"{done}, {dropped} dropped" if dropped else done
 
 
 class Cursor(Struct, frozen=True):
@@ -112,7 +133,10 @@ class Cursor(Struct, frozen=True):
 
 
 class Todo(Struct, frozen=True):
-    """The progress of the work as the system counts it, and the position that the agent states."""
+    """The progress of the work as the system counts it, and the position that the agent states.
+
+    `step` is the position in the list that the source states, from 1; it is not a number of done items.
+    """
 
     summary: str | None
     total: int | None
@@ -120,6 +144,11 @@ class Todo(Struct, frozen=True):
     cursor: Cursor | None
     items: tuple[TodoItem, ...] = ()
     form: Form | None = None
+
+    @property
+    def done(self) -> int | None:
+        """How many items are done; None when the items are not known or are not steps."""
+        return sum(item.is_done for item in self.items) if self.items and self.total is not None else None
 
 
 class Segment(Struct, frozen=True):
@@ -207,6 +236,8 @@ class Ref(Struct, frozen=True):
 
     meaning: JsonValue = None
     """The target as a value, where `text` is only one spelling of it."""
+    form: Form | None = None
+    """The form of the record that makes the reference, where that is not a block."""
 
 
 class Gap(Struct, frozen=True):
@@ -265,6 +296,8 @@ class ContextState(Struct, frozen=True, kw_only=True):
     todo: Todo | None = None
     budgets: tuple[Budget, ...] = ()
     refs: tuple[Ref, ...] = ()
+    new_ref: Form | None = None
+    """The form that adds a reference; None when references cannot be added."""
     missing: tuple[Gap, ...] = ()
     timeline: tuple[Event, ...] = ()
     form: Form | None = None

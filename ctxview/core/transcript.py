@@ -9,6 +9,7 @@ from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
 
+from ctxview.core.fields import Form
 from ctxview.core.origin import Origin
 
 
@@ -26,6 +27,9 @@ class Row(Struct, frozen=True):
     """Why the line could not be read; None when it could."""
     unseen: str | None = None
     """Why the model can never be shown the row; None when it can."""
+    number: int | None = None
+    """The number by which sources cite the row, from 1; None for a blank line, or while it is not known."""
+    form: Form | None = None
 
 
 END = sys.maxsize

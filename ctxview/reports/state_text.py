@@ -19,6 +19,7 @@ from ctxview.core.state import (
     RefStatus,
     Tier,
     Todo,
+    TodoItem,
 )
 from ctxview.files.visible_text import visible
 from ctxview.reports.console import Console, Style
@@ -218,20 +219,25 @@ def _todo(todo: Todo | None, console: Console) -> Iterator[str]:
         doing = f"{cursor.phase or '?'} → {cursor.next or '?'}{target}"
         note = f"  {cursor.note}" if cursor.note else ""
         yield cut_cells(f"  ▸ {visible(doing + note)}", console.width)
-    marks = {
-        "done": Cell("✓", Style.GOOD),
-        "failed": Cell("✗", Style.BAD),
-        "cancelled": Cell("–", Style.QUIET),
-    }
     rows = [
         [
-            marks.get(item.status, Cell("▸", Style.STRONG) if item.current else Cell("○")),
+            _todo_mark(item),
             Cell("" if item.id is None else str(item.id)),
             Cell(_one_line(item.title), Style.STRONG if item.current else None),
         ]
         for item in todo.items
     ]
     yield from table_lines((Column(most=1), Column(most=6, right=True), Column()), rows, console)
+
+
+def _todo_mark(item: TodoItem) -> Cell:
+    if item.is_done:
+        return Cell("✓", Style.GOOD)
+    if item.is_dropped:
+        return Cell("–", Style.QUIET)
+    if item.status in ("failed", "error"):
+        return Cell("✗", Style.BAD)
+    return Cell("▸", Style.STRONG) if item.current else Cell("○")
 
 
 def _budget(budget: Budget, console: Console) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,25 @@ def test_a_changed_fact_is_reported_once(check, tmp_path: Path) -> None:
     root = rewritten(build, "context/facts.jsonl", "is run with", "runs with")
 
     assert [check(root) for _ in range(2)] == [{("ABI060", "warning")}, set()]
+
+
+def test_a_session_that_moved_to_another_agent_is_reported_once(check, tmp_path: Path) -> None:
+    root = sound(tmp_path / "s").write()
+    check(root)
+    moved = root.parent.parent.parent / "keeper" / "session" / "default"
+    moved.parent.mkdir(parents=True)
+    root.rename(moved)
+
+    assert [("ABI061", "warning") in check(moved) for _ in range(2)] == [True, False]
+
+
+def test_a_copy_for_another_agent_is_another_session(check, tmp_path: Path) -> None:
+    root = sound(tmp_path / "s").write()
+    check(root)
+    copied = root.parent.parent.parent / "keeper" / "session" / "default"
+    shutil.copytree(root, copied)
+
+    assert ("ABI061", "warning") not in check(copied)
 
 
 def test_a_history_that_came_back_is_compared_with_its_former_state(check, tmp_path: Path) -> None:

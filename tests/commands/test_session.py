@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -283,6 +284,15 @@ def test_swap_rebuilds_what_gc_removed(ctxview: Run, root: Path) -> None:
     assert "add --write to rebuild the missing chunks" in dry.out
     assert ran.code == 0
     assert {name: data for name, data in tree(root).items() if "/chunk/" in name} == whole
+
+
+def test_words_are_not_called_tokens(ctxview: Run, root: Path) -> None:
+    swapped = ctxview("swap", root, "--range", "1-2").out.splitlines()[0]
+    assert re.search(r", \d+ words$", swapped)
+    packed = ctxview("pack", root).out
+    assert re.search(r" \d+ words\n", packed)
+    assert "tokens" not in packed
+    assert "tokens (bytes/4, an estimate)" in ctxview("pack", root, "--tokens", "bytes/4").out
 
 
 def test_swap_exits_with_1_when_a_chunk_cannot_be_rebuilt(ctxview: Run, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,8 +12,7 @@ import pytest
 from ctxview.formats.discovery import discover, enclosing_source
 from ctxview.formats.interface import OpenError
 from ctxview.formats.path_hints import missing_path_reason, nearest_path
-
-ORDINARY_USER = 65_534
+from tests.formats.ordinary_user import as_ordinary_user
 
 
 @pytest.fixture(autouse=True)
@@ -70,19 +68,6 @@ def a_public_folder() -> Iterator[Path]:
         here.chmod(0o755)
         (here / "locked").mkdir(mode=0)
         yield here
-
-
-@contextmanager
-def as_ordinary_user() -> Iterator[None]:
-    """Give up the rights of root, who may read everything."""
-    if os.geteuid() != 0:
-        yield
-        return
-    os.seteuid(ORDINARY_USER)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
 
 
 def test_the_session_around_a_file_is_found(here: Path) -> None:

@@ -57,6 +57,13 @@ def open_session(arguments: Namespace) -> OpenedSession:
     return OpenedSession(session, history, profile, RawContent(folder, history))
 
 
+def counted_unit(counter: str, *, exact: bool = False) -> str:
+    """Return the unit of figures by a counter: a number of words is not called tokens."""
+    if counter == "words":
+        return "words"
+    return f"tokens ({counter})" if exact else f"tokens ({counter}, an estimate)"
+
+
 def written_as_json(wrote: list[WrittenFile]) -> list[JsonValue]:
     return [{"name": each.name, "deed": each.action.value, "warning": each.warning} for each in wrote]
 

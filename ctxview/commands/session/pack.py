@@ -10,7 +10,13 @@ from collections.abc import Iterator, Sequence
 
 from ctxview.analysis.tokens import COUNTERS, counter_named
 from ctxview.commands.arguments import unsigned_integer
-from ctxview.commands.session import OpenedSession, add_session_arguments, open_session, written_as_json
+from ctxview.commands.session import (
+    OpenedSession,
+    add_session_arguments,
+    counted_unit,
+    open_session,
+    written_as_json,
+)
 from ctxview.core.origin import JsonValue
 from ctxview.files.visible_text import visible
 from ctxview.formats.session.model import Session
@@ -128,15 +134,16 @@ def _as_json(opened: OpenedSession, plan: PackPlan, wrote: list[WrittenFile]) ->
 def pack_lines(
     session: Session, plan: PackPlan, wrote: Sequence[WrittenFile], console: Console
 ) -> Iterator[str]:
-    counter = plan.counter if plan.exact else f"{plan.counter}, an estimate"
+    unit = counted_unit(plan.counter, exact=plan.exact)
     limit = f"of {plan.budget:,} " if plan.budget else ""
-    yield f"{console.paint(visible(session.title), Style.STRONG)}  {plan.used:,} {limit}tokens ({counter})"
-    yield from reason_lines(COLUMNS, [(_cells(each), each.why) for each in plan.items], console)
+    yield f"{console.paint(visible(session.title), Style.STRONG)}  {plan.used:,} {limit}{unit}"
+    columns = (*COLUMNS[:2], Column(unit.partition(" ")[0], right=True), COLUMNS[3])
+    yield from reason_lines(columns, [(_cells(each), each.why) for each in plan.items], console)
     for abort in plan.aborts:
         yield f"{console.paint('the runtime would not build this pack', Style.BAD)}: {visible(abort)}"
     if plan.left_out:
         missing = plan.used + sum(each.tokens for each in plan.left_out) - (plan.budget or 0)
-        yield f"{len(plan.left_out)} left out; all would fit with {missing:,} more tokens"
+        yield f"{len(plan.left_out)} left out; all would fit with {missing:,} more {unit.partition(' ')[0]}"
     if session.budget != plan.budget and wrote:
         yield "note: the pack was built for another budget than the one in context/budget (ABI032)"
     yield from (f"{each.action.value} {visible(each.name)}" for each in wrote)

@@ -10,7 +10,13 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterator, Sequence
 
 from ctxview.analysis.wording import counted
-from ctxview.commands.session import OpenedSession, add_session_arguments, open_session, written_as_json
+from ctxview.commands.session import (
+    OpenedSession,
+    add_session_arguments,
+    counted_unit,
+    open_session,
+    written_as_json,
+)
 from ctxview.core.origin import JsonValue
 from ctxview.files.visible_text import visible
 from ctxview.formats.session.store.derived_files import WrittenFile
@@ -69,7 +75,8 @@ def run(arguments: Namespace) -> int:
     else:
         from ctxview.reports.console import console_for, print_masked
 
-        print_masked(swap_lines(plan, wrote, arguments.write, console_for()))
+        unit = counted_unit(opened.profile.pack.estimator or "bytes/4")
+        print_masked(swap_lines(plan, wrote, arguments.write, unit, console_for()))
     return 0
 
 
@@ -133,8 +140,10 @@ def _as_json(plan: SwapPlan, wrote: list[WrittenFile]) -> JsonValue:
     }
 
 
-def swap_lines(plan: SwapPlan, wrote: Sequence[WrittenFile], write: bool, console: Console) -> Iterator[str]:
-    size = f"{size_in_words(len(plan.content))}, {plan.tokens:,} tokens"
+def swap_lines(
+    plan: SwapPlan, wrote: Sequence[WrittenFile], write: bool, unit: str, console: Console
+) -> Iterator[str]:
+    size = f"{size_in_words(len(plan.content))}, {plan.tokens:,} {unit}"
     yield f"{console.paint(visible(plan.place), Style.STRONG)}  {counted(plan.records, 'record')}, {size}"
     yield cut_cells(f"  chunk    {short_name(plan.name)}: {plan.chunk.value}", console.width)
     index = "a new line"

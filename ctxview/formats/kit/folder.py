@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec import field as struct_field
 
 from ctxview.files.change_detector import Stamp, is_settled, stable_stamp, stamp_of
-from ctxview.files.reading import LIMIT, ReadError, path_problem, read_beneath
+from ctxview.files.reading import LIMIT, ReadError, error_text, path_problem, read_beneath
 from ctxview.files.strict_json.document import JsonError, parse
 
 MOST_ENTRIES = 20_000
@@ -30,11 +30,17 @@ class EntryKind(StrEnum):
     LINK = "symbolic link"
     OTHER = "other"
     ABSENT = "absent"
+    UNKNOWN = "unknown"
+    """A folder on the way to the entry cannot be searched, so the entry may or may not exist."""
 
     @property
     def description(self) -> str:
         """A noun phrase for the end of a sentence: "this is a folder"."""
-        return "neither a file nor a folder" if self is EntryKind.OTHER else f"a {self.value}"
+        phrases = {
+            EntryKind.OTHER: "neither a file nor a folder",
+            EntryKind.UNKNOWN: "in a folder that cannot be searched",
+        }
+        return phrases.get(self, f"a {self.value}")
 
 
 class FolderEntry(Struct, frozen=True):
@@ -92,6 +98,8 @@ class FolderReading(Struct, frozen=True):
     stamps: dict[Path, Stamp | None] = struct_field(default_factory=dict)
     held_back: list[str] = struct_field(default_factory=list)
     """Files that are being written; their earlier content is used."""
+    closed: dict[str, str] = struct_field(default_factory=dict)
+    """Folders that cannot be listed or searched, each with the reason. Links are not among them."""
 
     def note(self, path: Path, stamp: Stamp | None) -> None:
         self.stamps[path] = stable_stamp(stamp)
@@ -160,12 +168,17 @@ class SourceFolder:
         if path_problem(name) is not None:
             return FolderEntry(name, EntryKind.ABSENT)
         parts = PurePosixPath(name).parts
+        place = ""
         try:
-            for length in range(1, len(parts)):
-                status = os.lstat(self.root.joinpath(*parts[:length]))
-                if stat.S_ISLNK(status.st_mode):
+            for part in parts[:-1]:
+                above = _entry(part, os.lstat(self.root / place / part))
+                if above.kind is EntryKind.LINK:
                     return FolderEntry(name, EntryKind.LINK)
+                place = f"{place}/{part}" if place else part
             return _entry(name, os.lstat(self.root / name))
+        except PermissionError as error:
+            self.seen.closed[place] = error_text(error)
+            return FolderEntry(name, EntryKind.UNKNOWN)
         except (OSError, ValueError):
             return FolderEntry(name, EntryKind.ABSENT)
 
@@ -177,19 +190,35 @@ class SourceFolder:
     def _scan(self, name: str) -> Iterator[FolderEntry]:
         try:
             descriptor = self._open_folder(name)
-        except OSError:
+        except OSError as error:
+            self._note_closed(name, error)
             return
         try:
             with os.scandir(descriptor) as found:
                 for _, each in zip(range(MOST_ENTRIES), found, strict=False):
                     try:
                         yield _entry(each.name, each.stat(follow_symlinks=False))
+                    except PermissionError as error:
+                        self.seen.closed[name] = error_text(error)
+                        yield FolderEntry(each.name, EntryKind.UNKNOWN)
                     except OSError:
                         yield FolderEntry(each.name, EntryKind.OTHER)
-        except OSError:
-            return
+        except OSError as error:
+            self.seen.closed[name] = error_text(error)
         finally:
             os.close(descriptor)
+
+    def _note_closed(self, name: str, error: OSError) -> None:
+        """Note what keeps a folder from being listed, unless it is absent or behind a link."""
+        parts = PurePosixPath(name).parts
+        for length in range(1, len(parts) + 1):
+            place = "/".join(parts[:length])
+            kind = self.entry(place).kind
+            if kind in (EntryKind.FILE, EntryKind.OTHER):
+                self.seen.closed[place] = f"this is {kind.description}, not a folder"
+            if kind is not EntryKind.FOLDER:
+                return
+        self.seen.closed[name] = error_text(error)
 
     def _open_folder(self, name: str) -> int:
         current = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -66,6 +66,11 @@ class HistoryStream(Protocol):
         """Return the SHA-256 of the first bytes for each length, in ascending order; None on failure."""
 
 
+def unreadable_reason(stream: HistoryStream) -> str | None:
+    """Return why a history cannot be read; None when it can, or does not exist."""
+    return stream.problem if isinstance(stream, EmptyHistoryStream) else None
+
+
 class EmptyHistoryStream:
     """A history that is missing, or that cannot be read for the reason in `problem`."""
 

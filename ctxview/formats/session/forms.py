@@ -6,13 +6,14 @@ One table decides both the locked fields in the editor and the refused edits. Hi
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ctxview.core.fields import ChoiceShape, Field, FieldShape, Form, JsonShape, NumberShape, Owner, TextShape
 from ctxview.core.origin import JsonValue
 from ctxview.files.strict_json.tree import join
 from ctxview.formats.kit.folder import FolderFile
+from ctxview.formats.kit.history_line import HistoryLine
 from ctxview.formats.kit.json_records import JsonRecord, JsonRecordFile
 from ctxview.formats.kit.text_file import EditMode, FileOwnership, text_form
 from ctxview.formats.session.grammar import EVENTS, MESSAGES
@@ -70,6 +71,8 @@ _LOCKED: Final = (
 )
 _PINNED: Final = re.compile(r"context/pinned/[^/]+")
 LARGEST_BUDGET = 2**63 - 1
+LONGEST_MESSAGE = 64 * 1024
+REF_FIELDS: Final = ("id", "path", "kind", "summary")
 
 
 def file_ownership(name: str) -> FileOwnership:
@@ -127,6 +130,21 @@ def new_record_form(
         for name, value in values.items()
     )
     return Form(records.file, "/-", tuple(fields), exists=False)
+
+
+def locked_form(name: str, file: str, pointer: str, members: Mapping[str, JsonValue]) -> Form:
+    """Return the form of a record in a file that is read-only here; `name` is relative to the session."""
+    owned = file_ownership(name)
+    fields = (
+        Field(key, value, owned.owner, join(pointer, key), why=owned.why) for key, value in members.items()
+    )
+    return Form(file, pointer, tuple(fields))
+
+
+def message_form(line: HistoryLine, text: str) -> Form:
+    """Return the locked form of a line of a history."""
+    pointer = line.origin().pointer or ""
+    return locked_form(line.stream, line.file, pointer, {"message": text[:LONGEST_MESSAGE]})
 
 
 def session_form(session: Session) -> Form:

@@ -21,7 +21,7 @@ _RANGE: Final = re.compile(r"(messages|events):([0-9]{1,18})(?:-([0-9]{1,18}))?"
 _BARE_RANGE: Final = re.compile(r"([0-9]{1,18})-([0-9]{1,18})")
 _TAIL: Final = re.compile(r"tail:([0-9]{1,18})")
 _DURATION: Final = re.compile(r"([0-9]{1,12})([smhdw])")
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _MILLISECONDS: Final = 100_000_000_000
 """Numbers from here on are milliseconds: as seconds they would be thousands of years away."""

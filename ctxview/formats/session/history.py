@@ -80,8 +80,9 @@ def open_history(session: Session) -> SessionHistory:
 
 
 def _open_stream(folder: SourceFolder, name: str) -> HistoryStream:
-    if folder.entry(name).kind is not EntryKind.FILE:
-        return EmptyHistoryStream(name)
+    kind = folder.entry(name).kind
+    if kind is not EntryKind.FILE:
+        return EmptyHistoryStream(name, None if kind is EntryKind.ABSENT else f"this is {kind.description}")
     try:
         return FileHistoryStream(open_lines(folder.root, name), name, folder.file(name))
     except ReadError as error:
@@ -250,8 +251,13 @@ class ColumnarStream:
     @cached_property
     def _fresh(self) -> tuple[WalRow, ...]:
         """The rows of the log that are not in a shard yet."""
-        rows = (row for row in self.store.wal_rows if row.stream == self.name)
-        return tuple(row for row in rows if row.ordinal >= self._committed)
+        found: list[WalRow] = []
+        for row in self.store.wal_rows:
+            # A row that goes back repeats an earlier one.
+            least = found[-1].ordinal + 1 if found else self._committed
+            if row.stream == self.name and row.ordinal >= least:
+                found.append(row)
+        return tuple(found)
 
     def _from_wal(self, row: WalRow, number: int) -> HistoryLine:
         content = row.payload.encode("utf-8", "surrogatepass")

@@ -322,23 +322,35 @@ class Session(Struct, frozen=True):
     def child(self, name: str) -> ChildChannel | None:
         return next((child for child in self.children if child.name == name), None)
 
+    @property
+    def closed(self) -> Mapping[str, str]:
+        """The folders that cannot be listed or searched, by relative name, each with the reason."""
+        return self.folder.seen.closed
+
     def problems(self) -> Iterator[FolderFile]:
-        """Yield every part that exists but cannot be read."""
-        for part in (*self.parts.values(), *self.pinned):
-            if part.exists and part.data is None and part.problem is not None:
+        """Yield every part that exists but cannot be read; for those in a closed folder see `closed`."""
+        channels = (part for child in self.children for part in child.parts.values())
+        for part in (*self.parts.values(), *self.pinned, *channels):
+            unread = part.data is None and part.problem is not None
+            if unread and part.kind not in (EntryKind.ABSENT, EntryKind.UNKNOWN):
                 yield part
-        for child in self.children:
-            yield from (part for part in child.parts.values() if part.exists and part.data is None)
 
 
 def node_states(session: Session) -> dict[int, str]:
     """Return the state of each node by index: done, error, cancelled, active, pending, ready or blocked.
 
     A node without a child is work of this session. Its completion is not recorded, so it is ready when all
-    its dependencies are done, and blocked before.
+    its dependencies are done, and blocked before. The state is unknown when the channel cannot be read.
     """
-    statuses = {child.name: child.status for child in session.children}
-    reported = {node.index: statuses.get(node.child or "") for node in session.plan.nodes}
+    statuses: dict[str, str | None] = {}
+    for child in session.children:
+        part = child.part("status")
+        statuses[child.name] = "unknown" if part.exists and not part.readable else child.status
+    unlisted = "unknown" if "context/child" in session.closed else None
+    reported = {
+        node.index: statuses.get(node.child, unlisted) if node.child is not None else None
+        for node in session.plan.nodes
+    }
     done = {node.id for node in session.plan.nodes if reported[node.index] == "done" and node.id is not None}
     return {
         node.index: reported[node.index] or ("ready" if all(dep in done for dep in node.deps) else "blocked")

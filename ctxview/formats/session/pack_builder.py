@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from ctxview.analysis.tokens import ESTIMATES, TokenCounter
 from ctxview.core.findings import Severity
 from ctxview.formats.kit.folder import EntryKind, FolderFile
-from ctxview.formats.kit.history import HistoryStream
+from ctxview.formats.kit.history import HistoryStream, unreadable_reason
 from ctxview.formats.kit.json_records import JsonRecordFile
 from ctxview.formats.session.grammar import EVENTS, MESSAGES, is_name, tail_count
 from ctxview.formats.session.model import ChildChannel, PackItem, Session
@@ -147,7 +147,7 @@ def plan_pack(offered: PackOffers, budget: int | None) -> PackPlan:
             used += each.tokens
             decisions.append(PackDecision(each, True, f"fits: {used:,} of {budget:,} used{remark}"))
         else:
-            why = f"does not fit: {each.tokens:,} tokens, {budget - used:,} left"
+            why = f"does not fit: needs {each.tokens:,}, {budget - used:,} left"
             decisions.append(PackDecision(each, False, why, over_budget=True))
     return PackPlan(budget, offered.counter, offered.exact, tuple(decisions), offered.aborts)
 
@@ -212,6 +212,8 @@ def source_text(facts: SessionFacts, item: PackItem) -> str | None:
     if source is None or source == EVENTS or source_fault(source) is not None:
         return None
     if source == MESSAGES:
+        if unreadable_reason(facts.history.messages) is not None:
+            return None
         count = tail_count(item.range or "")
         return tail_text(facts.history.messages, count)[0] if count and count <= MOST_TAIL else None
     part = facts.session.folder.read(source)

@@ -211,8 +211,9 @@ def _own_session(
     home = SourceFolder(agents)
     place = f"{agent}/session/{session}"
     folder.seen.note(agents / place / "state", stamp_of(agents / place / "state"))
-    if home.entry(place).kind is not EntryKind.FOLDER:
-        return None, False
+    kind = home.entry(place).kind
+    if kind is not EntryKind.FOLDER:
+        return None, None if kind is EntryKind.UNKNOWN else False
     return home.read(f"{place}/state", LARGEST_PART).value, True
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from ctxview.core.origin import Origin
+from ctxview.files.strict_json.document import JsonError, parse
 from ctxview.formats.kit.folder import EntryKind, FolderFile, SourceFolder
 from ctxview.formats.kit.json_records import line_spans
 from ctxview.formats.session.grammar import MESSAGES
@@ -77,7 +78,11 @@ def read_root(path: Path) -> SessionRoot:
         if name := data[start:end].decode("utf-8", "replace").strip():
             listed.append(IndexEntry(name, Origin(listing.file, None, start, end, index + 1, 1)))
     folders = (entry.name for entry in folder.entries() if entry.kind is EntryKind.FOLDER)
-    names = [name for name in folders if not name.startswith(".") and name not in ("index", *OUTSIDE)]
+    names = [
+        name
+        for name in folders
+        if not name.startswith(".") and name != "index" and not _is_context(folder, name)
+    ]
     places = ("index", *(f"index/{name}" for name in (*SINGLE_NAMES, "channel")))
     found = ((place, entry) for place in places for entry in folder.entries(place))
     return SessionRoot(
@@ -92,6 +97,16 @@ def read_root(path: Path) -> SessionRoot:
         outside=tuple(_outside(path)),
         left_out=max(0, len(names) - MOST_SESSIONS),
     )
+
+
+def channel_session(part: FolderFile) -> str | None:
+    """Return the session that a channel leads to; None when it names none, or cannot be read."""
+    try:
+        value = parse(part.data or b"").value
+    except JsonError:
+        return None
+    name = value.get("session") if isinstance(value, dict) else value
+    return name if isinstance(name, str) and name else None
 
 
 def _is_index(folder: SourceFolder) -> bool:
@@ -123,6 +138,12 @@ def _outside(path: Path) -> Iterator[str]:
         if whole.parent.parent.name == "agent":
             places.append((whole.parent.parent.parent, "../../../"))
     for place, prefix in places:
-        for entry in SourceFolder(place).entries():
-            if entry.kind is EntryKind.FOLDER and entry.name in OUTSIDE:
+        folder = SourceFolder(place)
+        for entry in folder.entries():
+            if entry.kind is EntryKind.FOLDER and _is_context(folder, entry.name):
                 yield f"{prefix}{entry.name}"
+
+
+def _is_context(folder: SourceFolder, name: str) -> bool:
+    """Whether a folder holds context outside a session; a session may have one of these names."""
+    return name in OUTSIDE and folder.entry(f"{name}/{MESSAGES}").kind is EntryKind.ABSENT

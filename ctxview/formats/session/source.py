@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Lock
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ctxview.analysis.tokens import TokenCounter
 from ctxview.core.edits import WritePolicy
@@ -22,13 +23,13 @@ from ctxview.formats.kit.file_source import Memo
 from ctxview.formats.kit.folder import FolderReading, SourceFolder
 from ctxview.formats.kit.history_passes import HistoryTokens, count_history, tallied
 from ctxview.formats.kit.state_parts import count_blocks
-from ctxview.formats.session.grammar import EVENTS, MESSAGES
+from ctxview.formats.session.grammar import EVENTS, MESSAGES, session_time
 from ctxview.formats.session.history import WAL, SessionHistory, open_history
 from ctxview.formats.session.model import Session
 from ctxview.formats.session.parser import read_again, read_session
 from ctxview.formats.session.policy import policy_for
 from ctxview.formats.session.profile import PROFILES, load_profile
-from ctxview.formats.session.root import SINGLE_NAMES, KnownSession, SessionRoot, read_root
+from ctxview.formats.session.root import SINGLE_NAMES, KnownSession, SessionRoot, channel_session, read_root
 from ctxview.formats.session.rules import check_all
 from ctxview.formats.session.state import FORMAT, build_state
 from ctxview.formats.session.state.inputs import HistoryPoint, SessionStateInputs
@@ -123,19 +124,18 @@ class RootSource:
         )
 
     def _block(self, session: KnownSession) -> Block:
-        listed = {each.name for each in self._root.listed}
+        listed = session.name in {each.name for each in self._root.listed}
         current = session.name == self._root.current.value
-        words = (session.cwd, f"updated {session.updated_at}" if session.updated_at is not None else None)
+        time = session_time(session.updated_at)
+        updated = f"{time:%Y-%m-%d %H:%M} UTC" if time is not None else session.updated_at
+        words = (session.cwd, f"updated {updated}" if updated is not None else None)
+        tags = (("current", current), ("not in index/list", self._root.list.exists and not listed))
         return Block(
             id=session.name,
             tier="sessions",
             type="session" if session.complete else "no messages",
             text="\n".join(filter(None, words)),
-            tags=("current",) if current else (),
-            visible=session.name in listed if self._root.list.exists else None,
-            reason=None
-            if session.name in listed or not self._root.list.exists
-            else "it is not in index/list",
+            tags=tuple(tag for tag, holds in tags if holds),
             state=session.state,
             origin=Origin(self._root.folder.file(session.name)),
         )
@@ -148,11 +148,10 @@ class RootSource:
                 kind, _, key = part.name.removeprefix("index/").rpartition("/")
                 yield self._ref(kind or key, key, part.value, self._root.origin(part))
         for part in self._root.channels:
-            if part.readable:
-                name = part.name.rpartition("/")[2]
-                origin = self._root.origin(part)
-                text = part.text[:4000]
-                yield Ref(name, "channel", part.name, RefStatus.RESOLVED, None, len(text), (), origin, text)
+            name, target = part.name.rpartition("/")[2], channel_session(part)
+            ref = self._ref("channel", name, target or "?", self._root.origin(part))
+            status = ref.status if target is not None else RefStatus.UNKNOWN
+            yield replace(ref, status=status, bytes=len(part.data or b""), text=part.text[:4000])
 
     def _ref(self, kind: str, name: str, target: str, origin: Origin) -> Ref:
         known = self._root.session(target) is not None

@@ -15,7 +15,8 @@ from typing import Any
 from ctxview.core.edits import DeleteValue, Edit, EditRefused, MoveItem
 from ctxview.core.fields import Form
 from ctxview.core.flow import FlowNode
-from ctxview.core.state import Block, ContextState, Gap, Tier, Todo, TodoItem
+from ctxview.core.state import Block, ContextState, Gap, Ref, Tier, Todo, TodoItem
+from ctxview.core.transcript import Row
 from ctxview.files.save import SaveConflict, SaveRefused
 from ctxview.formats.interface import Publisher
 from ctxview.tui.configured_keys import key_label
@@ -23,7 +24,9 @@ from ctxview.tui.input_order import start_dialogue
 from ctxview.tui.model.action_table import ACTIONS_BY_ID
 from ctxview.tui.model.drafts import FileDraft
 from ctxview.tui.model.inspector import InspectorModel
-from ctxview.tui.model.reading_index import WHOLE, ItemId, ItemKind
+from ctxview.tui.model.layout import Pane
+from ctxview.tui.model.reading_index import WHOLE, ItemId, ItemKind, ItemValue
+from ctxview.tui.panes.history import row_numeral
 from ctxview.tui.screens.inspector import InspectorScreen
 
 
@@ -110,6 +113,10 @@ async def _edit(screen: InspectorScreen) -> None:
 
 
 async def _add(screen: InspectorScreen) -> None:
+    new_ref = screen.view.index.reading.state.new_ref if screen.view is not None else None
+    if new_ref is not None and screen.deck.front.pane is Pane.REFERENCES:
+        await _fill_in(screen, new_ref, "New reference")
+        return
     tiers = [tier for tier in _tiers(screen) if tier.new is not None]
     here = (
         screen.selected.within
@@ -128,13 +135,13 @@ async def _add(screen: InspectorScreen) -> None:
 
 
 async def _remove(screen: InspectorScreen) -> None:
-    block = _block(screen)
-    if block is None or block.form is None or not block.form.removable:
+    value = _value(screen)
+    if not isinstance(value, Block | Ref) or value.form is None or not value.form.removable:
         screen.say("There is no block here that can be removed.")
         return
-    async with _open_draft(screen, block.form.file) as draft:
-        notice = f"Removed {block.id}. u brings it back."
-        await _apply(screen, draft, DeleteValue(block.form.pointer), notice=notice)
+    async with _open_draft(screen, value.form.file) as draft:
+        notice = f"Removed {value.id}. u brings it back."
+        await _apply(screen, draft, DeleteValue(value.form.pointer), notice=notice)
 
 
 async def _move(screen: InspectorScreen) -> None:
@@ -328,27 +335,47 @@ def _form(screen: InspectorScreen) -> tuple[Form | None, str]:
         case Block() as block:
             return block.form, block.id
         case Todo() as todo:
-            return todo.form, "the todo cursor"
+            return todo.form, _todo_title(todo)
         case Gap() as gap if gap.form is not None:
             return gap.form, gap.id
+        case Ref() as ref:
+            owner = index.block_at(ref.origin)
+            return ref.form or (owner.form if owner is not None else None), ref.id
+        case Row() as row:
+            return row.form, f"message {row_numeral(row)}" if row_numeral(row) else "the blank line"
         case FlowNode() as node:
-            owner = index.value(index.block_named(node.block))
-            return node.form or (owner.form if isinstance(owner, Block) else None), node.label
+            named = index.value(index.block_named(node.block))
+            return node.form or (named.form if isinstance(named, Block) else None), node.label
+        case TodoItem(form=Form() as form) as step:
+            return form, step.title
         case TodoItem():
             listed = index.reading.state.todo
-            return (listed.form if listed is not None else None), "the todo cursor"
+            return (listed.form, _todo_title(listed)) if listed is not None else (None, "")
         case _:
             whole = index.value(WHOLE)
             return (whole.form, whole.title) if isinstance(whole, ContextState) else (None, "")
 
 
-def _block(screen: InspectorScreen) -> Block | None:
+def _todo_title(todo: Todo) -> str:
+    """The title for the form of a whole list: that of its cursor, or the name of its file."""
+    fields = todo.form.fields if todo.form is not None else ()
+    if todo.form is None or any(field.name == "next" for field in fields):
+        return "the todo cursor"
+    return todo.form.file.rpartition("/")[2]
+
+
+def _value(screen: InspectorScreen) -> ItemValue | None:
+    """The selected item, or the subject of a selected finding."""
     if screen.view is None or screen.selected is None:
         return None
     item: ItemId | None = screen.selected
     if item is not None and item.kind is ItemKind.FINDING:
         item = screen.view.index.subject(item)
-    value = screen.view.index.value(item)
+    return screen.view.index.value(item)
+
+
+def _block(screen: InspectorScreen) -> Block | None:
+    value = _value(screen)
     return value if isinstance(value, Block) else None
 
 

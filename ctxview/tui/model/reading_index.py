@@ -130,6 +130,11 @@ class ReadingIndex:
         """The first block of each id."""
         return {item.name: item for item in reversed(self.of(ItemKind.BLOCK))}
 
+    def block_at(self, origin: Origin) -> Block | None:
+        """The innermost block around `origin`; None when it is not in a block."""
+        values = (self.items[item] for item in self._origins.items_at(origin))
+        return next((value for value in values if isinstance(value, Block)), None)
+
     def block(self, item: ItemId) -> Block:
         value = self.items[item]
         if not isinstance(value, Block):
@@ -299,7 +304,7 @@ def _places(value: ItemValue) -> Iterator[tuple[str, str | None, int | None, int
     origin = _origin(value)
     if origin is not None and not isinstance(value, Finding | ContextState):
         yield origin.file, origin.pointer, origin.start, origin.end
-    form = value.form if isinstance(value, Block | Todo | Gap | FlowNode | ContextState) else None
+    form = value.form if isinstance(value, Block | Todo | Gap | Ref | FlowNode | ContextState) else None
     if form is None:
         return
     if not isinstance(value, ContextState):

@@ -20,7 +20,7 @@ from ctxview.tui.drawing.text import EMPTY, Line, Span, join, pad, paragraphs, s
 from ctxview.tui.model.reading_index import ItemId, ItemValue
 from ctxview.tui.model.view_state import ViewState
 from ctxview.tui.panes.budget import budget_history, budget_style
-from ctxview.tui.panes.history import numeral, role_style
+from ctxview.tui.panes.history import numeral, role_style, row_numeral
 from ctxview.tui.panes.memory import block_lines
 from ctxview.tui.panes.references import STYLE as REF_STYLE
 from ctxview.tui.panes.todo import cursor_lines, item_line
@@ -101,9 +101,9 @@ def _verdict(block: Block, width: int) -> Iterator[Line]:
         return
     if block.visible:
         place = f", position {block.rank + 1}" if block.rank is not None else ""
-        yield from wrap(
-            (Span(f"{glyphs.YES} ", "visible.yes"), Span(f"shown to the model{place}", "visible.yes")), width
-        )
+        shown: Line = (Span(f"{glyphs.YES} shown to the model{place}", "visible.yes"),)
+        how = show(f": {block.reason}" if block.reason else "", "dim")
+        yield from wrap(join(shown, how), width, "  ")
     else:
         reason = show(block.reason or "not shown to the model", "warn")
         yield from wrap(join((Span(f"{glyphs.NO} hidden: ", "visible.no"),), reason), width, "  ")
@@ -129,7 +129,7 @@ def _figures(block: Block, view: ViewState) -> str:
 
 def _todo(todo: Todo, width: int) -> Iterator[Line]:
     yield from wrap(show(todo.summary or "Todo", "strong"), width)
-    if todo.total is not None:
+    if todo.total is not None and todo.step is not None:
         yield (Span(f"step {todo.step} of {todo.total}", "dim"),)
     yield from cursor_lines(todo, width)
     if todo.form is not None:
@@ -164,6 +164,9 @@ def _ref(ref: Ref, width: int) -> Iterator[Line]:
     if ref.text is not None:
         yield EMPTY
         yield from _text(ref.text, width)
+    if ref.form is not None:
+        yield EMPTY
+        yield from field_lines(ref.form, width)
 
 
 def _gap(gap: Gap, width: int) -> Iterator[Line]:
@@ -214,7 +217,8 @@ def _links(word: str, links: Sequence[FlowLink], ways: FlowIndex, width: int) ->
 def _message(row: Row, width: int) -> Iterator[Line]:
     facts = (f"run {row.run}" if row.run else "", f"{glyphs.count_text(row.size)} bytes")
     uncounted = " from the end, not counted yet" if row.index < 0 else ""
-    yield from wrap(show(f"message {numeral(row.index)}{uncounted}", "strong"), width)
+    name = f"message {row_numeral(row)}" if row_numeral(row) else f"blank line {numeral(row.index)}"
+    yield from wrap(show(f"{name}{uncounted}", "strong"), width)
     role = show(row.role or "unknown role", role_style(row.role))
     yield from wrap(
         join(role, show(row.kind, "rule"), *(show(each, "dim") for each in facts), gap=" · "), width

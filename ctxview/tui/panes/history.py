@@ -20,6 +20,9 @@ ROLES = {"user": "accent", "assistant": "ok", "system": "warn", "tool": "code"}
 
 NOT_COUNTED = "⋮ more messages, not counted yet; the last ones follow, numbered from the end"
 
+MOST_BLANK = 8
+"""Blank lines at the end that are skipped to find the number of the last message."""
+
 NARROW = 60
 """Below this width only the detail shows the run of a message."""
 
@@ -51,7 +54,7 @@ class HistoryPane(PaneWidget):
         transcript = view.index.reading.state.transcript
         if transcript is None:
             return ""
-        return f"{len(transcript):,}{'' if transcript.complete else '…'}"
+        return f"{_messages(transcript):,}{'' if transcript.complete else '…'}"
 
     def grow(self) -> None:
         """Draw the rows that were counted since."""
@@ -168,7 +171,7 @@ def message_row(row: Row, digits: int, cells: int, *, fresh: bool = False) -> Li
     kind = "" if obvious else row.kind
     text = preview(row.text) if row.text.strip() else (EMPTY_TEXT,)
     return join(
-        pad(show(numeral(row.index), "changed.added" if fresh else "dim"), digits, right=True),
+        pad(show(row_numeral(row), "changed.added" if fresh else "dim"), digits, right=True),
         pad(show(row.role or "–", role_style(row.role)), 9),
         run,
         show(mark, "visible.no"),
@@ -184,8 +187,25 @@ def numeral(index: int) -> str:
     return f"{index + 1:,}" if index >= 0 else f"−{-index:,}"
 
 
+def row_numeral(row: Row) -> str:
+    """The number of a row as sources cite it; empty for a blank line, which has none."""
+    return "" if row.kind == "blank" else numeral(row.index if row.number is None else row.number - 1)
+
+
 def role_style(role: str | None) -> str:
     return ROLES.get(role or "", "rule")
+
+
+def _messages(transcript: Transcript) -> int:
+    """How many messages are known: the number of the last one, since blank lines have none."""
+    for row in range(len(transcript) - 1, -1, -1)[:MOST_BLANK]:
+        try:
+            number = transcript.row(row).number
+        except (IndexError, OSError, ReadError):
+            break
+        if number is not None:
+            return number
+    return len(transcript)
 
 
 def _extent(transcript: Transcript) -> tuple[int, int]:

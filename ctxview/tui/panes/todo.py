@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from ctxview.core.state import Todo, TodoItem
+from ctxview.core.state import Todo, TodoItem, progress_text
 from ctxview.tui.drawing import glyphs
 from ctxview.tui.drawing.page import Page
 from ctxview.tui.drawing.rows import finding_row
@@ -15,12 +15,10 @@ from ctxview.tui.model.reading_index import TODO, ItemId, ItemKind
 from ctxview.tui.model.view_state import ViewState
 from ctxview.tui.widgets.pane import PaneWidget, empty_page
 
-DONE = {"done", "completed", "complete", "closed", "x"}
-DROPPED = {"dropped", "cancelled", "canceled", "skipped"}
 FAILED = {"failed", "error"}
 STUCK = {"blocked"}
-PLAIN_STEP = DONE | {"open", "pending", "todo", ""}
-"""Statuses for which the sign is enough; other statuses are written beside it."""
+PLAIN_STEP = {"open", "pending", "todo", ""}
+"""Statuses besides done for which the sign is enough; other statuses are written beside it."""
 
 MOST_STEPS = 10_000
 LEAST = 5
@@ -32,9 +30,9 @@ def step_sign(step: TodoItem) -> Span:
     status = step.status.casefold()
     if step.current:
         return Span(glyphs.CURRENT, "accent")
-    if status in DONE:
+    if step.is_done:
         return Span(glyphs.DONE, "ok")
-    if status in DROPPED:
+    if step.is_dropped:
         return Span(glyphs.DROPPED, "dim")
     if status in FAILED:
         return Span(glyphs.NO, "bad")
@@ -52,9 +50,7 @@ def todo_path(todo: Todo, cells: int) -> Line:
 
 def list_line(name: str, items: Sequence[TodoItem], cells: int) -> Line:
     """One of several lists: its name, its path, and how many steps are done."""
-    statuses = [step.status.casefold() for step in items]
-    done, dropped = (sum(status in words for status in statuses) for words in (DONE, DROPPED))
-    summary = show(f"{done} of {len(items)} done{f', {dropped} dropped' if dropped else ''}", "dim")
+    summary = show(progress_text(items), "dim")
     head = show(name, "title")
     room = cells - width(head) - width(summary) - 4
     path = path_line([step_sign(step) for step in items], room) if room >= LEAST else ()
@@ -129,8 +125,10 @@ class TodoPane(PaneWidget):
         todo = view.index.reading.state.todo
         if todo is None:
             return ""
+        if todo.done is not None:
+            return f"{todo.done:,}/{len(todo.items):,} done"
         if todo.total and todo.step is not None:
-            return f"{todo.step}/{todo.total}"
+            return f"step {todo.step}/{todo.total}"
         stuck = sum(step.status == "blocked" for step in todo.items)
         return f"{stuck} blocked" if stuck and todo.total is None else ""
 
@@ -157,10 +155,10 @@ def cursor_lines(todo: Todo, width: int) -> list[Line]:
 def item_line(step: TodoItem, *, bare: bool = False) -> Line:
     """Sign, number, status if the sign is not enough (never when `bare`), and title of a step."""
     sign = step_sign(step)
-    status = step.status.casefold()
     number = show(str(step.id) if step.id is not None else "", "dim")
-    word = () if bare or status in PLAIN_STEP else show(step.status, sign.style)
-    title = show(step.title, "dim" if status in DONE else "strong" if step.current else "")
+    obvious = step.is_done or step.status.casefold() in PLAIN_STEP
+    word = () if bare or obvious else show(step.status, sign.style)
+    title = show(step.title, "dim" if step.is_done else "strong" if step.current else "")
     return join((sign,), number, word, title, gap=" ")
 
 

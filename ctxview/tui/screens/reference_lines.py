@@ -26,9 +26,9 @@ from ctxview.tui.drawing.text import (
     wrap,
     wrap_to,
 )
-from ctxview.tui.model.reading_index import ItemId, ItemKind, ReadingIndex
+from ctxview.tui.model.reading_index import ItemId, ItemKind, ReadingIndex, message_id
 from ctxview.tui.model.reference_graph import ReferenceEdge, ReferenceGraph
-from ctxview.tui.panes.history import numeral
+from ctxview.tui.panes.history import numeral, row_numeral
 from ctxview.tui.panes.references import STYLE, figures
 
 MEASURED = 300
@@ -42,13 +42,20 @@ ONLY_NAMED = "Only the name is known: no pane shows this item."
 def node_label(node: ItemId, index: ReadingIndex) -> str:
     rows = index.graph.rows(node)
     if rows is not None:
-        return f"messages {numeral(rows[0])}–{numeral(rows[-1])}"
-    if node.kind is ItemKind.MESSAGE:
-        return f"message {numeral(int(node.name))}"
+        return f"messages {_number(rows[0], index):,}–{_number(rows[-1], index):,}"
     value = index.value(node)
+    if node.kind is ItemKind.MESSAGE:
+        number = row_numeral(value) if isinstance(value, Row) else numeral(int(node.name))
+        return f"message {number}" if number else "blank line"
     if isinstance(value, FlowNode):
         return value.label
     return value.title if isinstance(value, TodoItem) else node.name
+
+
+def _number(row: int, index: ReadingIndex) -> int:
+    """The number by which the message on a row is cited."""
+    value = index.value(message_id(row))
+    return value.number if isinstance(value, Row) and value.number is not None else row + 1
 
 
 def edges_page(
@@ -98,7 +105,9 @@ def node_page(node: ItemId, index: ReadingIndex, cells: int, room: int) -> Page:
     items = graph.items(node)
     if not items:
         rows = graph.rows(node)
-        text = f"{len(rows):,} messages" if rows is not None else ONLY_NAMED
+        text = ONLY_NAMED
+        if rows is not None:
+            text = f"{_number(rows[-1], index) - _number(rows[0], index) + 1:,} messages"
         lines = wrap(show(text, "dim"), cells)
         return Page(1, lambda _: lines, lambda _: node, [len(lines)])
     kinds = max(cell_len(item.kind) for item in items[:MEASURED])

@@ -54,3 +54,37 @@ def test_a_row_says_why_the_model_never_sees_it_and_gives_its_bytes(tmp_path: Pa
     assert "never reach the prompt" in last.unseen
     assert transcript.row(0).unseen is None
     assert transcript.raw(len(transcript) - 1).startswith(b'{"role":')
+
+
+def test_recent_messages_outside_a_tried_budget_say_that_only_the_prompt_history_shows_them(
+    tmp_path: Path,
+) -> None:
+    source = SessionSource(sound(tmp_path).pack().write())
+    tight, roomy = (
+        [block for block in state(source, budget).blocks() if block.tier == "recent"] for budget in (40, 0)
+    )
+    assert all("not in the pack" in (block.state or "") for block in tight)
+    assert all("by the prompt history; the pack leaves" in (block.reason or "") for block in tight)
+    assert all(block.reason is None and "pack" not in (block.state or "") for block in roomy)
+
+
+def test_a_tried_budget_is_shown_in_tokens_and_in_the_words_that_the_builder_counts(tmp_path: Path) -> None:
+    tokens, words = state(SessionSource(sound(tmp_path).pack().write()), 40).budgets[:2]
+    assert (tokens.unit, words.unit) == ("tokens (bytes/4)", "words")
+    assert tokens.target == words.target
+    assert [each.name for each in tokens.segments] == [each.name for each in words.segments]
+    assert tokens.cut is not None
+    assert words.cut is not None
+    assert tokens.cut > words.cut > 0
+
+
+def test_a_child_of_which_the_pack_has_only_the_references_says_so(tmp_path: Path) -> None:
+    build = sound(tmp_path).set("context/child/rev-1/result.md", "long " * 500).set("context/budget", "200\n")
+    child = next(
+        block for block in state(SessionSource(build.pack().write()), None).blocks() if block.id == "rev-1"
+    )
+    assert child.reason == "its result.md is not in the pack, only its refs.jsonl is"
+    found = state(SessionSource(build.write()), None).refs
+    users = next(ref.used_by for ref in found if ref.kind == "child")
+    assert "the pack (refs.jsonl)" in users
+    assert "the pack" not in users

@@ -117,6 +117,35 @@ def test_a_gap_in_the_numbers_of_the_log_is_an_error(tmp_path: Path):
     assert found == ("error", "the log continues with row 5 of messages.jsonl, not 4")
 
 
+def test_a_row_that_the_log_holds_already_is_an_error_and_not_a_message(tmp_path: Path):
+    build = columnar(sound(tmp_path))
+    rows = build.text(".store/wal.jsonl").splitlines()
+    build.set(".store/wal.jsonl", "\n".join([*rows[:2], rows[1], *rows[2:]]) + "\n")
+    root = build.write()
+    assert store_findings(root) == [
+        ("error", "row 5 of messages.jsonl comes after row 5; it is not read"),
+    ]
+    assert len(facts_before_survey(root).history.messages) == 6
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        (
+            {"stream": "messages", "ordinal": 6, "payload": {"role": "user"}},
+            "payload is an object of 1, not a string",
+        ),
+        ({"stream": "messages", "ordinal": "6", "payload": "{}"}, 'ordinal is "6", not an unsigned number'),
+        ({"stream": "notes", "ordinal": 6, "payload": "{}"}, 'stream is "notes", not messages or events'),
+        ({"stream": "messages", "ordinal": 6}, "there is no payload"),
+    ],
+)
+def test_a_line_of_the_log_that_is_not_a_row_says_why(row: dict[str, object], reason: str, tmp_path: Path):
+    build = columnar(sound(tmp_path)).add(".store/wal.jsonl", row)
+    (found,) = store_findings(build.write())
+    assert found[1].startswith(f"line 5 of the log is not a row: {reason}")
+
+
 def test_rows_that_a_shard_holds_already_are_not_shown_twice(tmp_path: Path):
     build = columnar(sound(tmp_path))
     first = {"stream": "messages", "ordinal": 0, "payload": "{}"}

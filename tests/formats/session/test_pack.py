@@ -75,7 +75,7 @@ def test_a_smaller_source_fits_after_a_larger_one_did_not(tmp_path: Path) -> Non
 
     assert sources(plan) == ["context/pinned/system.md", "context/todo.md"]
     assert why(plan, "context/pinned/system.md") == "fits: 5 of 7 used"
-    assert why(plan, "context/summary.md") == "does not fit: 18 tokens, 2 left"
+    assert why(plan, "context/summary.md") == "does not fit: needs 18, 2 left"
     assert [offer.kind for offer in plan.left_out][:2] == ["summary", "facts"]
 
 

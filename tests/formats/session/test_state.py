@@ -117,9 +117,19 @@ def test_boxes_and_plan_nodes_are_one_list(tmp_path: Path):
         ("review: Review the patch.", "done", False),
         ("tell after review: coder", "ready", False),
     ]
-    assert (todo.summary, todo.total, todo.step) == ("2 of 4 done", 4, 2)
+    assert (todo.summary, todo.total, todo.done) == ("2 of 4 done", 4, 2)
+    # A session states no position in its list.
+    assert todo.step is None
     assert todo.form is not None
     assert todo.form.editable
+
+
+def test_what_was_dropped_or_cancelled_is_not_done(tmp_path: Path):
+    build = sound(tmp_path).set("context/todo.md", "- [x] one\n- [-] two\n- [ ] three\n")
+    todo = state_of(build.set("context/child/rev-1/status", "cancelled\n")).todo
+    assert todo is not None
+    assert (todo.summary, todo.done) == ("1 of 5 done, 2 dropped", 1)
+    assert [item.title for item in todo.items if item.current] == ["three"]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +172,7 @@ def test_a_node_is_blocked_until_its_dependencies_are_done(tmp_path: Path):
 def test_the_budget_of_the_pack_is_shown_as_written_recounted_and_rebuilt(tmp_path: Path):
     build = sound(tmp_path).set("context/budget", "60\n").pack()
     budgets = {(each.target, each.unit): each for each in state_of(build).budgets}
-    written = budgets["pack as written", "tokens"]
+    written = budgets["pack as written", "words"]
     assert (written.limit, written.used, written.over) == (60, 60, 0)
     assert [segment.name for segment in written.segments][:2] == ["pinned/system.md", "summary.md"]
     assert budgets["pack now", "words"].used == 60
@@ -172,7 +182,9 @@ def test_the_budget_of_the_pack_is_shown_as_written_recounted_and_rebuilt(tmp_pa
 
 def test_a_stale_item_says_so_in_its_segment(tmp_path: Path):
     state = state_of(sound(tmp_path).set("context/summary.md", "Something new.\n"))
-    names = [segment.name for segment in state.budgets[0].segments]
+    written = next(each for each in state.budgets if each.target == "pack as written")
+    assert written.unit == "tokens as recorded"
+    names = [segment.name for segment in written.segments]
     assert "summary.md (stale)" in names
     assert ref(state, "pack", "summary").status is RefStatus.STALE
 
@@ -183,7 +195,33 @@ def test_without_a_budget_there_is_no_limit(tmp_path: Path):
 
 def test_the_document_profile_has_no_estimate(tmp_path: Path):
     targets = [each.target for each in state_of(sound(tmp_path), DOCUMENT).budgets]
-    assert targets == ["pack as written", "pack now"]
+    assert targets == ["pack now", "pack as written"]
+
+
+def test_the_first_budget_counts_the_tokens_that_memory_shows(tmp_path: Path):
+    build = sound(tmp_path).set("context/budget", "60\n")
+    facts = read_facts(build.pack().write())
+    state = build_state(SessionStateInputs(facts, ESTIMATES["bytes/3"]), "now", build_timeline(facts))
+    first = state.budgets[0]
+    assert (first.target, first.unit, first.limit) == ("pack now", "tokens (bytes/3)", 60)
+    counted = {segment.name: segment.used for segment in first.segments}
+    assert counted["summary.md"] == tier(state, "summary")[0].tokens
+    assert first.over == sum(counted.values()) - 60 > 0
+
+
+def test_a_source_that_is_too_long_to_be_counted_is_estimated_and_not_left_out(tmp_path: Path):
+    build = sound(tmp_path).set("context/summary.md", "word " * 40_000).pack()
+    segment = next(each for each in state_of(build).budgets[0].segments if each.name == "summary.md")
+    assert (segment.exact, segment.estimator, segment.used) == (False, "bytes/4", 50_000)
+
+
+def test_references_to_stored_content_show_tokens_and_never_the_recorded_words(tmp_path: Path):
+    facts = read_facts(sound(tmp_path).write())
+    counter = ESTIMATES["bytes/3"]
+    state = build_state(SessionStateInputs(facts, counter), "now", build_timeline(facts))
+    swapped, shared = ref(state, "swap", "sha256"), ref(state, "dedup")
+    assert swapped.tokens == ref(state, "swap", "r1").tokens
+    assert shared.tokens == counter.count("a test log that was printed twice\n" * 200)
 
 
 # -- references ----------------------------------------------------------------------------------------------

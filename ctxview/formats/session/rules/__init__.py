@@ -96,12 +96,20 @@ def check_all(facts: SessionFacts) -> Iterator[Finding]:
 
 def _files(facts: SessionFacts) -> Iterator[Finding]:
     session = facts.session
+    for place, reason in sorted(session.closed.items()):
+        yield from report_unreadable(session.file(place) if place else str(session.folder.root), reason)
     for part in session.problems():
-        if part.kind is EntryKind.FILE and part.name not in (MESSAGES, EVENTS):
+        # ABI001 reports the histories, and ABI007 links.
+        if part.kind is not EntryKind.LINK and part.name not in (MESSAGES, EVENTS):
             yield from report_unreadable(part.file, part.problem or "it cannot be read")
+    for blob in (*session.swap.blobs, *session.dedup.blobs):
+        known = facts.blob_facts(blob)
+        if known is not None and known.problem is not None and blob.entry.kind is not EntryKind.LINK:
+            yield from report_unreadable(blob.file, known.problem)
     for name in (MESSAGES, EVENTS):
         stream = facts.history.stream(name)
-        if isinstance(stream, EmptyHistoryStream) and stream.problem is not None:
+        plain = session.part(name).kind is EntryKind.FILE
+        if plain and isinstance(stream, EmptyHistoryStream) and stream.problem is not None:
             yield from report_unreadable(session.file(name), stream.problem)
     for file in (session.facts, session.decisions, session.refs, session.swap.index, session.dedup.index):
         if file.left_out:

@@ -20,7 +20,7 @@ from ctxview.formats.session.model import (
     nodes_in_cycle,
     whole_number,
 )
-from ctxview.formats.session.store.blobs import uses_by_child
+from ctxview.formats.session.store.blobs import NAMING, uses_by_child
 from ctxview.formats.session.survey.facts import SessionFacts
 
 AT_WORK = ("pending", "active")
@@ -47,14 +47,14 @@ def child_shape(facts: SessionFacts) -> Iterator[Hit]:
     for child in facts.session.children:
         missing = [name for name in required.child if not child.has(name)]
         missing += [f"{name}/" for name in required.child_folders if not child.has(name, EntryKind.FOLDER)]
-        if missing:
+        if missing and f"context/child/{child.name}" not in facts.session.closed:
             yield Hit(_channel(facts, child), f"the channel {excerpt(child.name)} lacks {listed(missing, 7)}")
-        if statuses and child.status is not None and child.status not in statuses:
-            message = f"the status is {quoted(child.status)}; it can be {', '.join(statuses)}"
+        if statuses and child.part("status").readable and child.status not in statuses:
+            message = f"the status is {quoted(child.status or '')}; it can be {', '.join(statuses)}"
             yield Hit(_file(facts, child, "status"), message)
         for name, value in (("agent", child.agent), ("session", child.session)):
-            if value is not None and not is_name(value):
-                yield Hit(_file(facts, child, name), f"the {name} cannot be called {quoted(value)}")
+            if child.part(name).readable and not is_name(value or ""):
+                yield Hit(_file(facts, child, name), f"the {name} cannot be called {quoted(value or '')}")
 
 
 @rule("ABI051", name="child-result", severity=Severity.WARNING)
@@ -77,7 +77,9 @@ def child_result(facts: SessionFacts) -> Iterator[Hit]:
     for child in facts.session.children:
         result = child.result
         origin = _file(facts, child, "result.md")
-        if child.status in terminal and result.exists and result.is_blank:
+        if not result.readable:
+            continue
+        if child.status in terminal and result.is_blank:
             yield Hit(origin, f"the child {excerpt(child.name)} is {child.status}, but its result is empty")
         elif child.status in AT_WORK and not result.is_blank:
             yield Hit(origin, f"the child {excerpt(child.name)} is {child.status}, but has a result already")
@@ -125,6 +127,9 @@ def child_unused(facts: SessionFacts) -> Iterator[Hit]:
     ## Source
     Source document, Dedup: child results should be merged as result refs, summaries and artifacts.
     """
+    # A file that cannot be read may refer to any child.
+    if any(part.name in NAMING for part in facts.session.problems()) or facts.session.closed:
+        return
     uses = uses_by_child(facts.session)
     terminal = facts.profile.words.terminal_statuses
     for child in facts.session.children:

@@ -12,9 +12,9 @@ from ctxview.analysis.wording import counted, excerpt, quoted
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.core.origin import Origin
 from ctxview.formats.kit.folder import EntryKind
-from ctxview.formats.session.grammar import duration, looks_like_range, parse_citation
+from ctxview.formats.session.grammar import duration
+from ctxview.formats.session.rules.dedup_refs import unresolved
 from ctxview.formats.session.store.blobs import child_uses
-from ctxview.formats.session.survey.citations import CitationStatus, resolve_citation
 from ctxview.formats.session.survey.facts import SessionFacts
 
 DURATIONS = ("pack_ttl", "swap_ttl")
@@ -74,7 +74,7 @@ def child_result_gone(facts: SessionFacts) -> Iterator[Hit]:
     Source document, Context GC: must not delete a child result while parent context references it.
     """
     for use in child_uses(facts.session):
-        if use.result and facts.session.folder.entry(use.name).kind is not EntryKind.FILE:
+        if use.result and facts.session.folder.entry(use.name).kind is EntryKind.ABSENT:
             yield Hit(use.origin, f"{excerpt(use.user)} refers to {quoted(use.name, 60)}, which is gone")
 
 
@@ -157,20 +157,3 @@ def stored_twice(facts: SessionFacts) -> Iterator[Hit]:
         if known.digest in first:
             yield Hit(Origin(blob.file), f"this is the same content as {excerpt(first[known.digest], 60)}")
         first.setdefault(known.digest, blob.name)
-
-
-def unresolved(facts: SessionFacts, ref: str) -> str | None:
-    """Return why a reference of the dedup index leads nowhere; None when it is valid, or not known yet."""
-    kind, _, name = ref.partition(":")
-    if kind in ("messages", "events"):
-        citation = resolve_citation(parse_citation(ref), facts.survey)
-        if citation.resolution in (CitationStatus.BEYOND, CitationStatus.REVERSED):
-            return f"there are {citation.count} lines"
-        return "this is not a range" if citation.resolution is CitationStatus.FREE else None
-    if kind == "child":
-        return None if facts.session.child(name.split("/")[0]) is not None else "there is no such child"
-    if kind == "swap":
-        swapped = facts.session.swap.index.records
-        known = {word for record in swapped for word in (record.text("id"), record.text("summary")) if word}
-        return None if name in known else "the swap index has no such entry"
-    return "this is not a range" if looks_like_range(ref) else None

@@ -150,7 +150,9 @@ def _anchors(keys: tuple[str, ...]) -> tuple[tuple[bytes, tuple[bytes, ...]], ..
 
 
 def _may_name(content: bytes, keys: tuple[str, ...]) -> bool:
-    """Whether any of the keys occurs before a quote; only then the line is searched."""
+    """Whether the line may have one of the keys: it occurs before a quote, or escapes may spell it."""
+    if b"\\u" in content:
+        return True
     for ending, candidates in _anchors(keys):
         at = content.find(ending)
         while at >= 0:
@@ -215,9 +217,8 @@ def event_shape(line: HistoryLine, profile: Profile) -> Iterator[Hit]:
         return
     # The oldest starts name their run by id alone.
     needs_run = kind not in words.event_types_without_run and not (kind == "start" and "id" in value)
-    if words.event_types and needs_run and not isinstance(value.get("run"), str):
-        fault = f"the run is {json_excerpt(value['run'])}" if "run" in value else "there is no run"
-        yield Hit(line.origin("run"), f"{kind}: {fault}")
+    if words.event_types and (needs_run or "run" in value):
+        yield from (Hit(line.origin(name), f"{kind}: {reason}") for name, reason in _names(value, "run"))
     for name, reason in _event_faults(kind, value, profile):
         yield Hit(line.origin(name), f"{kind}: {reason}")
 
@@ -225,7 +226,7 @@ def event_shape(line: HistoryLine, profile: Profile) -> Iterator[Hit]:
 def _event_faults(kind: str, value: EventObject, profile: Profile) -> Iterator[EventFault]:
     match kind:
         case "start":
-            yield from _start(value)
+            yield from _start(value, profile)
         case "delta" | "reasoning_delta":
             yield from _strings(value, "text")
         case "message" | "reasoning_message":
@@ -257,15 +258,15 @@ def _event_faults(kind: str, value: EventObject, profile: Profile) -> Iterator[E
             yield from _one_of(value, "status", ("cancelled",))
 
 
-def _start(value: EventObject) -> Iterator[EventFault]:
-    if "id" in value:
-        yield from _names(value, "id")
-        run = value.get("run")
-        if isinstance(run, str) and isinstance(value["id"], str) and value["id"] != run:
-            yield "id", f"the id is {quoted(value['id'])}, but the run is {quoted(run)}"
-    for name in ("client_id", "scope"):
-        if name in value and not isinstance(value[name], str):
-            yield name, f"{name} is {json_excerpt(value[name])}, not a string"
+def _start(value: EventObject, profile: Profile) -> Iterator[EventFault]:
+    yield from _names(value, "id")
+    own, run = value.get("id"), value.get("run")
+    if isinstance(run, str) and isinstance(own, str) and own != run:
+        yield "id", f"the id is {quoted(own)}, but the run is {quoted(run)}"
+    if not isinstance(value.get("client_id", ""), str):
+        yield "client_id", f"client_id is {json_excerpt(value['client_id'])}, not a string"
+    if "scope" in value and profile.words.scopes:
+        yield from _one_of(value, "scope", profile.words.scopes)
     if not isinstance(value.get("cwd"), str | None):
         yield "cwd", f"cwd is {json_excerpt(value['cwd'])}, neither a string nor null"
 

@@ -12,8 +12,9 @@ from ctxview.analysis.wording import counted, excerpt, json_excerpt, listed, quo
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.core.origin import Origin
 from ctxview.formats.kit.folder import EntryKind, FolderFile
+from ctxview.formats.kit.json_records import JsonRecord
 from ctxview.formats.session.grammar import EVENTS, MESSAGES, is_clean_path, is_name
-from ctxview.formats.session.history import DATA, ColumnarStore, missing_shards, wal_row
+from ctxview.formats.session.history import DATA, STREAM_WORDS, ColumnarStore, missing_shards, wal_row
 from ctxview.formats.session.survey.facts import SessionFacts
 
 SINGLE_VALUES = ("state", "cwd", "created_at", "updated_at", "current_run")
@@ -63,14 +64,15 @@ def part_missing(facts: SessionFacts) -> Iterator[Hit]:
     Source document, Session Layout ("may contain"); runtime: required files and folders.
     """
     session, required = facts.session, facts.profile.required
-    here = {entry.name: entry.kind for entry in session.entries}
+    here = {entry.name for entry in session.entries}
     missing = [name for name in required.session if name not in here]
-    if missing:
+    if missing and "" not in session.closed:
         yield Hit(session.origin(), f"the session lacks {listed(missing, 6)}")
-    inside = {entry.name: entry.kind for entry in session.context_entries}
+    inside = {entry.name for entry in session.context_entries}
     absent = [name for name in required.context if name not in inside]
-    absent += [f"{name}/" for name in required.context_folders if inside.get(name) is not EntryKind.FOLDER]
-    if absent:
+    absent += [f"{name}/" for name in required.context_folders if name not in inside]
+    # A folder that cannot be listed is reported as such.
+    if absent and "context" not in session.closed:
         yield Hit(session.origin("context"), f"context lacks {listed(absent, 6)}; it can be rebuilt")
 
 
@@ -151,8 +153,9 @@ def cwd_or_meta(facts: SessionFacts) -> Iterator[Hit]:
     """
     session = facts.session
     cwd = session.part("cwd")
-    if cwd.value is not None and not is_clean_path(cwd.value):
-        yield Hit(_first_line(cwd), f"{quoted(cwd.value, 60)} is not a clean absolute path")
+    if cwd.readable and not is_clean_path(cwd.value or ""):
+        fault = f"{quoted(cwd.value, 60)} is not" if cwd.value is not None else "cwd is empty, not"
+        yield Hit(_first_line(cwd), f"{fault} a clean absolute path")
     meta = session.meta
     if meta.error is not None:
         yield Hit(meta.origin(), f"meta.json is not JSON: {meta.error.reason}")
@@ -304,13 +307,35 @@ def _wal_hits(facts: SessionFacts, store: ColumnarStore) -> Iterator[Hit]:
         row = wal_row(record)
         if row is None:
             if record is not torn:
-                reason = excerpt(record.problem or "stream, ordinal or payload is missing", 100)
-                yield Hit(record.origin(), f"line {record.line} of the log is not a row: {reason}")
+                name, reason = _wal_fault(record)
+                origin = record.origin(*([name] if name else []))
+                yield Hit(origin, f"line {record.line} of the log is not a row: {reason}")
+            continue
+        if row.ordinal < store.head(row.stream, "lines"):
+            # Rows that are already in a shard are left over from before the last commit.
             continue
         if row.ordinal < expected[row.stream]:
-            # Rows that are already in a shard are left over from before the last commit.
+            after = expected[row.stream] - 1
+            message = f"row {row.ordinal} of {row.stream} comes after row {after}; it is not read"
+            yield Hit(record.origin("ordinal"), message, effect=Effect.IGNORED)
             continue
         if row.ordinal > expected[row.stream]:
             message = f"the log continues with row {row.ordinal} of {row.stream}, not {expected[row.stream]}"
             yield Hit(record.origin("ordinal"), message)
         expected[row.stream] = row.ordinal + 1
+
+
+def _wal_fault(record: JsonRecord) -> tuple[str, str]:
+    """Return the member that keeps a line of the log from being a row, empty for the whole line, and why."""
+    if record.problem is not None:
+        return "", excerpt(record.problem, 100)
+    sound = {
+        "stream": record.text("stream") in STREAM_WORDS.values(),
+        "ordinal": record.number("ordinal") is not None,
+        "payload": record.text("payload") is not None,
+    }
+    name = next(name for name, is_sound in sound.items() if not is_sound)
+    expected = {"stream": "messages or events", "ordinal": "an unsigned number", "payload": "a string"}[name]
+    if name not in record.members:
+        return "", f"there is no {name}"
+    return name, f"{name} is {json_excerpt(record.members[name])}, not {expected}"

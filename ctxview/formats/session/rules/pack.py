@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from ctxview.analysis.wording import excerpt, json_excerpt, quoted
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.formats.kit.folder import EntryKind
+from ctxview.formats.kit.history import unreadable_reason
 from ctxview.formats.session.grammar import MESSAGES, tail_count
 from ctxview.formats.session.model import PackItem, as_text, whole_number
 from ctxview.formats.session.pack_builder import packed_sections, source_text
@@ -19,7 +20,7 @@ from ctxview.formats.session.survey.facts import SessionFacts
 
 @rule("ABI029", name="pack-shape", severity=Severity.ERROR, effect=Effect.REJECTED)
 def pack_shape(facts: SessionFacts) -> Iterator[Hit]:
-    """pack.json is not a list of items that each name a permitted source.
+    """pack.json names no session, or is not a list of items that each name a permitted source.
 
     ## Why
     The pack is the record of what the model was shown. An item whose source is missing, or lies outside of
@@ -38,6 +39,10 @@ def pack_shape(facts: SessionFacts) -> Iterator[Hit]:
         yield Hit(pack.origin(), f"pack.json is not JSON: {pack.error.reason}")
     if pack.document is None:
         return
+    if pack.is_object and not isinstance(pack.members.get("session"), str):
+        session = json_excerpt(pack.members.get("session"))
+        fault = f"session is {session}, not a string" if "session" in pack.members else "there is no session"
+        yield Hit(pack.origin("session"), f"pack.json: {fault}")
     items = pack.members.get("items")
     if not pack.is_object or not isinstance(items, list):
         fault = (
@@ -70,11 +75,13 @@ def pack_source_missing(facts: SessionFacts) -> Iterator[Hit]:
         source = item.source
         if source is None or source_fault(source) is not None:
             continue
-        entry = facts.session.folder.entry(source)
+        kind = facts.session.folder.entry(source).kind
         origin = facts.session.pack.origin(item, "source")
-        if entry.kind is not EntryKind.FILE:
+        if kind is EntryKind.ABSENT:
             yield Hit(origin, f"there is no {quoted(source, 60)}")
-        elif not _has_content(facts, source):
+        elif kind is not EntryKind.FILE and kind is not EntryKind.UNKNOWN:
+            yield Hit(origin, f"{quoted(source, 60)} is {kind.description}, not a file")
+        elif kind is EntryKind.FILE and _is_empty(facts, source):
             yield Hit(origin, f"{quoted(source, 60)} is empty", Severity.WARNING)
 
 
@@ -191,6 +198,8 @@ def pack_tail(facts: SessionFacts) -> Iterator[Hit]:
                 else "no range"
             )
             yield Hit(origin, f"{fault}; recent messages are named as tail:40")
+        elif unreadable_reason(facts.history.messages) is not None:
+            continue
         elif facts.survey is not None and count > facts.survey.messages.records:
             yield Hit(
                 origin, f"{item.range} is more than the {facts.survey.messages.records} messages there are"
@@ -224,7 +233,9 @@ def _item_fault(facts: SessionFacts, item: PackItem) -> Iterator[Hit]:
         yield Hit(origin, f"{quoted(item.source, 60)} cannot be a source: {reason}")
 
 
-def _has_content(facts: SessionFacts, source: str) -> bool:
+def _is_empty(facts: SessionFacts, source: str) -> bool:
+    """Whether a source holds nothing; a source that cannot be read is not called empty."""
     if source == MESSAGES:
-        return facts.history.messages.size > 0
-    return not facts.session.folder.read(source).is_blank
+        return facts.history.messages.size == 0 and unreadable_reason(facts.history.messages) is None
+    part = facts.session.folder.read(source)
+    return part.readable and part.is_blank

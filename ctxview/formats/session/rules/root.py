@@ -15,7 +15,7 @@ from ctxview.core.findings import Hit, Severity, rule
 from ctxview.core.origin import Origin
 from ctxview.formats.session.grammar import cwd_key
 from ctxview.formats.session.profile import Profile
-from ctxview.formats.session.root import SessionRoot
+from ctxview.formats.session.root import SessionRoot, channel_session
 
 
 @rule("ABI008", name="context-outside-session", severity=Severity.WARNING)
@@ -77,6 +77,11 @@ def session_index(root: SessionRoot, profile: Profile) -> Iterator[Hit]:
             message = f"{excerpt(second.name)} is newer than {excerpt(first.name)}, which is listed before it"
             yield Hit(second.origin, message, Severity.WARNING)
             break
+    for part in root.channels:
+        target = channel_session(part)
+        if target is not None and root.session(target) is None:
+            message = f"the channel leads to {quoted(target)}, but there is no such session"
+            yield Hit(root.origin(part), message)
     for part in root.pointers:
         folder, key = PurePosixPath(part.name).parts[-2:]
         session = root.session(part.value or "")

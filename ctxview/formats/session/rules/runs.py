@@ -36,7 +36,7 @@ def latest_or_state_stale(facts: SessionFacts) -> Iterator[Hit]:
     Runtime: latest.md is the last assistant text; a run that ends sets the state.
     """
     survey, session = facts.survey, facts.session
-    if survey is None:
+    if survey is None or survey.messages.problem is not None:
         return
     latest = session.part("latest.md")
     answer = survey.assistant.text if survey.assistant is not None else ""

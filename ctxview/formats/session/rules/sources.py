@@ -88,13 +88,15 @@ def ref_kind(facts: SessionFacts) -> Iterator[Hit]:
     ## Source
     Source document, Compression and Swap: refs to swap chunks, the swap index.
     """
-    swapped = {record.text("id") for record in facts.session.swap.index.records}
+    index = facts.session.swap.index
+    swapped = {record.text("id") for record in index.records}
+    unreadable = index.part.exists and not index.part.readable
     for record, _ in _references(facts):
         path, kind = record.text("path") or "", record.text("kind")
-        if kind == "swap" and PurePosixPath(path).name not in swapped:
+        if kind == "swap" and PurePosixPath(path).name not in swapped and not unreadable:
             yield Hit(record.origin("path"), f"the swap index does not list {quoted(path, 60)}")
         elif kind == "child_result" and (name := child_in(path)) is not None:
-            if facts.session.child(name) is None:
+            if facts.session.child(name) is None and "context/child" not in facts.session.closed:
                 yield Hit(record.origin("path"), f"there is no child {quoted(name)}")
         elif kind == "child_result":
             yield Hit(record.origin("path"), f"{quoted(path, 60)} is not the result of a child")

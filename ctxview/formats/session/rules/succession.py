@@ -11,7 +11,9 @@ from datetime import UTC, datetime
 from ctxview.analysis.wording import counted, excerpt, listed, quoted
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.core.origin import Origin
+from ctxview.formats.kit.folder import EntryKind
 from ctxview.formats.session.grammar import EVENTS, MESSAGES
+from ctxview.formats.session.model import Session
 from ctxview.formats.session.survey.facts import SessionFacts
 from ctxview.formats.session.survey.last_look import LookComparison
 
@@ -104,19 +106,28 @@ def referenced_removed(facts: SessionFacts, both: LookComparison) -> Iterator[Hi
     """
     session = facts.session
     for child in both.gone("result"):
+        if _is_unreadable(session, f"context/child/{child}/result.md"):
+            continue
         if f"used:{child}" in both.before.facts or f"used:{child}" in both.now.facts:
             origin = session.origin(f"context/child/{child}/result.md")
             message = f"the result of {excerpt(child)} is gone, though it was used"
             yield Hit(origin, f"{message}, since {_when(both)}")
     removed: list[str] = []
     for blob in both.gone("blob"):
+        if _is_unreadable(session, f"context/dedup/blob/{blob}"):
+            continue
         if both.before.facts.get(f"blob:{blob}") == "referred":
             origin = session.origin(f"context/dedup/blob/{blob}")
             yield Hit(origin, f"the blob {excerpt(blob, 24)} is gone, though it was referred to")
         else:
             removed.append(f"the orphan {excerpt(blob, 24)}")
-    removed += [f"the chunk {excerpt(chunk, 24)}" for chunk in both.gone("chunk")]
-    removed += [excerpt(name) for name in both.gone("file") if name.startswith("pack")]
+    places = (("the chunk ", "context/swap/chunk", "chunk"), ("", "context", "file"))
+    removed += [
+        f"{word}{excerpt(name, 24)}"
+        for word, place, kind in places
+        for name in both.gone(kind)
+        if (kind == "chunk" or name.startswith("pack")) and not _is_unreadable(session, f"{place}/{name}")
+    ]
     if removed:
         message = f"removed since {_when(both)}, as collection may: {listed(removed)}"
         yield Hit(session.origin("context"), message, Severity.INFO, Effect.NONE)
@@ -194,6 +205,14 @@ def identity_changed(facts: SessionFacts, both: LookComparison) -> Iterator[Hit]
         if changed is not None:
             old, new = (quoted(value) for value in changed)
             yield Hit(origin, f"the {name} was {old} {_when(both)} and is {new} now")
+
+
+def _is_unreadable(session: Session, name: str) -> bool:
+    """Whether a file may still be there, although its content is not known."""
+    kind = session.folder.entry(name).kind
+    if kind is EntryKind.FILE:
+        return not session.folder.read(name).readable
+    return kind is EntryKind.UNKNOWN
 
 
 def _when(both: LookComparison) -> str:

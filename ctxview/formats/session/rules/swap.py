@@ -12,9 +12,10 @@ from ctxview.analysis.wording import excerpt
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.core.origin import Origin
 from ctxview.formats.kit.json_records import JsonRecord
-from ctxview.formats.session.grammar import EVENTS, MESSAGES, digest_in
+from ctxview.formats.session.grammar import EVENTS, MESSAGES, digest_in, is_hash_id
 from ctxview.formats.session.model import Blob, BlobStore
 from ctxview.formats.session.pack_candidates import counted_by, estimate
+from ctxview.formats.session.rules.dedup_refs import holder_of, is_resolved, refs_of
 from ctxview.formats.session.store.blobs import BlobFacts, text_of
 from ctxview.formats.session.store.content import follow_reference, rebuild
 from ctxview.formats.session.survey.facts import SessionFacts
@@ -22,7 +23,7 @@ from ctxview.formats.session.survey.facts import SessionFacts
 
 @rule("ABI039", name="blob-hash", severity=Severity.ERROR)
 def blob_hash(facts: SessionFacts) -> Iterator[Hit]:
-    """A chunk or blob does not have the SHA-256 that its name promises.
+    """A chunk or blob does not have the SHA-256 that its name promises, or its name promises none.
 
     ## Why
     Content is found by its hash, so a file with another content makes every reference to it wrong. A name
@@ -47,29 +48,38 @@ def blob_hash(facts: SessionFacts) -> Iterator[Hit]:
             message = f"the content has the SHA-256 {known.digest[:16]}…, not that of its name"
             original = _original(facts, blob)
             yield Hit(origin, f"{message}; it can be rebuilt from {original}" if original else message)
+    for store, key in ((facts.session.swap, "id"), (facts.session.dedup, "hash")):
+        for record in store.index.records:
+            name = record.text(key) or ""
+            if is_hash_id(name) and digest_in(name) is None and store.blob(name) is None:
+                message = f"{excerpt(name, 40)} has no whole SHA-256, so no content can be verified"
+                yield Hit(record.origin(key), message, Severity.WARNING)
 
 
 @rule("ABI040", name="swap-lost", severity=Severity.ERROR)
 def swap_lost(facts: SessionFacts) -> Iterator[Hit]:
-    """A swapped chunk is gone.
+    """A chunk of the swap, or a blob of the dedup store, is gone.
 
     ## Why
-    The index says that content is in a chunk. When the lines or the event it came from can still be found,
-    its absence is only warned about: the chunk can be rebuilt, unless they have another hash than it had.
-    Otherwise the content is lost.
+    The index says that content is in a chunk or blob. When the lines, the event or the file it came from can
+    still be found, its absence is only warned about: it can be rebuilt, unless they have another hash than it
+    had. Otherwise the content is lost.
     ## Bad
     context/swap/index.jsonl += {"id": "sha256-a", "kind": "message_range", "source": "messages.jsonl", \
 "range": "90-99", "summary": "?", "tokens": 1}
     ## Good
     context/swap/index.jsonl (empty)
     ## Fix
-    Rebuild the chunk with `ctxview swap`, or remove the line from the index.
+    Rebuild it with `ctxview swap` or `ctxview dedup`, or remove the line from the index.
     ## Source
     Source document, Swap: content is out of the window, not deleted. Context GC: rebuildable chunks may go.
     """
+    yield from _lost_blobs(facts)
     for record in facts.session.swap.index.records:
         name = record.text("id")
         if name is None or facts.session.swap.blob(name) is not None or facts.survey is None:
+            continue
+        if "context/swap/chunk" in facts.session.closed:
             continue
         rebuilt = rebuild(facts, record)
         if rebuilt.text is None:
@@ -178,7 +188,7 @@ def swap_only_copy(facts: SessionFacts) -> Iterator[Hit]:
     ## Source
     Source document, Swap and Summary Rules: swap removes content from the window, not from storage.
     """
-    if facts.survey is None:
+    if facts.survey is None or facts.survey.messages.problem is not None:
         return
     for record in facts.session.swap.index.records:
         blob = facts.session.swap.blob(record.text("id") or "")
@@ -198,8 +208,28 @@ def swap_only_copy(facts: SessionFacts) -> Iterator[Hit]:
         yield Hit(record.origin("range"), message)
 
 
+def _lost_blobs(facts: SessionFacts) -> Iterator[Hit]:
+    if facts.survey is None or "context/dedup/blob" in facts.session.closed:
+        return
+    for record in facts.session.dedup.index.records:
+        name = record.text("hash")
+        if name is None or facts.session.dedup.blob(name) is not None:
+            continue
+        gone = f"the blob {excerpt(name, 24)} is gone"
+        if (place := holder_of(facts, record)) is not None:
+            message = f"{gone}; {excerpt(place, 60)} still holds its content"
+            yield Hit(record.origin("hash"), message, Severity.WARNING)
+        elif digest_in(name) is None and any(is_resolved(facts, ref) for ref in refs_of(record)):
+            message = f"{gone}; without its SHA-256 no copy of its content can be recognised"
+            yield Hit(record.origin("hash"), message, Severity.WARNING)
+        else:
+            yield Hit(record.origin("hash"), f"{gone}, and nothing that its line names holds its content")
+
+
 def orphans(store: BlobStore, key: str) -> Iterator[Blob]:
-    """Yield the files of a store that its index does not list."""
+    """Yield the files of a store that its index does not list; none when the index cannot be read."""
+    if store.index.part.exists and not store.index.part.readable:
+        return
     listed = {record.text(key) for record in store.index.records}
     yield from (blob for blob in store.blobs if blob.id not in listed)
 

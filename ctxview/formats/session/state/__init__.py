@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from ctxview.core.origin import Origin
-from ctxview.core.state import ContextState, Event, Todo, TodoItem
+from ctxview.core.state import ContextState, Event, Todo, TodoItem, progress_text
+from ctxview.files.strict_json.tree import join
 from ctxview.formats.kit.state_parts import count_blocks
-from ctxview.formats.session.forms import session_form, text_form_of
+from ctxview.formats.session.forms import REF_FIELDS, locked_form, new_record_form, session_form, text_form_of
 from ctxview.formats.session.grammar import session_time
 from ctxview.formats.session.model import node_states
 from ctxview.formats.session.state.budgets import build_budgets
@@ -27,7 +28,6 @@ _BOX = re.compile(
     r"^[ \t]{0,32}(?:[-*+]|\d{1,4}[.)])[ \t]{1,8}\[(?P<mark>[ xX~/-])\][ \t]{1,8}(?P<title>\S.{0,1000})"
 )
 _STATUS = {" ": "open", "x": "done", "X": "done", "~": "doing", "/": "doing", "-": "dropped"}
-FINISHED = ("done", "dropped", "cancelled")
 
 
 def build_state(inputs: SessionStateInputs, revision: str, timeline: tuple[Event, ...]) -> ContextState:
@@ -44,12 +44,15 @@ def build_state(inputs: SessionStateInputs, revision: str, timeline: tuple[Event
         todo=build_todo(inputs),
         budgets=build_budgets(inputs),
         refs=refs,
+        new_ref=new_record_form(session.refs, REF_FIELDS, inputs.profile, "r"),
         missing=build_gaps(inputs, refs),
         timeline=timeline,
         counts=count_blocks(tiers, inputs.counter),
         form=session_form(session),
         extra=_extra(inputs),
-        transcript=message_transcript(inputs.facts.history.messages, inputs.profile, inputs.lines_then),
+        transcript=message_transcript(
+            inputs.facts.history.messages, inputs.profile, inputs.lines_then, inputs.facts.survey
+        ),
         citations=cited_rows(refs, inputs.facts.survey),
     )
 
@@ -89,13 +92,12 @@ def build_todo(inputs: SessionStateInputs) -> Todo | None:
     form = text_form_of(part)
     if not items and form is None:
         return None
-    finished = sum(item.status in FINISHED for item in items)
-    current = next((index for index, item in enumerate(items) if item.status not in FINISHED), None)
+    current = next((at for at, item in enumerate(items) if not item.is_done and not item.is_dropped), None)
     marked = tuple(replace(item, current=index == current) for index, item in enumerate(items))
     return Todo(
-        summary=f"{finished} of {len(items)} done" if items else "nothing to do",
+        summary=progress_text(items) if items else "nothing to do",
         total=len(items),
-        step=None if current is None else current + 1,
+        step=None,
         cursor=None,
         items=marked,
         form=form,
@@ -124,4 +126,6 @@ def _nodes(inputs: SessionStateInputs) -> Iterator[TodoItem]:
         task = node.word("handoff") or node.word("agent") or ""
         title = f"{node.name}{waits}: {task}" if task else f"{node.name}{waits}"
         origin = session.plan.json.origin("nodes", node.index)
-        yield TodoItem(None, title[:1000], states[node.index], origin=origin, kept_in="plan")
+        pointer = join("/nodes", node.index)
+        form = locked_form("context/plan.json", session.plan.json.file, pointer, node.members)
+        yield TodoItem(None, title[:1000], states[node.index], origin=origin, kept_in="plan", form=form)

@@ -1,5 +1,7 @@
-"""The budgets of a session: the pack as written, as it costs now and as rebuilt; the prompt; the history.
+"""The budgets of a session: the pack in tokens, as written, as estimated and as rebuilt; prompt; history.
 
+The limit of the pack is called tokens, but the runtime compares it with its own estimate, which may count
+words: so the pack is shown in both, each with its unit.
 The prompt's budget does not depend on the pack and counts bytes.
 """
 
@@ -10,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from ctxview.analysis.diff.values import meaning_of, same_text
+from ctxview.analysis.tokens import ESTIMATES
 from ctxview.analysis.wording import counted
 from ctxview.core.state import Budget, Segment
 from ctxview.formats.session.messages import prompt_bytes, prompt_view
@@ -19,15 +22,16 @@ from ctxview.formats.session.state.inputs import SessionStateInputs
 
 
 def build_budgets(inputs: SessionStateInputs) -> tuple[Budget, ...]:
-    """Return the budgets, the pack as written first; for a trial only the rebuilt pack and the prompt."""
+    """Return the budgets, the pack in tokens first; for a trial only the rebuilt pack and the prompt."""
     if inputs.as_of is not None:
         return tuple(_prompt(inputs))
     if inputs.trial is not None:
-        return (*_built_now(inputs), *_prompt(inputs))
+        return (*_rebuilt_tokens(inputs), *_rebuilt(inputs), *_prompt(inputs))
     return (
+        *_pack_tokens(inputs),
         *_written(inputs),
-        *_recounted(inputs),
-        *_built_now(inputs),
+        *_estimated(inputs),
+        *_rebuilt(inputs),
         *_prompt(inputs),
         *_whole_history(inputs),
     )
@@ -48,58 +52,59 @@ def is_stale(inputs: SessionStateInputs, item: PackItem) -> bool:
     return not same_text(section.body, content)
 
 
+def _pack_tokens(inputs: SessionStateInputs) -> Iterator[Budget]:
+    """Count the items of the pack, as their sources are now, by the selected counter."""
+    found = [(segment_name(item), content) for item, content in _contents(inputs)]
+    if found:
+        yield _counted(inputs, "pack now", found)
+
+
 def _written(inputs: SessionStateInputs) -> Iterator[Budget]:
-    items = inputs.facts.session.pack.items
-    if not items:
+    """Yield the figures that the pack gives for its items; they are words when the runtime counts words."""
+    items = [item for item in inputs.facts.session.pack.items if item.tokens is not None]
+    if not inputs.facts.session.pack.items:
         return
-    estimator = inputs.profile.pack.estimator or "as written"
-    segments = tuple(
+    name = inputs.profile.pack.estimator
+    same = all(estimate(content, inputs.profile) == item.tokens for item, content in _contents(inputs))
+    unit = name if name is not None and same else "tokens as recorded"
+    segments = [
         Segment(
             f"{segment_name(item)}{' (stale)' if is_stale(inputs, item) else ''}",
-            item.tokens,
+            item.tokens or 0,
+            None,
+            False,
+            name if unit == name else "as recorded",
+        )
+        for item in items
+    ]
+    yield _budget("pack as written", unit, inputs, segments)
+
+
+def _estimated(inputs: SessionStateInputs) -> Iterator[Budget]:
+    """Count the items of the pack, as their sources are now, by the profile's estimate."""
+    estimator, found = inputs.profile.pack.estimator, _contents(inputs)
+    if estimator is None or not found:
+        return
+    segments = [
+        Segment(
+            segment_name(item),
+            estimate(content, inputs.profile) or 0,
             None,
             False,
             estimator,
+            meaning_of(content),
         )
-        for item in items
-        if item.tokens is not None
-    )
-    yield _budget("pack as written", "tokens", inputs, segments)
+        for item, content in found
+    ]
+    yield _budget("pack now", estimator, inputs, segments)
 
 
-def _recounted(inputs: SessionStateInputs) -> Iterator[Budget]:
-    """Count each item by the profile's estimate and by the selected counter."""
-    contents = [(item, inputs.content(item)) for item in inputs.facts.session.pack.items]
-    found = [(item, content, meaning_of(content)) for item, content in contents if content is not None]
-    if not found:
-        return
-    if inputs.profile.pack.estimator is not None:
-        estimated = tuple(
-            Segment(
-                segment_name(item),
-                estimate(content, inputs.profile) or 0,
-                None,
-                False,
-                inputs.profile.pack.estimator,
-                meaning,
-            )
-            for item, content, meaning in found
-        )
-        yield _budget("pack now", inputs.profile.pack.estimator, inputs, estimated)
-    counted = tuple(
-        Segment(segment_name(item), tokens, None, inputs.counter.exact, inputs.counter.name, meaning)
-        for item, content, meaning in found
-        if (tokens := inputs.tokens(content)) is not None
-    )
-    yield _budget("pack now", f"tokens ({inputs.counter.name})", inputs, counted)
-
-
-def _built_now(inputs: SessionStateInputs) -> Iterator[Budget]:
+def _rebuilt(inputs: SessionStateInputs) -> Iterator[Budget]:
     """Yield the pack that the builder would build for the budget, and how much it would leave out."""
     estimator, choices = inputs.profile.pack.estimator, inputs.rebuilt
     if estimator is None or not choices:
         return
-    segments = tuple(
+    segments = [
         Segment(
             _named(each.candidate.source, each.candidate.range),
             each.candidate.tokens or 0,
@@ -110,10 +115,51 @@ def _built_now(inputs: SessionStateInputs) -> Iterator[Budget]:
         )
         for each in choices
         if each.taken
-    )
+    ]
     left_out = [each.candidate.tokens or 0 for each in choices if not each.taken]
-    target = f"rebuilt, {len(left_out)} left out" if left_out else "rebuilt"
-    yield replace(_budget(target, estimator, inputs, segments), cut=sum(left_out))
+    yield replace(_budget(_rebuilt_name(inputs), estimator, inputs, segments), cut=sum(left_out))
+
+
+def _rebuilt_tokens(inputs: SessionStateInputs) -> Iterator[Budget]:
+    """Count the pack that the builder would build by the selected counter."""
+    if not inputs.rebuilt:
+        return
+    taken, left_out = (
+        _counted(
+            inputs,
+            _rebuilt_name(inputs),
+            [
+                (_named(each.candidate.source, each.candidate.range), each.candidate.text)
+                for each in inputs.rebuilt
+                if each.taken is wanted
+            ],
+        )
+        for wanted in (True, False)
+    )
+    yield replace(taken, cut=left_out.used)
+
+
+def _rebuilt_name(inputs: SessionStateInputs) -> str:
+    left_out = sum(not each.taken for each in inputs.rebuilt)
+    return f"rebuilt, {left_out} left out" if left_out else "rebuilt"
+
+
+def _contents(inputs: SessionStateInputs) -> list[tuple[PackItem, str]]:
+    """Return the items of the pack whose source can be read, each with its present text."""
+    found = ((item, inputs.content(item)) for item in inputs.facts.session.pack.items)
+    return [(item, content) for item, content in found if content is not None]
+
+
+def _counted(inputs: SessionStateInputs, target: str, found: Sequence[tuple[str, str]]) -> Budget:
+    """Return a budget of texts in tokens; a text that is too long to be counted at once is estimated."""
+    segments = []
+    for name, content in found:
+        tokens, counter = inputs.tokens(content), inputs.counter
+        if tokens is None:
+            counter = ESTIMATES["bytes/4"]
+            tokens = counter.count(content)
+        segments.append(Segment(name, tokens, None, counter.exact, counter.name, meaning_of(content)))
+    return _budget(target, f"tokens ({inputs.counter.name})", inputs, segments)
 
 
 def _prompt(inputs: SessionStateInputs) -> Iterator[Budget]:

@@ -67,7 +67,11 @@ def _histories(inputs: SessionStateInputs) -> Iterator[Gap]:
 
 
 def _unreadable(inputs: SessionStateInputs) -> Iterator[Gap]:
-    for part in inputs.facts.session.problems():
+    session = inputs.facts.session
+    for place, why in sorted(session.closed.items()):
+        origin = session.origin(place)
+        yield make_gap(place or ".", "a folder of the session", Severity.ERROR, "unreadable", why, origin)
+    for part in session.problems():
         if part.name not in (MESSAGES, EVENTS):
             why = part.problem or "it cannot be read"
             yield make_gap(
@@ -94,6 +98,8 @@ def _lost_references(refs: Sequence[Ref]) -> Iterator[Gap]:
             yield make_gap(ref.id, subject, Severity.ERROR, "mismatch", why, ref.origin, ref.used_by)
         elif ref.status is RefStatus.REBUILDABLE:
             why = f"the chunk is missing; {ref.target} still holds its content"
+            if ref.kind == "dedup":
+                why = "the blob is missing; another place in the session still holds its content"
             yield make_gap(ref.id, subject, Severity.WARNING, "rebuildable", why, ref.origin, ref.used_by)
         elif ref.status is RefStatus.STALE:
             why = "the pack shows an earlier text of this source"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 from msgspec.structs import replace
@@ -9,15 +10,17 @@ from msgspec.structs import replace
 from ctxview.analysis.diff.values import meaning_of
 from ctxview.core.origin import Origin
 from ctxview.core.state import Ref, RefStatus
+from ctxview.files.strict_json.tree import join
 from ctxview.formats.kit.folder import EntryKind
-from ctxview.formats.kit.json_records import JsonRecord
+from ctxview.formats.kit.json_records import JsonRecord, JsonRecordFile
+from ctxview.formats.session.forms import REF_FIELDS, locked_form, session_record_form, text_form_of
 from ctxview.formats.session.grammar import cited_range, digest_in, parse_citation
 from ctxview.formats.session.model import Blob
-from ctxview.formats.session.pack_candidates import estimate
+from ctxview.formats.session.rules.dedup_refs import holder_of, refs_of
 from ctxview.formats.session.rules.swap import orphans
 from ctxview.formats.session.state.budgets import is_stale
 from ctxview.formats.session.state.inputs import SessionStateInputs
-from ctxview.formats.session.store.blobs import BlobFacts, uses_by_child
+from ctxview.formats.session.store.blobs import BlobFacts, child_uses, uses_by_child
 from ctxview.formats.session.store.content import follow_reference, rebuild
 from ctxview.formats.session.survey.citations import CitationStatus, cited_text, resolve_citation
 
@@ -31,6 +34,7 @@ _SOURCES = {
     CitationStatus.BEYOND: RefStatus.DANGLING,
     CitationStatus.REVERSED: RefStatus.DANGLING,
     CitationStatus.UNKNOWN: RefStatus.UNKNOWN,
+    CitationStatus.UNREADABLE: RefStatus.UNKNOWN,
     CitationStatus.FREE: RefStatus.EXTERNAL,
 }
 _UNFOLLOWED = {"hash": RefStatus.MISMATCH, None: RefStatus.UNKNOWN}
@@ -41,9 +45,9 @@ def build_refs(inputs: SessionStateInputs) -> tuple[Ref, ...]:
     session = inputs.facts.session
     found = (
         *_sources(inputs),
-        *(_reference(inputs, record, "", "refs.jsonl") for record in session.refs.records),
+        *(_reference(inputs, session.refs, record, "", "refs.jsonl") for record in session.refs.records),
         *(
-            _reference(inputs, record, f"context/child/{child.name}/", child.name)
+            _reference(inputs, child.refs, record, f"context/child/{child.name}/", child.name)
             for child in session.children
             for record in child.refs.records
         ),
@@ -88,7 +92,9 @@ def _sources(inputs: SessionStateInputs) -> Iterator[Ref]:
             )
 
 
-def _reference(inputs: SessionStateInputs, record: JsonRecord, base: str, user: str) -> Ref:
+def _reference(
+    inputs: SessionStateInputs, records: JsonRecordFile, record: JsonRecord, base: str, user: str
+) -> Ref:
     path = record.text("path") or ""
     name = path if path.startswith("context/") else f"{base}{path}"
     parts = path.split("/")
@@ -98,18 +104,25 @@ def _reference(inputs: SessionStateInputs, record: JsonRecord, base: str, user: 
     found = entry is not None and entry.kind is EntryKind.FILE
     size = entry.size if entry is not None and found else None
     text = None
+    status = RefStatus.EXTERNAL if entry is None else RefStatus.DANGLING
+    if entry is not None and entry.kind is EntryKind.UNKNOWN:
+        status = RefStatus.UNKNOWN
+    elif found:
+        status = RefStatus.RESOLVED
     if size is not None and size <= LARGEST_READ:
-        text = inputs.facts.session.folder.read(name).text
+        part = inputs.facts.session.folder.read(name)
+        text, status = (part.text, status) if part.readable else (None, RefStatus.UNKNOWN)
     return Ref(
         id=record.text("id") or f"line {record.line}",
         kind=record.text("kind") or "ref",
         target=path or "?",
-        status=RefStatus.RESOLVED if found else RefStatus.EXTERNAL if entry is None else RefStatus.DANGLING,
+        status=status,
         tokens=inputs.tokens(text) if text is not None else None,
         bytes=size,
         used_by=(user,),
         origin=record.origin("path"),
         text=text[:LONGEST_TEXT] if text is not None else record.text("summary"),
+        form=session_record_form(records, record, REF_FIELDS, inputs.profile),
     )
 
 
@@ -129,18 +142,19 @@ def _swapped(inputs: SessionStateInputs) -> Iterator[Ref]:
             kind="swap",
             target=f"{source} {where}".strip(),
             status=_blob_status(blob, facts) if blob is not None else _lost_status(inputs, record),
-            tokens=facts.tokens if facts is not None else record.number("tokens"),
+            tokens=_blob_tokens(inputs, blob),
             bytes=blob.entry.size if blob is not None else None,
             used_by=_users(inputs, name),
             origin=record.origin(),
             text=facts.head if facts is not None and facts.head else record.text("summary"),
+            form=session_record_form(session.swap.index, record, (), inputs.profile),
         )
         yield ref if blob is None or facts is None else _followed(inputs, ref, blob, facts)
 
 
 def _lost_status(inputs: SessionStateInputs, record: JsonRecord) -> RefStatus:
     """Return the status of a missing chunk: whether the histories can rebuild it."""
-    if inputs.facts.survey is None:
+    if inputs.facts.survey is None or "context/swap/chunk" in inputs.facts.session.closed:
         return RefStatus.UNKNOWN
     rebuilt = rebuild(inputs.facts, record)
     if rebuilt.text is None:
@@ -164,8 +178,7 @@ def _followed(inputs: SessionStateInputs, ref: Ref, blob: Blob, facts: BlobFacts
     verified = ref.status is RefStatus.PLACEHOLDER and digest_in(facts.reference.hash or "") is not None
     status = RefStatus.RESOLVED if verified else ref.status
     preview = f"refers to {found.why}, whose content is counted:\n{text[:LONGEST_TEXT]}"
-    tokens = estimate(text, inputs.profile)
-    return replace(ref, status=status, tokens=tokens, bytes=len(found.text), text=preview)
+    return replace(ref, status=status, tokens=inputs.tokens(text), bytes=len(found.text), text=preview)
 
 
 def _shared(inputs: SessionStateInputs) -> Iterator[Ref]:
@@ -176,18 +189,36 @@ def _shared(inputs: SessionStateInputs) -> Iterator[Ref]:
             continue
         blob = session.dedup.blob(name)
         facts = inputs.facts.blob_facts(blob) if blob is not None else None
-        refs = record.members.get("refs")
         yield Ref(
             id=name,
             kind="dedup",
             target=f"context/dedup/blob/{name}",
-            status=RefStatus.DANGLING if blob is None else _blob_status(blob, facts),
-            tokens=facts.tokens if facts is not None else record.number("tokens"),
+            status=_lost_blob(inputs, record) if blob is None else _blob_status(blob, facts),
+            tokens=_blob_tokens(inputs, blob),
             bytes=blob.entry.size if blob is not None else None,
-            used_by=tuple(each for each in refs if isinstance(each, str)) if isinstance(refs, list) else (),
+            used_by=refs_of(record),
             origin=record.origin(),
             text=facts.head if facts is not None else None,
+            form=session_record_form(session.dedup.index, record, (), inputs.profile),
         )
+
+
+def _blob_tokens(inputs: SessionStateInputs, blob: Blob | None) -> int | None:
+    """Count the text of a chunk or blob; the figure in its index is that of the runtime's own estimate."""
+    if blob is None or blob.entry.kind is not EntryKind.FILE or blob.entry.size > LARGEST_READ:
+        return None
+    facts = inputs.facts.blob_facts(blob)
+    if facts is not None and facts.reference is not None:
+        return None
+    part = inputs.facts.session.folder.read(blob.name, LARGEST_READ)
+    return inputs.tokens(part.text) if part.readable else None
+
+
+def _lost_blob(inputs: SessionStateInputs, record: JsonRecord) -> RefStatus:
+    """Return the status of a missing blob: whether a place in the session still holds its content."""
+    if inputs.facts.survey is None or "context/dedup/blob" in inputs.facts.session.closed:
+        return RefStatus.UNKNOWN
+    return RefStatus.DANGLING if holder_of(inputs.facts, record) is None else RefStatus.REBUILDABLE
 
 
 def _orphans(inputs: SessionStateInputs) -> Iterator[Ref]:
@@ -200,11 +231,12 @@ def _orphans(inputs: SessionStateInputs) -> Iterator[Ref]:
                 kind=kind,
                 target=blob.name,
                 status=RefStatus.ORPHAN,
-                tokens=facts.tokens if facts is not None else None,
+                tokens=_blob_tokens(inputs, blob),
                 bytes=blob.entry.size,
                 used_by=_users(inputs, blob.id),
                 origin=Origin(blob.file),
                 text=facts.head if facts is not None else None,
+                form=locked_form(blob.name, blob.file, "", {"content": blob.id}),
             )
             yield ref if facts is None else _followed(inputs, ref, blob, facts)
 
@@ -219,11 +251,21 @@ def _blob_status(blob: Blob, facts: BlobFacts | None) -> RefStatus:
 
 def _children(inputs: SessionStateInputs) -> Iterator[Ref]:
     uses = uses_by_child(inputs.facts.session)
+    parts = defaultdict(set)
+    for use in child_uses(inputs.facts.session):
+        parts[use.child, use.user].add(use.name.rpartition("/")[2])
     terminal = inputs.profile.words.terminal_statuses
+
+    def named(child: str, user: str) -> str:
+        """The user, with the file it uses when that is not the result."""
+        used = parts[child, user]
+        return user if not used or "result.md" in used else f"{user} ({', '.join(sorted(used))})"
+
     for child in inputs.facts.session.children:
         result = child.result
         waiting = child.status not in terminal and bool(terminal)
-        missing = RefStatus.UNKNOWN if waiting and result.exists else RefStatus.DANGLING
+        unknown = result.exists and (waiting or not result.readable)
+        missing = RefStatus.UNKNOWN if unknown else RefStatus.DANGLING
         yield Ref(
             id=child.name,
             kind="child",
@@ -231,9 +273,10 @@ def _children(inputs: SessionStateInputs) -> Iterator[Ref]:
             status=RefStatus.RESOLVED if not result.is_blank else missing,
             tokens=inputs.tokens(result.text) if not result.is_blank else None,
             bytes=len(result.data) if result.data is not None else None,
-            used_by=tuple(uses.get(child.name, ())),
+            used_by=tuple(named(child.name, user) for user in uses.get(child.name, ())),
             origin=Origin(result.file),
             text=result.text if not result.is_blank else None,
+            form=text_form_of(result),
         )
 
 
@@ -243,7 +286,9 @@ def _pack_items(inputs: SessionStateInputs) -> Iterator[Ref]:
     for item in session.pack.items:
         content = inputs.content(item)
         if content is None:
-            status = RefStatus.DANGLING
+            kind = session.folder.entry(item.source or "").kind
+            unread = kind in (EntryKind.FILE, EntryKind.UNKNOWN)
+            status = RefStatus.UNKNOWN if unread else RefStatus.DANGLING
         else:
             status = RefStatus.STALE if is_stale(inputs, item) else RefStatus.RESOLVED
         yield Ref(
@@ -257,6 +302,9 @@ def _pack_items(inputs: SessionStateInputs) -> Iterator[Ref]:
             origin=session.pack.origin(item),
             text=content[:LONGEST_TEXT] if content is not None else None,
             meaning=meaning_of(content) if content is not None else None,
+            form=locked_form(
+                "context/pack.json", session.pack.json.file, join("/items", item.index), item.members
+            ),
         )
 
 

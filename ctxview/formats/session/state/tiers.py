@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ctxview.core.fields import Field, Form, Owner
+from ctxview.core.fields import Form
 from ctxview.core.origin import Origin
 from ctxview.core.state import Block, Tier
 from ctxview.formats.kit.json_records import JsonRecord, JsonRecordFile
-from ctxview.formats.session.forms import file_ownership, new_record_form, session_record_form, text_form_of
-from ctxview.formats.session.grammar import parse_citation
+from ctxview.formats.session.forms import message_form, new_record_form, session_record_form, text_form_of
+from ctxview.formats.session.grammar import MESSAGES, parse_citation
 from ctxview.formats.session.messages import message_in, prompt_view
 from ctxview.formats.session.state.inputs import SessionStateInputs
 from ctxview.formats.session.store.blobs import uses_by_child
@@ -114,20 +114,20 @@ def _records(
 
 
 def _recent(inputs: SessionStateInputs) -> Iterator[Block]:
+    """Yield the last messages. They reach the model by the prompt history, also without the pack."""
     lines = inputs.recent
+    packed, why_not = _in_pack(inputs, MESSAGES)
+    outside = inputs.as_of is None and packed is False
     for index, verdict in enumerate(prompt_view(lines, inputs.profile)):
         line, message = verdict.line, message_in(verdict.line)
         back = len(lines) - index
         name = f"message {_number(inputs, line.number)}" if line.number is not None else f"message −{back}"
-        owned = file_ownership(line.stream)
-        locked = Form(
-            line.file,
-            line.origin().pointer or "",
-            (Field("message", message.text[:LONGEST_TEXT], Owner.APPEND_ONLY, "", why=owned.why),),
-        )
         tags = tuple(filter(None, (message.run, message.name)))
-        state = message.kind if message.kind != "text" else None
+        states = (message.kind if message.kind != "text" else None, "not in the pack" if outside else None)
         visible = verdict.visible if inputs.as_of is None else None
+        reason = verdict.reason
+        if verdict.visible and outside:
+            reason = f"by the prompt history; the pack leaves recent messages out: {why_not}"
         yield _block(
             inputs,
             name,
@@ -135,10 +135,10 @@ def _recent(inputs: SessionStateInputs) -> Iterator[Block]:
             message.role or message.kind,
             message.text[:LONGEST_TEXT],
             visible,
-            verdict.reason if inputs.as_of is None else None,
+            reason if inputs.as_of is None else None,
             line.origin(),
-            state,
-            locked,
+            ", ".join(filter(None, states)) or None,
+            message_form(line, message.text),
             tags,
         )
 
@@ -146,10 +146,14 @@ def _recent(inputs: SessionStateInputs) -> Iterator[Block]:
 def _children(inputs: SessionStateInputs) -> Iterator[Block]:
     uses = uses_by_child(inputs.facts.session)
     for child in inputs.facts.session.children[:MOST_BLOCKS]:
-        result = child.result
+        result, place = child.result, f"context/child/{child.name}"
         visible, reason = _in_pack(inputs, result.name)
+        if visible is False and inputs.trial is None:
+            others = [name for name in ("handoff.md", "refs.jsonl") if _in_pack(inputs, f"{place}/{name}")[0]]
+            reason = f"its result.md is not in the pack{f', only its {others[0]} is' if others else ''}"
         if result.is_blank:
-            visible, reason = False, "result.md is empty" if result.exists else "result.md is missing"
+            why = f"cannot be read: {result.problem}" if not result.readable else "is empty"
+            visible, reason = False, f"result.md {why}" if result.exists else "result.md is missing"
         text = result.text if not result.is_blank else child.part("handoff.md").text
         origin = Origin(inputs.facts.session.file(f"context/child/{child.name}"))
         tags = tuple(filter(None, (child.agent, child.session)))

@@ -22,8 +22,10 @@ from ctxview.formats.session.survey.last_look import (
     LookComparison,
     Observation,
     compare_looks,
+    identity_of,
     observation_key,
     recall,
+    recall_moved,
     remember,
 )
 from ctxview.formats.session.survey.surveyor import Surveyor
@@ -131,7 +133,8 @@ class SessionAnalysis:
         if self._comparison is None or monotonic() - self._remembered < REMEMBER_EVERY:
             return
         if not any(finding.effect is Effect.DELETED for finding in self._succession(self._session)):
-            remember(observation_key(self._session), self._comparison.to_remember)
+            identity = identity_of(self.facts(self._session))
+            remember(observation_key(self._session), self._comparison.to_remember, identity)
             self._remembered = monotonic()
 
     def _succession(self, session: Session) -> Iterator[Finding]:
@@ -175,15 +178,20 @@ class SessionAnalysis:
         if self._compared:
             return True
         report(0, 1, "comparing with the last look")
-        before = self._before or recall(observation_key(self._session))
-        self._comparison = compare_looks(self.facts(self._session), cancelled, before)
+        facts = self.facts(self._session)
+        before = self._before or recall(observation_key(self._session)) or recall_moved(identity_of(facts))
+        self._comparison = compare_looks(facts, cancelled, before)
         self._compared = not cancelled()
         return self._compared
 
 
 def wanted_events(session: Session, blobs: Mapping[str, BlobFacts]) -> frozenset[str]:
-    """Return the event ids in swap records and referring chunks, whose lines the survey notes."""
+    """Return the event ids in both indexes and in referring chunks, whose lines the survey notes."""
     names = {name for record in session.swap.index.records if (name := record.text("event")) is not None}
+    for record in session.dedup.index.records:
+        refs = record.members.get("refs")
+        texts = (ref for ref in refs if isinstance(ref, str)) if isinstance(refs, list) else ()
+        names.update(ref.removeprefix("tool:") for ref in texts if ref.startswith("tool:"))
     for facts in blobs.values():
         if facts.reference is not None:
             names.update(filter(None, (facts.reference.start, facts.reference.end)))

@@ -21,7 +21,7 @@ from ctxview.formats.session.grammar import (
 )
 from ctxview.formats.session.history import SessionHistory
 from ctxview.formats.session.messages import message_in
-from ctxview.formats.session.survey.facts import Survey
+from ctxview.formats.session.survey.facts import StreamFacts, Survey
 
 MOST_LINES = 12
 LONGEST_LINE = 400
@@ -32,6 +32,7 @@ class CitationStatus(StrEnum):
     BEYOND = "beyond the end"
     REVERSED = "reversed"
     UNKNOWN = "not yet known"
+    UNREADABLE = "in an unreadable history"
     FREE = "free text"
 
 
@@ -49,6 +50,8 @@ def resolve_citation(cited: CitedRange, survey: Survey | None) -> Citation:
         return Citation(cited, CitationStatus.FREE)
     if survey is None:
         return Citation(cited, CitationStatus.UNKNOWN)
+    if survey.facts(stream_of(cited)).problem is not None:
+        return Citation(cited, CitationStatus.UNREADABLE)
     if cited.kind is SourceKind.LATEST_USER:
         return Citation(cited, CitationStatus.RESOLVED if survey.user is not None else CitationStatus.BEYOND)
     count = survey.facts(stream_of(cited)).records
@@ -101,7 +104,8 @@ def _rows(where: CitedRange, survey: Survey) -> range | None:
 def cited_text(cited: CitedRange, history: SessionHistory, survey: Survey) -> str:
     """Return the text of the cited messages, one a line, without the middle when there are many."""
     if cited.first is None or cited.last is None or cited.last - cited.first < MOST_LINES:
-        return "\n".join(_line_text(line) for line in cited_lines(cited, history, survey))
+        lines = cited_lines(cited, history, survey)
+        return "\n".join(_line_text(line, survey.facts(stream_of(cited))) for line in lines)
     half = MOST_LINES // 2
     first = CitedRange(cited.kind, cited.first, cited.first + half - 1)
     last = CitedRange(cited.kind, cited.last - half + 1, cited.last)
@@ -118,9 +122,9 @@ def _spelled(line: HistoryLine) -> str:
     return json.dumps(printable(ordered), ensure_ascii=False, separators=(",", ":"))
 
 
-def _line_text(line: HistoryLine) -> str:
+def _line_text(line: HistoryLine, facts: StreamFacts) -> str:
     message = message_in(line)
     text = message.text or _spelled(line)
     shortened = text if len(text) <= LONGEST_LINE else f"{text[:LONGEST_LINE]}…"
-    number = "" if line.number is None else f"{line.number + 1} "
+    number = "" if line.number is None else f"{facts.record_at(line.number)} "
     return f"{number}{message.role or 'event'}: {shortened}"

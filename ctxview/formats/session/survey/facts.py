@@ -43,6 +43,8 @@ class StreamFacts(Struct, frozen=True):
     lines: int
     size: int
     blanks: array[int] = field(default_factory=lambda: array("Q"))
+    problem: str | None = None
+    """Why the history cannot be read, so that its number of records is not known."""
 
     @property
     def records(self) -> int:

@@ -32,6 +32,9 @@ from ctxview.formats.session.survey.facts import SessionFacts
 
 MOST_OBSERVATIONS: Final = 5000
 MOST_FACTS: Final = 10_000
+LOOKS: Final = "observations"
+PLACES: Final = "places"
+"""The folder with the last place of each session by its identity."""
 
 _LARGEST_FILE: Final = 4 * 1024 * 1024
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
@@ -54,15 +57,21 @@ class Observation(Struct, frozen=True):
     facts: Mapping[str, str] = field(default_factory=dict)
 
 
-def remember(session: str, observation: Observation) -> None:
+def remember(session: str, observation: Observation, identity: str | None = None) -> None:
     """Store the last look at a session in place of any earlier one; raises `OSError`.
 
-    `session` is the key from `observation_key`.
+    `session` is the key from `observation_key`; under `identity` its place is stored, for `recall_moved`.
     """
     if Path(session).is_relative_to(cache_folder().resolve()):
         # A copy that ctxview itself wrote to the cache: it is never opened again.
         return
-    path = _path(session)
+    _store(_path(session), session, observation)
+    if identity is not None:
+        place = Observation(observation.seen_at, facts={"place": session})
+        _store(_path(identity, PLACES), identity, place)
+
+
+def _store(path: Path, session: str, observation: Observation) -> None:
     first_look = not path.exists()
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     content = json.dumps({"session": session, **to_builtins(observation)}, separators=(",", ":")).encode()
@@ -76,10 +85,10 @@ def remember(session: str, observation: Observation) -> None:
                 Path(entry.path).unlink(missing_ok=True)
 
 
-def recall(session: str) -> Observation | None:
+def recall(session: str, folder: str = LOOKS) -> Observation | None:
     """Return the last look at a session, or None when there is none or its file is damaged."""
     try:
-        found = _mapping(json.loads(read_bytes(_path(session), _LARGEST_FILE)))
+        found = _mapping(json.loads(read_bytes(_path(session, folder), _LARGEST_FILE)))
         if found.get("session") != session:
             return None
         return Observation(
@@ -91,14 +100,21 @@ def recall(session: str) -> Observation | None:
         return None
 
 
+def recall_moved(identity: str | None) -> Observation | None:
+    """Return the last look at a session in the place that it has left since; None when there is none."""
+    known = recall(identity, PLACES) if identity is not None else None
+    place = known.facts.get("place") if known is not None else None
+    return recall(place) if place is not None and not os.path.lexists(place) else None
+
+
 def forget(session: str) -> None:
     """Delete the last look at a session, if there is one; raises `OSError`."""
     _path(session).unlink(missing_ok=True)
 
 
-def _path(session: str) -> Path:
+def _path(session: str, folder: str = LOOKS) -> Path:
     name = sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-    return state_folder() / "observations" / f"{name}.json"
+    return state_folder() / folder / f"{name}.json"
 
 
 def _stream(value: object) -> StreamState:
@@ -154,6 +170,13 @@ class LookComparison(Struct, frozen=True):
 def observation_key(session: Session) -> str:
     """Return the key of a session from one look to the next: its real path."""
     return str(session.folder.root.resolve())
+
+
+def identity_of(facts: SessionFacts) -> str | None:
+    """Return what a session keeps when it is moved: its creation and its first message; None without both."""
+    created, messages = facts.session.part("created_at").value, facts.history.messages
+    first = messages.line(0).content if len(messages) else b""
+    return f"{created} {sha256(first).hexdigest()}" if created is not None and first else None
 
 
 def compare_looks(

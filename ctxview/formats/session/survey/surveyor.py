@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from ctxview.core.findings import Finding
 from ctxview.core.origin import JsonValue, Origin
-from ctxview.formats.kit.history import Cancelled, HistoryStream, Report
+from ctxview.formats.kit.history import Cancelled, HistoryStream, Report, unreadable_reason
 from ctxview.formats.kit.history_line import HistoryLine, PassClock
 from ctxview.formats.kit.history_passes import FindingTally
 from ctxview.formats.session.grammar import iso
@@ -158,7 +158,8 @@ class _Layout:
             self._blanks.append(number)
 
     def facts(self, stream: HistoryStream) -> StreamFacts:
-        return StreamFacts(max(self.lines, len(stream)), stream.size, self._blanks[:])
+        lines = max(self.lines, len(stream))
+        return StreamFacts(lines, stream.size, self._blanks[:], unreadable_reason(stream))
 
 
 class _Content(Struct):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ctxview.analysis.tokens import TokenCounter
 from ctxview.core.fields import Owner
@@ -146,9 +147,10 @@ def _cursor(snapshot: Snapshot) -> Cursor | None:
 
 def _todo_items(store: AgentStore | None) -> tuple[TodoItem, ...]:
     rows = store.todo_rows if store is not None and store.todo_rows is not None else ()
-    current = next((row.id for row in rows if row.status != "done"), None)
     origin = Origin(store.todo_database) if store is not None and store.todo_database else None
-    return tuple(TodoItem(row.id, row.title, row.status, row.id == current, origin) for row in rows)
+    items = [TodoItem(row.id, row.title, row.status, origin=origin) for row in rows]
+    current = next((item for item in items if not item.is_done and not item.is_dropped), None)
+    return tuple(replace(item, current=item is current) for item in items)
 
 
 def build_store_state(store: AgentStore, title: str, source: str, counter: TokenCounter) -> ContextState:

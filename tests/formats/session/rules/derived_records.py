@@ -37,7 +37,8 @@ def decision(name: str, text: str = "x") -> str:
 
 
 def pack_item(**members: object) -> str:
-    return compact({"items": [{"kind": "summary", "source": "context/summary.md", "tokens": 10, **members}]})
+    item = {"kind": "summary", "source": "context/summary.md", "tokens": 10, **members}
+    return compact({"session": "default", "items": [item]})
 
 
 def messages_of(root: Path, rule: int, profile=CORTEXFS) -> list[str]:

@@ -26,6 +26,8 @@ CASES = [
     ),
     (50, f"{CHILD}/agent = no agent", "error", "the agent cannot be called", "agent"),
     (50, f"{CHILD}/session = a/b", "error", "the session cannot be called", "session"),
+    (50, f"{CHILD}/session (empty)", "error", "the session cannot be called", "session"),
+    (50, f"{CHILD}/status (empty)", "error", 'the status is ""', "status"),
     (51, f"{CHILD}/status = pending", "warning", "has a result already", "result.md"),
     (51, f"{CHILD}/status = cancelled", "warning", 'the agent "reviewer"', "result.md"),
     (52, f"{CHILD}/events.jsonl (empty)", "error", "does not belong", "events.jsonl"),

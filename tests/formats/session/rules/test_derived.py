@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ctxview.formats.session import rules
-from tests.formats.session.builders import sound
+from tests.formats.session.builders import sha256, sound
 from tests.formats.session.rules.derived_records import (
     DECISIONS,
     DEDUP,
@@ -26,6 +26,12 @@ from tests.formats.session.rules.derived_records import (
 )
 from tests.formats.session.rules.tables import expect, findings_for
 from tests.formats.session.sources import DOCUMENT, facts_before_survey, read_facts
+
+HASH_OF_OK, HASH_OF_LOG, HASH_OF_RESULT = (
+    f"sha256-{sha256(text)}" for text in ("ok", "1 failed: test_blank_lines", "All good.\n")
+)
+
+RESULT = "child:rev-1/result.md"
 
 CASES = [
     (22, f"{FACTS} += {fact()} and more", "error", "not JSON", FACTS),
@@ -57,6 +63,7 @@ CASES = [
         DECISIONS,
     ),
     (24, f"{FACTS} += {fact(text=chr(27) + 'x')}", "error", "control character", FACTS),
+    (24, f"{FACTS} += {fact(text=chr(0x9B) + 'x')}", "error", "control character", FACTS),
     (24, f"{REFS} += {ref(summary='')}", "error", "summary is empty", REFS),
     (25, f"{FACTS} += {fact(source='messages:4-3')}", "error", "ends before it begins", FACTS),
     (25, f"{FACTS} += {fact(source='messages:0-3')}", "error", "begins at 1", FACTS),
@@ -97,6 +104,8 @@ CASES = [
     (29, f"{PACK} = {{", "error", "not JSON", PACK),
     (29, f'{PACK} = {{"items": {{}}}}', "error", "not a list", PACK),
     (29, f'{PACK} = {{"session": "default"}}', "error", "no items", PACK),
+    (29, f'{PACK} = {{"items": []}}', "error", "there is no session", PACK),
+    (29, f'{PACK} = {{"session": 5, "items": []}}', "error", "session is 5", PACK),
     (29, f'{PACK} = {{"items": [], "items": []}}', "error", "occurs twice", PACK),
     (29, f'{PACK} = {{"items": [5]}}', "error", "item 1 is 5", PACK),
     (29, f"{PACK} = {pack_item(source=42)}", "error", "the source is 42", PACK),
@@ -136,6 +145,24 @@ CASES = [
     (37, "context/pack.md = # another text", "warning", "does not show", "pack.md"),
     (37, "context/summary.md = a ¶ context/summary.md += ```", "warning", "text fence", PACK),
     (38, f"{PACK} = {pack_item(hash='sha256-a')}", "info", "expanded in pack.md", PACK),
+    (39, f"{SWAP} += {swapped(id='sha256-abc')}", "warning", "no whole SHA-256", SWAP),
+    (39, f"{DEDUP} += {shared(hash='sha256-def')}", "warning", "no whole SHA-256", DEDUP),
+    (40, f"{DEDUP} += {shared(hash=HASH_OF_OK)}", "error", "nothing that its line names", DEDUP),
+    (40, f"{DEDUP} += {shared(hash=HASH_OF_LOG, refs=['tool:call-1'])}", "warning", "tool:call-1", DEDUP),
+    (40, f"{DEDUP} += {shared(hash=HASH_OF_LOG, refs=['messages:3'])}", "warning", "messages:3", DEDUP),
+    (
+        40,
+        f"{DEDUP} += {shared(hash=HASH_OF_RESULT, refs=['child:rev-1/result.md'])}",
+        "warning",
+        "rev-1",
+        DEDUP,
+    ),
+    (40, f"{DEDUP} += {shared()}", "warning", "no copy of its content can be recognised", DEDUP),
+    (44, f"{DEDUP} += {shared(refs=['tool:other'])}", "warning", "no call and no event", DEDUP),
+    (44, f"{DEDUP} += {shared(refs=['file:context/gone.md'])}", "warning", "no such file", DEDUP),
+    (44, f"{DEDUP} += {shared(refs=['file:../x'])}", "warning", "no such file", DEDUP),
+    (44, f"{DEDUP} += {shared(refs=['child:rev-1/gone.md'])}", "warning", "no such file", DEDUP),
+    (44, f"{DEDUP} += {shared(refs=['memory:1'])}", "warning", "this names neither", DEDUP),
     (40, f"{SWAP} += {swapped()}", "warning", "can be rebuilt", SWAP),
     (40, f"{SWAP} += {swapped(range='1-99')}", "error", "cannot be rebuilt", SWAP),
     (42, f"{SWAP} += {swapped(range='2-1')}", "error", "ends before it begins", SWAP),
@@ -156,6 +183,7 @@ CASES = [
     (49, f"{DEDUP} += {shared(refs=['child:gone'])}", "error", "the dedup index refers", DEDUP),
 ]
 NEAR_MISSES = [
+    (24, f"{FACTS} += {fact(text=chr(0xA0) + 'x')}"),
     (22, f"{FACTS} += {fact(extra=[1, 2])}"),
     (22, f"{REFS} += {ref(kind='tool_output')}"),
     (22, f"{SWAP} += {swapped(id='sha256_' + 'a' * 64, kind='file', source='context/summary.md')}"),
@@ -181,7 +209,10 @@ NEAR_MISSES = [
     (39, "context/dedup/blob/sha256-(hash) = text"),
     (40, f"{SWAP} (empty)"),
     (42, f"{SWAP} += {swapped(source='context/summary.md')}"),
-    (44, f"{DEDUP} += {shared(refs=['tool:other', 'child:rev-1', 'swap:the beginning'])}"),
+    (44, f"{DEDUP} += {shared(refs=['tool:call-1', 'child:rev-1', 'swap:the beginning', 'events:1-2'])}"),
+    (44, f"{DEDUP} += {shared(refs=['file:context/todo.md', 'child:rev-1/result.md', 'file:/work/x'])}"),
+    (39, f"{SWAP} (empty) ¶ {DEDUP} (empty)"),
+    (40, f"{DEDUP} (empty)"),
     (
         45,
         " ¶ ".join(['messages.jsonl += {"role":"user","content":"short"}'] * 2),

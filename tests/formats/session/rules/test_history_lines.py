@@ -57,6 +57,23 @@ CASES = [
         "native_state",
         EVENTS,
     ),
+    (
+        15,
+        f'{EVENTS} += {{"type":"usage","run":"r","\\u0074hread_id":1}}',
+        "error",
+        "thread_id",
+        EVENTS,
+    ),
+    (17, f'{EVENTS} += {{"type":"start","run":"r9"}}', "error", "there is no id", EVENTS),
+    (17, f'{EVENTS} += {{"type":"start","run":null,"id":"r9"}}', "error", "run is null", EVENTS),
+    (17, f'{EVENTS} += {{"type":"delta","run":"a/b","text":"x"}}', "error", 'run is "a/b"', EVENTS),
+    (
+        17,
+        f'{EVENTS} += {{"type":"start","run":"r9","id":"r9","scope":"public"}}',
+        "error",
+        'scope is "public"',
+        EVENTS,
+    ),
     (16, f'{MESSAGES} += {{"role":"user","content":"(x * 16357)"}}', "warning", "16,385 bytes", MESSAGES),
     (
         16,
@@ -166,6 +183,8 @@ CASES = [
     (21, f"{EVENTS} += (blank) ¶ {EVENTS} += (blank)", "warning", "2 blank lines", EVENTS),
 ]
 NEAR_MISSES = [
+    (15, f'{MESSAGES} += {{"role":"user","content":"\\u0074hread_id"}}'),
+    (17, f'{EVENTS} += {{"type":"start","run":"r9","id":"r9","scope":"shared"}}'),
     (13, f'{MESSAGES} += {{"role": "user",  "content": "spaces are fine"}}'),
     (13, f"{MESSAGES} += (blank)"),
     (

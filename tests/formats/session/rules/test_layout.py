@@ -28,6 +28,7 @@ CASES = [
     (4, "context/budget = 18446744073709551616", "error", "64 bits", "budget"),
     (5, "cwd = workspace", "error", "clean absolute path", "cwd"),
     (5, "cwd = /work//space", "error", "clean absolute path", "cwd"),
+    (5, "cwd (empty)", "error", "cwd is empty", "cwd"),
     (5, "meta.json = {", "error", "not JSON", "meta.json"),
     (5, "meta.json = []", "error", "not an object", "meta.json"),
     (5, 'meta.json = {"model": 5}', "error", "model is 5", "meta.json"),
@@ -149,6 +150,15 @@ def test_context_folders_beside_or_above_the_sessions_are_reported(place: str, t
     root = sound(tmp_path).write().parent
     (root.parent / place).mkdir()
     assert [each.rule for each in rules.check_root(read_root(root), CORTEXFS)] == ["ABI008"]
+
+
+def test_a_session_may_have_the_name_of_a_context_folder(tmp_path: Path):
+    build = sound(tmp_path)
+    build.root = build.root.with_name("memory")
+    build.around["home/1000/agent/coder/session/index/list"] = b"memory\n"
+    root = read_root(build.write().parent)
+    assert [each.name for each in root.sessions] == ["memory"]
+    assert list(rules.check_root(root, CORTEXFS)) == []
 
 
 @pytest.mark.parametrize("start", [".", "coder/session"])

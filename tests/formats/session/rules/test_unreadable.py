@@ -1,0 +1,143 @@
+"""What cannot be read is called unreadable, and neither empty nor missing."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import chdir, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from ctxview.core.findings import Finding, Severity
+from ctxview.formats.session import rules
+from tests.formats.ordinary_user import as_ordinary_user
+from tests.formats.session.builders import Build, sound
+from tests.formats.session.sources import DOCUMENT, comparison_with, observation_of, read_facts
+
+PARTS = [
+    "meta.json",
+    "state",
+    "cwd",
+    "context/budget",
+    "context/pack.json",
+    "context/plan.json",
+    "context/gc.policy",
+    "context/pinned/system.md",
+    "context/swap/index.jsonl",
+    "context/dedup/index.jsonl",
+    "context/child/rev-1/status",
+]
+
+
+def names_and_rules(root: Path, found: list[Finding]) -> set[tuple[str, str]]:
+    return {(each.rule, os.path.relpath(each.origin.file, root)) for each in found}
+
+
+def make_fifo(path: Path) -> None:
+    os.mkfifo(path, 0o600)
+
+
+def make_folder(path: Path) -> None:
+    path.mkdir(0o700)
+
+
+def make_socket(path: Path) -> None:
+    # The whole path is too long for a socket.
+    with chdir(path.parent), socket.socket(socket.AF_UNIX) as made:
+        made.bind(path.name)
+
+
+@pytest.mark.parametrize("make", [make_fifo, make_folder, make_socket])
+@pytest.mark.parametrize("name", PARTS)
+def test_a_part_that_is_not_a_file_is_an_error(name: str, make, tmp_path: Path):
+    root = sound(tmp_path).remove(name).write()
+    make(root / name)
+    found = list(rules.check_all(read_facts(root)))
+    assert ("RAW002", name) in names_and_rules(root, found)
+
+
+@pytest.mark.parametrize("area", ["swap/chunk", "dedup/blob"])
+def test_a_chunk_or_blob_that_is_not_a_file_is_an_error(area: str, tmp_path: Path):
+    build = sound(tmp_path)
+    name = next(each for each in build.files if each.startswith(f"context/{area}/"))
+    root = build.write()
+    (root / name).unlink()
+    make_fifo(root / name)
+    assert ("RAW002", name) in names_and_rules(root, list(rules.check_all(read_facts(root))))
+
+
+@pytest.mark.parametrize("name", ["context", "context/child", "context/swap", "context/pinned"])
+def test_a_file_in_the_place_of_a_folder_is_an_error_under_every_profile(name: str, tmp_path: Path):
+    root = sound(tmp_path).remove(name).set(name, "a file").write()
+    found = list(rules.check_all(read_facts(root, DOCUMENT)))
+    (wrong,) = (each for each in found if each.origin.file == str(root / name))
+    assert (wrong.rule, wrong.message) == ("RAW002", "cannot be read: this is a file, not a folder")
+
+
+def test_a_session_that_can_be_read_has_no_such_finding(tmp_path: Path):
+    found = rules.check_all(read_facts(sound(tmp_path).write()))
+    assert [each for each in found if each.rule == "RAW002"] == []
+
+
+@contextmanager
+def locked(name: str, change=lambda build: build) -> Iterator[tuple[Path, list[Finding]]]:
+    """A session with one entry that the user may not read, and its findings."""
+    with TemporaryDirectory() as folder:
+        root = open_to_all(change(sound(Path(folder))))
+        (root / name).chmod(0)
+        with as_ordinary_user():
+            found = list(rules.check_all(read_facts(root)))
+        (root / name).chmod(0o700)
+        yield root, [each for each in found if each.severity is not Severity.INFO and each.rule != "ABI007"]
+
+
+def open_to_all(build: Build) -> Path:
+    root = build.write()
+    for path in [build.base, *build.base.rglob("*")]:
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    return root
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "context/summary.md",
+        "context/child",
+        "context/child/rev-1",
+        "context/child/rev-1/result.md",
+        "context/swap/chunk",
+        "context/swap/index.jsonl",
+        "context/dedup/blob",
+        "context/dedup/index.jsonl",
+        "context/refs.jsonl",
+        "context/pinned",
+        "context",
+        "messages.jsonl",
+        "events.jsonl",
+    ],
+)
+def test_an_unreadable_part_gets_one_finding_and_no_other_rule_calls_it_empty_or_gone(name: str):
+    with locked(name) as (root, found):
+        assert names_and_rules(root, found) == {("RAW002", name)}
+
+
+def test_a_summary_that_is_too_large_is_not_called_empty(tmp_path: Path):
+    root = sound(tmp_path).set("context/summary.md", "x" * (8 * 1024 * 1024 + 1)).write()
+    found = [each for each in rules.check_all(read_facts(root)) if "empty" in each.message]
+    assert found == []
+
+
+@pytest.mark.parametrize("name", ["context/child", "context/child/rev-1/result.md", "context/dedup/blob"])
+def test_what_became_unreadable_is_not_called_removed(name: str):
+    with TemporaryDirectory() as folder:
+        root = open_to_all(sound(Path(folder)))
+        before = observation_of(read_facts(root))
+        (root / name).chmod(0)
+        with as_ordinary_user():
+            facts = read_facts(root)
+            found = list(rules.check_succession(facts, comparison_with(facts, before)))
+        (root / name).chmod(0o700)
+        assert found == []
