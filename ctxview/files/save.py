@@ -26,12 +26,10 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from ctxview.files import linux_calls, undo_copies
-from ctxview.files.undo_copies import UndoCopies, close, flush, read_all, write_all
+from ctxview.files import system_calls, undo_copies
+from ctxview.files.system_calls import CREATE, FOLDER, PIN, READ_NO_LINK, close, flush, read_all, write_all
+from ctxview.files.undo_copies import UndoCopies
 
-_OPEN_OLD: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_CREATE_NEW: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_PIN: Final = getattr(os, "O_PATH", os.O_RDONLY) | os.O_NOFOLLOW | os.O_CLOEXEC
 _CANNOT_EXCHANGE: Final = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)
 _LATE_WRITE: Final = (
     "another program wrote into the file while it was saved; what it wrote is in the undo copy"
@@ -107,7 +105,7 @@ class _Save:
                 raise SaveConflict(current, self._new)
             ours = self._write_beside(old)
             try:
-                linux_calls.exchange(self._directory, self._beside, self._name)
+                system_calls.exchange(self._directory, self._beside, self._name)
             except OSError as error:
                 if error.errno in _CANNOT_EXCHANGE:
                     return self._rename_over(old, ours)
@@ -129,7 +127,7 @@ class _Save:
 
     def _open_ordinary_file(self) -> int:
         try:
-            old = os.open(self._name, _OPEN_OLD, dir_fd=self._directory)
+            old = os.open(self._name, READ_NO_LINK, dir_fd=self._directory)
         except FileNotFoundError:
             raise SaveRefused("the file is no longer there") from None
         except OSError as error:
@@ -152,7 +150,7 @@ class _Save:
 
     def _write_beside(self, old: int) -> _Identity:
         """Write the new file under the hidden name with the mode, owner and attributes of `old`."""
-        new = os.open(self._beside, _CREATE_NEW, 0o600, dir_fd=self._directory)
+        new = os.open(self._beside, CREATE, 0o600, dir_fd=self._directory)
         self._pinned.append(new)
         try:
             write_all(new, self._new)
@@ -164,29 +162,19 @@ class _Save:
                     reason = "you may not give the new file the owner and group of the old one"
                     raise SaveRefused(reason) from None
             os.fchmod(new, stat.S_IMODE(os.fstat(old).st_mode))
-            self._copy_attributes(old, new)
+            for name in system_calls.copy_attributes(old, new):
+                self._warnings.append(f"the attribute {name} could not be copied")
             flush(new)
             return _identity(os.fstat(new))
         except BaseException:
             os.unlink(self._beside, dir_fd=self._directory)
             raise
 
-    def _copy_attributes(self, old: int, new: int) -> None:
-        """Copy extended attributes, which include access lists; Python supports this only on Linux."""
-        if not hasattr(os, "listxattr"):
-            return
-        with suppress(OSError):
-            for name in os.listxattr(old):
-                try:
-                    os.setxattr(new, name, os.getxattr(old, name))
-                except OSError:
-                    self._warnings.append(f"the attribute {name} could not be copied")
-
     def _after_exchange(self, ours: _Identity) -> SavedFile:
         """Keep the replaced file as undo copy, or undo the exchange if it is not the expected one."""
         held = -1
         try:
-            held = os.open(self._beside, _OPEN_OLD, dir_fd=self._directory)
+            held = os.open(self._beside, READ_NO_LINK, dir_fd=self._directory)
             unchanged = stat.S_ISREG(os.fstat(held).st_mode) and read_all(held) == self._expected
             if unchanged:
                 return self._finished(held, self._copies.adopt(self._directory, self._beside))
@@ -203,9 +191,9 @@ class _Save:
         placed = ours
         try:
             while True:
-                self._pinned.append(os.open(self._beside, _PIN, dir_fd=self._directory))
+                self._pinned.append(os.open(self._beside, PIN, dir_fd=self._directory))
                 placed_next = _identity(os.fstat(self._pinned[-1]))
-                linux_calls.exchange(self._directory, self._beside, self._name)
+                system_calls.exchange(self._directory, self._beside, self._name)
                 if self._identity_beside() == placed:
                     break
                 placed = placed_next
@@ -259,7 +247,7 @@ class _Save:
         return _identity(os.stat(self._beside, dir_fd=self._directory, follow_symlinks=False))
 
     def _current(self) -> bytes:
-        current = os.open(self._name, _OPEN_OLD, dir_fd=self._directory)
+        current = os.open(self._name, READ_NO_LINK, dir_fd=self._directory)
         try:
             return read_all(current)
         finally:
@@ -268,7 +256,7 @@ class _Save:
 
 @contextmanager
 def _directory_of(path: Path) -> Iterator[int]:
-    directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    directory = os.open(path.parent, FOLDER)
     try:
         yield directory
     finally:

@@ -1,12 +1,11 @@
 """The undo copies of replaced files, in the user's state directory and never beside the file itself.
 
-This module also has the lock that lets only one ctxview save at a time, and the basic writes to descriptors.
+This module also has the lock that lets only one ctxview save at a time, and the writing of whole files.
 """
 
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import re
 import time
@@ -16,14 +15,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+from ctxview.files import system_calls
+from ctxview.files.system_calls import CREATE, FOLDER, READ_NO_LINK, UPDATE, close, flush, read_all, write_all
 from ctxview.files.user_folders import state_folder
 
 KEPT: Final = 20
 """The number of copies of one file that are kept."""
 
 _WAIT_SECONDS: Final = 10.0
-_CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _COPY_NAME: Final = re.compile(r"\d{8}T\d{6}\.\d{9}Z")
 _UNTIDY: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -37,7 +36,7 @@ def lock() -> Iterator[None]:
     """Hold the lock for saving, one per user; raises `LockError` or `OSError`."""
     folder = state_folder()
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    descriptor = os.open(folder / "save.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(folder / "save.lock", UPDATE | os.O_CREAT, 0o600)
     try:
         _wait_for(descriptor)
         yield
@@ -86,7 +85,7 @@ class UndoCopies:
 
     def _copy_away(self, directory: int, name: str, kept: Path) -> None:
         """Move a file to another file system; delete it only when the copy is complete."""
-        descriptor = os.open(name, _READ, dir_fd=directory)
+        descriptor = os.open(name, READ_NO_LINK, dir_fd=directory)
         try:
             content = read_all(descriptor)
             write_new(kept, content)
@@ -100,30 +99,16 @@ class UndoCopies:
 
     def flush(self) -> None:
         """Wait until the names of the copies are on disk."""
-        descriptor = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        descriptor = os.open(self._folder, FOLDER)
         try:
             flush(descriptor)
         finally:
             close(descriptor)
 
 
-def read_all(descriptor: int) -> bytes:
-    """Return all bytes of a descriptor, independent of its position."""
-    content = os.pread(descriptor, os.fstat(descriptor).st_size + 1, 0)
-    while more := os.pread(descriptor, 1 << 20, len(content)):
-        content += more
-    return content
-
-
-def write_all(descriptor: int, content: bytes) -> None:
-    rest = memoryview(content)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
-
-
 def write_new(path: Path, content: bytes) -> None:
     """Create `path` with `content` and wait until it is on disk; remove the file when that fails."""
-    descriptor = os.open(path, _CREATE, 0o600)
+    descriptor = os.open(path, CREATE, 0o600)
     try:
         write_all(descriptor, content)
         flush(descriptor)
@@ -134,27 +119,11 @@ def write_new(path: Path, content: bytes) -> None:
         close(descriptor)
 
 
-def close(descriptor: int) -> None:
-    """Close a descriptor that was only read or already flushed; an error then loses no data."""
-    with suppress(OSError):
-        os.close(descriptor)
-
-
-def flush(descriptor: int) -> None:
-    """Wait until the data is on disk, not only in the cache of the system."""
-    full = getattr(fcntl, "F_FULLFSYNC", None)  # macOS: fsync alone stops at the drive's cache
-    if full is not None:
-        with suppress(OSError):
-            fcntl.fcntl(descriptor, full)
-            return
-    os.fsync(descriptor)
-
-
 def _wait_for(descriptor: int) -> None:
     give_up = time.monotonic() + _WAIT_SECONDS
     while True:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            system_calls.lock(descriptor)
         except BlockingIOError:
             if time.monotonic() > give_up:
                 raise LockError from None

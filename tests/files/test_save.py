@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from ctxview.files import linux_calls, undo_copies
+from ctxview.files import system_calls, undo_copies
 from ctxview.files.save import SaveConflict, SavedFile, SaveRefused, save
 
 OLD, NEW = b'{"a": 1}\n', b'{"a": 2}\n'
@@ -40,7 +40,7 @@ def file(tmp_path: Path) -> Path:
 def save_method(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Each way in which a save can be made."""
     if request.param == "no exchange":
-        monkeypatch.setattr(linux_calls, "exchange", _no_such_call)
+        monkeypatch.setattr(system_calls, "exchange", _no_such_call)
     if request.param != "other file system":
         yield request.param
         return
@@ -58,7 +58,7 @@ def _no_such_call(*_: object) -> None:
 
 def just_before_exchange(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
     """Run `act` at the worst moment: after the last comparison of the file, before the first exchange."""
-    exchange = linux_calls.exchange
+    exchange = system_calls.exchange
     acts = [act]
 
     def act_then_exchange(directory: int, one: str, other: str) -> None:
@@ -66,7 +66,7 @@ def just_before_exchange(monkeypatch: pytest.MonkeyPatch, act: Callable[[], obje
             acts.pop()()
         exchange(directory, one, other)
 
-    monkeypatch.setattr(linux_calls, "exchange", act_then_exchange)
+    monkeypatch.setattr(system_calls, "exchange", act_then_exchange)
 
 
 def renamed_over(file: Path, content: bytes) -> None:
@@ -168,13 +168,13 @@ def leftover_name(file: Path) -> str:
     seen: list[str] = []
     content = file.read_bytes()
     with pytest.MonkeyPatch.context() as patch:
-        exchange = linux_calls.exchange
+        exchange = system_calls.exchange
 
         def look(directory: int, one: str, other: str) -> None:
             seen.append(one)
             exchange(directory, one, other)
 
-        patch.setattr(linux_calls, "exchange", look)
+        patch.setattr(system_calls, "exchange", look)
         undo(save(file, content + b" ", content))
     return seen[0]
 
@@ -219,7 +219,7 @@ def test_a_write_in_place_at_the_last_moment_is_a_conflict_and_survives(
 def test_writes_that_keep_coming_while_a_save_is_undone_all_survive(
     file: Path, state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    exchange = linux_calls.exchange
+    exchange = system_calls.exchange
     writes = [b"agent 3", b"agent 2", b"agent 1"]
 
     def write_then_exchange(directory: int, one: str, other: str) -> None:
@@ -227,7 +227,7 @@ def test_writes_that_keep_coming_while_a_save_is_undone_all_survive(
             renamed_over(file, writes.pop())
         exchange(directory, one, other)
 
-    monkeypatch.setattr(linux_calls, "exchange", write_then_exchange)
+    monkeypatch.setattr(system_calls, "exchange", write_then_exchange)
 
     with pytest.raises(SaveConflict) as caught:
         save(file, NEW, OLD)
@@ -241,7 +241,7 @@ def test_writes_that_keep_coming_while_a_save_is_undone_all_survive(
 def test_a_write_that_gets_the_inode_number_of_the_saved_file_is_not_mistaken_for_it(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    exchange = linux_calls.exchange
+    exchange = system_calls.exchange
     writes = [b"agent 2", b"agent 1"]
 
     def write_anew_then_exchange(directory: int, one: str, other: str) -> None:
@@ -249,7 +249,7 @@ def test_a_write_that_gets_the_inode_number_of_the_saved_file_is_not_mistaken_fo
             recreated(file, writes.pop())
         exchange(directory, one, other)
 
-    monkeypatch.setattr(linux_calls, "exchange", write_anew_then_exchange)
+    monkeypatch.setattr(system_calls, "exchange", write_anew_then_exchange)
 
     with pytest.raises(SaveConflict) as caught:
         save(file, NEW, OLD)
@@ -297,7 +297,7 @@ def test_without_exchange_a_rename_seen_in_time_is_a_conflict(
         renamed_over(file, b"agent")
         _no_such_call()
 
-    monkeypatch.setattr(linux_calls, "exchange", rename_and_fail)
+    monkeypatch.setattr(system_calls, "exchange", rename_and_fail)
 
     with pytest.raises(SaveConflict):
         save(file, NEW, OLD)
@@ -319,7 +319,7 @@ def test_undo_after_a_foreign_write_is_a_conflict(file: Path) -> None:
 def test_a_writer_that_still_has_the_old_file_open_is_noticed(
     file: Path, save_method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read_all = undo_copies.read_all
+    read_all = system_calls.read_all
     written = []
     with file.open("r+b", buffering=0) as agent:
 
@@ -423,7 +423,7 @@ def test_two_ctxviews_save_one_after_the_other(
 
 AGENT = """
 import json, os, random, sys, time
-from ctxview.files.linux_calls import exchange
+from ctxview.files.system_calls import exchange
 folder = os.open(sys.argv[1], os.O_RDONLY)
 replaced = []
 while "stop" not in os.listdir(folder):

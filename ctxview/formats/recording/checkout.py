@@ -7,7 +7,6 @@ process that has ended, and the next process removes it.
 from __future__ import annotations
 
 import atexit
-import fcntl
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -21,7 +20,7 @@ from msgspec import Struct, field
 
 from ctxview.files.open_file import open_file_beneath
 from ctxview.files.reading import ReadError
-from ctxview.files.undo_copies import close, write_all
+from ctxview.files.system_calls import CREATE, UPDATE, close, free_bytes, lock, write_all
 from ctxview.files.user_folders import cache_folder
 from ctxview.recording.frames import DamagedRecordingError
 from ctxview.recording.manifest import (
@@ -38,7 +37,6 @@ from ctxview.recording.reader import Recording
 MOST_BYTES: Final = 64 * 1024**3
 """The largest checkout; it may also not take more than half of the free disk space."""
 
-_NEW: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _NAME: Final = "moments"
 _LOCK: Final = "lock"
 _numbers = count(1)
@@ -83,8 +81,7 @@ def check_out(
     done = Checkout(base, folder, path, recorded.manifest, size, recorded.refused)
     # Registered before any file is written, so that the folder is removed in every case.
     finalize(done, remove_temp_folder, base)
-    space = os.statvfs(base)
-    if size > min(MOST_BYTES, space.f_bavail * space.f_frsize // 2):
+    if size > min(MOST_BYTES, free_bytes(base) // 2):
         raise DamagedRecordingError(f"its files have {size:,} bytes, too many to be written to the disk")
     near = list(others)
     done.folder.mkdir(parents=True, mode=0o700)
@@ -164,7 +161,7 @@ def _borrow(path: Path, name: str, entry: BorrowedFile, lender: Path | None) -> 
 @contextmanager
 def _new_file(path: Path, entry: RecordedFile | BorrowedFile) -> Iterator[int]:
     """Open a new file for writing; it gets the mode and time of `entry`, or is removed on an error."""
-    descriptor = os.open(path, _NEW, 0o600)
+    descriptor = os.open(path, CREATE, 0o600)
     try:
         yield descriptor
         os.fchmod(descriptor, entry.mode & 0o777 | 0o400)
@@ -205,8 +202,8 @@ def _process_folder(process: int, home: Path) -> Path:
     _sweep(above)
     folder = above / f"{process}-{os.urandom(6).hex()}"
     folder.mkdir(mode=0o700)
-    descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    descriptor = os.open(folder / _LOCK, CREATE, 0o600)
+    lock(descriptor)
     atexit.register(_remove_at_exit, process, folder, descriptor)
     return folder
 
@@ -222,9 +219,9 @@ def _sweep(above: Path) -> None:
     with suppress(OSError):
         for folder in list(above.iterdir()):
             with suppress(OSError):
-                descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+                descriptor = os.open(folder / _LOCK, UPDATE)
                 try:
-                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    lock(descriptor)
                     remove_temp_folder(folder)
                 finally:
                     close(descriptor)

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from ctxview.core.edits import WritePolicy
 from ctxview.core.findings import Finding
 from ctxview.core.state import ContextState
-from ctxview.files.undo_copies import close
+from ctxview.files.system_calls import close
 from ctxview.formats.interface import AS_ON_DISK, FileScope, Lens, PartialWrites, Reading, Revision, Source
 from ctxview.formats.recording.delegation import ABILITIES
 from ctxview.formats.recording.moment_reader import MomentReader, MomentSource, empty_moment_state
