@@ -22,7 +22,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from ctxview.files.create import CreateRefused, create, folder_beneath
-from ctxview.files.system_calls import APPEND, READ_NO_LINK, close, flush, read_all, write_all
+from ctxview.files.system_calls import APPEND, READ_NO_LINK, close, flush, has_writer, read_all, write_all
 from ctxview.files.undo_copies import write_new
 from ctxview.files.user_folders import state_folder
 
@@ -120,6 +120,8 @@ class RemovalBatch:
         status = os.fstat(held)
         if _identity(status) != expected or not stat.S_ISREG(status.st_mode):
             raise RemovalRefused("it changed after it was chosen")
+        if has_writer(held):
+            raise RemovalRefused("a program has it open for writing")
         kept = f"{self._taken:06}"
         self._taken += 1
         self._write_entry(RemovedFile(relative, kept, stat.S_IMODE(status.st_mode), status.st_mtime_ns))

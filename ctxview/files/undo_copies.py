@@ -9,6 +9,7 @@ import errno
 import os
 import re
 import time
+from calendar import timegm
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
@@ -24,6 +25,7 @@ KEPT: Final = 20
 
 _WAIT_SECONDS: Final = 10.0
 _COPY_NAME: Final = re.compile(r"\d{8}T\d{6}\.\d{9}Z")
+_COPY_PARTS: Final = re.compile(r"^\d{4}|(?<=\.)\d{9}|\d\d")
 _UNTIDY: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -54,7 +56,10 @@ class UndoCopies:
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def adopt(self, directory: int, name: str) -> Path:
-        """Move `name` from an open directory into the copies; after an `OSError` it is still there."""
+        """Move `name` from an open directory into the copies; after an `OSError` it is still there.
+
+        It is only copied, and stays, if it is on another file system and a program has it open for writing.
+        """
         kept = self._new_path()
         try:
             os.rename(name, kept, src_dir_fd=directory)
@@ -64,19 +69,40 @@ class UndoCopies:
             self._copy_away(directory, name, kept)
         return kept
 
+    def link(self, directory: int, name: str) -> Path | None:
+        """Give the file `name` a second name among the copies; None where that is not possible."""
+        kept = self._new_path()
+        with suppress(OSError):
+            os.link(name, kept, src_dir_fd=directory, follow_symlinks=False)
+            return kept
+        return None
+
+    def unlink(self, file: os.stat_result) -> None:
+        """Remove the second name that a crash after `link` left; the file keeps its own name."""
+        for entry in self._folder.iterdir():
+            if os.path.samestat(entry.lstat(), file):
+                entry.unlink()
+
     def add(self, content: bytes) -> Path:
         """Add a new copy with `content`."""
         kept = self._new_path()
         write_new(kept, content)
+        self.mark_read(kept)
         return kept
 
+    def mark_read(self, copy: Path) -> None:
+        """Note that the bytes of a copy have been read: a later time means that a program wrote into it."""
+        with suppress(OSError):
+            os.utime(copy, ns=(_time_of(copy.name),) * 2)
+
     def prune(self, keep: Path) -> None:
-        """Delete all but the newest copies, but never `keep`."""
-        names = sorted(entry.name for entry in self._folder.iterdir() if _COPY_NAME.match(entry.name))
+        """Delete all but the newest copies, but never `keep`, and none that a program wrote into since."""
+        names = sorted(entry.name for entry in self._folder.iterdir() if _COPY_NAME.fullmatch(entry.name))
         for name in names[:-KEPT]:
-            if name != keep.name:
-                with suppress(OSError):
-                    (self._folder / name).unlink()
+            copy = self._folder / name
+            with suppress(OSError):
+                if name != keep.name and copy.stat().st_mtime_ns <= _time_of(name):
+                    copy.unlink()
 
     def _new_path(self) -> Path:
         seconds, nanoseconds = divmod(time.time_ns(), 1_000_000_000)
@@ -89,11 +115,13 @@ class UndoCopies:
         try:
             content = read_all(descriptor)
             write_new(kept, content)
+            self.mark_read(kept)
             if read_all(descriptor) != content:
                 kept.unlink()
                 raise OSError(errno.EBUSY, "another program is writing into it")
             self.flush()
-            os.unlink(name, dir_fd=directory)
+            if not system_calls.has_writer(descriptor):
+                os.unlink(name, dir_fd=directory)
         finally:
             close(descriptor)
 
@@ -104,6 +132,12 @@ class UndoCopies:
             flush(descriptor)
         finally:
             close(descriptor)
+
+
+def _time_of(name: str) -> int:
+    """Return the time in the name of a copy, in nanoseconds since 1970."""
+    year, month, day, hour, minute, second, fraction = map(int, _COPY_PARTS.findall(name))
+    return timegm((year, month, day, hour, minute, second)) * 1_000_000_000 + fraction
 
 
 def write_new(path: Path, content: bytes) -> None:
