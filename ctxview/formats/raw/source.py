@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ctxview.analysis.json_rules import check_document, check_json
-from ctxview.analysis.text_rules import check_bytes
+from ctxview.analysis.text_rules import check_bytes, check_lines
 from ctxview.analysis.tokens import TokenCounter
 from ctxview.core.edits import WritePolicy
 from ctxview.core.findings import Finding, worst_first
@@ -130,7 +130,8 @@ def _findings(raw: RawFile) -> Iterator[Finding]:
         yield from check_document(raw.file, raw.document)
     elif raw.kind is RawKind.TEXT and looks_like_json(raw.data):
         yield from check_json(raw.file, raw.data)
-    yield from check_bytes(raw.file, raw.data)
+    check = check_lines if raw.kind is RawKind.LINES else check_bytes
+    yield from check(raw.file, raw.data)
 
 
 def _state(raw: RawFile, path: Path, revision: str, counter: TokenCounter) -> ContextState:
