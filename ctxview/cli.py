@@ -23,6 +23,11 @@ EXIT_BROKEN_PIPE = 141
 def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
+        import ctxview.files.system_calls  # noqa: F401 - it says which systems are supported
+    except ImportError as error:
+        print_error(str(error))
+        return EXIT_ERROR
+    try:
         _replace_unprintable_characters()
         code = _run(arguments)
         sys.stdout.flush()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from msgspec import Struct
 
@@ -19,6 +20,7 @@ from ctxview.files.line_columns import LineColumns
 from ctxview.files.strict_json.document import JsonDocument, JsonError, parse
 from ctxview.files.strict_json.values import path_pointer, walk
 
+_MOST_DUPLICATES = 100
 MAX_SAFE_INTEGER = 2**53 - 1
 """The greatest integer that a JavaScript number holds exactly."""
 MOST_BAD_LINES = 100
@@ -134,13 +136,20 @@ def duplicate_key(text: JsonText) -> Iterator[Hit]:
     ## Source
     RFC 8259 section 4; ECMAScript: the last one wins.
     """
-    for pointer in text.document.duplicates if text.document else ():
-        assert text.document is not None
+    # Without a colon there is no key, and a long array of numbers needs no scan.
+    if text.document is None or text.document.data.find(b":", text.document.start, text.document.end) < 0:
+        return
+    tree = text.document.tree
+    repeated = tree.duplicates()
+    for node in islice(repeated, _MOST_DUPLICATES):
+        pointer = tree.pointer(node)
         key = pointer.rpartition("/")[2]
         yield Hit(
             text.document.origin(text.file, pointer),
             f"the key {quoted(key)} is here a second time; the last value wins",
         )
+    if more := sum(1 for _ in repeated):
+        yield Hit(text.document.origin(text.file, ""), f"{more:,} more keys are there a second time")
 
 
 @rule("JSN003", name="number-out-of-range", severity=Severity.WARNING, effect=Effect.STORED)

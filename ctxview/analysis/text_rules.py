@@ -7,9 +7,12 @@ In the examples of the rules `‮` stands for the character itself.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import groupby, islice
 from typing import TypeAlias
+
+from msgspec.structs import replace
 
 from ctxview.analysis import characters
 from ctxview.analysis.secrets import check_secrets
@@ -51,7 +54,11 @@ def check_strings(
 def check_bytes(file: str, data: bytes, begin: int = 0, end: int | None = None) -> Iterator[Finding]:
     """Run the TXT and SEC rules on the text from `begin` to `end` of a file with the bytes `data`."""
     text = data[begin:end].decode("utf-8", "replace")
-    places = LineColumns(data)
+    yield from check_text(text, _place_in(file, text, LineColumns(data), begin))
+
+
+def _place_in(file: str, text: str, places: LineColumns, begin: int = 0) -> OriginAt:
+    """Map spans of `text`, which begins at the byte `begin` of a file, to their places."""
 
     def origin_at(first: int, last: int) -> Origin:
         start = begin + len(text[:first].encode("utf-8", "replace"))
@@ -59,7 +66,31 @@ def check_bytes(file: str, data: bytes, begin: int = 0, end: int | None = None) 
         stop = start + len(text[first:last].encode("utf-8", "replace"))
         return Origin(file, start=start, end=stop, line=place.line, column=place.column)
 
-    yield from check_text(text, origin_at)
+    return origin_at
+
+
+def check_lines(file: str, data: bytes) -> Iterator[Finding]:
+    """Run the rules on a file of JSON lines; each TXT rule reports a line once, with the number of places."""
+    text, places = data.decode("utf-8", "replace"), LineColumns(data)
+    reported: Counter[str] = Counter()
+    reached = offset = 0
+    while found := characters.SUSPECT.search(text, reached):
+        begin = text.rfind("\n", reached, found.start()) + 1 or reached
+        end = text.find("\n", found.start())
+        end = len(text) if end < 0 else end
+        offset += len(text[reached:begin].encode("utf-8", "replace"))
+        line = text[begin:end]
+        origin_at = _place_in(file, line, places, offset)
+        for rule_id, group in groupby(run(_RULES, line, origin_at), key=lambda each: each.rule):
+            hits = list(group)
+            worst = min(hits, key=lambda each: each.severity.rank)
+            reported[rule_id] += 1
+            if reported[rule_id] <= _MOST_HITS:
+                note = f" (and {len(hits) - 1} more in this line)" if hits[1:] else ""
+                yield replace(worst, message=worst.message + note)
+        offset += len(line.encode("utf-8", "replace"))
+        reached = end
+    yield from check_secrets(text, _place_in(file, text, places))
 
 
 def json_strings(value: JsonValue) -> Iterator[tuple[JsonPath, str]]:

@@ -178,12 +178,10 @@ def _prefixes(option: str, value: str | None) -> tuple[str, ...]:
 
 def _print(findings: Sequence[Finding], checked: CheckRun, output: str) -> None:
     if output == "text":
-        from ctxview.reports.console import console_for
+        from ctxview.reports.console import console_for, print_lines
         from ctxview.reports.findings import finding_lines, summary
 
-        for line in finding_lines(findings, console_for()):
-            print(line)
-        sys.stdout.flush()
+        print_lines(finding_lines(findings, console_for()))
         if checked.files or not checked.unreadable:
             print(summary(findings, len(checked.files)), file=sys.stderr)
     elif output == "github":

@@ -9,7 +9,7 @@ from ctxview.analysis.wording import did_you_mean
 from ctxview.config import SETTINGS, Config, ConfigError, config_file, load_config, variable_of
 from ctxview.core.origin import JsonValue
 from ctxview.files.visible_text import visible
-from ctxview.reports.console import UserError, print_error
+from ctxview.reports.console import UserError, print_error, print_lines
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -41,8 +41,7 @@ def run(arguments: Namespace) -> int:
         exists = config.file is not None
         print(dumps({"file": str(config_file()), "exists": exists, "settings": settings, "keys": keys}))
     else:
-        for line in _lines(config):
-            print(visible(line))
+        print_lines(map(visible, _lines(config)))
     return 0
 
 

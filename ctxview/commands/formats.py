@@ -29,7 +29,9 @@ def run(arguments: Namespace) -> int:
         ]
         print(dumps([*built_in, *others]))
         return 0
-    print("\n".join(_lines(installed)))
+    from ctxview.reports.console import print_lines
+
+    print_lines(_lines(installed))
     return 0
 
 

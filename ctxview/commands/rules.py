@@ -25,7 +25,7 @@ def run(arguments: Namespace) -> int:
         print(dumps([_as_json(rule) for rule in chosen]))
         return 0
     from ctxview.formats import rule_families
-    from ctxview.reports.console import console_for
+    from ctxview.reports.console import console_for, print_lines
     from ctxview.reports.findings import explanation_lines, rule_list_lines
 
     console = console_for()
@@ -33,7 +33,7 @@ def run(arguments: Namespace) -> int:
         lines = explanation_lines(chosen[0], console)
     else:
         lines = rule_list_lines(chosen, rule_families(), console)
-    print("\n".join(lines))
+    print_lines(lines)
     return 0
 
 

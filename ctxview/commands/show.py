@@ -25,11 +25,11 @@ def run(arguments: Namespace) -> int:
 
         print(dumps(state_as_json(reading.state)))
     else:
-        from ctxview.reports.console import console_for, print_masked
+        from ctxview.reports.console import console_for, print_lines, print_masked
         from ctxview.reports.state_text import state_lines
 
         print_masked(state_lines(reading.state, reading.findings, console_for()))
         if len(source.revisions) > 1 and arguments.at is None:
             first, count = source.revisions[0].label, len(source.revisions)
-            print(visible(f"revisions  {count}, this is the latest; the first: --at '{first}'"))
+            print_lines([visible(f"revisions  {count}, this is the latest; the first: --at '{first}'")])
     return 0

@@ -15,10 +15,8 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from ctxview.files.reading import ReadError, path_problem, read_beneath
-from ctxview.files.undo_copies import close, flush, write_all
+from ctxview.files.system_calls import CREATE, FOLDER, FOLDER_NO_LINK, close, flush, write_all
 
-_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _NO_LINKS: Final = (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EMLINK)
 
 
@@ -48,14 +46,14 @@ def create(
 @contextmanager
 def folder_beneath(root: Path, relative: str, *, make: bool = False) -> Iterator[int]:
     """Open a folder below `root` without following links; with `make`, create missing folders."""
-    current = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    current = os.open(root, FOLDER)
     try:
         for part in PurePosixPath(relative).parts:
             if make:
                 with suppress(FileExistsError):
                     os.mkdir(part, 0o700, dir_fd=current)
                     flush(current)
-            following = os.open(part, _FOLDER, dir_fd=current)
+            following = os.open(part, FOLDER_NO_LINK, dir_fd=current)
             close(current)
             current = following
         yield current
@@ -68,7 +66,7 @@ def _create(folder: int, name: str, content: bytes, mode: int, modified: int | N
     with suppress(FileNotFoundError):
         # Only a crash of a process with the same number can have left it.
         os.unlink(hidden, dir_fd=folder)
-    descriptor = os.open(hidden, _NEW, 0o600, dir_fd=folder)
+    descriptor = os.open(hidden, CREATE, 0o600, dir_fd=folder)
     try:
         write_all(descriptor, content)
         os.fchmod(descriptor, mode)

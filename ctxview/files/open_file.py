@@ -6,7 +6,6 @@ returns fewer bytes instead, and is as fast.
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b, sha256
@@ -15,12 +14,11 @@ from threading import Lock
 from typing import Final
 
 from ctxview.files.reading import ReadError, error_text, open_beneath, require_regular
-from ctxview.files.undo_copies import write_all
+from ctxview.files.system_calls import copy_range, read_at, read_into, write_all
 
 SLICE: Final = 256 * 1024  # fits the processor's own cache: larger slices are slower
 
 _COPIED_AT_ONCE: Final = 1024**3
-_CANNOT_COPY: Final = (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM)
 _SAMPLES: Final = 16
 _SAMPLE: Final = 4096
 _CACHED_DIGESTS: Final = 8
@@ -48,10 +46,10 @@ class OpenFile:
     def read(self, start: int, end: int) -> bytes:
         """Return the bytes from `start` to `end`, or fewer when the file ends before."""
         try:
-            content = os.pread(self._descriptor, end - start, start) if end > start else b""
+            content = read_at(self._descriptor, start, end - start) if end > start else b""
             # Some file systems return fewer bytes than they have, and none more than 2 GiB at once.
             while content and len(content) < end - start:
-                more = os.pread(self._descriptor, end - start - len(content), start + len(content))
+                more = read_at(self._descriptor, start + len(content), end - start - len(content))
                 if not more:
                     break
                 content += more
@@ -64,7 +62,7 @@ class OpenFile:
         filled = 0
         try:
             while filled < len(buffer):
-                read = os.preadv(self._descriptor, [buffer[filled:]], start + filled)
+                read = read_into(self._descriptor, buffer[filled:], start + filled)
                 if not read:
                     break
                 filled += read
@@ -86,12 +84,9 @@ class OpenFile:
         return True
 
     def _copied(self, descriptor: int, start: int, length: int) -> int:
-        if hasattr(os, "copy_file_range"):
-            try:
-                return os.copy_file_range(self._descriptor, descriptor, length, start)
-            except OSError as error:
-                if error.errno not in _CANNOT_COPY:
-                    raise
+        copied = copy_range(self._descriptor, descriptor, start, length)
+        if copied is not None:
+            return copied
         content = self.read(start, min(start + SLICE, start + length))
         write_all(descriptor, content)
         return len(content)

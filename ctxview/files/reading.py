@@ -14,15 +14,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from ctxview.files import linux_calls
+from ctxview.files.system_calls import FOLDER, open_below, open_quietly, read_at
 
 LIMIT: Final = 64 * 1024 * 1024
 
-# O_NONBLOCK: opening a pipe without a writer must not hang.
-_FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | getattr(os, "O_NOCTTY", 0)
-_NO_ACCESS_TIME: Final = getattr(os, "O_NOATIME", 0)
-_DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-_NO_SUCH_CALL: Final = (errno.ENOSYS, errno.EPERM, errno.EINVAL)
 _KINDS: Final = (
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISFIFO, "a pipe"),
@@ -60,7 +55,7 @@ def open_file(path: Path) -> int:
     if "\0" in str(path):
         raise ReadError(path, "the path holds a NUL character")
     try:
-        return _open(str(path), _FLAGS)
+        return open_quietly(str(path))
     except OSError as error:
         raise ReadError(path, error_text(error)) from None
 
@@ -83,11 +78,11 @@ def open_beneath(root: Path, relative: str) -> int:
     if reason := path_problem(relative):
         raise ReadError(path, reason)
     try:
-        directory = os.open(root, _DIRECTORY)
+        directory = os.open(root, FOLDER)
     except OSError as error:
         raise ReadError(root, error_text(error)) from None
     try:
-        return _open_beneath(directory, relative)
+        return open_below(directory, relative)
     except OSError as error:
         raise ReadError(path, error_text(error)) from None
     finally:
@@ -127,44 +122,6 @@ def error_text(error: OSError) -> str:
         errno.ENAMETOOLONG: "the name is too long",
     }
     return words.get(error.errno or 0) or f"reading failed: {error.strerror or error}"
-
-
-def _open(name: str, flags: int, directory: int | None = None) -> int:
-    """Open without changing the access time, where the system allows it."""
-    if _NO_ACCESS_TIME:
-        try:
-            return os.open(name, flags | _NO_ACCESS_TIME, dir_fd=directory)
-        except PermissionError:
-            # Only the owner may do this. If the file is not readable at all, the next attempt says so.
-            pass
-    return os.open(name, flags, dir_fd=directory)
-
-
-def _open_beneath(directory: int, relative: str) -> int:
-    resolve = linux_calls.RESOLVE_BENEATH | linux_calls.RESOLVE_NO_SYMLINKS
-    for flags in (_FLAGS | _NO_ACCESS_TIME, _FLAGS):
-        try:
-            return linux_calls.openat2(directory, relative, flags, resolve)
-        except OSError as error:
-            if error.errno not in _NO_SUCH_CALL:
-                raise
-    return _walk_beneath(directory, relative)
-
-
-def _walk_beneath(directory: int, relative: str) -> int:
-    """Open folder by folder and refuse links at each step; `openat2` does this in one step."""
-    *folders, name = PurePosixPath(relative).parts or (".",)
-    current = os.dup(directory)
-    try:
-        for folder in folders:
-            if stat.S_ISLNK(os.stat(folder, dir_fd=current, follow_symlinks=False).st_mode):
-                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-            following = os.open(folder, _DIRECTORY | os.O_NOFOLLOW, dir_fd=current)
-            os.close(current)
-            current = following
-        return _open(name, _FLAGS | os.O_NOFOLLOW, current)
-    finally:
-        os.close(current)
 
 
 def _read(descriptor: int, path: Path, limit: int) -> bytes:
@@ -230,7 +187,7 @@ def _ends(descriptor: int, size: int, most: int) -> FileEnds:
 
 def _read_span(descriptor: int, start: int, count: int) -> bytes:
     pieces = []
-    while count > 0 and (piece := os.pread(descriptor, min(count, 1 << 20), start)):
+    while count > 0 and (piece := read_at(descriptor, start, min(count, 1 << 20))):
         pieces.append(piece)
         start, count = start + len(piece), count - len(piece)
     return b"".join(pieces)

@@ -26,6 +26,7 @@ _ATTEMPTS: Final = 5
 _MAGIC: Final = b"SQLite format 3\0"
 # A rollback journal that starts with these bytes belongs to an unfinished write.
 _HOT_JOURNAL: Final = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
+_REPLACEMENT: Final = "\ufffd"
 _STEPS_BETWEEN_CHECKS: Final = 100_000
 _MOST_CHECKS: Final = 200
 
@@ -36,6 +37,9 @@ class ReadOnlyDatabase:
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self._path = path
         self._connection = connection
+        self.invalid_texts = 0
+        """The texts read so far that are not UTF-8; U+FFFD replaces their invalid bytes."""
+        connection.text_factory = self._text
 
     def tables(self) -> frozenset[str]:
         return frozenset(
@@ -51,11 +55,34 @@ class ReadOnlyDatabase:
         try:
             with closing(self._connection.execute(query, parameters)) as cursor:
                 found: list[Row] = cursor.fetchmany(most + 1)
+        except UnicodeDecodeError:
+            # The module decodes error messages strictly, and these quote the schema.
+            raise ReadError(self._path, "the database is damaged: its schema is not UTF-8") from None
         except sqlite3.Error as error:
             raise ReadError(self._path, _in_words(error)) from None
         if len(found) > most:
             raise ReadError(self._path, f"the database holds more than {most:,} rows of this kind")
         return found
+
+    def table(self, name: str) -> Iterator[dict[str, SqlValue]]:
+        """Yield the rows of the table `name`, a trusted word, by column; raises `ReadError`.
+
+        A column whose name is not UTF-8 is left out: the module decodes the names of a result strictly.
+        """
+        columns = [str(row[1]) for row in self.rows(f"PRAGMA table_info({name})")]
+        columns = [column for column in columns if _REPLACEMENT not in column]
+        if not columns:
+            return
+        chosen = ", ".join('"{}"'.format(column.replace('"', '""')) for column in columns)
+        for row in self.rows(f"SELECT {chosen} FROM {name} ORDER BY rowid"):
+            yield dict(zip(columns, row, strict=True))
+
+    def _text(self, data: bytes) -> str:
+        try:
+            return data.decode()
+        except UnicodeDecodeError:
+            self.invalid_texts += 1
+            return data.decode(errors="replace")
 
 
 def rows(path: Path, query: str, parameters: Sequence[SqlValue] = (), limit: int = LIMIT) -> list[Row]:
@@ -83,7 +110,6 @@ def open_readonly(path: Path, limit: int = LIMIT) -> Iterator[ReadOnlyDatabase]:
         except sqlite3.Error as error:
             raise ReadError(path, _in_words(error)) from None
         with closing(connection):
-            connection.text_factory = lambda text: text.decode(errors="replace")
             connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA query_only = ON")

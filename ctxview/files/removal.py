@@ -22,14 +22,13 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from ctxview.files.create import CreateRefused, create, folder_beneath
-from ctxview.files.undo_copies import close, flush, read_all, write_all, write_new
+from ctxview.files.system_calls import APPEND, READ_NO_LINK, close, flush, has_writer, read_all, write_all
+from ctxview.files.undo_copies import write_new
 from ctxview.files.user_folders import state_folder
 
 KEPT: Final = 20
 """The number of batches of one folder that are kept."""
 
-_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_APPEND: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 _CANNOT_LINK: Final = (errno.EXDEV, errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EMLINK)
 _UNTIDY: Final = re.compile(r"[^A-Za-z0-9._-]+")
 _JOURNAL: Final = "journal.jsonl"
@@ -88,7 +87,7 @@ class RemovalBatch:
         path = PurePosixPath(relative)
         try:
             with folder_beneath(self.root, str(path.parent)) as folder:
-                held = os.open(path.name, _READ, dir_fd=folder)
+                held = os.open(path.name, READ_NO_LINK, dir_fd=folder)
                 try:
                     self._take(folder, path.name, relative, held, expected)
                 finally:
@@ -121,6 +120,8 @@ class RemovalBatch:
         status = os.fstat(held)
         if _identity(status) != expected or not stat.S_ISREG(status.st_mode):
             raise RemovalRefused("it changed after it was chosen")
+        if has_writer(held):
+            raise RemovalRefused("a program has it open for writing")
         kept = f"{self._taken:06}"
         self._taken += 1
         self._write_entry(RemovedFile(relative, kept, stat.S_IMODE(status.st_mode), status.st_mtime_ns))
@@ -143,7 +144,7 @@ class RemovalBatch:
             raise RemovalRefused("another program replaced it at the same moment")
 
     def _write_entry(self, entry: RemovedFile) -> None:
-        descriptor = os.open(self.folder / _JOURNAL, _APPEND, 0o600)
+        descriptor = os.open(self.folder / _JOURNAL, APPEND | os.O_CREAT, 0o600)
         try:
             write_all(descriptor, f"{json.dumps(asdict(entry))}\n".encode())
             flush(descriptor)

@@ -4,13 +4,16 @@ The new file is written beside the old one, and the two names are exchanged in o
 then compared with the loaded bytes: if an agent wrote in between, the exchange is undone and `SaveConflict`
 is raised. A check before a plain rename is not enough, because an agent can write between the two.
 
+A program that has the replaced file open still writes into it. So the save waits until that file is quiet:
+bytes that were appended to it are appended to the new file, and any other late write is reported.
+
 The old file becomes the undo copy. It moves to the user's state directory, so that no extra file stays near
 the agent: by rename on the same file system (a program that still writes into it then writes into the copy),
-else by copying, and it is deleted only after it was compared once more. A crash can leave one hidden file
+else by copying. Then it is deleted, unless a program still has it open. A crash can leave one hidden file
 beside the target; the next save of that target moves it into the undo copies.
 
 Where names cannot be exchanged (macOS, some network file systems) the file is compared immediately before a
-plain rename, and a write within those microseconds would not be noticed.
+plain rename, and a rename by another program within those microseconds would not be noticed.
 """
 
 from __future__ import annotations
@@ -18,7 +21,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
@@ -26,16 +30,31 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from ctxview.files import linux_calls, undo_copies
-from ctxview.files.undo_copies import UndoCopies, close, flush, read_all, write_all
+from ctxview.files import system_calls, undo_copies
+from ctxview.files.system_calls import (
+    APPEND,
+    CREATE,
+    FOLDER,
+    PIN,
+    READ_NO_LINK,
+    close,
+    flush,
+    read_all,
+    write_all,
+)
+from ctxview.files.undo_copies import UndoCopies
 
-_OPEN_OLD: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_CREATE_NEW: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_PIN: Final = getattr(os, "O_PATH", os.O_RDONLY) | os.O_NOFOLLOW | os.O_CLOEXEC
 _CANNOT_EXCHANGE: Final = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)
 _LATE_WRITE: Final = (
     "another program wrote into the file while it was saved; what it wrote is in the undo copy"
 )
+_LATE_BYTES: Final = "another program appended {:,} bytes while the file was saved; they were added to it"
+_STILL_OPEN: Final = "a program still has the previous file open, and what it writes from now on is "
+
+_STEP: Final = 0.05
+_QUIET: Final = 0.2
+_LONGEST: Final = 2.0
+"""Seconds: between two looks at the replaced file, without a write until it is quiet, and at most."""
 
 _Identity: TypeAlias = tuple[int, int]
 
@@ -62,13 +81,16 @@ class SaveRefused(Exception):
     """A save that failed, with the reason; the file is unchanged, or the message says where its bytes are."""
 
 
-def save(path: Path, new: bytes, expected: bytes) -> SavedFile:
-    """Write `new` to `path` if it holds `expected`; raises `SaveConflict` or `SaveRefused`."""
+def save(path: Path, new: bytes, expected: bytes, wait: Callable[[float], object] = time.sleep) -> SavedFile:
+    """Write `new` to `path` if it holds `expected`; raises `SaveConflict` or `SaveRefused`.
+
+    `wait` is called with seconds while another program has the replaced file open.
+    """
     if new == expected:
         raise SaveRefused("nothing was changed, so there is nothing to save")
     try:
         with undo_copies.lock(), _directory_of(path) as directory:
-            return _Save(path, directory, new, expected).run()
+            return _Save(path, directory, new, expected, wait).run()
     except undo_copies.LockError:
         raise SaveRefused("another ctxview is saving and has not finished; try again") from None
     except OSError as error:
@@ -78,15 +100,19 @@ def save(path: Path, new: bytes, expected: bytes) -> SavedFile:
 class _Save:
     """One save under the lock. `beside` is the hidden name in the same directory that the steps work with."""
 
-    def __init__(self, path: Path, directory: int, new: bytes, expected: bytes) -> None:
+    def __init__(
+        self, path: Path, directory: int, new: bytes, expected: bytes, wait: Callable[[float], object]
+    ) -> None:
         self._path = path
         self._directory = directory
         self._name = path.name
         self._beside = f".ctxview-{sha256(os.fsencode(path.name)).hexdigest()[:16]}.tmp"
         self._new = new
         self._expected = expected
+        self._wait = wait
         self._copies = UndoCopies(path)
         self._warnings: list[str] = []
+        self._is_busy = False
         # Files are recognised by their inode, whose number another file may get as soon as the last name and
         # descriptor of this one are gone. So each file to recognise later stays open until the end.
         self._pinned: list[int] = []
@@ -107,7 +133,7 @@ class _Save:
                 raise SaveConflict(current, self._new)
             ours = self._write_beside(old)
             try:
-                linux_calls.exchange(self._directory, self._beside, self._name)
+                system_calls.exchange(self._directory, self._beside, self._name)
             except OSError as error:
                 if error.errno in _CANNOT_EXCHANGE:
                     return self._rename_over(old, ours)
@@ -126,10 +152,13 @@ class _Save:
         if not stat.S_ISREG(status.st_mode):
             raise SaveRefused(f"{self._beside} is in the way and is not a file")
         self._copies.adopt(self._directory, self._beside)
+        if self._is_beside():
+            place = self._path.with_name(self._beside)
+            raise SaveRefused(f"a program still has {place} open: it was this file before the last save")
 
     def _open_ordinary_file(self) -> int:
         try:
-            old = os.open(self._name, _OPEN_OLD, dir_fd=self._directory)
+            old = os.open(self._name, READ_NO_LINK, dir_fd=self._directory)
         except FileNotFoundError:
             raise SaveRefused("the file is no longer there") from None
         except OSError as error:
@@ -140,6 +169,9 @@ class _Save:
             status = os.fstat(old)
             if not stat.S_ISREG(status.st_mode):
                 raise SaveRefused("this is not an ordinary file")
+            if status.st_nlink > 1:
+                self._copies.unlink(status)
+                status = os.fstat(old)
             if status.st_nlink > 1:
                 names = f"the file has {status.st_nlink} names (hard links)"
                 raise SaveRefused(f"{names}, and saving would change only one")
@@ -152,8 +184,7 @@ class _Save:
 
     def _write_beside(self, old: int) -> _Identity:
         """Write the new file under the hidden name with the mode, owner and attributes of `old`."""
-        new = os.open(self._beside, _CREATE_NEW, 0o600, dir_fd=self._directory)
-        self._pinned.append(new)
+        new = os.open(self._beside, CREATE, 0o600, dir_fd=self._directory)
         try:
             write_all(new, self._new)
             wanted, given = os.fstat(old), os.fstat(new)
@@ -164,32 +195,27 @@ class _Save:
                     reason = "you may not give the new file the owner and group of the old one"
                     raise SaveRefused(reason) from None
             os.fchmod(new, stat.S_IMODE(os.fstat(old).st_mode))
-            self._copy_attributes(old, new)
+            for name in system_calls.copy_attributes(old, new):
+                self._warnings.append(f"the attribute {name} could not be copied")
             flush(new)
+            self._pinned.append(os.open(self._beside, PIN, dir_fd=self._directory))
             return _identity(os.fstat(new))
         except BaseException:
             os.unlink(self._beside, dir_fd=self._directory)
             raise
-
-    def _copy_attributes(self, old: int, new: int) -> None:
-        """Copy extended attributes, which include access lists; Python supports this only on Linux."""
-        if not hasattr(os, "listxattr"):
-            return
-        with suppress(OSError):
-            for name in os.listxattr(old):
-                try:
-                    os.setxattr(new, name, os.getxattr(old, name))
-                except OSError:
-                    self._warnings.append(f"the attribute {name} could not be copied")
+        finally:
+            # Open for writing, it would hide whether another program has the file open.
+            close(new)
 
     def _after_exchange(self, ours: _Identity) -> SavedFile:
         """Keep the replaced file as undo copy, or undo the exchange if it is not the expected one."""
         held = -1
         try:
-            held = os.open(self._beside, _OPEN_OLD, dir_fd=self._directory)
+            held = os.open(self._beside, READ_NO_LINK, dir_fd=self._directory)
             unchanged = stat.S_ISREG(os.fstat(held).st_mode) and read_all(held) == self._expected
             if unchanged:
-                return self._finished(held, self._copies.adopt(self._directory, self._beside))
+                self._wait_until_quiet(held)
+                return self._finished(held, ours, self._copies.adopt(self._directory, self._beside))
         except OSError:
             self._undo_exchange(ours)
             raise
@@ -203,9 +229,9 @@ class _Save:
         placed = ours
         try:
             while True:
-                self._pinned.append(os.open(self._beside, _PIN, dir_fd=self._directory))
+                self._pinned.append(os.open(self._beside, PIN, dir_fd=self._directory))
                 placed_next = _identity(os.fstat(self._pinned[-1]))
-                linux_calls.exchange(self._directory, self._beside, self._name)
+                system_calls.exchange(self._directory, self._beside, self._name)
                 if self._identity_beside() == placed:
                     break
                 placed = placed_next
@@ -215,15 +241,27 @@ class _Save:
             raise SaveRefused(
                 f"saving failed half-way ({reason}): the previous content is in {place}"
             ) from None
-        if placed == ours:
-            self._discard(ours)
-        else:
+        if placed != ours:
             self._copies.adopt(self._directory, self._beside)
+            return
+        # The new file had the name for a moment, in which a program may have opened it.
+        written = os.open(self._beside, READ_NO_LINK, dir_fd=self._directory)
+        try:
+            self._wait_until_quiet(written)
+            late = read_all(written)
+            if late == self._new:
+                self._discard(ours)
+                return
+            self._copies.adopt(self._directory, self._beside)
+            if late.startswith(self._new):
+                self._append(late[len(self._new) :])
+        finally:
+            close(written)
 
     def _rename_over(self, old: int, ours: _Identity) -> SavedFile:
         """Save by a plain rename, on any system. It cannot be undone, so compare as late as possible."""
         try:
-            backup = self._copies.add(self._expected)
+            backup = self._copies.link(self._directory, self._name) or self._copies.add(self._expected)
             now = os.stat(self._name, dir_fd=self._directory, follow_symlinks=False)
             if _identity(now) != _identity(os.fstat(old)) or read_all(old) != self._expected:
                 backup.unlink()
@@ -232,22 +270,59 @@ class _Save:
         except BaseException:
             self._discard(ours)
             raise
-        return self._finished(old, backup)
+        self._wait_until_quiet(old)
+        return self._finished(old, ours, backup)
 
-    def _finished(self, held: int, backup: Path) -> SavedFile:
+    def _wait_until_quiet(self, held: int) -> None:
+        """Wait while a program has a file open that lost its name, and writes into it."""
+        waited, quiet, before = 0.0, 0.0, os.fstat(held)
+        while waited < _LONGEST and quiet < _QUIET and system_calls.has_writer(held) is not False:
+            self._wait(_STEP)
+            now = os.fstat(held)
+            same = (now.st_size, now.st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+            waited, quiet, before = waited + _STEP, quiet + _STEP if same else 0.0, now
+        self._is_busy = waited >= _LONGEST
+
+    def _finished(self, held: int, ours: _Identity, backup: Path) -> SavedFile:
         """Finish a save that has succeeded: any problem from here on is a warning, not an error."""
+        written = self._new
         try:
             flush(self._directory)
             self._copies.flush()
+            is_copy = os.path.samestat(os.fstat(held), backup.stat())
+            if is_copy:
+                self._copies.mark_read(backup)
             late = read_all(held)
             if late != self._expected:
-                self._warnings.append(_LATE_WRITE)
-                if not os.path.samestat(os.fstat(held), backup.stat()):
+                tail = late[len(self._expected) :] if late.startswith(self._expected) else b""
+                if tail and self._append(tail, ours):
+                    written += tail
+                    self._warnings.append(_LATE_BYTES.format(len(tail)))
+                else:
+                    self._warnings.append(_LATE_WRITE)
+                if not is_copy:
                     backup = self._copies.add(late)
+            has_writer = system_calls.has_writer(held)
+            if has_writer or (has_writer is None and self._is_busy):
+                place = backup if is_copy else self._path.with_name(self._beside)
+                kept = is_copy or self._is_beside()
+                self._warnings.append(_STILL_OPEN + (f"in {place}" if kept else "lost"))
             self._copies.prune(keep=backup)
         except OSError as error:
             self._warnings.append(f"the file was saved, but a later step failed: {error.strerror or error}")
-        return SavedFile(self._path, backup, "; ".join(self._warnings) or None, self._new)
+        return SavedFile(self._path, backup, "; ".join(self._warnings) or None, written)
+
+    def _append(self, tail: bytes, ours: _Identity | None = None) -> bool:
+        """Append late bytes to the file; False if it is not `ours` any more."""
+        target = os.open(self._name, APPEND, dir_fd=self._directory)
+        try:
+            if ours is not None and _identity(os.fstat(target)) != ours:
+                return False
+            write_all(target, tail)
+            flush(target)
+        finally:
+            close(target)
+        return True
 
     def _discard(self, ours: _Identity) -> None:
         """Remove the hidden file if it is the one written here, never a file of another program."""
@@ -255,11 +330,17 @@ class _Save:
             if self._identity_beside() == ours:
                 os.unlink(self._beside, dir_fd=self._directory)
 
+    def _is_beside(self) -> bool:
+        with suppress(FileNotFoundError):
+            self._identity_beside()
+            return True
+        return False
+
     def _identity_beside(self) -> _Identity:
         return _identity(os.stat(self._beside, dir_fd=self._directory, follow_symlinks=False))
 
     def _current(self) -> bytes:
-        current = os.open(self._name, _OPEN_OLD, dir_fd=self._directory)
+        current = os.open(self._name, READ_NO_LINK, dir_fd=self._directory)
         try:
             return read_all(current)
         finally:
@@ -268,7 +349,7 @@ class _Save:
 
 @contextmanager
 def _directory_of(path: Path) -> Iterator[int]:
-    directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    directory = os.open(path.parent, FOLDER)
     try:
         yield directory
     finally:

@@ -1,30 +1,31 @@
 """The undo copies of replaced files, in the user's state directory and never beside the file itself.
 
-This module also has the lock that lets only one ctxview save at a time, and the basic writes to descriptors.
+This module also has the lock that lets only one ctxview save at a time, and the writing of whole files.
 """
 
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import re
 import time
+from calendar import timegm
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+from ctxview.files import system_calls
+from ctxview.files.system_calls import CREATE, FOLDER, READ_NO_LINK, UPDATE, close, flush, read_all, write_all
 from ctxview.files.user_folders import state_folder
 
 KEPT: Final = 20
 """The number of copies of one file that are kept."""
 
 _WAIT_SECONDS: Final = 10.0
-_CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _COPY_NAME: Final = re.compile(r"\d{8}T\d{6}\.\d{9}Z")
+_COPY_PARTS: Final = re.compile(r"^\d{4}|(?<=\.)\d{9}|\d\d")
 _UNTIDY: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -37,7 +38,7 @@ def lock() -> Iterator[None]:
     """Hold the lock for saving, one per user; raises `LockError` or `OSError`."""
     folder = state_folder()
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    descriptor = os.open(folder / "save.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(folder / "save.lock", UPDATE | os.O_CREAT, 0o600)
     try:
         _wait_for(descriptor)
         yield
@@ -55,7 +56,10 @@ class UndoCopies:
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def adopt(self, directory: int, name: str) -> Path:
-        """Move `name` from an open directory into the copies; after an `OSError` it is still there."""
+        """Move `name` from an open directory into the copies; after an `OSError` it is still there.
+
+        It is only copied, and stays, if it is on another file system and a program has it open for writing.
+        """
         kept = self._new_path()
         try:
             os.rename(name, kept, src_dir_fd=directory)
@@ -65,19 +69,40 @@ class UndoCopies:
             self._copy_away(directory, name, kept)
         return kept
 
+    def link(self, directory: int, name: str) -> Path | None:
+        """Give the file `name` a second name among the copies; None where that is not possible."""
+        kept = self._new_path()
+        with suppress(OSError):
+            os.link(name, kept, src_dir_fd=directory, follow_symlinks=False)
+            return kept
+        return None
+
+    def unlink(self, file: os.stat_result) -> None:
+        """Remove the second name that a crash after `link` left; the file keeps its own name."""
+        for entry in self._folder.iterdir():
+            if os.path.samestat(entry.lstat(), file):
+                entry.unlink()
+
     def add(self, content: bytes) -> Path:
         """Add a new copy with `content`."""
         kept = self._new_path()
         write_new(kept, content)
+        self.mark_read(kept)
         return kept
 
+    def mark_read(self, copy: Path) -> None:
+        """Note that the bytes of a copy have been read: a later time means that a program wrote into it."""
+        with suppress(OSError):
+            os.utime(copy, ns=(_time_of(copy.name),) * 2)
+
     def prune(self, keep: Path) -> None:
-        """Delete all but the newest copies, but never `keep`."""
-        names = sorted(entry.name for entry in self._folder.iterdir() if _COPY_NAME.match(entry.name))
+        """Delete all but the newest copies, but never `keep`, and none that a program wrote into since."""
+        names = sorted(entry.name for entry in self._folder.iterdir() if _COPY_NAME.fullmatch(entry.name))
         for name in names[:-KEPT]:
-            if name != keep.name:
-                with suppress(OSError):
-                    (self._folder / name).unlink()
+            copy = self._folder / name
+            with suppress(OSError):
+                if name != keep.name and copy.stat().st_mtime_ns <= _time_of(name):
+                    copy.unlink()
 
     def _new_path(self) -> Path:
         seconds, nanoseconds = divmod(time.time_ns(), 1_000_000_000)
@@ -86,44 +111,38 @@ class UndoCopies:
 
     def _copy_away(self, directory: int, name: str, kept: Path) -> None:
         """Move a file to another file system; delete it only when the copy is complete."""
-        descriptor = os.open(name, _READ, dir_fd=directory)
+        descriptor = os.open(name, READ_NO_LINK, dir_fd=directory)
         try:
             content = read_all(descriptor)
             write_new(kept, content)
+            self.mark_read(kept)
             if read_all(descriptor) != content:
                 kept.unlink()
                 raise OSError(errno.EBUSY, "another program is writing into it")
             self.flush()
-            os.unlink(name, dir_fd=directory)
+            if not system_calls.has_writer(descriptor):
+                os.unlink(name, dir_fd=directory)
         finally:
             close(descriptor)
 
     def flush(self) -> None:
         """Wait until the names of the copies are on disk."""
-        descriptor = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        descriptor = os.open(self._folder, FOLDER)
         try:
             flush(descriptor)
         finally:
             close(descriptor)
 
 
-def read_all(descriptor: int) -> bytes:
-    """Return all bytes of a descriptor, independent of its position."""
-    content = os.pread(descriptor, os.fstat(descriptor).st_size + 1, 0)
-    while more := os.pread(descriptor, 1 << 20, len(content)):
-        content += more
-    return content
-
-
-def write_all(descriptor: int, content: bytes) -> None:
-    rest = memoryview(content)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
+def _time_of(name: str) -> int:
+    """Return the time in the name of a copy, in nanoseconds since 1970."""
+    year, month, day, hour, minute, second, fraction = map(int, _COPY_PARTS.findall(name))
+    return timegm((year, month, day, hour, minute, second)) * 1_000_000_000 + fraction
 
 
 def write_new(path: Path, content: bytes) -> None:
     """Create `path` with `content` and wait until it is on disk; remove the file when that fails."""
-    descriptor = os.open(path, _CREATE, 0o600)
+    descriptor = os.open(path, CREATE, 0o600)
     try:
         write_all(descriptor, content)
         flush(descriptor)
@@ -134,27 +153,11 @@ def write_new(path: Path, content: bytes) -> None:
         close(descriptor)
 
 
-def close(descriptor: int) -> None:
-    """Close a descriptor that was only read or already flushed; an error then loses no data."""
-    with suppress(OSError):
-        os.close(descriptor)
-
-
-def flush(descriptor: int) -> None:
-    """Wait until the data is on disk, not only in the cache of the system."""
-    full = getattr(fcntl, "F_FULLFSYNC", None)  # macOS: fsync alone stops at the drive's cache
-    if full is not None:
-        with suppress(OSError):
-            fcntl.fcntl(descriptor, full)
-            return
-    os.fsync(descriptor)
-
-
 def _wait_for(descriptor: int) -> None:
     give_up = time.monotonic() + _WAIT_SECONDS
     while True:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            system_calls.lock(descriptor)
         except BlockingIOError:
             if time.monotonic() > give_up:
                 raise LockError from None

@@ -23,7 +23,9 @@ MARK: Final = b"\xf5cx"
 MOST_PAYLOAD: Final = 64 * 1024 * 1024
 
 _AROUND: Final = FRAME.size + CHECK.size
+_SEARCHED_FIRST: Final = 4096
 _SEARCHED_AT_ONCE: Final = 1024 * 1024
+_MOST_FALSE_MARKS: Final = 1_000_000
 
 ReadAt = Callable[[int, int], bytes]
 """A function that returns the bytes of the file from one offset to another, fewer at its end."""
@@ -131,15 +133,20 @@ def _frame_at(read: ReadAt, start: int, salt: int) -> Frame | None:
 
 
 def _next_whole(read: ReadAt, start: int, end: int, salt: int) -> int:
-    """Return the start of the next frame with a valid header, or `end`."""
+    """Return the start of the next frame with a valid header, or `end`, also after too many false marks."""
+    false_marks, width = 0, _SEARCHED_FIRST
     while start < end:
-        data = read(start, min(start + _SEARCHED_AT_ONCE, end))
+        data = read(start, min(start + width, end))
         place = data.find(MARK)
         while place >= 0:
             if _frame_at(read, start + place, salt) is not None:
                 return start + place
+            false_marks += 1
+            if false_marks > _MOST_FALSE_MARKS:
+                return end
             place = data.find(MARK, place + 1)
         if len(data) < len(MARK):
             return end
         start += len(data) - len(MARK) + 1
+        width = min(width * 4, _SEARCHED_AT_ONCE)
     return end

@@ -21,6 +21,8 @@ from ctxview.recording.frames import DamagedRecordingError
 PLACE_PARTS: Final = 4
 """The number of last names of the path that are stored: enough for a title, and no more, for privacy."""
 LONGEST_NAME: Final = 8192
+DEEPEST_NAME: Final = 64
+"""The most folders in a name; no recorder goes as deep."""
 
 _INFO: Final = struct.Struct("<qB")
 _MOMENT: Final = struct.Struct("<qQIH")
@@ -242,6 +244,8 @@ def _bad_name(name: str, seen: set[str]) -> str | None:
         return "the name appears twice"
     if len(os.fsencode(name)) > LONGEST_NAME:
         return "the name is too long"
+    if name.count("/") > DEEPEST_NAME:
+        return "the path is too deep"
     return None if str(PurePosixPath(name)) == name else "the path is not in its normal form"
 
 

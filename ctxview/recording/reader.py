@@ -41,6 +41,9 @@ from ctxview.recording.manifest import (
 LONGEST_CHAIN: Final = 4096
 """The most moments that build on each other; no writer makes as many."""
 
+MOST_FAULTS: Final = 100
+"""The damaged places that are listed; a recording with more was made to have them."""
+
 _MANIFESTS: Final = 4
 
 
@@ -103,6 +106,11 @@ class Recording:
     def end(self) -> int:
         """The end of the last whole frame."""
         return self._contents.end
+
+    @property
+    def size(self) -> int:
+        """The bytes of the file now."""
+        return self._file.status().st_size
 
     @property
     def torn(self) -> DamagedRange | None:
@@ -173,15 +181,15 @@ class Recording:
         start, known = self._verified
         faults = list(known)
         for frame in frames(self._file.read, start, self.end, self._salt):
-            if cancelled():
+            if cancelled() or len(faults) > MOST_FAULTS:
                 break
             if isinstance(frame, Frame):
                 try:
                     payload_of(self._file.read, frame, self._salt)
                 except DamagedRecordingError as error:
-                    faults.append(RecordingFault(frame.start, str(error)))
+                    _note_fault(faults, RecordingFault(frame.start, str(error)))
             start = frame.end
-            self._verified = start, tuple(faults)
+        self._verified = start, tuple(faults)
         return tuple(sorted({*self.faults, *faults}, key=lambda fault: fault.place))
 
     def _moment(self, place: int) -> RecordedMoment:
@@ -207,6 +215,13 @@ def read_chunk(file: OpenFile, ref: ChunkRef, salt: int) -> bytes:
     return unpack_chunk(payload_of(file.read, frame, salt), ref)
 
 
+def _note_fault(faults: list[RecordingFault], fault: RecordingFault) -> None:
+    if len(faults) == MOST_FAULTS:
+        fault = RecordingFault(fault.place, "more bytes are damaged from here on, which are not listed")
+    if len(faults) <= MOST_FAULTS:
+        faults.append(fault)
+
+
 def _read_frames(file: OpenFile, contents: _Contents, size: int, salt: int) -> None:
     """Add the frames from the end of `contents` to `size`."""
     for frame in frames(file.read, contents.end, size, salt):
@@ -214,9 +229,8 @@ def _read_frames(file: OpenFile, contents: _Contents, size: int, salt: int) -> N
             if frame.torn or frame.end == size:
                 contents.torn = frame
                 return
-            contents.faults.append(
-                RecordingFault(frame.start, f"{frame.end - frame.start:,} bytes are not a valid frame")
-            )
+            reason = f"{frame.end - frame.start:,} bytes are not a valid frame"
+            _note_fault(contents.faults, RecordingFault(frame.start, reason))
         elif frame.kind is not FrameKind.CHUNK:
             try:
                 payload = payload_of(file.read, frame, salt)
@@ -226,5 +240,5 @@ def _read_frames(file: OpenFile, contents: _Contents, size: int, salt: int) -> N
                     contents.times.append(unpack_moment(payload).time)
                     contents.places.append(frame.start)
             except DamagedRecordingError as error:
-                contents.faults.append(RecordingFault(frame.start, str(error)))
+                _note_fault(contents.faults, RecordingFault(frame.start, str(error)))
         contents.end = frame.end

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import stat
 from collections.abc import Iterable, Mapping
@@ -14,7 +13,7 @@ from typing import Final
 from msgspec import Struct
 
 from ctxview.files.open_file import OpenFile
-from ctxview.files.undo_copies import close, flush, write_all
+from ctxview.files.system_calls import CREATE, UPDATE, close, flush, lock, read_at, write_all
 from ctxview.files.user_folders import cache_folder
 from ctxview.recording.chunks import ChunkRef, chunk_digest, pack_chunk
 from ctxview.recording.frames import (
@@ -30,8 +29,6 @@ from ctxview.recording.frames import (
 from ctxview.recording.manifest import Changes, Manifest, RecordedFile, RecordingInfo, pack_info, pack_moment
 from ctxview.recording.reader import Recording, read_recording
 
-_NEW: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_OLD: Final = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _MOST_RECENT: Final = 8192
 _WHOLE_AFTER: Final = 64 * 1024
 _LONGEST_CHAIN: Final = 1024
@@ -125,13 +122,13 @@ class RecordingOutput(Struct, frozen=True):
 def open_to_write(path: Path, info: RecordingInfo) -> RecordingOutput:
     """Create a recording, or open an existing one of the same subject; raises `RecordingError`."""
     try:
-        return RecordingOutput(_begin(os.open(path, _NEW, 0o600), info))
+        return RecordingOutput(_begin(os.open(path, CREATE, 0o600), info))
     except FileExistsError:
         pass
     except OSError as error:
         raise RecordingError(f"{path}: {error.strerror or error}") from None
     try:
-        descriptor = os.open(path, _OLD)
+        descriptor = os.open(path, UPDATE)
     except OSError as error:
         reason = "this is a symbolic link" if error.errno == errno.ELOOP else error.strerror or str(error)
         raise RecordingError(f"{path}: {reason}") from None
@@ -147,7 +144,7 @@ def open_private(info: RecordingInfo) -> tuple[RecordingWriter, Recording]:
     folder = cache_folder()
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     path = folder / f"seen-{os.getpid()}-{os.urandom(8).hex()}"
-    descriptor = os.open(path, _NEW, 0o600)
+    descriptor = os.open(path, CREATE, 0o600)
     path.unlink()
     writer = _begin(descriptor, info)
     return writer, read_recording(OpenFile(path, os.dup(descriptor)))
@@ -164,14 +161,14 @@ def _begin(descriptor: int, info: RecordingInfo) -> RecordingWriter:
 
 def _lock(descriptor: int) -> None:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock(descriptor)
     except BlockingIOError:
         raise RecordingError("another ctxview is recording into this file") from None
 
 
 def _continue(path: Path, descriptor: int, info: RecordingInfo) -> RecordingOutput:
     status = os.fstat(descriptor)
-    head = os.pread(descriptor, HEAD.size, 0) if stat.S_ISREG(status.st_mode) else None
+    head = read_at(descriptor, 0, HEAD.size) if stat.S_ISREG(status.st_mode) else None
     if head is None or not (MAGIC.startswith(head[:8]) or head.startswith(MAGIC)):
         raise RecordingError(f"{path}: this is not a recording and is not overwritten; choose another file")
     _lock(descriptor)

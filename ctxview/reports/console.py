@@ -1,9 +1,10 @@
-"""Output on a terminal: errors for users, styles, width, and ASCII substitutes for the signs of ctxview."""
+"""Output on a terminal or in a log: lines, errors, styles, width, and ASCII substitutes for signs."""
 
 from __future__ import annotations
 
 import codecs
 import os
+import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Mapping
@@ -43,6 +44,11 @@ ASCII_SIGNS: Final[Mapping[str, str]] = {
 """One ASCII character for each sign. Signs that may appear in the same place stay different."""
 
 
+# Runners of CI services execute parts of a log. `::name` acts at the beginning of a line, after spaces;
+# `##[name]`, `##vso[name]` and `##teamcity[name]` act anywhere in it.
+_LOG_COMMANDS: Final = re.compile(r"^(?:[^\S\n]|\x1b\[[\d;]*m)*:(?=:)|#(?=#\w*\[)", re.MULTILINE)
+
+
 class UserError(Exception):
     """An expected error. The message is for the user and names the file and the place, if any."""
 
@@ -73,12 +79,28 @@ def print_error(message: str) -> None:
     """Print one line on stderr; special characters in `message` are escaped."""
     from ctxview.files.visible_text import visible
 
-    print(f"ctxview: {visible(message)}", file=sys.stderr)
+    print_lines([f"ctxview: {visible(message)}"], sys.stderr)
+
+
+def print_lines(lines: Iterable[str], stream: TextIO | None = None) -> None:
+    """Print lines, by default on stdout; the names in them cannot act on the log of a CI service."""
+    target = sys.stdout if stream is None else stream
+    for line in lines:
+        if not is_utf8(target):
+            # A sign of a name may become `:` or `#`, so it has to be substituted first.
+            line = line.encode(target.encoding, ASCII_ERRORS).decode(target.encoding)
+        print(without_log_commands(line), file=target)
+    target.flush()
 
 
 def print_masked(lines: Iterable[str]) -> None:
     """Print lines with every secret masked."""
-    print(mask_secrets("\n".join(lines)))
+    print_lines([mask_secrets("\n".join(lines))])
+
+
+def without_log_commands(text: str, spelling: str = "<U+{:04X}>") -> str:
+    """Spell out one character of each command for a CI service, such as `<U+003A>:error`."""
+    return _LOG_COMMANDS.sub(lambda found: found[0][:-1] + spelling.format(ord(found[0][-1])), text)
 
 
 def console_for(stream: TextIO | None = None) -> Console:

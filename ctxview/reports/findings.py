@@ -14,7 +14,7 @@ from ctxview.analysis.wording import counted
 from ctxview.core.findings import REGISTRY, Effect, Explanation, Finding, Rule, Severity
 from ctxview.core.origin import JsonValue, Origin
 from ctxview.files.visible_text import visible
-from ctxview.reports.console import Console, Style
+from ctxview.reports.console import Console, Style, without_log_commands
 from ctxview.reports.table import cut_cells
 
 STYLES = {Severity.ERROR: Style.BAD, Severity.WARNING: Style.WARNING, Severity.INFO: Style.NOTE}
@@ -110,7 +110,7 @@ def github_lines(findings: Iterable[Finding]) -> Iterator[str]:
 
 
 def _data(text: str) -> str:
-    return visible(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return without_log_commands(visible(text)).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def sarif(findings: Sequence[Finding]) -> JsonValue:

@@ -28,7 +28,7 @@ from ctxview.core.state import (
     TodoItem,
 )
 from ctxview.files.visible_text import is_safe
-from ctxview.reports.console import is_utf8
+from ctxview.reports.console import is_utf8, without_log_commands
 
 JsonObject = dict[str, JsonValue]
 
@@ -100,9 +100,10 @@ def as_json(value: object) -> JsonValue:
 def dumps(value: JsonValue) -> str:
     """Return indented JSON. Characters that act on a terminal or are invisible are written as `\\uXXXX`.
 
-    So are characters that the encoding of stdout may lack.
+    So are characters that the encoding of stdout may lack, and those that make a command for a CI service.
     """
     text = json.dumps(value, ensure_ascii=not is_utf8(sys.stdout), indent=2, allow_nan=False)
+    text = without_log_commands(text, "\\u{:04x}")
     if is_safe(text.replace("\n", "")):
         return text
     return "".join(char if char == "\n" or is_safe(char) else json.dumps(char)[1:-1] for char in text)

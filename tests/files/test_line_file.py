@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxview.files import byte_search, change_detector, line_file, linux_calls, newline_index, open_file
+from ctxview.files import byte_search, change_detector, line_file, newline_index, open_file, system_calls
 from ctxview.files.byte_search import needle_variants
 from ctxview.files.line_file import FileLine, LineFile, LineGrowth, open_lines
 from ctxview.files.reading import ReadError
@@ -621,7 +621,7 @@ def test_nothing_outside_the_folder_is_opened(tmp_path: Path, relative: str) -> 
 
 def test_a_file_that_may_not_be_read_says_so(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # The user who runs the tests may be root.
-    monkeypatch.setattr(linux_calls, "openat2", refuse)
+    monkeypatch.setattr(system_calls, "openat2", refuse)
 
     with pytest.raises(ReadError, match="reading it is not permitted"):
         opening(file)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ctxview.files import linux_calls
+from ctxview.files import system_calls
 from ctxview.files.reading import ReadError, read_beneath, read_bytes, read_ends
 from ctxview.formats import open_source
 
@@ -88,7 +88,7 @@ def session(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.
         raise OSError(errno.ENOSYS, "not here")
 
     if request.param == "component walk":
-        monkeypatch.setattr(linux_calls, "openat2", no_such_call)
+        monkeypatch.setattr(system_calls, "openat2", no_such_call)
     root = tmp_path / "session"
     (root / "sub" / "deep").mkdir(parents=True)
     (root / "sub" / "deep" / "file").write_bytes(b"inside")

@@ -104,6 +104,16 @@ def test_a_file_that_changed_since_it_was_chosen_stays(root: Path) -> None:
     assert (root / "context/blob/a").read_bytes() == b"changed"
 
 
+def test_a_file_that_a_program_writes_into_stays(root: Path) -> None:
+    with (root / "context/blob/a").open("ab") as writer:
+        with pytest.raises(RemovalRefused, match="open for writing"):
+            take(root, "context/blob/a")
+        writer.write(b"late")
+
+    assert (root / "context/blob/a").read_bytes().endswith(b"late")
+    take(root, "context/blob/a")
+
+
 def test_a_file_that_was_replaced_by_a_link_stays(root: Path, tmp_path: Path) -> None:
     before = identify(root, "context/blob/a")
     assert before is not None

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from ctxview.files import linux_calls, undo_copies
+from ctxview.files import system_calls, undo_copies
 from ctxview.files.save import SaveConflict, SavedFile, SaveRefused, save
 
 OLD, NEW = b'{"a": 1}\n', b'{"a": 2}\n'
@@ -40,7 +40,7 @@ def file(tmp_path: Path) -> Path:
 def save_method(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Each way in which a save can be made."""
     if request.param == "no exchange":
-        monkeypatch.setattr(linux_calls, "exchange", _no_such_call)
+        monkeypatch.setattr(system_calls, "exchange", _no_such_call)
     if request.param != "other file system":
         yield request.param
         return
@@ -58,7 +58,7 @@ def _no_such_call(*_: object) -> None:
 
 def just_before_exchange(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
     """Run `act` at the worst moment: after the last comparison of the file, before the first exchange."""
-    exchange = linux_calls.exchange
+    exchange = system_calls.exchange
     acts = [act]
 
     def act_then_exchange(directory: int, one: str, other: str) -> None:
@@ -66,7 +66,7 @@ def just_before_exchange(monkeypatch: pytest.MonkeyPatch, act: Callable[[], obje
             acts.pop()()
         exchange(directory, one, other)
 
-    monkeypatch.setattr(linux_calls, "exchange", act_then_exchange)
+    monkeypatch.setattr(system_calls, "exchange", act_then_exchange)
 
 
 def renamed_over(file: Path, content: bytes) -> None:
@@ -168,13 +168,13 @@ def leftover_name(file: Path) -> str:
     seen: list[str] = []
     content = file.read_bytes()
     with pytest.MonkeyPatch.context() as patch:
-        exchange = linux_calls.exchange
+        exchange = system_calls.exchange
 
         def look(directory: int, one: str, other: str) -> None:
             seen.append(one)
             exchange(directory, one, other)
 
-        patch.setattr(linux_calls, "exchange", look)
+        patch.setattr(system_calls, "exchange", look)
         undo(save(file, content + b" ", content))
     return seen[0]
 
@@ -219,7 +219,7 @@ def test_a_write_in_place_at_the_last_moment_is_a_conflict_and_survives(
 def test_writes_that_keep_coming_while_a_save_is_undone_all_survive(
     file: Path, state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    exchange = linux_calls.exchange
+    exchange = system_calls.exchange
     writes = [b"agent 3", b"agent 2", b"agent 1"]
 
     def write_then_exchange(directory: int, one: str, other: str) -> None:
@@ -227,7 +227,7 @@ def test_writes_that_keep_coming_while_a_save_is_undone_all_survive(
             renamed_over(file, writes.pop())
         exchange(directory, one, other)
 
-    monkeypatch.setattr(linux_calls, "exchange", write_then_exchange)
+    monkeypatch.setattr(system_calls, "exchange", write_then_exchange)
 
     with pytest.raises(SaveConflict) as caught:
         save(file, NEW, OLD)
@@ -241,7 +241,7 @@ def test_writes_that_keep_coming_while_a_save_is_undone_all_survive(
 def test_a_write_that_gets_the_inode_number_of_the_saved_file_is_not_mistaken_for_it(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    exchange = linux_calls.exchange
+    exchange = system_calls.exchange
     writes = [b"agent 2", b"agent 1"]
 
     def write_anew_then_exchange(directory: int, one: str, other: str) -> None:
@@ -249,7 +249,7 @@ def test_a_write_that_gets_the_inode_number_of_the_saved_file_is_not_mistaken_fo
             recreated(file, writes.pop())
         exchange(directory, one, other)
 
-    monkeypatch.setattr(linux_calls, "exchange", write_anew_then_exchange)
+    monkeypatch.setattr(system_calls, "exchange", write_anew_then_exchange)
 
     with pytest.raises(SaveConflict) as caught:
         save(file, NEW, OLD)
@@ -297,7 +297,7 @@ def test_without_exchange_a_rename_seen_in_time_is_a_conflict(
         renamed_over(file, b"agent")
         _no_such_call()
 
-    monkeypatch.setattr(linux_calls, "exchange", rename_and_fail)
+    monkeypatch.setattr(system_calls, "exchange", rename_and_fail)
 
     with pytest.raises(SaveConflict):
         save(file, NEW, OLD)
@@ -316,26 +316,139 @@ def test_undo_after_a_foreign_write_is_a_conflict(file: Path) -> None:
     assert file.read_bytes() == b"agent"
 
 
-def test_a_writer_that_still_has_the_old_file_open_is_noticed(
-    file: Path, save_method: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read_all = undo_copies.read_all
-    written = []
+class Late:
+    """A program that has the file open while it is saved: what it does at each look at the old file."""
+
+    def __init__(self, *acts: Callable[[], object]) -> None:
+        self.acts = list(acts)
+        self.waited = 0.0
+
+    def wait(self, seconds: float) -> None:
+        self.waited += seconds
+        if self.acts:
+            self.acts.pop(0)()
+
+
+def test_a_late_write_in_place_is_reported_and_kept(file: Path, save_method: str) -> None:
     with file.open("r+b", buffering=0) as agent:
+        late = Late(lambda: agent.write(b"agent, late"), agent.close)
+        saved = save(file, NEW, OLD, late.wait)
 
-        def write_just_before_the_last_comparison(descriptor: int) -> bytes:
-            if file.read_bytes() == NEW and not leftovers(file):
-                written.append(agent.write(b"agent, late"))
-            return read_all(descriptor)
-
-        monkeypatch.setattr("ctxview.files.save.read_all", write_just_before_the_last_comparison)
-        saved = save(file, NEW, OLD)
-
-    assert written
     assert saved.warning is not None
     assert "another program wrote into the file" in saved.warning
     assert saved.backup.read_bytes() == b"agent, late"
     assert file.read_bytes() == NEW
+    assert contents(file.parent) == ["snapshot.json"]
+
+
+@pytest.mark.parametrize("knows_writers", [True, False])
+def test_what_is_appended_through_an_open_handle_is_handed_over(
+    file: Path, save_method: str, knows_writers: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not knows_writers:
+        monkeypatch.setattr(system_calls, "has_writer", lambda _: None)
+    with file.open("ab", buffering=0) as agent:
+        late = Late(lambda: agent.write(b"one\n"), lambda: None, lambda: agent.write(b"two\n"), agent.close)
+        saved = save(file, NEW, OLD, late.wait)
+
+    assert file.read_bytes() == saved.written == NEW + b"one\ntwo\n"
+    assert saved.backup.read_bytes() == OLD + b"one\ntwo\n"
+    assert saved.warning is not None
+    assert "8 bytes" in saved.warning
+    assert contents(file.parent) == ["snapshot.json"]
+
+
+def test_a_program_that_replaces_the_file_keeps_it_when_another_appended_late(file: Path) -> None:
+    with file.open("ab", buffering=0) as agent:
+        late = Late(lambda: agent.write(b"late\n"), lambda: renamed_over(file, b"agent"), agent.close)
+        saved = save(file, NEW, OLD, late.wait)
+
+    assert file.read_bytes() == b"agent"
+    assert saved.backup.read_bytes() == OLD + b"late\n"
+    assert "undo copy" in (saved.warning or "")
+
+
+def test_nothing_is_waited_for_when_no_program_has_the_file_open(file: Path, save_method: str) -> None:
+    late = Late()
+    save(file, NEW, OLD, late.wait)
+
+    with file.open("rb") as opened:
+        assert late.waited == 0 or system_calls.has_writer(opened.fileno()) is None
+
+
+def test_the_wait_for_a_program_that_never_stops_writing_ends(file: Path) -> None:
+    with file.open("ab", buffering=0) as agent:
+        late = Late(*[lambda: agent.write(b"more\n")] * 1000)
+        saved = save(file, NEW, OLD, late.wait)
+
+        assert 0 < late.waited < 5
+        assert file.read_bytes() == NEW + b"more\n" * (1000 - len(late.acts))
+        agent.write(b"after\n")
+        assert "still has the previous file open" in (saved.warning or "")
+        assert str(saved.backup) in (saved.warning or "")
+        assert saved.backup.read_bytes().endswith(b"after\n")
+
+
+def test_a_copy_that_a_program_still_writes_into_is_not_deleted(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(undo_copies, "KEPT", 3)
+    with file.open("ab", buffering=0) as agent:
+        first = save(file, NEW, OLD, Late().wait)
+        agent.write(b"after\n")
+        content = NEW
+        for number in range(6):
+            save(file, b"%d" % number, content)
+            content = b"%d" % number
+
+        assert first.backup.read_bytes() == OLD + b"after\n"
+
+
+@pytest.mark.parametrize("save_method", ["other file system"], indirect=True)
+def test_on_another_file_system_the_old_file_stays_while_a_program_has_it_open(
+    file: Path, save_method: str
+) -> None:
+    with file.open("ab", buffering=0) as agent:
+        saved = save(file, NEW, OLD, Late().wait)
+        (name,) = leftovers(file)
+        agent.write(b"after\n")
+
+        assert name in (saved.warning or "")
+        assert (file.parent / name).read_bytes() == OLD + b"after\n"
+        assert name in refusal(file, OLD, NEW)
+    saved = save(file, b"third", NEW)
+
+    assert contents(file.parent) == ["snapshot.json"]
+    kept = [path.read_bytes() for path in saved.backup.parent.iterdir()]
+    assert OLD + b"after\n" in kept
+
+
+def test_what_is_appended_to_a_save_that_is_undone_is_handed_over(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exchange = system_calls.exchange
+    acts: list[Callable[[], object]] = [
+        lambda: renamed_over(file, b"agent\n"),
+        lambda: append(file, b"late\n"),
+    ]
+
+    def act_then_exchange(directory: int, one: str, other: str) -> None:
+        if acts:
+            acts.pop(0)()
+        exchange(directory, one, other)
+
+    monkeypatch.setattr(system_calls, "exchange", act_then_exchange)
+
+    with pytest.raises(SaveConflict) as caught:
+        save(file, NEW, OLD)
+
+    assert caught.value.current == file.read_bytes() == b"agent\nlate\n"
+    assert contents(file.parent) == ["snapshot.json"]
+
+
+def append(file: Path, content: bytes) -> None:
+    with file.open("ab") as agent:
+        agent.write(content)
 
 
 def leftovers(file: Path) -> list[str]:
@@ -423,7 +536,7 @@ def test_two_ctxviews_save_one_after_the_other(
 
 AGENT = """
 import json, os, random, sys, time
-from ctxview.files.linux_calls import exchange
+from ctxview.files.system_calls import exchange
 folder = os.open(sys.argv[1], os.O_RDONLY)
 replaced = []
 while "stop" not in os.listdir(folder):

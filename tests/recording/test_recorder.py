@@ -9,7 +9,7 @@ import pytest
 
 from ctxview.files import open_file
 from ctxview.files.change_detector import FileChangeKind
-from ctxview.files.undo_copies import write_all
+from ctxview.files.system_calls import write_all
 from ctxview.recording import recorder
 from ctxview.recording.manifest import SkippedFile
 from tests.recording.builders import Recorded, files_at, put

@@ -19,9 +19,9 @@ from msgspec import field as struct_field
 from ctxview.files.change_detector import Stamp, is_settled, stable_stamp, stamp_of
 from ctxview.files.reading import LIMIT, ReadError, error_text, path_problem, read_beneath
 from ctxview.files.strict_json.document import JsonError, parse
+from ctxview.files.system_calls import FOLDER, FOLDER_NO_LINK
 
 MOST_ENTRIES = 20_000
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class EntryKind(StrEnum):
@@ -221,10 +221,10 @@ class SourceFolder:
         self.seen.closed[name] = error_text(error)
 
     def _open_folder(self, name: str) -> int:
-        current = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        current = os.open(self.root, FOLDER)
         for part in PurePosixPath(name).parts:
             try:
-                below = os.open(part, _FOLDER, dir_fd=current)
+                below = os.open(part, FOLDER_NO_LINK, dir_fd=current)
             finally:
                 os.close(current)
             current = below

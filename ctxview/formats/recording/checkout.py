@@ -7,9 +7,9 @@ process that has ended, and the next process removes it.
 from __future__ import annotations
 
 import atexit
-import fcntl
 import os
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from itertools import count
@@ -21,7 +21,7 @@ from msgspec import Struct, field
 
 from ctxview.files.open_file import open_file_beneath
 from ctxview.files.reading import ReadError
-from ctxview.files.undo_copies import close, write_all
+from ctxview.files.system_calls import CREATE, UPDATE, close, free_bytes, lock, write_all
 from ctxview.files.user_folders import cache_folder
 from ctxview.recording.frames import DamagedRecordingError
 from ctxview.recording.manifest import (
@@ -32,13 +32,20 @@ from ctxview.recording.manifest import (
     RecordedFolder,
     RefusedName,
     SkippedFile,
+    entry_size,
 )
 from ctxview.recording.reader import Recording
+from ctxview.recording.recorder import MOST_ENTRIES
 
 MOST_BYTES: Final = 64 * 1024**3
-"""The largest checkout; it may also not take more than half of the free disk space."""
+LEAST_BYTES: Final = 256 * 1024**2
+TIMES_AS_LARGE: Final = 200
+"""A checkout may have so many times the bytes of its recording, or `LEAST_BYTES`, but never `MOST_BYTES`."""
+MOST_SECONDS: Final = 30.0
+MOST_PROBLEMS: Final = 100
+"""The files without content that are listed."""
 
-_NEW: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_STALE_SECONDS: Final = 3600
 _NAME: Final = "moments"
 _LOCK: Final = "lock"
 _numbers = count(1)
@@ -54,10 +61,17 @@ class Checkout(Struct, frozen=True, weakref=True):
     folder: Path
     path: Path
     manifest: Manifest
-    size: int
     refused: tuple[RefusedName, ...]
+    written: dict[str, int] = field(default_factory=dict)
+    """The files on disk and their sizes."""
     problems: list[tuple[str, str]] = field(default_factory=list)
-    """Names of files without content, and why."""
+    """Names of files without content, and why; at most `MOST_PROBLEMS`."""
+    limits: list[str] = field(default_factory=list)
+    """The limits that were reached, with the number of files that are missing for this reason."""
+
+    @property
+    def size(self) -> int:
+        return sum(self.written.values())
 
     @property
     def left_out(self) -> Iterator[tuple[str, str]]:
@@ -66,37 +80,63 @@ class Checkout(Struct, frozen=True, weakref=True):
 
 
 def check_out(
-    recording: Recording, number: int, others: Iterable[Checkout] = (), lender: Path | None = None
+    recording: Recording,
+    number: int,
+    others: Iterable[Checkout] = (),
+    lender: Path | None = None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Checkout:
     """Write the files of moment `number` to a new folder, reusing files of `others` where they are equal.
 
-    `lender` is the folder of files that were borrowed instead of copied. Raises `DamagedRecordingError` when
-    the moment cannot be read or is too large, `OSError` when the folder cannot be made.
+    `lender` is the folder of files that were borrowed instead of copied. Bytes, files and time are limited.
+    Raises `DamagedRecordingError` when the moment cannot be read,
+    `OSError` when the folder cannot be made.
     """
     recorded = recording.at(number)
-    size = sum(
-        entry.size for entry in recorded.manifest.values() if isinstance(entry, RecordedFile | BorrowedFile)
-    )
     base = new_temp_folder()
     path = base / recording.info.place
     folder = path if recording.info.is_folder else path.parent
-    done = Checkout(base, folder, path, recorded.manifest, size, recorded.refused)
+    done = Checkout(base, folder, path, recorded.manifest, recorded.refused)
     # Registered before any file is written, so that the folder is removed in every case.
     finalize(done, remove_temp_folder, base)
-    space = os.statvfs(base)
-    if size > min(MOST_BYTES, space.f_bavail * space.f_frsize // 2):
-        raise DamagedRecordingError(f"its files have {size:,} bytes, too many to be written to the disk")
-    near = list(others)
     done.folder.mkdir(parents=True, mode=0o700)
-    for name, entry in sorted(recorded.manifest.items()):
+    near, until = list(others), clock() + MOST_SECONDS
+    most = min(MOST_BYTES, max(LEAST_BYTES, TIMES_AS_LARGE * recording.size), free_bytes(base) // 2)
+    entries = sorted(recorded.manifest.items())
+    left, too_large, failed = most, 0, 0
+    for place, (name, entry) in enumerate(entries):
+        if place >= MOST_ENTRIES or clock() > until:
+            why = (
+                f"more than {MOST_ENTRIES:,}"
+                if place >= MOST_ENTRIES
+                else f"after {MOST_SECONDS:.0f} seconds"
+            )
+            done.limits.append(f"{len(entries) - place:,} files and folders, {why}")
+            break
+        # Borrowed files are the person's own, and already on the disk.
+        size = entry.size if isinstance(entry, RecordedFile) else 0
+        if size > left:
+            too_large += 1
+            continue
         try:
             _put(recording, done.folder / name, name, entry, near, lender)
-        except (DamagedRecordingError, ReadError) as error:
-            reason = error.reason if isinstance(error, ReadError) else str(error)
-            done.problems.append((name, reason))
-        except OSError as error:
-            done.problems.append((name, f"it cannot be written: {error.strerror or error}"))
+            left -= size
+            done.written[name] = entry_size(entry) or 0
+        except (DamagedRecordingError, ReadError, OSError) as error:
+            failed += 1
+            if failed <= MOST_PROBLEMS:
+                done.problems.append((name, _reason(error)))
+    if too_large:
+        done.limits.append(f"{too_large:,} files, over {most:,} bytes for a recording of {recording.size:,}")
+    if failed > MOST_PROBLEMS:
+        done.limits.append(f"{failed - MOST_PROBLEMS:,} more files without content, which are not listed")
     return done
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return f"it cannot be written: {error.strerror or error}"
+    return error.reason if isinstance(error, ReadError) else str(error)
 
 
 def _put(
@@ -118,7 +158,7 @@ def _put(
 
 def _linked(other: Checkout, name: str, entry: RecordedFile, path: Path) -> bool:
     """Hard-link the same file of another moment; False when that is not possible."""
-    if other.manifest.get(name) != entry:
+    if name not in other.written or other.manifest.get(name) != entry:
         return False
     with suppress(OSError):
         os.link(other.folder / name, path, follow_symlinks=False)
@@ -164,7 +204,7 @@ def _borrow(path: Path, name: str, entry: BorrowedFile, lender: Path | None) -> 
 @contextmanager
 def _new_file(path: Path, entry: RecordedFile | BorrowedFile) -> Iterator[int]:
     """Open a new file for writing; it gets the mode and time of `entry`, or is removed on an error."""
-    descriptor = os.open(path, _NEW, 0o600)
+    descriptor = os.open(path, CREATE, 0o600)
     try:
         yield descriptor
         os.fchmod(descriptor, entry.mode & 0o777 | 0o400)
@@ -186,15 +226,19 @@ def new_temp_folder() -> Path:
 
 def remove_temp_folder(folder: Path) -> None:
     """Remove a private folder with its content; entries that cannot be removed are left."""
-    for place, folders, files in os.walk(folder, topdown=False):
-        for name in files:
-            with suppress(OSError):
-                Path(place, name).unlink()
-        for name in folders:
-            with suppress(OSError):
-                Path(place, name).rmdir()
-    with suppress(OSError):
-        folder.rmdir()
+    # `os.walk` recurses, and a tree may be deeper than Python allows.
+    places = [str(folder)]
+    for place in places:
+        with suppress(OSError), os.scandir(place) as entries:
+            for each in entries:
+                if each.is_dir(follow_symlinks=False):
+                    places.append(each.path)
+                    continue
+                with suppress(OSError):
+                    Path(each.path).unlink()
+    for place in reversed(places):
+        with suppress(OSError):
+            Path(place).rmdir()
 
 
 @cache
@@ -205,8 +249,8 @@ def _process_folder(process: int, home: Path) -> Path:
     _sweep(above)
     folder = above / f"{process}-{os.urandom(6).hex()}"
     folder.mkdir(mode=0o700)
-    descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    descriptor = os.open(folder / _LOCK, CREATE, 0o600)
+    lock(descriptor)
     atexit.register(_remove_at_exit, process, folder, descriptor)
     return folder
 
@@ -217,14 +261,25 @@ def _remove_at_exit(process: int, folder: Path, descriptor: int) -> None:
         close(descriptor)
 
 
+def remove_left_over_folders() -> None:
+    """Remove the folders of processes that were killed; quick when there are none."""
+    _sweep(cache_folder().resolve() / _NAME)
+
+
 def _sweep(above: Path) -> None:
     """Remove the folders of processes that ended without doing so."""
     with suppress(OSError):
         for folder in list(above.iterdir()):
             with suppress(OSError):
-                descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
                 try:
-                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    descriptor = os.open(folder / _LOCK, UPDATE)
+                except FileNotFoundError:
+                    # Killed before it made the lock, or while the folder was removed.
+                    if time.time() - folder.stat().st_mtime > _STALE_SECONDS:
+                        remove_temp_folder(folder)
+                    continue
+                try:
+                    lock(descriptor)
                     remove_temp_folder(folder)
                 finally:
                     close(descriptor)

@@ -132,10 +132,11 @@ class MomentSource(Struct, frozen=True):
         reading = self.source.reading(len(self.source.revisions) - 1, self._lens(lens))
         state = self.naming.of(reading.state)
         lost = self.checkout.problems if self.checkout is not None else []
+        limits = self.checkout.limits if self.checkout is not None else []
         prefix = self.naming.prefix
         gaps = (
-            Gap(name, "a file as it was then", "error", "lost", (), why, Origin(f"{prefix}{name}"))
-            for name, why in lost
+            Gap(name or "files", "a file as it was then", "error", "lost", (), why, Origin(f"{prefix}{name}"))
+            for name, why in (*(("", limit) for limit in limits), *lost)
         )
         findings = self.naming.of(reading.findings)
         return replace(reading, state=replace(state, missing=(*gaps, *state.missing)), findings=findings)
@@ -217,7 +218,8 @@ class MomentReader:
         try:
             return MomentSource(naming, done, self._open_source(done.path), None)
         except OpenError as error:
-            return MomentSource(naming, done, None, naming.text(str(error)))
+            reason = f"not restored: {done.limits[0]}" if done.limits else naming.text(str(error))
+            return MomentSource(naming, done, None, reason)
 
     def _open_source(self, path: Path) -> Source:
         """Open the recorded source, or the first one when there are several."""

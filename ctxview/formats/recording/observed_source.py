@@ -19,8 +19,9 @@ from msgspec.structs import replace
 from ctxview.core.edits import WritePolicy
 from ctxview.core.findings import Finding
 from ctxview.core.state import ContextState
-from ctxview.files.undo_copies import close
+from ctxview.files.system_calls import close
 from ctxview.formats.interface import AS_ON_DISK, FileScope, Lens, PartialWrites, Reading, Revision, Source
+from ctxview.formats.recording.checkout import remove_left_over_folders
 from ctxview.formats.recording.delegation import ABILITIES
 from ctxview.formats.recording.moment_reader import MomentReader, MomentSource, empty_moment_state
 from ctxview.recording.manifest import moment_clock_text, moment_time_text, recording_info
@@ -153,6 +154,7 @@ def with_history(source: Source) -> ObservedSource:
 
     Its files are read and recorded at once, so do not call this in the thread of a screen.
     """
+    remove_left_over_folders()
     moments = PrivateRecorder(source)
     return _class_for(source)(source, moments, (), moments.keep(source))
 

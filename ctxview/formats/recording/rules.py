@@ -13,6 +13,9 @@ from ctxview.recording.frames import DamagedRange
 from ctxview.recording.manifest import RefusedName
 from ctxview.recording.reader import RecordingFault
 
+MOST_LISTED = 100
+"""The entries that a rule reports one by one."""
+
 
 class RecordingCondition(Struct, frozen=True):
     """The state of a recording: of the whole file, and of the moment `label`."""
@@ -28,6 +31,8 @@ class RecordingCondition(Struct, frozen=True):
     """Files of the moment without content, and why."""
     left_out: Sequence[tuple[str, str]] = field(default_factory=tuple)
     refused: Sequence[RefusedName] = ()
+    limits: Sequence[str] = ()
+    """The limits that were reached when the moment was restored."""
 
 
 def check_recording(condition: RecordingCondition) -> Iterator[Finding]:
@@ -117,11 +122,13 @@ def not_recorded(condition: RecordingCondition) -> Iterator[Hit]:
     ## Source
     docs/recording.md, "What is recorded".
     """
-    for name, reason in condition.left_out:
+    for name, reason in condition.left_out[:MOST_LISTED]:
         yield Hit(
             Origin(f"{condition.file}/{name}"),
             f"{condition.label}: {excerpt(name)} was not recorded: {reason}",
         )
+    if (more := len(condition.left_out) - MOST_LISTED) > 0:
+        yield Hit(Origin(condition.file), f"{condition.label}: {more:,} more were not recorded")
 
 
 @rule("REC005", name="refused-name", severity=Severity.ERROR)
@@ -144,3 +151,25 @@ def refused_name(condition: RecordingCondition) -> Iterator[Hit]:
         first = condition.refused[0]
         names = listed(each.name for each in condition.refused)
         yield Hit(Origin(condition.file), f"{condition.label}: not used: {names} ({first.reason})")
+
+
+@rule("REC006", name="limit-reached", severity=Severity.ERROR)
+def limit_reached(condition: RecordingCondition) -> Iterator[Hit]:
+    """A moment has more bytes or files than are restored, or restoring it takes too long.
+
+    ## Why
+    A small recording can be made so that its files fill a disk. So a checkout may have 200 times the bytes of
+    the recording, at least 256 MiB, 20,000 files and folders, and 30 seconds.
+    Findings and figures of the moment cover only the files that were restored.
+    ## Bad
+    A recording of 300 KB with a file of 2 GB
+    ## Good
+    A recording of 3 moments
+    ## Fix
+    Find out where the recording came from. No recorder writes so many files; a file that consists of
+    repetitions can be this small, and can only be read where it was recorded.
+    ## Source
+    docs/recording.md, "How to look at it".
+    """
+    for limit in condition.limits:
+        yield Hit(Origin(condition.file), f"{condition.label}: not restored: {limit}")

@@ -169,6 +169,7 @@ class RecordingSource:
             tuple(done.problems) if done is not None else (),
             tuple(done.left_out) if done is not None else (),
             done.refused if done is not None else (),
+            tuple(done.limits) if done is not None else (),
         )
         return tuple(check_recording(condition))
 

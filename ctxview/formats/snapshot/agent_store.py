@@ -6,7 +6,7 @@ locked or created beside the databases.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -85,23 +85,23 @@ def _read_memory(path: Path, problems: list[tuple[str, str]]) -> _Memory:
             if ENTRIES not in tables:
                 problems.append((str(path), f"the table {ENTRIES} is missing"))
                 return memory
-            memory.entries = tuple(_entry(row) for row in _rows(database, ENTRIES))
+            memory.entries = tuple(_entry(row) for row in database.table(ENTRIES))
             if PAYLOADS in tables:
-                payloads = _rows(database, PAYLOADS)
+                payloads = database.table(PAYLOADS)
                 memory.payloads = {_text(row, "tag_id"): _text(row, "full_content") for row in payloads}
             if f"{FULL_TEXT}_content" in tables:
                 counted = database.rows(f"SELECT count(*) FROM {FULL_TEXT}_content")[0][0]
                 memory.fts_rows = counted if isinstance(counted, int) else None
+            _note_invalid_texts(database, path, problems)
     except ReadError as error:
         problems.append((str(path), error.reason))
     return memory
 
 
-def _rows(database: ReadOnlyDatabase, table: str) -> Iterator[dict[str, SqlValue]]:
-    """Yield the rows of a table by column name; older databases have fewer columns."""
-    names = [str(row[1]) for row in database.rows(f"PRAGMA table_info({table})")]
-    for row in database.rows(f"SELECT * FROM {table} ORDER BY rowid"):
-        yield dict(zip(names, row, strict=True))
+def _note_invalid_texts(database: ReadOnlyDatabase, path: Path, problems: list[tuple[str, str]]) -> None:
+    if count := database.invalid_texts:
+        text = "1 text is" if count == 1 else f"{count:,} texts are"
+        problems.append((str(path), f"{text} not UTF-8, and \ufffd replaces the invalid bytes"))
 
 
 def _entry(row: Mapping[str, SqlValue]) -> MemoryEntry:
@@ -178,13 +178,14 @@ def _read_todo(path: Path, problems: list[tuple[str, str]]) -> tuple[TodoRow, ..
             if TODO_ITEMS not in database.tables():
                 problems.append((str(path), f"the table {TODO_ITEMS} is missing"))
                 return None
-            rows = _rows(database, TODO_ITEMS)
+            rows = database.table(TODO_ITEMS)
             items = [
                 TodoRow(
                     _integer(row, "id") or 0, _text(row, "title"), _text(row, "note"), _text(row, "status")
                 )
                 for row in rows
             ]
+            _note_invalid_texts(database, path, problems)
             return tuple(sorted(items, key=lambda item: item.id))
     except ReadError as error:
         problems.append((str(path), error.reason))

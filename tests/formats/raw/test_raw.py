@@ -270,3 +270,30 @@ def test_a_reload_shows_the_current_content_and_waits_for_half_written_json(
     file.unlink()
     with pytest.raises(OpenError):
         third.again()
+
+
+def test_a_line_of_json_lines_has_one_finding_of_a_rule_with_a_count(tmp_path: Path) -> None:
+    file = tmp_path / "x.jsonl"
+    file.write_text('{"a": 1}\n{"b": "é\u202ex\u202ey\u202e \u200bz"}\n{"c": "\u202e"}\n', encoding="utf-8")
+
+    found = [each for each in open_source(file, "raw").findings(LENS) if each.rule.startswith("TXT")]
+
+    assert sorted(
+        (each.rule, each.origin.line, "and 2 more in this line" in each.message) for each in found
+    ) == [
+        ("TXT002", 2, True),
+        ("TXT002", 3, False),
+        ("TXT003", 2, False),
+    ]
+    data = file.read_bytes()
+    assert {data[each.origin.start : each.origin.end].decode() for each in found} == {"\u202e", "\u200b"}
+
+
+def test_many_equal_keys_are_counted_and_not_listed(tmp_path: Path) -> None:
+    file = tmp_path / "x.json"
+    file.write_text("{" + ",".join(f'"a":{each}' for each in range(2000)) + "}")
+
+    found = [each.message for each in open_source(file, "raw").findings(LENS) if each.rule == "JSN002"]
+
+    assert len(found) == 101
+    assert any("1,899 more keys" in message for message in found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 from collections.abc import Callable
@@ -12,12 +13,15 @@ import pytest
 
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.findings import REGISTRY, Finding
-from ctxview.formats import Lens, open_source
+from ctxview.files.user_folders import cache_folder
+from ctxview.formats import Lens, open_source, with_history
 from ctxview.formats.recording import checkout
-from ctxview.recording.chunks import ChunkRef, ChunkRefs, chunk_digest, pack_chunk
+from ctxview.recording.chunks import LONGEST, ChunkRef, ChunkRefs, chunk_digest, pack_chunk
 from ctxview.recording.frames import MOST_PAYLOAD, FrameKind, frame_bytes
-from ctxview.recording.manifest import BorrowedFile, RecordedFile, RecordedFolder, SkippedFile
-from tests.recording.builders import Recorded, forged, record
+from ctxview.recording.manifest import BorrowedFile, RecordedFile, RecordedFolder, SkippedFile, pack_moment
+from ctxview.recording.reader import MOST_FAULTS, open_recording
+from ctxview.recording.recorder import MOST_ENTRIES
+from tests.recording.builders import START, Recorded, forged, record
 from tests.rule_examples import assert_examples_are_true, rules_of
 
 LENS = Lens(ESTIMATES["bytes/4"])
@@ -61,6 +65,20 @@ def with_a_way_out(base: Path) -> Path:
     return base / "x.ctxrec"
 
 
+def bomb(base: Path, files: int = 1, chunks: int = 8000) -> Path:
+    """A small recording with large files: they consist of one chunk, again and again."""
+    base.mkdir(exist_ok=True)
+    file, content = base / "x.ctxrec", b"a" * LONGEST
+    writer = forged(file)
+    ref = writer.put(content, {})
+    entry = RecordedFile(LONGEST * chunks, START, 0o644, ChunkRefs.of([ref] * chunks))
+    writer._append(
+        FrameKind.MOMENT, pack_moment(START, 0, "", {f"f{each}": entry for each in range(files)}, {})
+    )
+    writer.close()
+    return file
+
+
 MADE: dict[str, Callable[[Path], Path]] = {
     "A recording of 3 moments": sound,
     "A recording of 3 moments, of which the last 5 bytes are missing": torn,
@@ -68,6 +86,7 @@ MADE: dict[str, Callable[[Path], Path]] = {
     "A recording with a flipped bit in a chunk": flipped_chunk,
     "A recording of a folder with a symbolic link": with_a_link,
     "A recording with a file called ../../.bashrc": with_a_way_out,
+    "A recording of 300 KB with a file of 2 GB": bomb,
 }
 
 
@@ -198,7 +217,7 @@ def test_a_moment_that_would_fill_the_disk_is_not_checked_out(
     forge(file, {"a": file_of(CONTENT, times=1000)}, {"a": file_of(CONTENT)})
     source = open_source(file)
 
-    assert "too many to be written to the disk" in source.reading(0, LENS).state.missing[0].why
+    assert "1 files, over 10,000 bytes" in source.reading(0, LENS).state.missing[0].why
     assert source.bytes_of(f"{file}/a") == CONTENT
 
 
@@ -294,3 +313,112 @@ def test_the_recorded_path_in_a_recording_cannot_lead_outside(tmp_path: Path, pl
     file.write_bytes(head + frame_bytes(FrameKind.ABOUT, payload, salt_of(head)))
 
     assert open_source(file).title == "recorded"
+
+
+def findings_of(file: Path, rule: str) -> list[str]:
+    return [each.message for each in open_source(file).findings(LENS) if each.rule == rule]
+
+
+def test_a_small_recording_does_not_fill_the_disk(tmp_path: Path) -> None:
+    recording = open_recording(bomb(tmp_path, files=300, chunks=8))
+
+    done = checkout.check_out(recording, 0)
+
+    assert done.size <= checkout.LEAST_BYTES
+    assert sum(path.stat().st_size for path in done.folder.iterdir()) == done.size
+    (limit,) = done.limits
+    assert limit.startswith(f"{300 - len(done.written)} files, over {checkout.LEAST_BYTES:,} bytes")
+
+
+def test_the_files_that_fit_are_still_read(tmp_path: Path) -> None:
+    writer = forged(tmp_path / "x.ctxrec")
+    small, large = writer.put(b'{"a": 1}', {}), writer.put(b"a" * LONGEST, {})
+    files = {
+        "a-large": RecordedFile(LONGEST * 8000, START, 0o644, ChunkRefs.of([large] * 8000)),
+        "small.json": RecordedFile(8, START, 0o644, ChunkRefs.of([small])),
+    }
+    writer._append(FrameKind.MOMENT, pack_moment(START, 0, "", files, {}))
+    writer.close()
+
+    source = open_source(tmp_path / "x.ctxrec")
+
+    assert source.bytes_of(f"{tmp_path}/x.ctxrec/small.json") == b'{"a": 1}'
+    assert len(findings_of(tmp_path / "x.ctxrec", "REC006")) == 1
+    assert any("1 files, over" in gap.why for gap in source.reading(0, LENS).state.missing)
+
+
+def test_restoring_ends_when_it_takes_too_long(tmp_path: Path) -> None:
+    forged(tmp_path / "x.ctxrec", {f"d{each}": RecordedFolder() for each in range(10)}).close()
+    times = iter(range(0, 1000, 10))
+
+    done = checkout.check_out(open_recording(tmp_path / "x.ctxrec"), 0, clock=lambda: next(times))
+
+    assert done.limits == ["7 files and folders, after 30 seconds"]
+    assert len(list(done.folder.iterdir())) == 3
+
+
+def test_more_folders_than_a_recorder_writes_are_not_made(tmp_path: Path) -> None:
+    entries = {f"d{each}": RecordedFolder() for each in range(MOST_ENTRIES + 5)}
+    forged(tmp_path / "x.ctxrec", entries).close()
+
+    (limit,) = findings_of(tmp_path / "x.ctxrec", "REC006")
+
+    assert "5 files and folders, more than 20,000" in limit
+
+
+def test_a_deep_tree_is_refused_and_a_deep_left_over_one_is_removed(tmp_path: Path) -> None:
+    forged(tmp_path / "x.ctxrec", {"a/" * 1900 + "x": RecordedFolder()}).close()
+
+    assert "the path is too deep" in findings_of(tmp_path / "x.ctxrec", "REC005")[0]
+
+    deep = tmp_path / "deep"
+    for length in range(0, 1500, 100):
+        path = deep.joinpath(*["d"] * length)
+        for _ in range(100):
+            path.mkdir(exist_ok=True)
+            path /= "d"
+    checkout.remove_temp_folder(deep)
+    assert not deep.exists()
+
+
+def test_many_damaged_places_are_summed_up(tmp_path: Path) -> None:
+    writer = forged(tmp_path / "x.ctxrec", {"a": RecordedFolder()})
+    frame = bytearray(frame_bytes(FrameKind.CHUNK, b"x" * 20, writer.salt))
+    frame[-1] ^= 1
+    writer.close()
+    with (tmp_path / "x.ctxrec").open("ab") as file:
+        file.write(bytes(frame) * 5000)
+
+    found = findings_of(tmp_path / "x.ctxrec", "REC002")
+
+    assert len(found) == MOST_FAULTS + 1
+    assert "not listed" in found[-1]
+
+
+def test_many_entries_that_were_not_recorded_are_summed_up(tmp_path: Path) -> None:
+    forged(tmp_path / "x.ctxrec", {f"d{each}": SkippedFile("a pipe") for each in range(5000)}).close()
+
+    found = findings_of(tmp_path / "x.ctxrec", "REC004")
+
+    assert len(found) == 101
+    assert any("4,900 more" in each for each in found)
+
+
+def test_the_next_inspector_removes_what_a_killed_one_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    moments = cache_folder() / "moments"
+    for name in ("1-ended", "2-running", "3-without-lock", "4-new"):
+        (moments / name / "1" / "files").mkdir(parents=True)
+        (moments / name / "1" / "files" / "x").write_bytes(b"x")
+    for name in ("1-ended", "2-running"):
+        (moments / name / "lock").touch()
+    os.utime(moments / "3-without-lock", (0, 0))
+    (tmp_path / "x.json").write_text("{}")
+    with (moments / "2-running" / "lock").open() as running:
+        fcntl.flock(running, fcntl.LOCK_EX)
+
+        with_history(open_source(tmp_path / "x.json", "raw"))
+
+    assert sorted(each.name for each in moments.iterdir()) == ["2-running", "4-new"]

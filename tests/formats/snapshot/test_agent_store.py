@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from ctxview.cli import main
 from ctxview.formats.snapshot.agent_store import read_store
 from tests.formats.snapshot.builders import memory_db, todo_db
 
@@ -89,3 +91,51 @@ def test_reading_writes_nothing(folder: Path) -> None:
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     read_store(folder)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_text_that_is_not_utf8_is_named_and_the_rest_is_read(folder: Path) -> None:
+    memory_db(folder / "memory.db", [("a", "text", None), ("b", "other", None)])
+    todo_db(folder / "todo.db", ["done", "open"])
+    for name, query in (
+        (
+            "memory.db",
+            "UPDATE persistent_memory_entries SET content = CAST(x'41FF' AS TEXT) WHERE block_id = 'b'",
+        ),
+        ("todo.db", "UPDATE todo_items SET title = CAST(x'FF42' AS TEXT) WHERE id = 1"),
+    ):
+        with closing(sqlite3.connect(folder / name)) as database:
+            database.execute(query)
+            database.commit()
+    store = read_store(folder)
+    assert [entry.content for entry in store.entries or ()] == ["text", "A\ufffd"]
+    assert (store.todo_rows or ())[0].title == "\ufffdB"
+    assert [(Path(file).name, reason.split(",")[0]) for file, reason in store.problems] == [
+        ("memory.db", "1 text is not UTF-8"),
+        ("todo.db", "1 text is not UTF-8"),
+    ]
+
+
+@pytest.mark.parametrize("damage", ["column", "schema"])
+def test_a_schema_that_is_not_utf8_is_a_finding_and_not_a_traceback(
+    folder: Path, damage: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    memory_db(folder / "memory.db", [("a", "text", None)])
+    todo_db(folder / "todo.db", ["open"])
+    for name, table in (("memory.db", "persistent_memory_entries"), ("todo.db", "todo_items")):
+        with closing(sqlite3.connect(folder / name)) as database:
+            database.execute(f"ALTER TABLE {table} ADD COLUMN surplus TEXT")
+            database.commit()
+        wanted, bad = {
+            "column": (b"surplus", b"surpl\xff\xfe"),
+            "schema": (b"CREATE TABLE", b"CREATE T\xffBLE"),
+        }[damage]
+        data = (folder / name).read_bytes()
+        (folder / name).write_bytes(data.replace(wanted, bad))
+
+    assert main(["check", str(folder)]) == 2
+    assert main(["show", str(folder)]) == 0
+    output = capsys.readouterr().out
+    assert "not UTF-8" in output
+    if damage == "column":
+        assert [entry.content for entry in read_store(folder).entries or ()] == ["text"]
+        assert [row.status for row in read_store(folder).todo_rows or ()] == ["open"]

@@ -1,0 +1,108 @@
+"""Calls to the operating system: all in one module, with substitutes for macOS and a clear end elsewhere."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ctxview
+from ctxview.files import system_calls
+from tests.files.other_systems import LINUX_ONLY, MODULES, POSIX_ONLY
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = Path(ctxview.__file__).parent
+AS_ON_WINDOWS = """
+from tests.files.other_systems import become_windows
+become_windows()
+import sys
+from ctxview.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+TESTS_AS_ON_MACOS = """
+from tests.files.other_systems import become_macos
+become_macos()
+import sys
+import pytest
+sys.exit(pytest.main(sys.argv[1:]))
+"""
+WITHOUT_LINUX = (
+    *("tests/files/test_save.py", "tests/files/test_reading.py", "tests/files/test_create.py"),
+    *("tests/files/test_removal.py", "tests/files/test_open_file.py"),
+    *("tests/files/test_prefix_digest.py", "tests/recording", "tests/formats/recording"),
+)
+# They are about the moment between two exchanges of names, and about leases, which only Linux has.
+ABOUT_LINUX = (
+    *("while_a_save_is_undone", "gets_the_inode_number", "of_a_renaming_agent", "save_that_is_undone"),
+    *("stays_while_a_program_has_it_open", "that_a_program_writes_into_stays"),
+)
+
+
+@pytest.mark.parametrize("arguments", [["check", "."], ["show", "x.json"], ["--version"], ["x.json"], []])
+def test_on_another_system_one_line_says_what_is_supported(arguments: list[str]) -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", AS_ON_WINDOWS, *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr == "ctxview: ctxview runs on Linux, macOS and WSL, but not on this system (win32)\n"
+
+
+def test_files_are_read_saved_and_recorded_without_the_calls_of_linux() -> None:
+    """macOS has no `openat2`, no `renameat2`, no `O_PATH`, and more is missing in its Python."""
+    options = [
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        "-q",
+        "-x",
+        "-k",
+        f"not ({' or '.join(ABOUT_LINUX)})",
+    ]
+    run = subprocess.run(
+        [sys.executable, "-c", TESTS_AS_ON_MACOS, *options, *WITHOUT_LINUX],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+    assert run.returncode == 0, run.stdout[-3000:]
+    assert "[100%]" in run.stdout
+
+
+def test_only_one_module_makes_calls_that_some_systems_lack() -> None:
+    lacking = {*LINUX_ONLY, *POSIX_ONLY} - {"fchmod", "fchown"}
+    for file in PACKAGE.rglob("*.py"):
+        if file == Path(system_calls.__file__) or file.is_relative_to(PACKAGE / "tui"):
+            continue
+        for node in ast.walk(ast.parse(file.read_text())):
+            place = f"{file.relative_to(PACKAGE)}:{getattr(node, 'lineno', 0)}"
+            if isinstance(node, ast.Import):
+                assert not {alias.name for alias in node.names} & {*MODULES, "ctypes"}, place
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "os":
+                assert node.attr not in lacking, f"{place} os.{node.attr}"
+
+
+def test_a_program_that_has_a_file_open_for_writing_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.touch()
+    reader = os.open(path, system_calls.READ)
+    try:
+        with path.open("ab"):
+            assert system_calls.has_writer(reader) in (True, None)
+        with path.open("rb"):
+            assert system_calls.has_writer(reader) in (False, None)
+    finally:
+        os.close(reader)
