@@ -34,7 +34,7 @@ async def retitle(drive: Driver, title: str) -> None:
     field.value = title
     await drive.pilot.pause()
     await drive.pilot.press("ctrl+s")
-    await drive.settle_edit()
+    await end_edit(drive)
 
 
 async def test_a_change_to_a_finished_envelope_becomes_a_new_revision_with_a_reason(tmp_path: Path) -> None:
@@ -99,13 +99,24 @@ async def test_a_draft_envelope_is_edited_in_place(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["handoff.json"]
 
 
+async def end_edit(drive: Driver) -> None:
+    """Wait until the edit or save that runs has ended, and its result is read."""
+    for _ in range(1000):
+        if not any(worker.group == "editing" for worker in drive.app.workers):
+            break
+        await drive.pilot.pause(0.01)
+    else:
+        raise AssertionError("the edit did not end")
+    await drive.settle()
+
+
 async def save_with_reason(drive: Driver, reason: str = "agreed") -> None:
     await drive.pilot.press("w")
     await drive.wait_for(ReasonDialog)
     await drive.pilot.press(*reason, "enter")
     await drive.wait_for(SaveScreen)
     await drive.pilot.press("y")
-    await drive.settle_edit()
+    await end_edit(drive)
 
 
 async def test_a_draft_of_another_file_than_that_of_the_envelope_is_shown_and_saved(tmp_path: Path) -> None:
@@ -138,7 +149,7 @@ async def test_a_newer_revision_neither_hides_nor_overwrites_a_draft(tmp_path: P
         assert "handoff.r2.json was published meanwhile" in shown
         assert "Mine" in shown
         await drive.pilot.press("3")
-        await drive.settle_edit()
+        await end_edit(drive)
         assert drive.revision == 1
         assert "DRAFT" in drive.screen_text()
         await save_with_reason(drive)
@@ -155,13 +166,13 @@ async def test_a_newer_revision_that_was_not_read_yet_stops_the_save(tmp_path: P
         await drive.pilot.press("w")
         await drive.wait_for(ReasonDialog)
         await drive.pilot.press(*"agreed", "enter")
-        await drive.settle_edit()
+        await end_edit(drive)
         assert any("is a newer revision of ctx-1" in each for each in drive.notices)
         await drive.pilot.press("w")
         await drive.wait_for(ConflictScreen)
         assert "Both changed title of item-plan." in drive.screen_text()
         await drive.pilot.press("2")
-        await drive.settle_edit()
+        await end_edit(drive)
         assert drive.revision == 1
         assert "DRAFT" not in drive.screen_text()
     assert {each.name for each in tmp_path.iterdir()} == {"handoff.json", "handoff.r2.json"}
@@ -180,7 +191,7 @@ async def test_nothing_is_saved_at_a_revision_that_is_read_only(tmp_path: Path) 
         await drive.step("[")
         assert "read-only" in drive.screen_text()
         await drive.press("w")
-        await drive.settle_edit()
+        await end_edit(drive)
         assert any("is read-only" in each for each in drive.notices)
         assert not isinstance(drive.app.screen, ReasonDialog | SaveScreen)
         await drive.press("G")
