@@ -6,7 +6,7 @@ Nothing here knows a format, a file system or a screen. Values are immutable: a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
@@ -267,6 +267,21 @@ class ContextState(Struct, frozen=True, kw_only=True):
     """The compactions that a format records."""
     written_by: Owner | None = None
     """The author of the whole source, where there is a single one: the model wrote a reply."""
+    shown_only: bool = False
+    """Whether this is a copy of what the model was shown: it does not say which hidden blocks exist."""
+    outcome: Sequence[ContextState] = ()
+    """For a reply whose received state is known: the state with all that the reply states, and the state
+    that the runtime keeps. Empty for everything that is a whole state itself."""
+
+    @property
+    def stated(self) -> ContextState:
+        """The whole state after this one, with the values that a runtime does not accept from a reply."""
+        return self.outcome[0] if self.outcome else self
+
+    @property
+    def kept(self) -> ContextState:
+        """The whole state after this one, as a runtime keeps it."""
+        return self.outcome[1] if self.outcome else self
 
     def blocks(self) -> Iterator[Block]:
         for tier in self.tiers:
