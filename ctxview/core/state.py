@@ -52,6 +52,7 @@ class Block(Struct, frozen=True, kw_only=True):
     age: int | None = None
     tags: tuple[str, ...] = ()
     tokens: int | None = None
+    """Tokens of the text as the model is shown it, where a format cuts long texts."""
     visible: bool | None = None
     reason: str | None = None
     """Why the block is hidden or cannot be read."""

@@ -32,7 +32,7 @@ from ctxview.reports.console import is_utf8
 
 JsonObject = dict[str, JsonValue]
 
-_BLOCK = "id tier type text decay confidence quality round age tags tokens visible reason state origin"
+_BLOCK = "id tier type text decay confidence quality round age tags tokens visible rank reason state origin"
 JSON_NAMES: dict[type, list[str]] = {
     Tier: ["name", "blocks"],
     Block: _BLOCK.split(),

@@ -15,11 +15,11 @@ from ctxview.formats.snapshot.model import TIERS, Snapshot, SnapshotRole
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.runtime.merge import merge
 from ctxview.formats.snapshot.runtime.merge_fields import deep_merge
-from ctxview.formats.snapshot.runtime.normalisation import normalise, why_invalid
+from ctxview.formats.snapshot.runtime.normalisation import normalise
 
 
 class Outcome(Struct, frozen=True):
-    """Two snapshots after a reply, `stated` with the values that the runtime throws away."""
+    """The snapshot after a reply; `stated` differs in the fields of the system that the reply changes."""
 
     stated: Snapshot
     kept: Snapshot
@@ -33,10 +33,7 @@ def outcome_of(received: Snapshot, emitted: Snapshot | None, profile: Profile) -
     merged = merge(received, emitted, profile).value
     memory = {tier: _unaltered(received, tier, merged["memory"], profile) for tier in TIERS}
     kept: dict[str, JsonValue] = {**merged, "memory": {**memory}}
-    stated: dict[str, JsonValue] = {
-        **kept,
-        "memory": {tier: [*blocks, *_invalid(emitted, tier, profile)] for tier, blocks in memory.items()},
-    }
+    stated = dict(kept)
     if "version" in emitted.value:
         stated["version"] = emitted.value["version"]
     for name in ("runtime", "todo"):
@@ -60,11 +57,6 @@ def _unaltered(received: Snapshot, tier: str, memory: JsonValue, profile: Profil
         stored, raw = known.get(name if isinstance(name, str) else None, (None, None))
         found.append(raw if same_value(stored, value) else value)
     return found
-
-
-def _invalid(emitted: Snapshot, tier: str, profile: Profile) -> list[JsonValue]:
-    """Return the blocks of a reply that the runtime drops."""
-    return [block.value for block in emitted.tier(tier) if why_invalid(block.value, profile) is not None]
 
 
 def _in_no_file(source: Snapshot, value: dict[str, JsonValue]) -> Snapshot:

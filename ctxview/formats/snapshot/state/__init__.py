@@ -54,9 +54,15 @@ def _outcome_states(file: SnapshotFile, options: SnapshotStateOptions) -> tuple[
     assert options.received is not None
     emitted = file.snapshot if file.error is None else None
     outcome = outcome_of(options.received, emitted, options.profile)
-    whole = replace(file, reply=None, salvaged=None)
-    stated, kept = (_build(replace(whole, snapshot=each), options) for each in (outcome.stated, outcome.kept))
-    return replace(stated, written_by=Owner.MODEL), kept
+    kept = _build(replace(file, reply=None, salvaged=None, snapshot=outcome.kept), options)
+    # A forged round must not age the blocks: only the fields themselves are as the reply states them.
+    stated = replace(
+        kept,
+        form=snapshot_form(outcome.stated, writable=False),
+        todo=_todo(outcome.stated, options.store, options.profile, writable=False),
+        written_by=Owner.MODEL,
+    )
+    return stated, kept
 
 
 def _build(file: SnapshotFile, options: SnapshotStateOptions) -> ContextState:

@@ -16,6 +16,7 @@ from ctxview.core.origin import JsonValue
 from ctxview.core.state import Budget, Segment, Tier
 from ctxview.formats.snapshot.model import TIERS, Snapshot, SnapshotRole, integer
 from ctxview.formats.snapshot.profile import BudgetPolicy, Profile
+from ctxview.formats.snapshot.state.tiers import prompt_text
 
 ORDINARY_LENGTH = 10_000
 MODEL_MEMBERS = ("version", "todo", "active_task", "active_task_meta", "capabilities")
@@ -49,7 +50,11 @@ def _shown_tokens(
         Segment(
             tier.name,
             sum(block.tokens or 0 for block in tier.blocks if block.visible),
-            exact=all(_is_exact(counter, block.text) for block in tier.blocks if block.visible),
+            exact=all(
+                _is_exact(counter, prompt_text(block.text, snapshot.role, profile))
+                for block in tier.blocks
+                if block.visible
+            ),
             estimator=counter.name,
         )
         for tier in tiers
