@@ -191,6 +191,9 @@ def _added(found: Sequence[Change], tier: str) -> Caption:
 def _changed(found: Sequence[Change]) -> Iterator[Caption]:
     for change in found:
         deltas = {each.name: each for each in change.deltas}
+        if (name_change := deltas.get("id")) is not None:
+            was = excerpt(value_text(name_change.before))
+            yield Caption(f"{was} is called {excerpt(change.subject)} now.", "", 33, change)
         if (wording := deltas.get("text")) is not None:
             name, new = excerpt(change.subject), quoted(str(wording.after), 110)
             yield Caption(f"{name} was reworded.", new, 38, change)

@@ -121,6 +121,8 @@ class Todo(Struct, frozen=True):
     cursor: Cursor | None
     items: tuple[TodoItem, ...] = ()
     form: Form | None = None
+    cleared: bool = False
+    """Whether the source states that there is no cursor, instead of saying nothing about it."""
 
 
 class Segment(Struct, frozen=True):

@@ -39,6 +39,8 @@ def cursor_changes(before: ContextState, after: ContextState) -> Iterator[Change
         yield Change(ChangeGroup.CURSOR, ChangeKind.REMOVED, "cursor", deltas=deltas)
     elif deltas:
         yield Change(ChangeGroup.CURSOR, ChangeKind.CHANGED, "cursor", deltas=deltas)
+    elif old is None and (stated := delta("cursor", _no_cursor(before), _no_cursor(after))) is not None:
+        yield Change(ChangeGroup.CURSOR, ChangeKind.CHANGED, "cursor", deltas=(stated,))
 
 
 def todo_changes(before: ContextState, after: ContextState) -> Iterator[Change]:
@@ -135,6 +137,10 @@ def _deltas(*values: tuple[str, JsonValue, JsonValue]) -> tuple[Delta, ...]:
 
 def _cursor(state: ContextState) -> Cursor | None:
     return state.todo.cursor if state.todo else None
+
+
+def _no_cursor(state: ContextState) -> str:
+    return "cleared" if state.todo is not None and state.todo.cleared else "not stated"
 
 
 def _item_key(item: TodoItem) -> str:

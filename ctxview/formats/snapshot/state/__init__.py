@@ -155,6 +155,7 @@ def _todo(snapshot: Snapshot, store: AgentStore | None, profile: Profile, writab
         cursor=_cursor(snapshot),
         items=items,
         form=cursor_form(snapshot, profile, writable),
+        cleared="cursor" in todo and todo["cursor"] is None,
     )
 
 
