@@ -57,9 +57,11 @@ _PARTS = (
 def diff(before: ContextState, after: ContextState) -> StateDiff:
     """Return every change from `before` to `after`.
 
-    Of a reply, the earlier state is what the runtime kept after it, and the later one leaves nothing out.
+    Of a reply, the earlier state is what the runtime kept after it, and the later one leaves nothing out. Two
+    versions of one file, such as a file and its draft, are compared as they are.
     """
-    old, new = before.kept, after.stated
+    is_draft = (before.source, before.revision) == (after.source, after.revision)
+    old, new = (before, after) if is_draft else (before.kept, after.stated)
     if old.shown_only != new.shown_only:
         old, new = (old, _as_shown(new, old)) if old.shown_only else (_as_shown(old, new), new)
     changes = (change for part in _PARTS for change in part(old, new))
