@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ctxview.core.edits import WritePolicy
     from ctxview.core.state import Event
     from ctxview.formats.snapshot.agent_store import StoreReading
-    from ctxview.formats.snapshot.runtime.outcome import Outcome
+    from ctxview.formats.snapshot.runtime.outcome import ReplyOutcome
     from ctxview.formats.snapshot.state.timeline import RoundFacts
 
 
@@ -50,7 +50,7 @@ class SnapshotSource(FileSource[SnapshotFile]):
         self._store_folder = store_folder
         self._given: Snapshot | None = None
         """What replies answer whose files do not say so."""
-        self._outcomes: Memo[Outcome | None] = Memo(MOST_READINGS)
+        self._outcomes: Memo[ReplyOutcome | None] = Memo(MOST_READINGS)
         self._readings: Memo[Reading] = Memo(MOST_READINGS)
         self._all_findings: Memo[tuple[Finding, ...]] = Memo()
         self._timelines: Memo[tuple[Event, ...]] = Memo()
@@ -285,7 +285,7 @@ class SnapshotSource(FileSource[SnapshotFile]):
                 return place
         return None
 
-    def _outcome(self, revision: int, profile: Profile) -> Outcome | None:
+    def _outcome(self, revision: int, profile: Profile) -> ReplyOutcome | None:
         """Return what the runtime makes of a reply on disk; None when it is not known what it answers."""
         from ctxview.formats.snapshot.runtime.outcome import outcome_of
 

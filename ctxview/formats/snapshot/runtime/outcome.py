@@ -18,18 +18,18 @@ from ctxview.formats.snapshot.runtime.merge_fields import deep_merge
 from ctxview.formats.snapshot.runtime.normalisation import normalise
 
 
-class Outcome(Struct, frozen=True):
+class ReplyOutcome(Struct, frozen=True):
     """The snapshot after a reply; `stated` differs in the fields of the system that the reply changes."""
 
     stated: Snapshot
     kept: Snapshot
 
 
-def outcome_of(received: Snapshot, emitted: Snapshot | None, profile: Profile) -> Outcome:
+def outcome_of(received: Snapshot, emitted: Snapshot | None, profile: Profile) -> ReplyOutcome:
     """Apply a reply to the snapshot it answers; a reply that the runtime refuses (None) changes nothing."""
     if emitted is None:
         unchanged = _in_no_file(received, received.value)
-        return Outcome(unchanged, unchanged)
+        return ReplyOutcome(unchanged, unchanged)
     merged = merge(received, emitted, profile).value
     memory = {tier: _unaltered(received, tier, merged["memory"], profile) for tier in TIERS}
     kept: dict[str, JsonValue] = {**merged, "memory": {**memory}}
@@ -40,7 +40,7 @@ def outcome_of(received: Snapshot, emitted: Snapshot | None, profile: Profile) -
         own = {key: value for key, value in emitted.section(name).items() if key != "cursor"}
         if own:
             stated[name] = deep_merge(kept.get(name), own)
-    return Outcome(_in_no_file(emitted, stated), _in_no_file(emitted, kept))
+    return ReplyOutcome(_in_no_file(emitted, stated), _in_no_file(emitted, kept))
 
 
 def _unaltered(received: Snapshot, tier: str, memory: JsonValue, profile: Profile) -> list[JsonValue]:
