@@ -89,7 +89,7 @@ copy = "c"
 | a number, a choice | `↑` `↓` or `+` `-` change a number, `←` `→` a choice |
 | before a save | `y` or `Enter` saves, `n` or `Esc` goes back; rows move as everywhere |
 | a file that changed meanwhile | `1` keeps your draft, `2` takes theirs, `3` applies your edits to theirs |
-| a difference | `Enter` goes to the item of a line, `Tab` to the next group, `Esc` back |
+| a difference | `Enter` goes to the item of a line, `Tab` to the next group, `v` side by side, `Esc` back |
 | a search or a filter | `Enter` accepts it, `Tab` completes, `Esc` cancels |
 
 ## The filter

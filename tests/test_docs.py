@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from textual.binding import Binding
 
 from ctxview.commands.parser import COMMANDS
 from ctxview.config import SETTINGS, variable_of
@@ -100,3 +101,12 @@ def _anchors(page: Path) -> set[str]:
     text = FENCE.sub("", page.read_text("utf-8"))
     headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_key_of_a_difference_is_on_the_page_of_keys() -> None:
+    from ctxview.tui.configured_keys import spell_key
+    from ctxview.tui.screens.diff import DiffScreen
+
+    (line,) = [line for line in make_keys.text().splitlines() if line.startswith("| a difference |")]
+    keys = [each.key.split(",")[0] for each in DiffScreen.BINDINGS if isinstance(each, Binding)]
+    assert [key for key in keys if f"`{spell_key(key)}`" not in line and key != "shift+tab"] == []

@@ -151,13 +151,13 @@ def _moved(found: Sequence[Change], left: str, tier: str) -> Caption:
 
 
 def _removed(found: Sequence[Change], tier: str, after: ContextState) -> Caption:
-    left = next((each.blocks for each in after.tiers if each.name == tier), ())
+    left = next((each.blocks for each in after.stated.tiers if each.name == tier), ())
     is_, was, it, them = ("is", "was", "It", "it") if len(found) == 1 else ("are", "were", "They", "them")
     if not left and len(found) > 1:
         names = ", ".join(excerpt(change.subject) for change in found[:_FEW])
         text = f"The {tier} tier is empty: all {len(found)} blocks are gone, {names} among them."
         return Caption(text, "What they said is lost unless something else in memory says it.", 100, found[0])
-    if _is_reply(after):
+    if _is_reply(after) and not after.outcome:
         return Caption(f"The reply leaves out {_names(found)} of {tier}.", "", 20, found[0])
     text = f"{_names(found)} {is_} gone from {tier}."
     lost = [change for change in found if change.loss]
@@ -191,6 +191,9 @@ def _added(found: Sequence[Change], tier: str) -> Caption:
 def _changed(found: Sequence[Change]) -> Iterator[Caption]:
     for change in found:
         deltas = {each.name: each for each in change.deltas}
+        if (name_change := deltas.get("id")) is not None:
+            was = excerpt(value_text(name_change.before))
+            yield Caption(f"{was} is called {excerpt(change.subject)} now.", "", 33, change)
         if (wording := deltas.get("text")) is not None:
             name, new = excerpt(change.subject), quoted(str(wording.after), 110)
             yield Caption(f"{name} was reworded.", new, 38, change)
@@ -216,7 +219,7 @@ def _gaps(diff: StateDiff) -> Iterator[Caption]:
     for change in diff.of(ChangeGroup.MISSING):
         if change.subject not in blocks and change.kind in (ChangeKind.OPENED, ChangeKind.ADDED):
             opened.append(change)
-        elif change.subject not in blocks and change.kind in (ChangeKind.CLOSED, ChangeKind.REMOVED):
+        elif change.subject not in blocks and change.kind is ChangeKind.CLOSED:
             closed.append(change)
     if len(opened) == 1:
         question = _value(opened[0], "question")
@@ -268,7 +271,7 @@ def _todo(changes: Sequence[Change]) -> Iterator[Caption]:
             name = quoted(title, 60) if title else excerpt(change.subject)
             if change.kind is ChangeKind.CHANGED and status:
                 yield Caption(f"Todo {name} is {excerpt(status)} now.", "", 37, change)
-        elif (step := values.get("step")) is not None:
+        elif (step := values.get("step")) is not None and not step.tampered:
             back = isinstance(step.before, int) and isinstance(step.after, int) and step.after < step.before
             text = f"The work {'fell back to' if back else 'is at'} step {value_text(step.after)}."
             why = "Something that was done is open again." if back and step.after else ""
@@ -332,7 +335,7 @@ def _events(events: Sequence[Event]) -> Iterator[Caption]:
 
 
 def _is_reply(state: ContextState) -> bool:
-    """Whether this is a reply, which is not a whole state: blocks that it leaves out may be kept."""
+    """Whether this is a reply; without an outcome, blocks that it leaves out may be kept."""
     return state.written_by is Owner.MODEL
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ctxview.commands.arguments import add_reading_arguments, lens_from, open_only_source, revision_index
 from ctxview.formats import Source
+from ctxview.formats.interface import Replies
 from ctxview.formats.revisions import REVISION_HELP, previous_revision
 from ctxview.reports.console import UserError
 
@@ -53,7 +54,10 @@ def _sides(arguments: Namespace) -> tuple[tuple[Source, int], tuple[Source, int]
     source = open_only_source(arguments.before, arguments)
     if arguments.after is not None:
         other = open_only_source(arguments.after, arguments)
-        return (source, _named(source, first)), (other, _named(other, last))
+        number = _named(source, first)
+        if isinstance(other, Replies):
+            other = other.answering(source, number)
+        return (source, number), (other, _named(other, last))
     number = revision_index(source, last)
     if len(arguments.at) == 2:
         return (source, revision_index(source, first)), (source, number)

@@ -52,6 +52,7 @@ class Block(Struct, frozen=True, kw_only=True):
     age: int | None = None
     tags: tuple[str, ...] = ()
     tokens: int | None = None
+    """Tokens of the text as the model is shown it, where a format cuts long texts."""
     visible: bool | None = None
     reason: str | None = None
     """Why the block is hidden or cannot be read; for a shown block, by which way it is shown."""
@@ -144,6 +145,8 @@ class Todo(Struct, frozen=True):
     cursor: Cursor | None
     items: tuple[TodoItem, ...] = ()
     form: Form | None = None
+    cleared: bool = False
+    """Whether the source states that there is no cursor, instead of saying nothing about it."""
 
     @property
     def done(self) -> int | None:
@@ -316,6 +319,21 @@ class ContextState(Struct, frozen=True, kw_only=True):
     """The compactions that a format records."""
     written_by: Owner | None = None
     """The author of the whole source, where there is a single one: the model wrote a reply."""
+    shown_only: bool = False
+    """Whether this is a copy of what the model was shown: it does not say which hidden blocks exist."""
+    outcome: Sequence[ContextState] = ()
+    """For a reply whose received state is known: the state with all that the reply states, and the state
+    that the runtime keeps. Empty for everything that is a whole state itself."""
+
+    @property
+    def stated(self) -> ContextState:
+        """The whole state after this one, with the values that a runtime does not accept from a reply."""
+        return self.outcome[0] if self.outcome else self
+
+    @property
+    def kept(self) -> ContextState:
+        """The whole state after this one, as a runtime keeps it."""
+        return self.outcome[1] if self.outcome else self
 
     def blocks(self) -> Iterator[Block]:
         for tier in self.tiers:

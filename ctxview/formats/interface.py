@@ -236,6 +236,17 @@ class LastLook(Protocol):
         """Delete the stored facts, so that all changes since then are accepted. Raises `OSError`."""
 
 
+@runtime_checkable
+class Replies(Protocol):
+    """A source whose files may be replies, which change a state instead of holding one."""
+
+    def answering(self, source: Source, revision: int) -> Source:
+        """Return this source with replies that answer `revision` of `source`.
+
+        A reply whose own files say what it answers keeps that.
+        """
+
+
 class FormatMatch(Struct, frozen=True):
     """How well a format fits a path, from 1 (it could be anything) to 100, and why."""
 

@@ -32,7 +32,7 @@ from ctxview.reports.console import is_utf8, without_log_commands
 
 JsonObject = dict[str, JsonValue]
 
-_BLOCK = "id tier type text decay confidence quality round age tags tokens visible reason state origin"
+_BLOCK = "id tier type text decay confidence quality round age tags tokens visible rank reason state origin"
 _BUDGET = "target unit limit used reserved over segments limit_from partial note"
 JSON_NAMES: dict[type, list[str]] = {
     Tier: ["name", "blocks"],

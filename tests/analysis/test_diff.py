@@ -487,3 +487,27 @@ def test_the_order_of_blocks_in_the_file_changes_nothing(
     )
     assert kinds_of(diff(one, two)) == kinds_of(diff(one, shuffled))
     assert not [each for each in diff(two, shuffled).changes if each.group is not ChangeGroup.ORDER]
+
+
+def test_a_cleared_cursor_is_not_the_same_as_none() -> None:
+    absent, cleared = (state(todo=Todo("", 0, 0, None, cleared=each)) for each in (False, True))
+    (change,) = diff(absent, cleared).changes
+    assert (change.group, change.deltas[0].before, change.deltas[0].after) == (
+        ChangeGroup.CURSOR,
+        "not stated",
+        "cleared",
+    )
+    assert not diff(state(todo=Todo(None, None, None, None)), state())
+
+
+def test_a_block_that_the_model_renamed_is_one_block() -> None:
+    old, new = (block(name, form=fields(Owner.MODEL, id=name, decay=0.4)) for name in ("a", "b"))
+    (change,) = diff(state(old), state(new)).of(ChangeGroup.BLOCKS)
+    assert (change.kind, change.subject) == (ChangeKind.CHANGED, "b")
+    assert [(each.name, each.before, each.after) for each in change.deltas] == [("id", "a", "b")]
+
+
+def test_equal_texts_are_not_one_block_where_ids_are_not_the_models() -> None:
+    old, new = (block(name, form=fields(Owner.APPEND_ONLY, id=name)) for name in ("a", "b"))
+    kinds = [change.kind for change in diff(state(old), state(new)).of(ChangeGroup.BLOCKS)]
+    assert kinds == [ChangeKind.REMOVED, ChangeKind.ADDED]

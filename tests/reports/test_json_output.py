@@ -51,6 +51,7 @@ def test_a_block_has_the_documented_keys_and_its_origin() -> None:
         "tags",
         "tokens",
         "visible",
+        "rank",
         "reason",
         "state",
         "origin",

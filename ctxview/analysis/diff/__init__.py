@@ -6,6 +6,8 @@ spelling, file names, token estimators and an order of blocks that the model nev
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from ctxview.analysis.diff.blocks import block_changes, with_tampering
 from ctxview.analysis.diff.compaction import compaction_changes
 from ctxview.analysis.diff.model import (
@@ -53,9 +55,39 @@ _PARTS = (
 
 
 def diff(before: ContextState, after: ContextState) -> StateDiff:
-    """Return every change from `before` to `after`."""
-    changes = (change for part in _PARTS for change in part(before, after))
-    return StateDiff(_side(before), _side(after), tuple(with_tampering(changes, after)))
+    """Return every change from `before` to `after`.
+
+    Of a reply, the earlier state is what the runtime kept after it, and the later one leaves nothing out. Two
+    versions of one file, such as a file and its draft, are compared as they are.
+    """
+    is_draft = (before.source, before.revision) == (after.source, after.revision)
+    old, new = (before, after) if is_draft else (before.kept, after.stated)
+    if old.shown_only != new.shown_only:
+        old, new = (old, _as_shown(new, old)) if old.shown_only else (_as_shown(old, new), new)
+    changes = (change for part in _PARTS for change in part(old, new))
+    return StateDiff(_side(before), _side(after), tuple(with_tampering(changes, new)))
+
+
+def _as_shown(state: ContextState, copy: ContextState) -> ContextState:
+    """Reduce a whole state to the parts that a copy for the model can have."""
+    blocks = [block for block in state.blocks() if block.visible]
+    hidden = {block.id for block in state.blocks()} - {block.id for block in blocks}
+    names = {each.name for each in copy.form.fields if each.present} if copy.form is not None else set()
+    targets = {(each.target, each.unit) for each in copy.budgets}
+    fields = tuple(each for each in state.form.fields if each.name in names) if state.form else ()
+    return replace(
+        state,
+        tiers=tuple(
+            replace(tier, blocks=tuple(block for block in tier.blocks if block.visible))
+            for tier in state.tiers
+        ),
+        form=replace(state.form, fields=fields) if state.form is not None else None,
+        budgets=tuple(each for each in state.budgets if (each.target, each.unit) in targets),
+        refs=tuple(each for each in state.refs if not each.used_by or not hidden.issuperset(each.used_by)),
+        missing=tuple(
+            each for each in state.missing if not each.blocks or not hidden.issuperset(each.blocks)
+        ),
+    )
 
 
 def _side(state: ContextState) -> DiffSide:

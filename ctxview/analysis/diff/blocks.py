@@ -56,20 +56,21 @@ def _with_verdict(found: Delta, by_model: bool) -> Delta:
 
 
 def _pairs(before: list[Block], after: list[Block], *, by_text: bool) -> list[Pair]:
-    """Pair the blocks of both sides by tier and id, then by id; with `by_text` also by equal text.
+    """Pair the blocks of both sides by tier and id, then by id, then by text.
 
-    Different formats use different ids, so there the text decides.
+    Different formats use different ids, so there (`by_text`) the text alone decides. In one format the text
+    shows that the model renamed a block of the same tier and type.
     """
     pairs = paired(before, after, lambda block: (block.tier, block.id), _meaning)
     gone = [old for old, new in pairs if old and not new and old.id.strip()]
     come = [new for old, new in pairs if new and not old and new.id.strip()]
     moved = [(old, new) for old, new in paired(gone, come, lambda block: block.id, _meaning) if old and new]
     taken = {id(block) for pair in moved for block in pair}
-    if by_text:
-        left, right = ([block for block in side if id(block) not in taken] for side in (gone, come))
-        alike = paired(filter(_match_text, left), filter(_match_text, right), _match_text, _meaning)
-        moved += [(old, new) for old, new in alike if old and new]
-        taken = {id(block) for pair in moved for block in pair}
+    key = _match_text if by_text else _renaming_key
+    left, right = ([block for block in side if id(block) not in taken] for side in (gone, come))
+    alike = paired(filter(key, left), filter(key, right), key, _meaning)
+    moved += [(old, new) for old, new in alike if old and new]
+    taken = {id(block) for pair in moved for block in pair}
     stayed = [(old, new) for old, new in pairs if id(old) not in taken and id(new) not in taken]
     return stayed + moved
 
@@ -78,6 +79,13 @@ def _match_text(block: Block) -> str:
     """The text with single spaces; empty when it is too short to match blocks by."""
     words = " ".join(block.text.split())
     return words if len(words) >= _SHORTEST_MATCH else ""
+
+
+def _renaming_key(block: Block) -> tuple[str, str | None, str] | None:
+    """The values that a block keeps when the model renames it; None where ids are not the model's."""
+    if not block.text.strip() or _owner_in(block, "id") is not Owner.MODEL:
+        return None
+    return block.tier, block.type, block.text
 
 
 def _meaning(block: Block) -> str:

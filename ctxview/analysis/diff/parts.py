@@ -39,6 +39,8 @@ def cursor_changes(before: ContextState, after: ContextState) -> Iterator[Change
         yield Change(ChangeGroup.CURSOR, ChangeKind.REMOVED, "cursor", deltas=deltas)
     elif deltas:
         yield Change(ChangeGroup.CURSOR, ChangeKind.CHANGED, "cursor", deltas=deltas)
+    elif old is None and (stated := delta("cursor", _no_cursor(before), _no_cursor(after))) is not None:
+        yield Change(ChangeGroup.CURSOR, ChangeKind.CHANGED, "cursor", deltas=(stated,))
 
 
 def todo_changes(before: ContextState, after: ContextState) -> Iterator[Change]:
@@ -109,10 +111,12 @@ def ref_changes(before: ContextState, after: ContextState) -> Iterator[Change]:
 
 def gap_changes(before: ContextState, after: ContextState) -> Iterator[Change]:
     both = paired(before.missing, after.missing, lambda gap: gap.id, lambda gap: canonical(_gap_values(gap)))
+    left_blocks = {block.id for block in after.blocks()}
     for old, new in both:
         gap = new or old
         if gap is None:
             continue
+        gone = new is None and bool(gap.blocks) and left_blocks.isdisjoint(gap.blocks)
         left, right = _gap_values(old), _gap_values(new)
         deltas = _deltas(
             *((name, left.get(name), right.get(name)) for name in (*right, *(left if not right else ())))
@@ -120,7 +124,11 @@ def gap_changes(before: ContextState, after: ContextState) -> Iterator[Change]:
         if old and new and re.sub(r"[\d.,]+", "#", old.why) != re.sub(r"[\d.,]+", "#", new.why):
             deltas = (*deltas, Delta("why", old.why, new.why, "changed"))
         if deltas:
-            yield Change(ChangeGroup.MISSING, _gap_kind(old, new), gap.id, deltas=deltas, why=gap.why)
+            # Nothing closed a gap whose block is gone.
+            kind = ChangeKind.REMOVED if gone else _gap_kind(old, new)
+            was = f"was {gap.why}" if kind is ChangeKind.CLOSED and new is None else gap.why
+            why = "its block is gone" if gone else was
+            yield Change(ChangeGroup.MISSING, kind, gap.id, deltas=deltas, why=why)
 
 
 def _deltas(*values: tuple[str, JsonValue, JsonValue]) -> tuple[Delta, ...]:
@@ -129,6 +137,10 @@ def _deltas(*values: tuple[str, JsonValue, JsonValue]) -> tuple[Delta, ...]:
 
 def _cursor(state: ContextState) -> Cursor | None:
     return state.todo.cursor if state.todo else None
+
+
+def _no_cursor(state: ContextState) -> str:
+    return "cleared" if state.todo is not None and state.todo.cleared else "not stated"
 
 
 def _item_key(item: TodoItem) -> str:

@@ -9,6 +9,7 @@ from ctxview.core.origin import JsonValue
 from ctxview.files.reading import LIMIT
 from ctxview.formats.interface import FormatMatch, Source
 from ctxview.formats.peek import Peek
+from ctxview.formats.snapshot.separator import near_misses
 
 NAME = "snapshot"
 STORE_FILES = frozenset(("memory.db", "memory-queue.wal", "todo.db"))
@@ -22,7 +23,6 @@ MOST_FILES_PEEKED = 60
 
 _SEPARATOR = b"<<<CONTEXT>>>"
 _PAYLOAD = re.compile(rb"<<<CONTEXT>>>[\s`\w]{0,40}[{\[]")
-_NEAR_MISS = re.compile(rb"<{2,4} ?context ?>{2,4}[\s`\w]{0,40}\{", re.IGNORECASE)
 _TAGGED = re.compile(rb"<context>\s{0,40}(?:\{|version\b|runtime:)")
 _BROKEN = (re.compile(rb'"memory"\s*:\s*\{'), re.compile(rb'"(?:version|runtime|projectionDebug)"\s*:'))
 _REPLY_NAME = re.compile(r"reply|response|answer|emitted", re.IGNORECASE)
@@ -88,7 +88,7 @@ def recognise_bytes(peek: Peek) -> tuple[int, str] | None:
         return LIKELY - 10, "broken or very long JSON with memory and version or runtime"
     if _TAGGED.search(data):
         return LIKELY - 5, "a text with a context tag"
-    if _NEAR_MISS.search(data):
+    if any(near.before_json and near.brackets > 2 for near in near_misses(data)):
         return PERHAPS, "a text with a misspelled separator"
     return (PERHAPS, "a text with the separator") if _SEPARATOR in data else None
 

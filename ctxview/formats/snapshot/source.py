@@ -16,20 +16,22 @@ from msgspec.structs import replace
 
 from ctxview.core.findings import Finding, worst_first
 from ctxview.core.origin import Origin
-from ctxview.formats.interface import AS_ON_DISK, Lens, Reading, Revision
+from ctxview.formats.interface import AS_ON_DISK, Lens, Reading, Revision, Source
 from ctxview.formats.kit.file_rules import report_partly_read, report_unreadable
 from ctxview.formats.kit.file_source import MOST_FILES, FileSource, Memo
 from ctxview.formats.snapshot.format import log_folder
 from ctxview.formats.snapshot.model import AgentStore, Snapshot, SnapshotRole, text
+from ctxview.formats.snapshot.order import FileTurn, order_files
 from ctxview.formats.snapshot.parser import SnapshotFile, SnapshotFileKind, parse_cached
 from ctxview.formats.snapshot.profile import PROFILES, Profile, load_profile
 from ctxview.formats.snapshot.rules import check_file
-from ctxview.formats.snapshot.source_files import FileTurn, Loaded, LoadedFile, load_files, order_files
+from ctxview.formats.snapshot.source_files import Loaded, LoadedFile, load_files
 
 if TYPE_CHECKING:
     from ctxview.core.edits import WritePolicy
     from ctxview.core.state import Event
     from ctxview.formats.snapshot.agent_store import StoreReading
+    from ctxview.formats.snapshot.runtime.outcome import ReplyOutcome
     from ctxview.formats.snapshot.state.timeline import RoundFacts
 
 
@@ -46,6 +48,9 @@ class SnapshotSource(FileSource[SnapshotFile]):
     def __init__(self, path: Path, loaded: Loaded, store_folder: Path | None = None) -> None:
         super().__init__(path, loaded)
         self._store_folder = store_folder
+        self._given: Snapshot | None = None
+        """What replies answer whose files do not say so."""
+        self._outcomes: Memo[ReplyOutcome | None] = Memo(MOST_READINGS)
         self._readings: Memo[Reading] = Memo(MOST_READINGS)
         self._all_findings: Memo[tuple[Finding, ...]] = Memo()
         self._timelines: Memo[tuple[Event, ...]] = Memo()
@@ -54,7 +59,10 @@ class SnapshotSource(FileSource[SnapshotFile]):
         """By content: a draft is checked when it is shown, before it is saved, and again as a file."""
         files = loaded.files
         opened = [file.found for file in files]
-        turns = [FileTurn(file.path, found.snapshot) for file, found in zip(files, opened, strict=True)]
+        turns = [
+            FileTurn(file.path, found.snapshot, found.kind is SnapshotFileKind.REPLY, _saved_at(found))
+            for file, found in zip(files, opened, strict=True)
+        ]
         order = order_files(turns)
         self._placed, self._is_history = order.placed, order.is_history
         self._files = [files[placed.index] for placed in self._placed]
@@ -71,7 +79,10 @@ class SnapshotSource(FileSource[SnapshotFile]):
             folder = self._store_folder or self._path
             return (Revision("memory store", "store", folder / "memory.db"),)
         opened = zip(self._files, self._opened, strict=True)
-        plain = [_revision(file, found, by_round=self._is_history) for file, found in opened]
+        plain = [
+            _revision(file, found, self.received_for(place), by_round=self._is_history)
+            for place, (file, found) in enumerate(opened)
+        ]
         uses = Counter(revision.label for revision in plain)
         named = [
             replace(each, label=f"{each.label} ({each.file.name})") if uses[each.label] > 1 else each
@@ -79,10 +90,28 @@ class SnapshotSource(FileSource[SnapshotFile]):
         ]
         return tuple(
             replace(
-                each, follows=named[of].label if of is not None else None, independent=not self._is_history
+                each,
+                follows=named[of].label if of is not None else None,
+                # The file before it may be a reply, which is not a state to continue.
+                independent=not self._is_history
+                or (place > 0 and of is None and self._opened[place].snapshot is not None),
             )
-            for each, of in zip(named, self._before, strict=True)
+            for place, (each, of) in enumerate(zip(named, self._before, strict=True))
         )
+
+    def received_for(self, revision: int) -> Snapshot | None:
+        """Return the snapshot that a reply answers; None for other files and when it is not known."""
+        answers = self._placed[revision].answers
+        if answers is not None:
+            return self._stored_in(self._opened[answers])
+        return self._given if self._opened[revision].kind is SnapshotFileKind.REPLY else None
+
+    def answering(self, source: Source, revision: int) -> SnapshotSource:
+        if not isinstance(source, SnapshotSource) or not source._files:
+            return self
+        new = SnapshotSource(self._path, self._loaded, self._store_folder)
+        new._given = source._stored_in(source._opened[revision])
+        return new
 
     def policy(self, file: str) -> WritePolicy | None:
         """Return None for derived views, prompts, the store, and unreadable files."""
@@ -140,7 +169,7 @@ class SnapshotSource(FileSource[SnapshotFile]):
             return Reading(state, tuple(self._store_findings(profile)))
         file = self._file(revision, lens, data)
         timeline = self._timelines.once(
-            profile.name, lambda: build_timeline(list(self._round_facts()), profile)
+            profile.name, lambda: build_timeline(list(self._round_facts(profile)), profile)
         )
         options = SnapshotStateOptions(
             title=self.title,
@@ -149,8 +178,9 @@ class SnapshotSource(FileSource[SnapshotFile]):
             profile=profile,
             counter=lens.counter,
             store=self._store if self._store_folder is not None else None,
-            limited_by=self._received(revision) or self._stored_before(revision),
+            limited_by=self.received_for(revision) or self._stored_before(revision),
             timeline=timeline,
+            received=self.received_for(revision),
         )
         state = build_state(file, options)
         if not self._is_history:
@@ -196,7 +226,7 @@ class SnapshotSource(FileSource[SnapshotFile]):
         mode = file.reply.enabled if file.reply is not None else None
         content = (file.file, file.data, profile.name, mode)
         yield from self._findings_by_content.once(content, lambda: tuple(check_file(file, profile)))
-        received = self._received(revision)
+        received = self.received_for(revision)
         if received is not None and file.snapshot is not None and file.error is None:
             yield from rules.check_exchange(received, file.snapshot, profile)
         following = self._stored_in(file)
@@ -205,11 +235,6 @@ class SnapshotSource(FileSource[SnapshotFile]):
             yield from rules.check_succession(previous, following, profile)
         if self._has_store_findings(revision):
             yield from self._store_findings(profile)
-
-    def _received(self, revision: int) -> Snapshot | None:
-        """Return the snapshot that the reply of a revision answers."""
-        answers = self._placed[revision].answers
-        return self._stored_in(self._opened[answers]) if answers is not None else None
 
     def _stored_before(self, revision: int) -> Snapshot | None:
         """Return the stored snapshot before a revision."""
@@ -265,13 +290,25 @@ class SnapshotSource(FileSource[SnapshotFile]):
                 return place
         return None
 
-    def _round_facts(self) -> Iterator[RoundFacts]:
+    def _outcome(self, revision: int, profile: Profile) -> ReplyOutcome | None:
+        """Return what the runtime makes of a reply on disk; None when it is not known what it answers."""
+        from ctxview.formats.snapshot.runtime.outcome import outcome_of
+
+        received, file = self.received_for(revision), self._opened[revision]
+        if received is None:
+            return None
+        accepted = file.snapshot if file.error is None else None
+        key = (revision, profile.name)
+        return self._outcomes.once(key, lambda: outcome_of(received, accepted, profile))
+
+    def _round_facts(self, profile: Profile) -> Iterator[RoundFacts]:
         from ctxview.formats.snapshot.state.timeline import RoundFacts
 
-        for revision, file, before in zip(self.revisions, self._opened, self._before, strict=True):
-            snapshot = file.snapshot
+        for place, (revision, before) in enumerate(zip(self.revisions, self._before, strict=True)):
+            file, outcome = self._opened[place], self._outcome(place, profile)
+            snapshot = outcome.kept if outcome is not None and file.snapshot is not None else file.snapshot
             compared = self._opened[before].snapshot if before is not None else None
-            origin = snapshot.origin() if snapshot is not None else Origin(file.file, start=0)
+            origin = file.snapshot.origin() if file.snapshot is not None else Origin(file.file, start=0)
             yield RoundFacts(revision.label, revision.kind, origin, snapshot, compared)
 
     @cached_property
@@ -280,8 +317,15 @@ class SnapshotSource(FileSource[SnapshotFile]):
         return [each.follows if each.answers is None else each.answers for each in self._placed]
 
 
-def _revision(file: LoadedFile, found: SnapshotFile, *, by_round: bool) -> Revision:
-    snapshot = found.snapshot
+def _saved_at(file: SnapshotFile) -> str:
+    return (text(file.log.value.get("saved_at")) if file.log is not None else None) or ""
+
+
+def _revision(
+    file: LoadedFile, found: SnapshotFile, received: Snapshot | None, *, by_round: bool
+) -> Revision:
+    # The clock that a reply states is not evidence.
+    snapshot = received if received is not None and found.snapshot is not None else found.snapshot
     current = snapshot.round if snapshot is not None else None
     time = text(snapshot.runtime.get("datetime")) if snapshot is not None else None
     kind = "unreadable" if file.problem is not None else found.kind.value

@@ -1,7 +1,8 @@
 """Reads the TOON text between the `<context>` tags of a prompt, as far as it can be parsed.
 
-Covers what the reference runtime writes: indented objects, lists, inline and tabular arrays. A line that
-cannot be parsed becomes a problem with its place; nothing is guessed, and TOON is never written.
+Covers what the reference runtime writes with `@toon-format/toon` 2.1: indented objects, lists on one line,
+lists of elements after hyphens, and tables. A line that cannot be parsed becomes a problem with its place.
+Nothing is guessed.
 """
 
 from __future__ import annotations
@@ -58,12 +59,19 @@ class _Line(Struct):
     end: int
 
 
+_QUOTED = r'"(?:[^"\\]|\\.)*"'
 _MEMBER = re.compile(
-    r'(?P<key>"(?:[^"\\]|\\.)*"|[^\s:\[\]{}",][^:\[\]{}"]*)'
-    r"(?:\[#?(?P<count>\d{1,9})(?P<delimiter>[|\t])?\](?:\{(?P<fields>[^}]*)\})?)?:(?: (?P<rest>.*))?$"
+    rf"(?P<key>{_QUOTED}|[^\s:\[\]{{}}\",][^:\[\]{{}}\"]*)?"
+    r"(?:\[#?(?P<count>[0-9]{1,9})(?P<delimiter>[|\t])?\]"
+    rf"(?:\{{(?P<fields>(?:{_QUOTED}|[^}}\"])*)\}})?)?"
+    r":(?: (?P<rest>.*))?",
+    re.DOTALL,
 )
-_INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,14})")
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
+"""`key: value`, `key[2]: a,b`, `key[2]{a,b}:` or the same without a key, which then is empty."""
+_TEXT = re.compile(_QUOTED, re.DOTALL)
+_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_WORDS: dict[str, JsonValue] = {"true": True, "false": False, "null": None}
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
 
 
@@ -81,27 +89,23 @@ class _Reader:
             if line.indent > indent or depth > DEEPEST_OBJECT:
                 self._skip("is indented, but no line above opens an object")
                 continue
-            member = _MEMBER.match(line.text)
+            member = _member(line.text)
             if member is None:
                 self._skip("is not `key: value`")
                 continue
             self._at += 1
-            key = str(_primitive(member["key"])) if member["key"].startswith('"') else member["key"].strip()
+            key = _key(member["key"] or "")
             place = join(pointer, key)
             found[key] = self._member_value(member, line, place, depth)
             self.spans[place] = (line.start, self._lines[self._at - 1].end)
         return found
 
     def _member_value(self, member: re.Match[str], line: _Line, pointer: str, depth: int) -> JsonValue:
-        rest = (member["rest"] or "").strip()
+        rest = (member["rest"] or "").strip(" ")
         if member["count"] is not None:
-            items = self._items(member, rest, line, pointer, depth)
-            if len(items) != int(member["count"]):
-                problem = f"{member['count']} elements are announced, {len(items)} could be read"
-                self.problems.append((line.start, problem))
-            return items
+            return self._items(member, rest, line, pointer, depth)
         if rest:
-            return _primitive(rest)
+            return self._primitive(rest, line)
         below = self._peek()
         if below is None or below.indent <= line.indent:
             return {}
@@ -110,36 +114,63 @@ class _Reader:
     def _items(
         self, member: re.Match[str], rest: str, line: _Line, pointer: str, depth: int
     ) -> list[JsonValue]:
+        """Read the elements of a list: on its own line, as the rows of a table, or one after each hyphen."""
         delimiter = member["delimiter"] or ","
-        if rest:
-            return [_primitive(cell) for cell in _cells(rest, delimiter)]
-        fields = _cells(member["fields"], delimiter) if member["fields"] is not None else None
+        heads = member["fields"]
+        names = [_key(cell) for cell in _cells(heads, delimiter)] if heads is not None else None
         items: list[JsonValue] = []
-        while (below := self._peek()) is not None and below.indent > line.indent:
+        if rest:
+            items += (self._primitive(cell, line) for cell in _cells(rest, delimiter))
+        while not rest and (below := self._peek()) is not None and below.indent > line.indent:
             place = join(pointer, len(items))
-            if fields is not None:
+            if names is not None:
                 self._at += 1
-                row = [_primitive(cell) for cell in _cells(below.text, delimiter)]
-                items.append({str(_primitive(name)): cell for name, cell in zip(fields, row, strict=False)})
+                items.append(self._row(names, below, delimiter))
             elif below.text == "-" or below.text.startswith("- "):
                 items.append(self._list_item(below, place, depth))
             else:
                 self._skip("is not an element of the list above")
                 continue
             self.spans[place] = (below.start, self._lines[self._at - 1].end)
+        if len(items) != int(member["count"]):
+            problem = f"{member['count']} elements are announced, {len(items)} could be read"
+            self.problems.append((line.start, problem))
         return items
 
+    def _row(self, names: list[str], line: _Line, delimiter: str) -> dict[str, JsonValue]:
+        cells = [self._primitive(cell, line) for cell in _cells(line.text, delimiter)]
+        if len(cells) != len(names):
+            self.problems.append((line.start, f"the row has {len(cells)} cells, its head {len(names)}"))
+        return dict(zip(names, cells, strict=False))
+
     def _list_item(self, line: _Line, pointer: str, depth: int) -> JsonValue:
-        text = line.text[1:].strip()
-        if not text:
+        text = line.text[1:].strip(" ")
+        member = _member(text) if text else None
+        if member is None:
             self._at += 1
-            return {}
-        if _MEMBER.match(text) is None:
+            return self._primitive(text, line) if text else {}
+        if member["key"] is None and member["fields"] is None:
+            # A list in a list. A table is never one: without a key it is a member under the empty key.
+            if depth > DEEPEST_OBJECT:
+                self._skip("is in too many lists")
+                return []
             self._at += 1
-            return _primitive(text)
+            return self._items(member, (member["rest"] or "").strip(" "), line, pointer, depth + 1)
         # The first member is on the line of the hyphen, the others are two columns further right.
         self._lines[self._at] = _Line(line.indent + 2, text, line.start, line.end)
         return self.read_object(line.indent + 2, pointer, depth + 1)
+
+    def _primitive(self, text: str, line: _Line) -> JsonValue:
+        if text.startswith('"'):
+            if _TEXT.fullmatch(text):
+                return _unescaped(text)
+            self.problems.append((line.start, "a text in quotes does not end with its quote"))
+            return text
+        if text in _WORDS:
+            return _WORDS[text]
+        if _INTEGER.fullmatch(text):
+            return int(text)
+        return float(text) if _NUMBER.fullmatch(text) else text
 
     def _peek(self) -> _Line | None:
         return self._lines[self._at] if self._at < len(self._lines) else None
@@ -150,18 +181,41 @@ class _Reader:
 
 
 def _lines(data: bytes, start: int, end: int) -> list[_Line]:
+    """Split at newlines only: every other character, such as U+0085, may be part of a text."""
     found = []
     for raw in data[start:end].split(b"\n"):
-        text = raw.decode("utf-8", "replace").rstrip()
-        bare = text.lstrip(" ")
+        whole = raw.removesuffix(b"\r").rstrip(b" ")
+        bare = whole.lstrip(b" ")
         if bare:
-            indent = len(text) - len(bare)
-            found.append(_Line(indent, bare, start + indent, start + len(raw.rstrip())))
+            indent = len(whole) - len(bare)
+            found.append(_Line(indent, _decoded(bare), start + indent, start + len(whole)))
         start += len(raw) + 1
     margin = min((line.indent for line in found), default=0)
     for line in found:
         line.indent -= margin
     return found
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        # Saved messages may have half a pair, where a content was cut.
+        return data.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return data.decode("utf-8", "replace")
+
+
+def _member(text: str) -> re.Match[str] | None:
+    member = _MEMBER.fullmatch(text)
+    return member if member is not None and (member["key"] or member["count"]) else None
+
+
+def _key(text: str) -> str:
+    """Return a key or the head of a column; `null` and `true` are keys like any other."""
+    return _unescaped(text) if text.startswith('"') else text.strip(" ")
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[0]), text[1:-1])
 
 
 def _cells(text: str, delimiter: str) -> list[str]:
@@ -173,17 +227,7 @@ def _cells(text: str, delimiter: str) -> list[str]:
         elif char == '"':
             quoted = not quoted
         elif char == delimiter and not quoted:
-            cells.append(text[begin:position].strip())
+            cells.append(text[begin:position].strip(" "))
             begin = position + 1
         position += 1
-    return [*cells, text[begin:].strip()]
-
-
-def _primitive(text: str) -> JsonValue:
-    if len(text) >= 2 and text[0] == text[-1] == '"':
-        return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[0]), text[1:-1])
-    if text in ("true", "false", "null"):
-        return {"true": True, "false": False, "null": None}[text]
-    if _INTEGER.fullmatch(text):
-        return int(text)
-    return float(text) if _NUMBER.fullmatch(text) else text
+    return [*cells, text[begin:].strip(" ")]

@@ -70,7 +70,9 @@ def shape_version(snapshot: Snapshot) -> str:
         return "3.0"
     if "todo" in snapshot.value:
         return "2.4"
-    if "workspace" in snapshot.runtime or any("confidence" in block.members for block in snapshot.blocks):
+    # Some files of 2.1 and 2.2 have a workspace; only the version they declare distinguishes them from 2.3.
+    has_workspace = "workspace" in snapshot.runtime and declared_version(snapshot) not in ("2.1", "2.2")
+    if has_workspace or any("confidence" in block.members for block in snapshot.blocks):
         return "2.3"
     return "2.1" if "runtime" in snapshot.value else "1.2"
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ctxview.analysis.tokens import ESTIMATES
+from ctxview.formats import Lens, open_source
 from ctxview.formats.snapshot.model import SnapshotRole
 from ctxview.formats.snapshot.parser import SnapshotFile, SnapshotFileKind, parse_file
 from ctxview.formats.snapshot.state import may_be_written
@@ -184,3 +188,35 @@ def test_no_damage_to_a_reply_makes_the_parser_raise(data: st.DataObject) -> Non
         end = data.draw(st.integers(start, min(len(whole), start + 20)))
         whole[start:end] = data.draw(st.binary(max_size=4))
     read_bytes(bytes(whole))
+
+
+@pytest.mark.parametrize(
+    "separator",
+    [
+        "&lt;&lt;&lt;CONTEXT&gt;&gt;&gt;",
+        "&#60;&#60;&#60;CONTEXT&#62;&#62;&#62;",
+        "＜＜＜CONTEXT＞＞＞",
+        "<<<ＣＯＮＴＥＸＴ>>>",
+        r"\<\<\<CONTEXT\>\>\>",
+        r"\<\<`<CONTEXT>`{=html}\>\>",
+        "<<CONTEXT>>",
+        "<<< context >>>",
+    ],
+)
+def test_a_reply_with_a_misspelled_separator_is_recognised(tmp_path: Path, separator: str) -> None:
+    file = tmp_path / "answer.txt"
+    file.write_text(f'Done.\n{separator}\n{{"version": 3, "memory": {{}}}}', "utf-8")
+    source = open_source(file)
+    assert source.format == "snapshot"
+    found = {each.rule: each.origin for each in source.findings(Lens(ESTIMATES["bytes/4"]))}
+    assert (found["SNP007"].line, found["SNP007"].column) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["See [context] {x}", "The <<<CONTEXT>> separator", "<context> is a tag", "A {{context}} is filled in"],
+)
+def test_other_texts_about_contexts_are_not_replies(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text(text)
+    assert open_source(file).format == "raw"

@@ -405,3 +405,28 @@ def test_deep_nesting_and_extreme_numbers_are_read() -> None:
     data = to_bytes(snapshot_value(core=[block("a", decay=0.2)])).replace(b'"round": 1}', b'"round": 1e400}')
     shown = state_of(data[:-1] + b', "deep": ' + deep + b"}")
     assert shown.counts.blocks == 1
+
+
+def test_an_unused_payload_is_a_gap() -> None:
+    store = AgentStore(".agent", database="memory.db", entries=(), payloads={"t-left": "unused"})
+    gaps = [(gap.id, gap.status, gap.severity) for gap in state(snapshot_value(), store).missing]
+    assert gaps == [("t-left", "orphan", "info")]
+
+
+@pytest.mark.parametrize(("decay", "confidence", "quality"), [(-3, 7, 1.0), (9, -1, 0.0), (0.5, 0.5, 0.5)])
+def test_quality_is_that_of_clamped_figures(decay: float, confidence: float, quality: float) -> None:
+    value = snapshot_value(core=[block("a", decay=decay, confidence=confidence)])
+    assert found(state(value), "a").quality == quality
+
+
+def test_the_prompt_has_only_the_beginning_of_a_long_content() -> None:
+    value = snapshot_value(core=[block("a", content="  " + "word " * 1000)])
+    shown = COUNTER.count(("word " * 1000)[:512])
+    assert found(state(value), "a").tokens == shown
+    core = budget(state(value), "snapshot in the prompt").segments[0]
+    assert (core.name, core.used) == ("core", shown)
+
+
+def test_the_content_of_an_injected_copy_is_counted_as_recorded() -> None:
+    value = {"modelContext": snapshot_value(core=[block("a", content="word " * 200)]), "meta": {}}
+    assert found(state(value), "a").tokens == COUNTER.count("word " * 200)

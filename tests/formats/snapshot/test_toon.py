@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from ctxview.formats.snapshot.parser import SnapshotFileKind, parse_file
 from ctxview.formats.snapshot.toon import ToonDocument
 from tests.formats.snapshot.builders import to_bytes
@@ -96,3 +105,210 @@ def test_very_deep_indentation_is_a_problem_and_not_an_error() -> None:
     deep = "\n".join(" " * (2 * level) + "a:" for level in range(500))
     document = read_toon(f"<context>\nversion: 3\n{deep}\n</context>")
     assert document.problems
+
+
+# -- what the runtime writes ---------------------------------------------------------------------------
+
+
+class Toon:
+    """Writes a value as `@toon-format/toon` 2.1.0 does without options."""
+
+    def __init__(self, value: dict[str, Any]) -> None:
+        self.text = "\n".join(self._members(value, 0))
+
+    def _members(self, value: dict[str, Any], indent: int) -> Iterator[str]:
+        for key, item in value.items():
+            yield from self._member(key, item, indent, first=False)
+
+    def _member(self, key: str, item: Any, indent: int, *, first: bool) -> Iterator[str]:
+        margin, name = " " * indent, self._key(key)
+        if isinstance(item, dict):
+            yield f"{margin}{name}:"
+            yield from self._members(item, indent + 2)
+        elif not isinstance(item, list):
+            yield f"{margin}{name}: {self._primitive(item)}"
+        elif self._is_table(item):
+            heads = ",".join(map(self._key, item[0]))
+            yield f"{margin}{name if key else ''}[{len(item)}]{{{heads}}}:"
+            for row in item:
+                yield f"{margin}  {','.join(self._primitive(row[head]) for head in item[0])}"
+        else:
+            yield from self._list(name if key or first else "", item, indent)
+
+    def _list(self, name: str, items: list[Any], indent: int) -> Iterator[str]:
+        margin, head = " " * indent, f"{name}[{len(items)}]:"
+        if all(not isinstance(item, dict | list) for item in items):
+            cells = ",".join(map(self._primitive, items))
+            yield f"{margin}{head} {cells}".rstrip(" ") if not items else f"{margin}{head} {cells}"
+            return
+        yield f"{margin}{head}"
+        for item in items:
+            yield from self._element(item, indent + 2)
+
+    def _element(self, item: Any, indent: int) -> Iterator[str]:
+        margin = " " * indent
+        if isinstance(item, dict) and item:
+            (key, value), *others = item.items()
+            head, *rest = self._member(key, value, indent + 2, first=True)
+            yield f"{margin}- {head.lstrip(' ')}"
+            yield from rest
+            yield from self._members(dict(others), indent + 2)
+        elif isinstance(item, dict):
+            yield f"{margin}-"
+        elif isinstance(item, list):
+            head, *rest = self._list("", item, indent)
+            yield f"{margin}- {head.lstrip(' ')}"
+            yield from rest
+        else:
+            yield f"{margin}- {self._primitive(item)}"
+
+    def _is_table(self, items: list[Any]) -> bool:
+        rows = [item for item in items if isinstance(item, dict)]
+        return (
+            len(rows) == len(items) > 0
+            and bool(rows[0])
+            and all(row.keys() == rows[0].keys() for row in rows)
+            and not any(isinstance(cell, dict | list) for row in rows for cell in row.values())
+        )
+
+    def _key(self, key: str) -> str:
+        return key if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.]*", key) else self._quoted(key)
+
+    def _primitive(self, value: Any) -> str:
+        if value is None or isinstance(value, bool):
+            return {None: "null", True: "true", False: "false"}[value]
+        if isinstance(value, str):
+            return self._quoted(value) if self._needs_quotes(value) else value
+        return str(value)
+
+    def _needs_quotes(self, text: str) -> bool:
+        blank = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
+            map(chr, range(0x2000, 0x200B))
+        )
+        number = re.fullmatch(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?", text)
+        return (
+            text in ("", "true", "false", "null")
+            or text != text.strip(blank)
+            or number is not None
+            or any(sign in text for sign in ':"\\[]{},\n\r\t')
+            or text.startswith("-")
+        )
+
+    def _quoted(self, text: str) -> str:
+        for sign, escape in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
+            text = text.replace(sign, escape)
+        return f'"{text}"'
+
+
+KEYS = st.sampled_from(
+    ["a", "b_1", "null", "true", "", "with-dash", "a b", "k[0]", "x}y", 'q"', "键"]
+) | st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
+WORDS = st.sampled_from(
+    ["", "-", "- x", "05", "1e5", "true", "null", "a: b", "a,b", "[2]: a", "\x85x\x85", "\u2028"]
+)
+TEXTS = WORDS | st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**14), 10**14) | TEXTS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=16,
+)
+
+
+@given(st.dictionaries(KEYS, VALUES, max_size=5))
+def test_what_the_runtime_writes_is_read_back_without_a_problem(value: dict[str, Any]) -> None:
+    data = Toon(value).text.encode()
+    document = ToonDocument(data, 0, len(data))
+    assert document.value == value
+    assert document.problems == ()
+
+
+EXAMPLE = """version: "3.0"
+memory:
+  core[1]:
+    - id: s1
+      tags[3]: "true","05","-x"
+      content: "-0.40"
+      empty:
+      none[0]:
+      mixed[4]:
+        - 1
+        - null
+        - k[0]:
+        - [2]:
+          - a
+          - [0]:
+      rows[2]{b,a}:
+        1e-7,1e+21
+        0.3,0
+      "with-dash": a|b
+      [1]: 1
+  working[0]:
+active_task: null"""
+
+
+def test_the_worked_example_of_the_runtime_is_read_back() -> None:
+    data = EXAMPLE.encode()
+    value = {
+        "version": "3.0",
+        "memory": {
+            "core": [
+                {
+                    "id": "s1",
+                    "tags": ["true", "05", "-x"],
+                    "content": "-0.40",
+                    "empty": {},
+                    "none": [],
+                    "mixed": [1, None, {"k": []}, ["a", []]],
+                    "rows": [{"b": 1e-7, "a": 1e21}, {"b": 0.3, "a": 0}],
+                    "with-dash": "a|b",
+                    "": [1],
+                }
+            ],
+            "working": [],
+        },
+        "active_task": None,
+    }
+    document = ToonDocument(data, 0, len(data))
+    assert (document.value, document.problems) == (value, ())
+
+
+def test_a_list_in_a_list_is_not_a_text() -> None:
+    assert read_toon("<context>\nversion: 3\na[1]:\n  - [3]: a,b,c\n</context>").value == {
+        "version": 3,
+        "a": [["a", "b", "c"]],
+    }
+
+
+def test_a_table_after_a_hyphen_is_under_the_empty_key() -> None:
+    text = "<context>\nversion: 3\na[1]:\n  - [2]{x}:\n      1\n      2\n    y: 3\n</context>"
+    assert read_toon(text).value == {"version": 3, "a": [{"": [{"x": 1}, {"x": 2}], "y": 3}]}
+
+
+def test_the_heads_of_a_table_are_texts() -> None:
+    document = read_toon('<context>\nversion: 3\na[1]{null,true,"x}y"}:\n  1,2,3\n</context>')
+    assert document.value == {"version": 3, "a": [{"null": 1, "true": 2, "x}y": 3}]}
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ('a: "open', "a text in quotes does not end with its quote"),
+        ('a: "one" two', "a text in quotes does not end with its quote"),
+        ("a[1]{x,y}:\n  1,2,3", "the row has 3 cells, its head 2"),
+        (": 1", "the line is not `key: value`"),
+    ],
+)
+def test_a_text_that_the_runtime_cannot_have_written_is_a_problem(line: str, reason: str) -> None:
+    assert reason in [why for _, why in read_toon(f"<context>\nversion: 3\n{line}\n</context>").problems]
+
+
+def test_large_numbers_are_doubles() -> None:
+    value = read_toon("<context>\nversion: 3\na: 12345678901234567000\n</context>").value
+    assert isinstance(value, dict)
+    assert isinstance(value["a"], float)
+    assert math.isclose(value["a"], 12345678901234567890.0, rel_tol=0)
+
+
+def test_lists_in_lists_have_a_limit() -> None:
+    deep = "\n".join(" " * (2 * level) + "- [1]:" for level in range(1, 500))
+    assert read_toon(f"<context>\nversion: 3\na[1]:\n{deep}\n</context>").problems

@@ -78,3 +78,16 @@ def test_each_version_adds_to_the_one_before() -> None:
     assert "confidence" in LAYOUTS["2.3"].block_fields
     assert LAYOUTS["2.4"].has_todo
     assert LAYOUTS["2.4"].tiers == ("core", "working", "ephemeral")
+
+
+@pytest.mark.parametrize("version", ["2.1", "2.2", 2.2])
+def test_a_workspace_does_not_make_2_2_a_2_3(version: object) -> None:
+    value = {**V2_1, "version": version, "runtime": {**V2_1["runtime"], "workspace": "/w/"}}  # type: ignore[dict-item]
+    found = snapshot_of(value)
+    assert layout_of(found).version == str(version)
+    assert disagreement(found) is None
+
+
+def test_confidence_makes_a_2_2_a_2_3() -> None:
+    found = snapshot_of({**V2_1, "version": "2.2", "memory": {"core": [block("a")]}})
+    assert layout_of(found).version == "2.3"

@@ -17,6 +17,7 @@ from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.rules.lookups import tier_blocks
 from ctxview.formats.snapshot.runtime.javascript import trim
 from ctxview.formats.snapshot.runtime.normalisation import normalise, why_invalid
+from ctxview.formats.snapshot.runtime.projection import past_retention
 
 
 @rule("SNP043", name="tier-wiped", severity=Severity.ERROR, effect=Effect.WIPED)
@@ -69,7 +70,13 @@ def block_omitted(received: Snapshot, emitted: Snapshot, profile: Profile) -> It
     wiped = {tier for tier, _ in _wiped(received, emitted, profile)}
     for tier in TIERS:
         sent = {trim(block.id or "") for block in emitted.tier(tier)}
-        kept = [block for block in received.tier(tier) if trim(block.id or "") not in sent]
+        kept = [
+            block
+            for block in received.tier(tier)
+            if (normal := normalise(block.value, tier, received.round, profile)) is not None
+            and normal.id not in sent
+            and past_retention(normal, profile.tier(tier), received.round) is None
+        ]
         if kept and tier not in wiped:
             names = listed(block.name for block in kept)
             verb = "stays" if len(kept) == 1 else "stay"

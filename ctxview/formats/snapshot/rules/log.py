@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterator
 
-from ctxview.analysis.wording import counted, excerpt, listed, quoted
+from ctxview.analysis.wording import counted, excerpt, json_excerpt, listed, quoted
 from ctxview.core.findings import Hit, Severity, rule
 from ctxview.core.origin import JsonValue
 from ctxview.files.strict_json.values import all_values, same_value
@@ -248,6 +248,9 @@ def _difference(wanted: list[StoredBlock], injected: Snapshot, tier: str) -> str
     if wanted_ids != found_ids:
         return f"the order should be {listed(wanted_ids, 6)}"
     for block, normal in zip(found, wanted, strict=True):
-        if not same_value(block.members.get("content"), normal.content):
-            return f"the content of {excerpt(normal.id)} should be {quoted(normal.content)}"
+        for name, value in normal.value.items():
+            if not same_value(block.members.get(name), value):
+                return f"the {excerpt(name)} of {excerpt(normal.id)} should be {json_excerpt(value)}"
+        if more := [name for name in block.members if name not in normal.value]:
+            return f"{excerpt(normal.id)} should not have {listed(more)}"
     return None

@@ -5,7 +5,6 @@ The examples are whole replies. `payload` has the rules about the JSON after the
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ctxview.analysis.wording import quoted
@@ -15,6 +14,7 @@ from ctxview.formats.snapshot.model import SEPARATOR, Reply
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.rules.payload import MARKER, PayloadFault, diagnose, is_json, origin_in
 from ctxview.formats.snapshot.runtime.javascript import trim
+from ctxview.formats.snapshot.separator import near_misses
 
 
 @rule("SNP001", name="separator-presence", severity=Severity.ERROR, effect=Effect.IGNORED)
@@ -120,14 +120,13 @@ def near_miss_separator(reply: Reply, profile: Profile) -> Iterator[Hit]:
     """
     if not reply.enabled or reply.payload_start is not None or reply.document is not None:
         return
-    near = [found for found in _NEAR_MISS.finditer(reply.data) if _is_meant(found)]
+    near = near_misses(reply.data)
     if not near:
         return
-    leading = [found for found in near if found["brace"]]
-    found = (leading or near)[-1]
-    written = found["marker"].decode("utf-8", "replace")
-    origin = origin_in(reply, found.start("marker"), found.end("marker"))
-    leak = "; the JSON after it is shown to the user" if found["brace"] else ""
+    found = ([each for each in near if each.before_json] or near)[-1]
+    written = reply.data[found.start : found.end].decode("utf-8", "replace")
+    origin = origin_in(reply, found.start, found.end)
+    leak = "; the JSON after it is shown to the user" if found.before_json else ""
     yield Hit(origin, f"{quoted(written)} is not {SEPARATOR}{leak}")
 
 
@@ -153,28 +152,3 @@ def no_prose(reply: Reply, profile: Profile) -> Iterator[Hit]:
         yield Hit(
             origin_in(reply, 0, reply.prose_end), f"there is no text before {SEPARATOR}: the answer is empty"
         )
-
-
-def _either(*signs: str) -> str:
-    return "(?:" + "|".join(re.escape(sign) for sign in signs) + ")"
-
-
-_OPEN = _either("<", r"\<", "&lt;", "＜", "〈", "《", "‹", "«", "⟨", "≪", "[")
-_CLOSE = _either(">", r"\>", "&gt;", "＞", "〉", "》", "›", "»", "⟩", "≫", "]")
-_GAP = r"(?:[ \t`*_]|" + _either("\u00a0", "\u200b", "\u200c", "\u200d", "\u2060", "\ufeff") + "){0,3}"
-_MARKER = (
-    rf"(?P<open>(?:{_OPEN}{_GAP}){{1,6}}){_GAP.join('CONTEXT')}"
-    rf"(?P<close>(?:{_GAP}(?:\{{=html\}})?{_CLOSE}){{1,6}})"
-)
-_NEAR_MISS = re.compile(
-    rf"(?P<marker>{_MARKER})[ \t\r\n`*_]{{0,20}}(?:json[ \t\r\n]{{1,4}})?(?P<brace>\{{)?".encode(),
-    re.IGNORECASE,
-)
-
-
-def _is_meant(found: re.Match[bytes]) -> bool:
-    """Whether a near miss is meant as the separator; with one bracket on each side only if JSON follows."""
-    brackets = len(re.findall(_OPEN.encode(), found["open"])) + len(
-        re.findall(_CLOSE.encode(), found["close"])
-    )
-    return brackets > 2 or found["brace"] is not None

@@ -12,13 +12,14 @@ from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.formats.snapshot.model import Snapshot, SnapshotRole, integer, number, text
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.rules.lookups import as_object
+from ctxview.formats.snapshot.versions import task_of
 
 CHECKPOINT_FIELDS = ("task_id", "task_type", "saved_at", "retries", "attempts", "working_memory")
 
 
 @rule("SNP032", name="task-records-disagree", severity=Severity.WARNING)
 def task_records_disagree(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
-    """The records of the current task contradict each other.
+    """The task is not a text, or the records of the current task contradict each other.
 
     ## Why
     While a task runs, `active_task` and `active_task_meta` are written together, every attempt is one more
@@ -33,6 +34,11 @@ def task_records_disagree(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]
     ## Source
     Records of the runtime; the protocol document names only `active_task`.
     """
+    written = task_of(snapshot)
+    if written is not None and text(written) is None:
+        name = "active_task" if "active_task" in snapshot.value else "task"
+        message = f"{name} is {json_excerpt(written)}, not a text or null"
+        yield Hit(snapshot.origin(name), message)
     if "active_task_meta" not in snapshot.value:
         return
     meta = snapshot.section("active_task_meta")

@@ -65,14 +65,14 @@ class _TierMerge:
         self._received, self._emitted = received, emitted
         self._tier, self._profile = tier, profile
         self._round = received.round
+        self._answered: set[str] = set()
         self.changes: list[MergeChange] = []
         old = received.tier(tier)
         memory = emitted.section("memory")
         sent = isinstance(memory.get(tier), list)
         merged = self._merged(old, emitted.tier(tier)) if sent else [block.value for block in old]
-        if not sent:
-            self._note_kept(old, ())
         stored = compact(merged, tier, self._round, profile)
+        self._note_kept(old, {block.id for block in stored.kept})
         self._note_compaction(merged, stored)
         self.values: JsonValue = [block.value for block in stored.kept]
 
@@ -81,13 +81,13 @@ class _TierMerge:
         if not incoming:
             self._note_wiped(old, sent)
             return []
+        self._answered = {block.id for _, block in incoming}
         by_id = {block.id or block.pointer: block.value for block in old}
         for origin, block in incoming:
             before = by_id.get(block.id)
             after = {**before, **block.value} if isinstance(before, dict) else block.value
             by_id[block.id] = after
             self._note_block(block, before, after, origin)
-        self._note_kept(old, {block.id for _, block in incoming})
         return list(by_id.values())
 
     def _incoming(self, sent: Sequence[MemoryBlock]) -> list[tuple[Origin, StoredBlock]]:
@@ -179,9 +179,10 @@ class _TierMerge:
                     {key: after[key]},
                 )
 
-    def _note_kept(self, old: Sequence[MemoryBlock], answered: set[str] | tuple[()]) -> None:
+    def _note_kept(self, old: Sequence[MemoryBlock], stored: set[str]) -> None:
         for block in old:
-            if block.id not in answered:
+            name = trim(block.id or "")
+            if name in stored and name not in self._answered:
                 origin = self._received.origin_of(block.pointer)
                 message = f"{block.name} is not in the reply and is kept"
                 self._note(MergeEffect.KEPT, block.name, message, origin, block.value, block.value)

@@ -90,8 +90,8 @@ _cache: dict[tuple[int, str, int | None, int], tuple[JsonValue, Profile, StoredB
 
 
 def quality(decay: float, confidence: float) -> float:
-    """Return half of (1 - decay) plus half of confidence."""
-    return 0.5 * (1 - decay) + 0.5 * confidence
+    """Return half of (1 - decay) plus half of confidence, both clamped as the runtime clamps them."""
+    return 0.5 * (1 - _clamp(decay)) + 0.5 * _clamp(confidence)
 
 
 def normalise(value: JsonValue, tier: str, current_round: int | None, profile: Profile) -> StoredBlock | None:

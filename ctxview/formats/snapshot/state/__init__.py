@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from ctxview.analysis.tokens import TokenCounter
 from ctxview.core.fields import Owner
+from ctxview.core.lazy import LazySequence
 from ctxview.core.origin import Origin
 from ctxview.core.state import Block, ContextState, Cursor, Event, Tier, Todo, TodoItem
 from ctxview.formats.kit.state_parts import count_blocks
@@ -36,13 +37,39 @@ class SnapshotStateOptions(Struct, frozen=True):
     limited_by: Snapshot | None = None
     """The snapshot whose token limit holds when the file states none."""
     timeline: tuple[Event, ...] = ()
+    received: Snapshot | None = None
+    """The snapshot that a reply answers, where it is known."""
 
 
 def build_state(file: SnapshotFile, options: SnapshotStateOptions) -> ContextState:
     """Build the state of one file; parts that cannot be read are among the gaps."""
+    state = _build(file, options) if file.snapshot is not None else _without_snapshot(file, options)
+    if options.received is None:
+        return state
+    return replace(state, outcome=LazySequence(lambda: _outcome_states(file, options)))
+
+
+def _outcome_states(file: SnapshotFile, options: SnapshotStateOptions) -> tuple[ContextState, ContextState]:
+    """Build the two whole states of `ContextState.outcome`."""
+    from ctxview.formats.snapshot.runtime.outcome import outcome_of
+
+    assert options.received is not None
+    emitted = file.snapshot if file.error is None else None
+    outcome = outcome_of(options.received, emitted, options.profile)
+    kept = _build(replace(file, reply=None, salvaged=None, snapshot=outcome.kept), options)
+    # A forged round must not age the blocks: only the fields themselves are as the reply states them.
+    stated = replace(
+        kept,
+        form=snapshot_form(outcome.stated, writable=False),
+        todo=_todo(outcome.stated, options.store, options.profile, writable=False),
+        written_by=Owner.MODEL,
+    )
+    return stated, kept
+
+
+def _build(file: SnapshotFile, options: SnapshotStateOptions) -> ContextState:
     snapshot, profile, counter = file.snapshot, options.profile, options.counter
-    if snapshot is None:
-        return _without_snapshot(file, options)
+    assert snapshot is not None
     writable = may_be_written(file)
     visibility = block_visibility(file, snapshot, profile)
     injected = file.log.injected if file.log is not None else None
@@ -64,6 +91,7 @@ def build_state(file: SnapshotFile, options: SnapshotStateOptions) -> ContextSta
         text=_prose(file),
         extra=_extra(file, snapshot, profile),
         written_by=Owner.MODEL if snapshot.role is SnapshotRole.EMITTED else None,
+        shown_only=snapshot.role is SnapshotRole.INJECTED,
     )
 
 
@@ -129,6 +157,7 @@ def _todo(snapshot: Snapshot, store: AgentStore | None, profile: Profile, writab
         cursor=_cursor(snapshot),
         items=items,
         form=cursor_form(snapshot, profile, writable),
+        cleared="cursor" in todo and todo["cursor"] is None,
     )
 
 

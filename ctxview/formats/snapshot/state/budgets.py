@@ -19,6 +19,7 @@ from ctxview.core.origin import JsonValue
 from ctxview.core.state import Budget, Segment, Tier
 from ctxview.formats.snapshot.model import TIERS, Snapshot, SnapshotRole, integer
 from ctxview.formats.snapshot.profile import BudgetPolicy, Profile
+from ctxview.formats.snapshot.state.tiers import prompt_text
 
 ORDINARY_LENGTH = 10_000
 NOT_HERE = "not in this file"
@@ -37,7 +38,7 @@ def build_budgets(
 
     `limited_by` is a snapshot whose limit holds if this one states none: the one that a reply answers.
     """
-    segments = _segments(snapshot, tiers, counter)
+    segments = _segments(snapshot, tiers, profile, counter)
     shown = Budget(
         target="snapshot in the prompt",
         unit="tokens",
@@ -47,7 +48,7 @@ def build_budgets(
         segments=segments,
         cut=sum(block.tokens or 0 for tier in tiers for block in tier.blocks if block.visible is False),
     )
-    recorded = tuple(_recorded(snapshot, tiers, profile.budget))
+    recorded = tuple(_recorded(snapshot, tiers, profile))
     return (
         *(recorded or [_limited(shown, snapshot, profile, limited_by)]),
         *([shown] if recorded else []),
@@ -82,11 +83,14 @@ def _limited(shown: Budget, snapshot: Snapshot, profile: Profile, limited_by: Sn
     return replace(shown, limit=policy.input_budget, reserved=reserved, limit_from=limit_from, partial=True)
 
 
-def _segments(snapshot: Snapshot, tiers: Sequence[Tier], counter: TokenCounter) -> tuple[Segment, ...]:
+def _segments(
+    snapshot: Snapshot, tiers: Sequence[Tier], profile: Profile, counter: TokenCounter
+) -> tuple[Segment, ...]:
     """The parts of the snapshot that the model is shown, counted by `counter`."""
     texts = []
     for tier in tiers:
-        shown = [block.text for block in tier.blocks if block.visible]
+        visible = (block.text for block in tier.blocks if block.visible)
+        shown = [prompt_text(text, snapshot.role, profile) for text in visible]
         exact = all(_is_exact(counter, text) for text in shown)
         texts.append(Segment(tier.name, sum(map(counter.count, shown)), exact=exact, estimator=counter.name))
     estimate = f"{counter.name} of the JSON"
@@ -123,8 +127,9 @@ def _is_exact(counter: TokenCounter, text: str) -> bool:
     return counter.exact and (ordinary or counter.measure(text).exact)
 
 
-def _recorded(snapshot: Snapshot, tiers: Sequence[Tier], policy: BudgetPolicy) -> Iterator[Budget]:
+def _recorded(snapshot: Snapshot, tiers: Sequence[Tier], profile: Profile) -> Iterator[Budget]:
     """The whole input that the runtime compared with its limit; the rest of it is not in this file."""
+    policy = profile.budget
     figures = snapshot.runtime.get("budget")
     used = integer(figures.get("estimated_input_tokens")) if isinstance(figures, dict) else None
     if not isinstance(figures, dict) or used is None:
@@ -133,7 +138,8 @@ def _recorded(snapshot: Snapshot, tiers: Sequence[Tier], policy: BudgetPolicy) -
     segments: tuple[Segment, ...] = (Segment("whole input", used, exact=False, estimator=name),)
     if policy.units_per_token is not None:
         # Counted as the runtime counts, so that the parts and the whole can be compared.
-        parts = _segments(snapshot, tiers, Estimate(name, lambda text: _estimate(text, policy)))
+        counter = Estimate(name, lambda text: _estimate(text, policy))
+        parts = _segments(snapshot, tiers, profile, counter)
         rest = used - sum(part.used for part in parts)
         if rest >= 0:
             segments = (*parts, Segment(NOT_HERE, rest, exact=False, estimator=name))

@@ -71,6 +71,10 @@ def lost_references(refs: Sequence[Ref]) -> Iterator[Gap]:
             why = f"{ref.target} does not exist"
             question = "what the reference stands for"
             yield make_gap(ref.id, question, Severity.ERROR, "dangling", why, ref.origin, ref.used_by)
+        elif ref.status is RefStatus.ORPHAN:
+            why = "nothing refers to this payload, so it is never recalled"
+            question = "which block this text belongs to"
+            yield make_gap(ref.id, question, Severity.INFO, "orphan", why, ref.origin)
         elif ref.status is RefStatus.UNKNOWN:
             why = "there is no memory.db to look it up in"
             question = "what the reference stands for"

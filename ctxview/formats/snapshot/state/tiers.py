@@ -16,7 +16,7 @@ from ctxview.formats.snapshot.forms import BlockForms, new_block_form
 from ctxview.formats.snapshot.model import TIERS, MemoryBlock, Snapshot, SnapshotRole
 from ctxview.formats.snapshot.parser import SnapshotFile, SnapshotFileKind
 from ctxview.formats.snapshot.profile import Profile
-from ctxview.formats.snapshot.runtime.javascript import finite_number
+from ctxview.formats.snapshot.runtime.javascript import cut, finite_number, trim
 from ctxview.formats.snapshot.runtime.normalisation import normalise, quality
 from ctxview.formats.snapshot.runtime.projection import Projection, project
 from ctxview.formats.snapshot.versions import layout_of
@@ -108,10 +108,10 @@ def build_tiers(
     memory = snapshot.section("memory")
     known = [tier for tier in TIERS if tier in memory or tier in layout_of(snapshot).tiers]
     names = [*known, *(name for name in memory if name not in TIERS)]
-    stored = _Blocks(snapshot, BlockForms(snapshot, profile, writable), counter)
+    stored = _Blocks(snapshot, BlockForms(snapshot, profile, writable), profile, counter)
     blocks = [stored.block(block, visibility.reach.get(block.pointer)) for block in snapshot.blocks]
     if injected is not None:
-        derived = _Blocks(injected, BlockForms(injected, profile, writable=False), counter)
+        derived = _Blocks(injected, BlockForms(injected, profile, writable=False), profile, counter)
         blocks += [derived.block(block, ONLY_INJECTED) for block in visibility.only_injected]
     return tuple(
         Tier(
@@ -122,6 +122,11 @@ def build_tiers(
         )
         for name, policy in ((name, profile.tier(name)) for name in names)
     )
+
+
+def prompt_text(content: str, role: SnapshotRole, profile: Profile) -> str:
+    """Return a content as the prompt has it: trimmed and cut, unless it is the model's copy already."""
+    return content if role is SnapshotRole.INJECTED else cut(trim(content), profile.limits.content)
 
 
 def _json_text(value: JsonValue) -> str:
@@ -138,6 +143,7 @@ class _Blocks(Struct, frozen=True):
 
     snapshot: Snapshot
     forms: BlockForms
+    profile: Profile
     counter: TokenCounter
 
     def block(self, block: MemoryBlock, visibility: BlockVisibility | None) -> Block:
@@ -156,7 +162,7 @@ class _Blocks(Struct, frozen=True):
             round=born,
             age=now - born if now is not None and born is not None else None,
             tags=block.tags,
-            tokens=self.counter.count(text),
+            tokens=self.counter.count(prompt_text(text, self.snapshot.role, self.profile)),
             visible=visibility.visible,
             reason=visibility.reason,
             state=_state(block),

@@ -10,13 +10,17 @@ from ctxview.core.origin import Origin
 from ctxview.core.state import Event
 from ctxview.files.strict_json.values import same_value
 from ctxview.formats.snapshot.model import Snapshot, SnapshotRole, text
+from ctxview.formats.snapshot.parser import SnapshotFileKind
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.runtime.projection import project
 from ctxview.formats.snapshot.versions import task_of
 
 
 class RoundFacts(Struct, frozen=True):
-    """The inputs of one event: label, kind, origin, snapshot, and the snapshot to compare with."""
+    """The inputs of one event: label, kind, origin, snapshot, and the snapshot to compare with.
+
+    The snapshot of a reply is the whole one that the runtime keeps after it.
+    """
 
     label: str
     kind: str
@@ -43,7 +47,7 @@ def _event(index: int, facts: RoundFacts, profile: Profile) -> Event:
         parts += _task_changes(facts.before, snapshot)
         parts += _cursor_changes(facts.before, snapshot)
     hidden = sum(1 for _ in project(snapshot, profile).hidden())
-    if hidden and snapshot.role is SnapshotRole.STORED:
+    if hidden and snapshot.role is SnapshotRole.STORED and facts.kind != SnapshotFileKind.REPLY:
         parts.append(f"{hidden} hidden")
     return Event(" · ".join(parts), kind, time, index, facts.origin)
 
@@ -53,8 +57,7 @@ def _block_changes(before: Snapshot, snapshot: Snapshot) -> Iterator[str]:
     new = {(block.tier, block.id): block.value for block in snapshot.blocks if block.id}
     added = len(new.keys() - old.keys())
     changed = sum(key in old and not same_value(old[key], value) for key, value in new.items())
-    # A reply may leave blocks out; they are not removed by that.
-    gone = len(old.keys() - new.keys()) if snapshot.role is not SnapshotRole.EMITTED else 0
+    gone = len(old.keys() - new.keys())
     if added:
         yield f"{added} added"
     if changed:
@@ -64,16 +67,12 @@ def _block_changes(before: Snapshot, snapshot: Snapshot) -> Iterator[str]:
 
 
 def _task_changes(before: Snapshot, snapshot: Snapshot) -> Iterator[str]:
-    if snapshot.role is SnapshotRole.EMITTED and "active_task" not in snapshot.value:
-        return
     old, new = task_of(before), task_of(snapshot)
     if not same_value(old, new):
         yield "task ended" if new is None else "task changed" if old is not None else "task started"
 
 
 def _cursor_changes(before: Snapshot, snapshot: Snapshot) -> Iterator[str]:
-    if snapshot.role is SnapshotRole.EMITTED and "cursor" not in snapshot.todo:
-        return
     old, new = before.todo.get("cursor"), snapshot.todo.get("cursor")
     if same_value(old, new):
         return

@@ -140,3 +140,19 @@ def test_the_compact_size_is_that_of_json_stringify(value, size: int):
 )
 def test_the_compact_size_is_what_node_writes(text: str, size: int):
     assert compact_size(parse(text.encode()).value) == size
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("decay", 0.3), ("confidence", 0.99), ("tags", ["other"]), ("round", 0), ("more", 1)]
+)
+def test_any_field_of_the_injected_copy_that_differs_is_found(name: str, value: object):
+    envelope = full_log_value(snapshot_value(core=[block("a")]))
+    envelope["injectedContext"]["memory"]["core"][0][name] = value
+    (finding,) = of_log(39, log_of(envelope))
+    assert name in finding.message
+
+
+def test_another_spelling_of_a_number_in_the_injected_copy_is_no_difference():
+    envelope = full_log_value(snapshot_value(core=[block("a", decay=0.10, confidence=1)]))
+    envelope["injectedContext"]["memory"]["core"][0]["confidence"] = 1.0
+    assert of_log(39, log_of(envelope)) == []

@@ -107,3 +107,19 @@ def test_over_the_budget_without_being_exhausted_is_an_error():
 def test_an_unknown_stage_is_mentioned():
     (finding,) = of_value(35, budget(degrade_stage="panic"))
     assert finding.severity is Severity.INFO
+
+
+@pytest.mark.parametrize("task", [7, True, ["write"], {"text": "write"}])
+def test_a_task_that_is_not_a_text_is_a_warning(task):
+    value = changed(active_task=task)
+    value.pop("active_task_meta", None)
+    (finding,) = of_value(32, value)
+    assert finding.severity is Severity.WARNING
+    assert finding.origin.pointer == "/active_task"
+
+
+@pytest.mark.parametrize("task", ["write", "", None])
+def test_a_text_or_null_is_a_task(task):
+    value = changed(active_task=task)
+    value.pop("active_task_meta", None)
+    assert of_value(32, value) == []

@@ -252,3 +252,19 @@ def test_the_inputs_are_not_changed() -> None:
     before = repr(received.value)
     merge(received, snapshot_of(patch(core=[block("a", decay=0.2)]), SnapshotRole.EMITTED), load_profile())
     assert repr(received.value) == before
+
+
+@pytest.mark.parametrize("reply", [patch(), patch(ephemeral=[block("new", round=50)])])
+def test_a_deleted_or_dropped_block_is_not_called_kept(reply: Json) -> None:
+    received = snapshot_value(
+        round=50, ephemeral=[block("old"), block("fresh", round=49), block("bad", content="")]
+    )
+    result = merged(received, reply)
+    assert names(result, MergeEffect.KEPT) == ["fresh"]
+    assert names(result, MergeEffect.DELETED) == ["old"]
+    assert names(result, MergeEffect.DROPPED) == ["ephemeral"]
+
+
+def test_a_block_whose_copy_in_the_reply_is_invalid_is_kept() -> None:
+    result = merged(snapshot_value(core=[block("a")]), patch(core=[block("a", content=""), block("b")]))
+    assert names(result, MergeEffect.KEPT) == ["a"]
