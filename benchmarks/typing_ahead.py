@@ -1,7 +1,7 @@
 """Count the texts that go wrong when a whole prompt or form arrives in one write, as over a slow connection.
 
-Each repetition searches, filters and tries a budget, then edits a block, applies the form and saves it. The proof
-is on the screen for the prompts and in the file for the form.
+Each repetition searches, filters and tries a budget, then edits a block, applies the form and saves it. The
+proof is on the screen for the prompts and in the file for the form.
 """
 
 from __future__ import annotations

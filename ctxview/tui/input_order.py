@@ -32,8 +32,8 @@ class OrderedInput(App[None]):
     """Takes the next key, paste or click when everything that the last key caused is handled.
 
     The toolkit posts a key to the focused widget, from where it goes from parent to parent until the app runs
-    its action. Of keys that arrive together, all would go to the widget that has the focus at first, and a key
-    with priority would overtake the characters before it.
+    its action. Of keys that arrive together, all would go to the widget that has the focus at first, and a
+    key with priority would overtake the characters before it.
     """
 
     def __init__(self) -> None:
