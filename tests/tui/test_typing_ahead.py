@@ -82,3 +82,9 @@ async def test_keys_are_taken_although_an_edit_hangs(file: Path, monkeypatch: py
         await drive.wait_until(lambda: drive.selected == second, "the cursor moves")
         goes_on.set()
         await drive.settle()
+
+
+async def test_an_empty_search_keeps_the_one_before() -> None:
+    async with driving(night()) as drive:
+        await drive.press_quickly(*"/lamp two", "enter", "/", "enter")
+        assert drive.inspector.model.hits.needle == "lamp two"
