@@ -20,7 +20,7 @@ from benchmarks.figures import Figure, at_most, run
 from benchmarks.snapshots import small_snapshot
 from tests.pty_session import PtySession
 
-LIMIT = 20.0
+LIMIT = 60.0
 """Seconds after which a text counts as wrong."""
 ENTER, TAB, APPLY = "\r", "\t", "\x13"
 CLEAR, CUT = "\x15", "\x0b"

@@ -15,7 +15,7 @@ from textual.screen import Screen
 
 DIALOGUE = "dialogue"
 """The worker group of jobs that ask a person for something."""
-LONGEST_WAIT = 5.0
+LONGEST_WAIT = 10.0
 """Seconds after which a key is taken although an earlier one is not handled: the keyboard never locks up."""
 LOOK_AGAIN = 0.005
 
