@@ -7,6 +7,7 @@ proof is on the screen for the prompts and in the file for the form.
 from __future__ import annotations
 
 import json
+import re
 import sys
 import tempfile
 import time
@@ -57,6 +58,8 @@ def type_ahead(folder: Path, times: int, env: Mapping[str, str] | None = None) -
                 failed = _type(screen, file, number)
         if failed is not None:
             wrong[failed] += 1
+            seen = re.sub(r"\x1b[\[\]()][0-9;?]*[a-zA-Z]?", " ", screen.output.decode(errors="replace"))
+            print(f"{number}: {failed}: {' '.join(seen.split())[-3000:]}", file=sys.stderr, flush=True)
     return wrong
 
 
