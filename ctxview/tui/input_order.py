@@ -15,8 +15,10 @@ from textual.screen import Screen
 
 DIALOGUE = "dialogue"
 """The worker group of jobs that ask a person for something."""
-LONGEST_WAIT = 5.0
-"""Seconds after which a key is taken although an earlier one is not handled: the keyboard never locks up."""
+LONGEST_WAIT = 30.0
+"""Seconds after which a key is taken although an earlier one is not handled: a disk may hang."""
+AT_ONCE = "ctrl+q"
+"""The key that quits and never waits."""
 LOOK_AGAIN = 0.005
 
 
@@ -49,7 +51,8 @@ class OrderedInput(App[None]):
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.InputEvent | events.Paste) and not event.is_forwarded:
-            if self._feeder is not None and event is not self._next:
+            waits = not isinstance(event, events.Key) or event.key != AT_ONCE
+            if self._feeder is not None and event is not self._next and waits:
                 self._typed.append(event)
                 return
             if isinstance(event, events.Key | events.Paste):

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from ctxview.files.cache import NumberCache, content_key
+from tests.running import LIMIT
 
 NUMBERS = {content_key("test", b"%d" % number): array("I", [number]) for number in range(2000)}
 
@@ -146,5 +147,5 @@ for start in range(0, 2000, 100):
 """
     running = [subprocess.Popen([sys.executable, "-c", program, str(tmp_path)]) for _ in range(3)]
 
-    assert [process.wait() for process in running] == [0, 0, 0]
+    assert [process.wait(LIMIT) for process in running] == [0, 0, 0]
     assert NumberCache(tmp_path).get(NUMBERS) == NUMBERS

@@ -6,8 +6,8 @@ import errno
 import fcntl
 import json
 import os
-import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +16,7 @@ import pytest
 
 from ctxview.files import system_calls, undo_copies
 from ctxview.files.save import SaveConflict, SavedFile, SaveRefused, save
+from tests.running import LIMIT, Program
 
 OLD, NEW = b'{"a": 1}\n', b'{"a": 2}\n'
 
@@ -562,8 +563,10 @@ def test_no_write_of_a_renaming_agent_is_ever_lost(file: Path) -> None:
     """
     succeeded: set[str] = set()
     conflicts = 0
-    with subprocess.Popen([sys.executable, "-c", AGENT, file.parent], stdout=subprocess.PIPE) as agent:
-        while len(succeeded) + conflicts < 150:
+    end = time.monotonic() + LIMIT
+    with Program([sys.executable, "-c", AGENT, file.parent]) as agent:
+        while len(succeeded) + conflicts < 150 or not (succeeded and conflicts):
+            assert time.monotonic() < end, f"waited for both: {len(succeeded)} saves, {conflicts} conflicts"
             found = file.read_bytes()
             if not found.startswith(b"agent") or found.endswith(b"+"):
                 continue
@@ -573,10 +576,8 @@ def test_no_write_of_a_renaming_agent_is_ever_lost(file: Path) -> None:
             except SaveConflict:
                 conflicts += 1
         file.with_name("stop").touch()
-        replaced = json.loads(agent.communicate()[0])
+        replaced = json.loads(agent.finish().out)
 
     for number, content in enumerate(replaced):
         if content in succeeded:
             assert content == f"agent {number - 1}+"
-    assert succeeded
-    assert conflicts

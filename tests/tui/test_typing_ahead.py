@@ -82,3 +82,20 @@ async def test_keys_are_taken_although_an_edit_hangs(file: Path, monkeypatch: py
         await drive.wait_until(lambda: drive.selected == second, "the cursor moves")
         goes_on.set()
         await drive.settle()
+
+
+async def test_ctrl_q_quits_although_an_edit_hangs(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    goes_on = Event()
+    monkeypatch.setattr(DraftSet, "open", lambda *_: goes_on.wait(LIMIT) and None)
+    async with driving(open_source(file)) as drive:
+        drive.app.post_message(events.Key("e", "e"))
+        drive.app.post_message(events.Key("j", "j"))
+        drive.app.post_message(events.Key("ctrl+q", None))
+        await drive.wait_until(lambda: drive.app.return_code == 0, "the program ends")
+        goes_on.set()
+
+
+async def test_an_empty_search_keeps_the_one_before() -> None:
+    async with driving(night()) as drive:
+        await drive.press_quickly(*"/lamp two", "enter", "/", "enter")
+        assert drive.inspector.model.hits.needle == "lamp two"

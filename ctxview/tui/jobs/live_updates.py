@@ -40,6 +40,8 @@ FADES_AFTER = 2.0
 REST = 4
 """The rest after a reread, as a multiple of its duration: keys come first."""
 LEAST_REST = 0.05
+LAG = 1.0
+"""Seconds for which a change may be known and not shown before the header says so."""
 BUSY = ("reading…", "counting…")
 FEWEST_WATCHED = 4
 """Files of each source that are watched at least, even if thousands of sources are open."""
@@ -58,7 +60,11 @@ class LiveUpdates:
         self._begun = time()
         self._since: dict[int, float] = {}
         self._pending: dict[int, list[FileChange]] = {}
+        self._unshown: dict[int, float] = {}
+        """When the oldest change of each source was seen that no reread includes yet."""
         self._running: int | None = None
+        self._running_for: float | None = None
+        """When the oldest change was seen that the running reread includes."""
         self._not_before = 0.0
         self._waiting: Timer | None = None
         self._fading: Timer | None = None
@@ -131,6 +137,8 @@ class LiveUpdates:
             return "○ gone", "bad"
         if _held_back(source):
             return "◐ being written, the last good state is shown", "warn"
+        if self._is_behind:
+            return "◐ catching up", "warn"
         return "● " + (self.recent.text or ("following" if self._screen.history.following else "live")), "ok"
 
     # -- changes -------------------------------------------------------------------------------------------
@@ -141,7 +149,12 @@ class LiveUpdates:
                 self._take_growth(change)
             case FilesChanged():
                 self._pending.setdefault(change.source, []).extend(change.changes)
+                if change.source not in self._unshown:
+                    self._unshown[change.source] = monotonic()
+                    if self._automatic:
+                        self._screen.set_timer(LAG, self._screen.refresh_bars)
                 self.start_next()
+                self._screen.refresh_bars()
             case FolderChanged():
                 if self._opener is not None:
                     known = {source.path for source in self._screen.model.sources}
@@ -248,7 +261,7 @@ class LiveUpdates:
 
     def failed(self) -> None:
         """Forget a reread that raised an error; the next change starts another one."""
-        self._running = None
+        self._running = self._running_for = None
 
     def fade(self) -> None:
         """Remove the marks of changes on disk."""
@@ -264,6 +277,14 @@ class LiveUpdates:
         self._screen.refresh_bars()
 
     # -- helpers -------------------------------------------------------------------------------------------
+
+    @property
+    def _is_behind(self) -> bool:
+        """Whether a change of the selected source has waited too long to be shown."""
+        front = self._screen.model.key.source
+        first = self._running_for if self._running == front else None
+        first = self._unshown.get(front) if first is None else first
+        return first is not None and monotonic() - first >= LAG
 
     @property
     def is_reading(self) -> bool:
@@ -285,7 +306,7 @@ class LiveUpdates:
             key is not None and screen.background_work.is_done(key),
             screen.drafts.draft_bytes(number),
         )
-        self._running = number
+        self._running, self._running_for = number, self._unshown.pop(number, None)
         self._reread_changes = self._pending.pop(number)
         self._run(REREAD, partial(self._run_reread, job))
 
@@ -295,7 +316,7 @@ class LiveUpdates:
         reread(job, self._options, screen.priority, screen.post_message, cancel_check())
 
     def _end_reread(self, number: int, since: float | None) -> Sequence[FileChange]:
-        self._running = None
+        self._running = self._running_for = None
         if since is not None:
             self._since[number] = since
         changes, self._reread_changes = self._reread_changes, []

@@ -47,7 +47,6 @@ class DraftSet:
         self._options = options
         self._model = model
         self._drafts: dict[tuple[int, str], FileDraft] = {}
-        self._on_disk: dict[tuple[int, str], bytes | None] = {}
         model.has_own_draft = self._begun_at
 
     def open(self, source: Source, key: ReadingKey, file: str) -> FileDraft:
@@ -55,7 +54,7 @@ class DraftSet:
         if (why := read_only_reason(source, key.revision)) is not None:
             raise EditRefused(why)
         file_draft = self._drafts.get((key.source, file))
-        if file_draft is None:
+        if file_draft is None or file_draft.is_outdated:
             file_draft = FileDraft(source, key, file, self._options)
         elif file_draft.editor != key.editor:
             file_draft.change_editor(key.editor)
@@ -77,22 +76,17 @@ class DraftSet:
             file_draft = self._drafts.get((source, file))
             if file_draft is None:
                 continue
-            self._on_disk[source, file] = data
-            if (
-                not file_draft.draft.dirty
-                and not file_draft.being_edited
-                and data not in (None, file_draft.draft.data)
-            ):
+            file_draft.on_disk = data
+            if file_draft.is_outdated:
                 del self._drafts[source, file]
 
     def changed_on_disk(self, key: ReadingKey) -> list[str]:
         """The names of the files of a revision that changed on disk and have unsaved changes."""
-        names: list[str] = []
-        for draft in (each.draft for each in self.of(key)):
-            place = (key.source, str(draft.file))
-            if draft.dirty and place in self._on_disk and self._on_disk[place] != draft.original:
-                names.append(draft.file.name)
-        return names
+        return [
+            each.draft.file.name
+            for each in self.of(key)
+            if each.draft.dirty and each.on_disk != each.draft.original
+        ]
 
     def change_editor(self, key: ReadingKey) -> None:
         """Edit in another name from now on; saved changes can no longer be undone."""
@@ -125,11 +119,11 @@ class DraftSet:
         )
 
     def overlay(self, source: int) -> dict[str, bytes]:
-        """The bytes of every draft of a source, also of saved ones, since the source caches what it read."""
+        """The bytes of the drafts of a source, also of saved ones, since the source caches what it read."""
         return {
             file: file_draft.draft.data
             for (number, file), file_draft in self._drafts.items()
-            if number == source
+            if number == source and not file_draft.is_outdated
         }
 
     def steps(self, source: int) -> int:
@@ -169,6 +163,14 @@ class FileDraft:
         self.being_edited = False
         """Whether a form or dialog for it is open."""
         self.draft = Draft(Path(file), source.bytes_of(file), self._policy, self._review)
+        self.on_disk: bytes | None = self.draft.original
+        """The bytes of the file when they were seen last; None when they cannot be read."""
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether it has nothing to save and the file has other bytes by now, which are then shown."""
+        is_idle = not self.draft.dirty and not self.being_edited
+        return is_idle and self.on_disk not in (None, self.draft.data)
 
     def apply(self, *edits: Edit) -> bool:
         """Apply the edits; False when they change nothing. Raises `EditRefused`."""
@@ -229,18 +231,21 @@ class FileDraft:
         self.draft = self._reapplied(data)
         self._edits = self._edits[self._saved : self._position]
         self._position, self._saved = len(self._edits), 0
+        self.on_disk = data
         self._changed()
 
     def save(self) -> SavedFile:
         """Write the draft; raises `SaveConflict`, `SaveRefused` or `EditRefused`."""
         saved = self.draft.save()
         self._saved = self._position
+        self.on_disk = self.draft.original
         return saved
 
     def reload(self, data: bytes) -> None:
         """Drop the edits and start again from `data`, the present bytes of the file."""
         self.draft = Draft(self.draft.file, data, self._policy, self._review)
         self._edits, self._position, self._saved = [], 0, 0
+        self.on_disk = data
         self._changed()
 
     def _changed(self) -> None:

@@ -284,7 +284,8 @@ class Prompt(Horizontal):
         self._label = PromptName(name)
         self._hint = PromptHint()
         self._changed = changed
-        self._taken: str | None = None
+        self._taken = value
+        """The text that `changed` got last."""
         self._done = done
         self._complete = complete
 
@@ -301,12 +302,8 @@ class Prompt(Horizontal):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
-        self._take(event.value)
-
-    def _take(self, text: str) -> None:
-        if text != self._taken:
-            self._taken = text
-            self._hint.update(self._changed(text))
+        self._taken = event.value
+        self._hint.update(self._changed(event.value))
 
     async def action_submit(self) -> None:
         await self._close(self.input.value)
@@ -326,8 +323,8 @@ class Prompt(Horizontal):
 
     async def _close(self, value: str | None) -> None:
         done, self._done = self._done, lambda _: None
-        if value is not None:
-            self._take(value)
+        if value is not None and value != self._taken:
+            self._changed(value)
         # First `done`, which moves the focus: otherwise the toolkit would choose the next widget.
         done(value)
         await self.remove()

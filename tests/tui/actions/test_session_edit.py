@@ -36,7 +36,7 @@ async def save(drive: Driver) -> None:
     await drive.pilot.press("w")
     await drive.wait_for(SaveScreen)
     await drive.pilot.press("y")
-    await drive.settle_edit()
+    await drive.settle()
 
 
 async def fill_in(drive: Driver, **values: str) -> None:
@@ -46,7 +46,7 @@ async def fill_in(drive: Driver, **values: str) -> None:
         field.value = value
     await drive.pilot.pause()
     await drive.pilot.press("ctrl+s")
-    await drive.settle_edit()
+    await drive.settle()
 
 
 async def test_e_on_a_reference_edits_its_record(build: Build) -> None:
@@ -68,7 +68,7 @@ async def test_a_adds_a_reference_and_x_removes_one(build: Build) -> None:
         drive.inspector.go_to(ItemId(ItemKind.REF, "r1", "swap"))
         await drive.settle()
         await drive.pilot.press("x")
-        await drive.settle_edit()
+        await drive.settle()
         await drive.press("5")
         await drive.pilot.press("a")
         await drive.wait_for(FormScreen)
@@ -76,7 +76,7 @@ async def test_a_adds_a_reference_and_x_removes_one(build: Build) -> None:
         path.value, summary.value = "context/todo.md", "what is left"
         await drive.pilot.pause()
         await drive.pilot.press("ctrl+s")
-        await drive.settle_edit()
+        await drive.settle()
         await save(drive)
     assert [(each["id"], each["path"]) for each in records(root)] == [
         ("r2", "context/child/rev-1/result.md"),
@@ -88,7 +88,7 @@ async def test_e_on_a_message_in_the_history_is_refused_as_in_memory(build: Buil
     async with driving(open_source(build.write())) as drive:
         await drive.press("0")
         await drive.pilot.press("e")
-        await drive.settle_edit()
+        await drive.settle()
         assert any(notice.startswith("message 1 is locked: " + HISTORY) for notice in drive.notices)
 
 
@@ -106,7 +106,7 @@ async def test_e_on_what_is_locked_says_why(item: ItemId, reason: str, build: Bu
         drive.inspector.go_to(item)
         await drive.settle()
         await drive.pilot.press("e")
-        await drive.settle_edit()
+        await drive.settle()
         assert any(reason in notice for notice in drive.notices), drive.notices
 
 

@@ -8,15 +8,17 @@ import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
 from textual.events import MouseScrollUp
 from textual.widgets import Input
 
-from ctxview.formats import open_source
+from ctxview.formats import Source, open_source
 from ctxview.samples import samples_folder
 from ctxview.tui.app import CtxviewApp
+from ctxview.tui.jobs import live_updates
 from ctxview.tui.jobs.load import PathOpener
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.query import parse_query
@@ -27,6 +29,7 @@ from ctxview.tui.screens.save import ConflictScreen, SaveScreen
 from tests.formats.snapshot.builders import at, block, to_bytes
 from tests.formats.watching import Time, replace, write
 from tests.tui.driver import Driver, driving
+from tests.tui.settling import LIMIT
 
 CODER = samples_folder() / "session/coder/home/1000/agent/coder/session/default"
 W2 = ItemId(ItemKind.BLOCK, "w-2", "working")
@@ -339,6 +342,31 @@ async def test_without_messages_follow_goes_to_the_latest_revision(rounds: Path)
         assert "rev 3/3" in header(drive)
 
 
+async def test_the_header_says_that_a_change_is_known_but_not_shown_yet(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_updates, "LAG", 0.0)
+    goes_on = Event()
+    source = open_source(work)
+    again = type(source).again
+
+    def slowly(self: Source) -> Source:
+        assert goes_on.wait(LIMIT)
+        return again(self)
+
+    monkeypatch.setattr(type(source), "again", slowly)
+    async with driving(source, wait=False) as drive:
+        await drive.wait_until(lambda: "w-1" in drive.text(Pane.MEMORY), "the file is shown")
+        replace(work, theirs())
+        drive.inspector.live.poll()
+        await drive.wait_until(lambda: "◐ catching up" in header(drive), "the header says so")
+        assert "live" not in header(drive)
+        goes_on.set()
+        await drive.settle()
+        assert "theirs" in drive.text(Pane.MEMORY)
+        assert "catching up" not in header(drive)
+
+
 # -- drafts --------------------------------------------------------------------------------------------------
 
 
@@ -395,11 +423,27 @@ async def test_a_draft_stays_in_view_and_can_be_saved_when_a_newer_round_appears
         await drive.pilot.press("w")
         await drive.wait_for(SaveScreen)
         await drive.pilot.press("y")
-        while any(worker.group == "editing" for worker in drive.app.workers):
-            await drive.pilot.pause(0.01)
         await drive.settle()
         assert "read-only" in header(drive)
     assert json.loads((rounds / "r4.json").read_bytes())["memory"]["working"][0]["confidence"] == 0.5
+
+
+async def test_after_an_undo_the_changed_file_is_shown(work: Path) -> None:
+    async with driving(open_source(work)) as drive:
+        await edit_confidence(drive)
+        replace(work, theirs())
+        await drive.poll()
+        await drive.press("u")
+        assert "theirs" in drive.text(Pane.MEMORY)
+        assert "DRAFT" not in header(drive)
+        await drive.press("ctrl+r")
+        assert "changed on disk" in drive.screen_text()
+        assert "theirs" not in drive.text(Pane.MEMORY)
+        await drive.press("u", "2", "g")
+        await edit_confidence(drive)
+        await drive.press("w", "y")
+        saved = json.loads(work.read_bytes())["memory"]["working"]
+        assert [(each["id"], each["confidence"]) for each in saved[:2]] == [("w-0", 0.5), ("w-1", 0.9)]
 
 
 async def test_a_change_while_a_form_is_open_does_not_move_what_is_edited(work: Path) -> None:
