@@ -20,7 +20,7 @@ from ctxview.formats.envelope.profile import PROFILES, Profile, load_profile
 from ctxview.formats.envelope.rules import check_bundle, check_envelope, check_loaded, check_records
 from ctxview.formats.envelope.state import masked_findings
 from ctxview.formats.envelope.state.timeline import EnvelopeRevision, envelope_revisions
-from ctxview.formats.envelope.withheld import WithheldContent
+from ctxview.formats.envelope.withheld import Redactions, WithheldContent, documents_of
 from ctxview.formats.envelope.write_rights import EDITORS
 from ctxview.formats.interface import AS_ON_DISK, Lens, Publication, Reading, Revision, Signature
 from ctxview.formats.kit.file_rules import report_partly_read
@@ -159,8 +159,15 @@ class EnvelopeSource(FileSource[RecordFile]):
 class _SourceRecords:
     """The records of a source on disk or in drafts, with everything computed from them."""
 
-    def __init__(self, path: Path, files: Sequence[RecordFile], siblings: SiblingFiles | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        files: Sequence[RecordFile],
+        siblings: SiblingFiles | None = None,
+        known: Redactions | None = None,
+    ) -> None:
         self._path = path
+        self._known = known
         self.bundle = Bundle(tuple(files))
         self._siblings = siblings
         self._group_cache: dict[tuple[EnvelopeRecords, str], tuple[Finding, ...]] = {}
@@ -171,11 +178,12 @@ class _SourceRecords:
             read_again(each.file, overlay[each.file]) if each.file in overlay else each
             for each in self.bundle.files
         ]
-        return _SourceRecords(self._path, files, self.siblings)
+        # What is redacted on disk stays withheld in a draft that takes the redaction away.
+        return _SourceRecords(self._path, files, self.siblings, self.withheld.redactions)
 
     @cached_property
     def withheld(self) -> WithheldContent:
-        return WithheldContent(self.bundle.records)
+        return WithheldContent(documents_of(self.bundle.files), self._known)
 
     @cached_property
     def envelope_revisions(self) -> tuple[EnvelopeRevision, ...]:

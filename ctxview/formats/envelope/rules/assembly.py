@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from ctxview.analysis.wording import excerpt, listed
 from ctxview.core.findings import Hit, Severity, rule
 from ctxview.formats.envelope.model import EnvelopeRecords, Record, text
-from ctxview.formats.envelope.outcomes import is_redacted
 from ctxview.formats.envelope.profile import Profile
+from ctxview.formats.envelope.redactions import is_redacted
 from ctxview.formats.envelope.references import Digest, RefResolution, resolve_reference
 from ctxview.formats.envelope.rules.lookups import (
     SizedPart,
@@ -243,7 +243,7 @@ def _block_text(records: EnvelopeRecords, block: SizedPart) -> str | None:
         return None
     held, whole = block.count("token_estimate"), item.count("token_estimate")
     is_part = held is not None and whole is not None and held < whole
-    is_masked = is_redacted(block.text("redaction_state")) and not is_redacted(item.text("redaction_state"))
+    is_masked = is_redacted(block.text("redaction_state")) and not is_redacted(item.redaction)
     return None if is_part or is_masked else item.text("content")
 
 
