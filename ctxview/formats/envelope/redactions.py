@@ -100,15 +100,17 @@ def mentions_redaction(members: Mapping[str, JsonValue]) -> bool:
 
 
 def redaction_state(members: Mapping[str, JsonValue]) -> str | None:
-    """The redaction state that an object or its redaction record gives, as a word, or None."""
+    """The strictest redaction state that an object or its redaction record gives, as a word, or None."""
     if not mentions_redaction(members) and not isinstance(members.get("metadata"), dict):
         return None
-    for value in (member(members, "redaction_state"), *_states_of_notes(members)):
-        if isinstance(value, str) and not value.strip():
-            continue
-        if value is not None:
-            return value if isinstance(value, str) else UNREADABLE
-    return UNREADABLE if member(members, "redacted") is True else None
+    stated = [value for key, value in members.items() if snake_case(key) == "redaction_state"]
+    values = (*stated, *_states_of_notes(members), member(members, "redacted") is True or None)
+    words = [each if isinstance(each, str) else UNREADABLE for each in values if each is not None]
+    return max((word for word in words if word.strip()), key=_strictness, default=None)
+
+
+def _strictness(state: str) -> int:
+    return is_redacted(state) + is_gone(state)
 
 
 def redaction_of(members: Mapping[str, JsonValue]) -> Redaction | None:

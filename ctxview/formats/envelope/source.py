@@ -22,7 +22,7 @@ from ctxview.formats.envelope.state import masked_findings
 from ctxview.formats.envelope.state.timeline import EnvelopeRevision, envelope_revisions
 from ctxview.formats.envelope.withheld import Redactions, WithheldContent, documents_of
 from ctxview.formats.envelope.write_rights import EDITORS
-from ctxview.formats.interface import AS_ON_DISK, Lens, Publication, Reading, Revision, Signature
+from ctxview.formats.interface import AS_ON_DISK, Lens, Publication, Reading, Revision, Signature, Source
 from ctxview.formats.kit.file_rules import report_partly_read
 from ctxview.formats.kit.file_source import MOST_FILES, FileSource, Memo
 
@@ -43,9 +43,11 @@ class EnvelopeSource(FileSource[RecordFile]):
     profiles: Sequence[str] = PROFILES
     editors: Sequence[str] = EDITORS
 
-    def __init__(self, path: Path, loaded: Loaded | None = None) -> None:
+    def __init__(self, path: Path, loaded: Loaded | None = None, known: Redactions | None = None) -> None:
         super().__init__(path, loaded if loaded is not None else load_files(path))
-        self._on_disk = _SourceRecords(path, [file.found for file in self._loaded.files])
+        self._known = known
+        self._on_disk = _SourceRecords(path, [file.found for file in self._loaded.files], known=known)
+        self._withholding: tuple[Source, EnvelopeSource] | None = None
         self._readings: Memo[Reading] = Memo()
         self._file_cache: Memo[tuple[Finding, ...]] = Memo(MOST_FILES)
         self._all_cache: Memo[tuple[Finding, ...]] = Memo()
@@ -104,6 +106,13 @@ class EnvelopeSource(FileSource[RecordFile]):
             found = read_again(file, data if data is not None else self._read(file))
         return records.withheld.spans(found)
 
+    def withholding(self, other: Source) -> EnvelopeSource:
+        if not isinstance(other, EnvelopeSource) or not (known := other._on_disk.withheld.redactions):
+            return self
+        if self._withholding is None or self._withholding[0] is not other:
+            self._withholding = other, EnvelopeSource(self._path, self._loaded, known)
+        return self._withholding[1]
+
     def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:
         if overlay:
             drafted = self._on_disk.with_drafts(overlay)
@@ -119,7 +128,7 @@ class EnvelopeSource(FileSource[RecordFile]):
 
     def again(self) -> EnvelopeSource:
         """Open the source again, without reading or checking unchanged files. Raises `OpenError`."""
-        new = EnvelopeSource(self._path, load_files(self._path, self._loaded))
+        new = EnvelopeSource(self._path, load_files(self._path, self._loaded), self._known)
         new._file_cache = self._file_cache
         return new
 

@@ -76,6 +76,9 @@ class Redactions(Struct, frozen=True):
     digests: dict[Digest, Redaction] = field(default_factory=dict)
     texts: dict[str, Redaction] = field(default_factory=dict)
 
+    def __bool__(self) -> bool:
+        return bool(self.names or self.digests or self.texts)
+
     def joined(self, other: Redactions) -> Redactions:
         names = {name: [*found] for name, found in self.names.items()}
         masks = {name: [*found] for name, found in self.masks.items()}
@@ -99,7 +102,7 @@ class WithheldContent:
         self.redactions = Redactions() if known is None else Redactions().joined(known)
         placed = list(documents)
         data = {id(document.data): document.data for _, _, document in placed}
-        if known is None and not any(map(_MAY_REDACT.search, data.values())):
+        if not known and not any(map(_MAY_REDACT.search, data.values())):
             return
         objects = [each for file, prefix, found in placed for each in objects_in(file, prefix, found.value)]
         for each in objects:

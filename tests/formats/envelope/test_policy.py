@@ -365,7 +365,8 @@ def test_gaps_and_redactions_have_their_own_events(tmp_path: Path) -> None:
     )
     _, values = published(source, edited(source, *edits))
     events = {each["event_type"] for each in values if each.get("source") == "ctxview"}
-    assert events == {"context.missing.requested", "context.redaction.applied"}
+    # The redaction also takes the content out.
+    assert events == {"context.missing.requested", "context.redaction.applied", "context.item.updated"}
 
 
 def test_a_folder_of_files_becomes_one_file_with_all_records(tmp_path: Path) -> None:
