@@ -151,7 +151,8 @@ class RecordingSource:
         last = len(self.revisions) - 1
         number = range(last + 1)[revision]
         found = self._moments.at(self._recording, number)
-        if number == last or not isinstance(found.source, JointRedactor):
+        source = found.source
+        if number == last or source is None or not isinstance(source, JointRedactor):
             return found
         # What was redacted later must not be read in the past.
         return found.withholding(self._moments.at(self._recording, last).source)
