@@ -73,6 +73,8 @@ class CopyFinder(Generic[T]):
         self._openings = sorted(each for each in openings if len(each) >= ANYWHERE)
         self._opening_values = openings
         self._set_grams(long)
+        # Four digits of base64 are three bytes, and a character is one byte or more.
+        self._least_encoded = min(map(len, (*long, *self._short, *self._tiny)), default=0) * 4 // 3
         self._known: dict[str, tuple[tuple[int, int, T], ...]] = {}
 
     def __bool__(self) -> bool:
@@ -114,7 +116,7 @@ class CopyFinder(Generic[T]):
             if decoded != text:
                 for start, end, value in self._find(decoded, depth + 1):
                     yield place(start)[0], place(end - 1)[1], value
-        for start, end, decoded in _encoded_runs(text):
+        for start, end, decoded in _encoded_runs(text, self._least_encoded):
             for _, _, value in self._find(decoded, depth + 1):
                 yield start, end, value
                 break
@@ -304,13 +306,17 @@ def _decoded_escape(escape: str) -> str:
     return _CONTROLS.get(escape[1], escape[1])
 
 
-def _encoded_runs(text: str) -> Iterator[tuple[int, int, str]]:
+def _encoded_runs(text: str, least: int) -> Iterator[tuple[int, int, str]]:
     """Yield the span and the decoded text of each run of base64 or hexadecimal digits that may be text."""
     for match in _HEX.finditer(text):
+        if match.end() - match.start() < least:
+            continue
         digits = re.sub(r"[ :,-]", "", match[0])
         end = match.start() + len(match[0].rstrip(" :,-"))
         yield from _if_text(match.start(), end, bytes.fromhex(digits))
     for match in _BASE64.finditer(text):
+        if match.end() - match.start() < least:
+            continue
         digits = match[0].rstrip("=").translate(_STANDARD)
         # The run may begin with other characters, such as the folder of a path.
         for start in range(min(4, len(digits) - 3)):

@@ -45,6 +45,7 @@ _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[-\s]+")
 _STEP = re.compile(r"[^./\[\]'\"]+")
 _STATE_LABELS = {"policy_blocked": "blocked by policy", "encrypted_ref": "encrypted"}
 _NAMING = (*ID_KEYS, "subject", "record_ref", "record_id", "target_ref", "target_id")
+_TELLING_KEYS = frozenset((*KIND_OF_ID, *_NAMING, "block_id", "segment_id", "metadata"))
 APPLIED = "context.redaction.applied"
 
 
@@ -92,11 +93,14 @@ def member(members: Mapping[str, JsonValue], name: str) -> JsonValue:
     """The member with this name in any spelling; None when there is none."""
     if name in members:
         return members[name]
-    return next((value for key, value in members.items() if snake_case(key) == name), None)
+    for key in members:
+        if not (key.islower() and key.isidentifier()) and snake_case(key) == name:
+            return members[key]
+    return None
 
 
 def mentions_redaction(members: Mapping[str, JsonValue]) -> bool:
-    return any("redact" in key.lower() for key in members)
+    return "redact" in "\0".join(members).lower()
 
 
 def redaction_state(members: Mapping[str, JsonValue]) -> str | None:
@@ -240,22 +244,27 @@ class RedactableObject(Struct, frozen=True):
 
 
 def objects_in(file: str, prefix: str, value: JsonValue, embedded: bool = True) -> Iterator[RedactableObject]:
-    """Yield every object in a JSON value; without `embedded`, not those of records inside a record."""
+    """Yield the objects in a JSON value that have an id or state a redaction.
+
+    Without `embedded`, not those of records inside a record.
+    """
     waiting: list[tuple[JsonPath, JsonValue, str]] = [(None, value, "")]
     while waiting:
         path, current, owner = waiting.pop()
         if isinstance(current, list):
             waiting.extend(((path, at), each, owner) for at, each in enumerate(current))
         elif isinstance(current, dict):
-            names = tuple(names_of(current))
-            if names and kind_of_object(current) is not None:
-                if path is not None and not embedded:
-                    continue
-                owner = names[0]
-            parts = (member(current, name) for name in ("block_id", "segment_id"))
-            names += tuple(f"{owner}\0{part}" for part in parts if isinstance(part, str))
-            yield RedactableObject(file, prefix, path, current, names, redaction_of(current))
-            waiting.extend(((path, key), each, owner) for key, each in current.items() if each)
+            if not _TELLING_KEYS.isdisjoint(map(snake_case, current)) or mentions_redaction(current):
+                names = tuple(names_of(current))
+                if names and kind_of_object(current) is not None:
+                    if path is not None and not embedded:
+                        continue
+                    owner = names[0]
+                parts = (member(current, name) for name in ("block_id", "segment_id"))
+                names += tuple(f"{owner}\0{part}" for part in parts if isinstance(part, str))
+                yield RedactableObject(file, prefix, path, current, names, redaction_of(current))
+            inner = (each for each in current.items() if isinstance(each[1], dict | list) and each[1])
+            waiting.extend(((path, key), each, owner) for key, each in inner)
 
 
 def withheld_values(members: Mapping[str, JsonValue]) -> Iterator[tuple[Path, JsonValue, Redaction]]:

@@ -21,6 +21,7 @@ from ctxview.formats.envelope.rules import check_bundle, check_envelope, check_l
 from ctxview.formats.envelope.state import masked_findings
 from ctxview.formats.envelope.state.timeline import EnvelopeRevision, envelope_revisions
 from ctxview.formats.envelope.withheld import Redactions, WithheldContent, documents_of
+from ctxview.formats.envelope.withheld_bytes import withheld_spans
 from ctxview.formats.envelope.write_rights import EDITORS
 from ctxview.formats.interface import AS_ON_DISK, Lens, Publication, Reading, Revision, Signature, Source
 from ctxview.formats.kit.file_rules import report_partly_read
@@ -104,7 +105,7 @@ class EnvelopeSource(FileSource[RecordFile]):
         found = next((each for each in records.bundle.files if each.file == file), None)
         if found is None:
             found = read_again(file, data if data is not None else self._read(file))
-        return records.withheld.spans(found)
+        return withheld_spans(records.withheld, found)
 
     def withholding(self, other: Source) -> EnvelopeSource:
         if not isinstance(other, EnvelopeSource) or not (known := other._on_disk.withheld.redactions):

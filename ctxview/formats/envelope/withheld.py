@@ -12,13 +12,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from ctxview.analysis.text_copies import ANYWHERE, CopyFinder
 from ctxview.analysis.text_rules import json_strings
-from ctxview.core.origin import JsonValue
-from ctxview.files.strict_json.document import JsonDocument
-from ctxview.files.strict_json.tree import join
-from ctxview.files.strict_json.values import path_pointer, walk
+from ctxview.core.origin import JsonValue, Origin
+from ctxview.files.strict_json.document import JsonDocument, parse
+from ctxview.files.strict_json.tree import join, split
+from ctxview.files.strict_json.values import JsonPath, path_pointer, walk
 from ctxview.files.visible_text import visible
 from ctxview.formats.envelope.field_specs import FIELDS
 from ctxview.formats.envelope.model import Record
@@ -36,6 +37,7 @@ from ctxview.formats.envelope.redactions import (
     is_placeholder,
     linked_names,
     member,
+    mentions_redaction,
     names_of,
     objects_in,
     redaction_label,
@@ -60,11 +62,7 @@ _OWN_WORDS = frozenset(
 """Words of ctxview and the draft; removed content that is only such a word is not withheld elsewhere."""
 _FORM_KEYS = ("type", "role", "kind", "format", "encoding", "language", "mime_type", "media_type", "status")
 """The keys of values that describe the form of structured content, and are not content."""
-_MAY_REDACT = re.compile(rb"redact|\\u00", re.IGNORECASE)
-_NAMES_REDACTION = re.compile(r"redact|withheld|policy_blocked|encrypted_ref", re.IGNORECASE)
-_NAMES_NONE = re.compile(r'"redaction_state"\s*:\s*"(?:none|unknown)"')
-_QUOTED = re.compile(r"[\"']([^\"']{1,200})[\"']")
-_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
+MAY_REDACT = re.compile(rb"redact|\\u00", re.IGNORECASE)
 
 
 class Redactions(Struct, frozen=True):
@@ -97,14 +95,15 @@ class WithheldContent:
     ) -> None:
         self._places: dict[tuple[str, str], Redaction] = {}
         """By file and pointer."""
-        self._inner: dict[tuple[str, str], list[str]] = {}
+        self.pointers: dict[tuple[str, str], list[str]] = {}
         """The same pointers within their JSON text, by file and the prefix of the text."""
         self.redactions = Redactions() if known is None else Redactions().joined(known)
         placed = list(documents)
         data = {id(document.data): document.data for _, _, document in placed}
-        if not known and not any(map(_MAY_REDACT.search, data.values())):
+        if not known and not any(map(MAY_REDACT.search, data.values())):
             return
         objects = [each for file, prefix, found in placed for each in objects_in(file, prefix, found.value)]
+        objects += [each for file, prefix, found in placed for each in _redacted_before(file, prefix, found)]
         for each in objects:
             self._register(each)
         for each in objects:
@@ -140,6 +139,14 @@ class WithheldContent:
             done = end
         return "".join([*pieces, text[done:]]) if pieces else text
 
+    def origin(self, origin: Origin) -> Origin:
+        """Return an origin without withheld content in its pointer: a key may be a copy."""
+        if not origin.pointer or not self:
+            return origin
+        tokens = origin.pointer.split("/")
+        masked = [each if each.isdigit() else self.mask(each).replace("/", "~1") for each in tokens]
+        return origin if tokens == masked else replace(origin, pointer="/".join(masked))
+
     def value(self, record: Record, path: Path = ()) -> JsonValue:
         """The masked value at `path` of a record."""
         value = value_at(record.value, path)
@@ -166,25 +173,6 @@ class WithheldContent:
             self.mask(key): self.masked_value(file, join(pointer, key), each, depth + 1)
             for key, each in value.items()
         }
-
-    def spans(self, file: RecordFile) -> tuple[tuple[int, int], ...]:
-        """The withheld byte spans of a file, in order and not overlapping."""
-        found: list[tuple[int, int]] = []
-        for prefix, document in file.documents if self else ():
-            for pointer in self._inner.get((file.file, prefix), ()):
-                found += _every_span(document, pointer)
-            found += self._spans_of_copies(document)
-        for stray in file.strays:
-            if any(each.redaction or self._is_named(each.names) for each in objects_in("", "", stray.value)):
-                found.append((stray.origin.start or 0, stray.origin.end or len(file.data)))
-        found += self._spans_of_broken_parts(file)
-        merged: list[tuple[int, int]] = []
-        for start, end in sorted(found):
-            if merged and start <= merged[-1][1]:
-                merged[-1] = (merged[-1][0], max(merged[-1][1], end))
-            else:
-                merged.append((start, end))
-        return tuple(merged)
 
     def _register(self, found: RedactableObject) -> None:
         """Note the ids, the originals and the digests that an object redacts."""
@@ -248,7 +236,7 @@ class WithheldContent:
         place = file, prefix + pointer
         if place not in self._places:
             self._places[place] = redaction
-            self._inner.setdefault((file, prefix), []).append(pointer)
+            self.pointers.setdefault((file, prefix), []).append(pointer)
 
     def _withhold_text(self, words: str, redaction: Redaction) -> None:
         if words.strip() in _OWN_WORDS or is_placeholder(words):
@@ -271,7 +259,8 @@ class WithheldContent:
                     if redaction is not None:
                         self._withhold_text(words, redaction)
 
-    def _is_named(self, names: Iterable[str]) -> bool:
+    def is_named(self, names: Iterable[str]) -> bool:
+        """Whether one of the ids is that of a redacted record."""
         return any(name in self.redactions.names for name in names)
 
     @cached_property
@@ -289,45 +278,6 @@ class WithheldContent:
             self._labels[redaction.label] = redaction.label if is_safe else PLACEHOLDER
         return self._labels[redaction.label]
 
-    def _spans_of_copies(self, document: JsonDocument) -> Iterator[tuple[int, int]]:
-        """Yield the spans of copies in strings and keys; a string with escapes is withheld as a whole."""
-        for path, words in json_strings(document.value):
-            if not self._finder.find(words):
-                continue
-            pointer = path_pointer(path)
-            for span in (document.span(pointer), document.key_span(pointer)):
-                literal = document.data[slice(*span)].decode("utf-8", "surrogateescape") if span else ""
-                found = self._finder.find(literal[1:-1])
-                if span is None or not found:
-                    continue
-                if "\\" in literal:
-                    yield span
-                    continue
-                for start, end, _ in found:
-                    before, inside = literal[: start + 1], literal[start + 1 : end + 1]
-                    first = span[0] + len(before.encode("utf-8", "surrogateescape"))
-                    yield first, first + len(inside.encode("utf-8", "surrogateescape"))
-
-    def _spans_of_broken_parts(self, file: RecordFile) -> Iterator[tuple[int, int]]:
-        """Yield the parts that are not JSON and name a redaction or a redacted record, and copies."""
-        done = 0
-        for start, end in (*((each.start, each.end) for _, each in file.documents), (len(file.data), 0)):
-            part = file.data[done:start]
-            if part.strip(b" \t\r\n,[]\0"):
-                words = part.decode("utf-8", "surrogateescape")
-                if self._is_about_redaction(words):
-                    yield done, start
-                for first, last, _ in self._finder.find(words):
-                    before = done + len(words[:first].encode("utf-8", "surrogateescape"))
-                    yield before, before + len(words[first:last].encode("utf-8", "surrogateescape"))
-            done = end
-
-    def _is_about_redaction(self, words: str) -> bool:
-        plain = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), words.replace("\0", ""))
-        return _NAMES_REDACTION.search(_NAMES_NONE.sub("", plain)) is not None or self._is_named(
-            _QUOTED.findall(plain)
-        )
-
 
 def documents_of(files: Iterable[RecordFile]) -> Iterator[tuple[str, str, JsonDocument]]:
     """Yield every JSON text of some files: the file, the prefix of its pointers, and the text."""
@@ -344,6 +294,35 @@ def normalise(words: str) -> str:
     return " ".join(words.casefold().split())
 
 
+def shadowed_members(document: JsonDocument) -> Iterator[tuple[str, str, int]]:
+    """Yield pointer of the object, key and node of members that a later one of the same name replaces."""
+    if not MAY_REDACT.search(document.data, document.start, document.end):
+        return
+    tree = document.tree
+    for pointer in dict.fromkeys(document.duplicates):
+        path = tree.path(pointer) or [0]
+        key = tree.key(path[-1]) or ""
+        for node in tree.children(path[-2]):
+            if node != path[-1] and tree.key(node) == key:
+                yield pointer.rpartition("/")[0], key, node
+
+
+def _redacted_before(file: str, prefix: str, document: JsonDocument) -> Iterator[RedactableObject]:
+    """Yield the objects with a redaction that a later member of the same name replaces."""
+    for pointer, key, node in shadowed_members(document):
+        path = split(pointer) or []
+        members = value_at(
+            {"": document.value}, ("", *(int(each) if each.isdigit() else each for each in path))
+        )
+        if isinstance(members, dict) and mentions_redaction({key: None}):
+            earlier = parse(document.data, *document.tree.span(node)).value
+            way: JsonPath = None
+            for step in path:
+                way = way, step
+            redaction = redaction_of({**members, key: earlier})
+            yield RedactableObject(file, prefix, way, members, tuple(names_of(members)), redaction)
+
+
 def _without(words: str, shown: CopyFinder[None] | None) -> Iterator[str]:
     """Yield the parts of a text that its replacement does not show."""
     done = 0
@@ -351,16 +330,3 @@ def _without(words: str, shown: CopyFinder[None] | None) -> Iterator[str]:
         yield words[done:start]
         done = end
     yield words[done:]
-
-
-def _every_span(document: JsonDocument, pointer: str) -> Iterator[tuple[int, int]]:
-    """Yield the span of a value and of duplicates of its member: a JSON reader returns only the last."""
-    tree = document.tree
-    path = tree.path(pointer)
-    if path is None:
-        return
-    yield tree.span(path[-1])
-    key = tree.key(path[-1])
-    for node in tree.children(path[-2]) if len(path) > 1 and key is not None else ():
-        if tree.key(node) == key:
-            yield tree.span(node)

@@ -14,6 +14,7 @@ from ctxview.formats import Lens, open_source
 from ctxview.formats.envelope.parser import parse_record_file
 from ctxview.formats.envelope.source import EnvelopeSource
 from ctxview.formats.envelope.withheld import WithheldContent, documents_of
+from ctxview.formats.envelope.withheld_bytes import withheld_spans
 from ctxview.formats.masked_bytes import mask_bytes
 from tests.formats.envelope import builders as b
 from tests.formats.envelope.bundles import changed, named
@@ -115,7 +116,7 @@ def test_the_bytes_are_withheld_at_their_origin_and_where_they_are_repeated() ->
     for ascii_only in (True, False):
         data = json.dumps(records, ensure_ascii=ascii_only).encode()
         file = parse_record_file("x.json", data)
-        spans = WithheldContent(documents_of([file])).spans(file)
+        spans = withheld_spans(WithheldContent(documents_of([file])), file)
         left = b"".join(
             data[end:start]
             for end, start in zip(
@@ -135,7 +136,7 @@ def test_a_string_with_another_spelling_of_a_secret_is_withheld_whole() -> None:
         .encode()
     )
     file = parse_record_file("x.json", data)
-    found = WithheldContent(documents_of([file])).spans(file)
+    found = withheld_spans(WithheldContent(documents_of([file])), file)
     assert odd.encode() in {data[start:end] for start, end in found}
 
 
@@ -143,7 +144,7 @@ def test_an_earlier_member_of_the_same_name_is_withheld_too() -> None:
     redacted = b'"item_id": "a", "redaction_state": "removed"'
     data = b'{"content": "the first one", ' + redacted + b', "content": "the last one"}'
     file = parse_record_file("x.json", data)
-    spans = WithheldContent(documents_of([file])).spans(file)
+    spans = withheld_spans(WithheldContent(documents_of([file])), file)
     assert [data[start:end] for start, end in spans] == [b'"the first one"', b'"the last one"']
 
 

@@ -1,4 +1,4 @@
-"""A redacted text is planted in every place and spelling, and is in no output: states, findings, bytes, diffs."""
+"""A redacted text is planted in every place and spelling, and is in no output."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SPELLINGS = {
     "percent everywhere": "".join(f"%{ord(char):02X}" for char in SECRET),
     "form": SECRET.replace(" ", "+"),
     "json escapes": "".join(f"\\u{ord(char):04x}" for char in SECRET),
-    "json in json": json.dumps({"inner": json.dumps({"text": f"a\n{SECRET}"})}),
+    "json in json": json.dumps(json.dumps(f"{SECRET}\n")),
     "html": "".join(f"&#{ord(char)};" for char in SECRET),
     "base64 of percent": base64.b64encode(quote(SECRET).encode()).decode(),
     "invisible characters": SECRET.replace("e", "e\u200b"),
@@ -220,15 +220,18 @@ PLACES: Mapping[str, Mapping[str, Sequence[Members] | str]] = {
     },
     "a broken line about a removed item": {
         "a.jsonl": "\n".join(
-            (json.dumps(envelope()), json.dumps(b.item("i1", None, **REMOVED)))
-            + (f'{{"item_id": "i1", "content": "{SECRET}",,}}', "")
+            (
+                json.dumps(envelope()),
+                json.dumps(b.item("i1", None, **REMOVED)),
+                f'{{"item_id": "i1", "content": "{SECRET}",,}}',
+            )
         )
     },
     "a broken line with escapes": {
         "a.jsonl": json.dumps(envelope())
         + f'\n{{"item_id": "i1", "r\\u0065daction_state": "removed", "content": "{SECRET}",,}}\n'
     },
-    "a torn object": {"a.json": json.dumps([envelope(), b.item("i1", SECRET, **REMOVED)])[:-30]},
+    "a torn object": {"a.json": json.dumps([envelope(), b.item("i1", SECRET, **REMOVED)])[:-5]},
     "a torn list": {
         "a.json": json.dumps([envelope(), b.item("i1", None, **REMOVED) | {"content": SECRET}])[:-8]
     },
