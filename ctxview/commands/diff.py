@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ctxview.commands.arguments import add_reading_arguments, lens_from, open_only_source, revision_index
 from ctxview.formats import Source
-from ctxview.formats.interface import Replies
+from ctxview.formats.interface import JointRedactor, Replies
 from ctxview.formats.revisions import REVISION_HELP, previous_revision
 from ctxview.reports.console import UserError
 
@@ -54,6 +54,8 @@ def _sides(arguments: Namespace) -> tuple[tuple[Source, int], tuple[Source, int]
     source = open_only_source(arguments.before, arguments)
     if arguments.after is not None:
         other = open_only_source(arguments.after, arguments)
+        if isinstance(source, JointRedactor) and isinstance(other, JointRedactor):
+            source, other = source.withholding(other), other.withholding(source)
         number = _named(source, first)
         if isinstance(other, Replies):
             other = other.answering(source, number)

@@ -197,6 +197,14 @@ class Redactor(Protocol):
 
 
 @runtime_checkable
+class JointRedactor(Protocol):
+    """A redactor that also withholds what another view of the same things redacts."""
+
+    def withholding(self, other: Source) -> Source:
+        """Return this source with what `other` redacts withheld too; `other` may be of another time."""
+
+
+@runtime_checkable
 class PartialWrites(Protocol):
     """A source that shows the earlier content of files while another program writes them."""
 

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from textual.widgets import Input
 
+from ctxview.formats import Source, open_source
+from ctxview.formats.envelope.source import EnvelopeSource
+from ctxview.formats.masked_bytes import showable_bytes
 from ctxview.tui.drawing.text import plain
+from ctxview.tui.model.layout import Pane
 from ctxview.tui.screens.diff import DiffScreen
 from ctxview.tui.screens.raw import RawScreen
 from ctxview.tui.screens.save import ConflictScreen, SaveScreen
 from ctxview.tui.widgets.virtual_lines import ScrollList
+from tests.formats.envelope.bundles import changed, named
 from tests.tui.driver import Driver, driving
 from tests.tui.handoff_story import DOCUMENT, FILE, SECRET, Handoff
 
@@ -111,3 +117,59 @@ async def test_the_difference_of_states_shows_no_secret(on_disk: Path) -> None:
         await drive.press("escape", "o")
         assert SECRET not in drive.screen_text()
         assert "kin of the passengers" in drive.screen_text()
+
+
+MOVING = "Zebra Quartz 4417 sleeps under the third flowerpot"
+
+
+@pytest.fixture
+def revised(tmp_path: Path) -> Source:
+    """An envelope with a content that its next revision removes, and a broken line that names a redaction."""
+    first = changed("item-plan", content=MOVING)
+    second = changed("item-plan", content=..., redaction_state="removed")
+    named(second, "ctx-1").update(
+        context_id="ctx-1.r2",
+        metadata={"ctxview": {"revision_of": "ctx-1"}},
+        created_at="2026-05-12T09:00:00Z",
+    )
+    (tmp_path / "turn.jsonl").write_text(
+        "".join(json.dumps(each) + "\n" for each in first)
+        + f'{{"item_id": "x", "redaction_state": "removed", "content": "{MOVING}",,}}\n'
+    )
+    (tmp_path / "turn.r2.jsonl").write_text("".join(json.dumps(each) + "\n" for each in second))
+    return open_source(tmp_path / "turn.jsonl")
+
+
+async def test_what_the_next_revision_removes_is_on_no_screen(revised: Source) -> None:
+    async with driving(revised) as drive:
+        seen = []
+        for step in (False, True):
+            if step:
+                await drive.press("[")
+                assert drive.revision == 0
+            for pane in Pane:
+                with suppress(KeyError):
+                    seen.append(drive.text(pane))
+            for keys in (["d"], ["o"], ["o", "G"], ["o", "g"]):
+                await drive.press(*keys)
+                seen += [drive.screen_text(), listed(drive)]
+                await drive.press("y")
+                seen.append(drive.app.clipboard)
+                await drive.press("escape")
+        assert "item-plan" in "".join(seen)
+        assert "4417" not in "".join(seen)
+        await drive.press("o", "slash")
+        await drive.type("4417")
+        assert "not found in this file" in drive.screen_text()
+
+
+async def test_a_draft_that_redacts_or_loosens_shows_no_secret(tmp_path: Path) -> None:
+    file = tmp_path / "turn.json"
+    values = changed("item-note", redacted_fields=["metadata.mail"], metadata={"mail": MOVING})
+    named(values, "ctx-1")["lifecycle"] = "draft"
+    file.write_text(json.dumps(values, indent=1))
+    source = open_source(file)
+    assert isinstance(source, EnvelopeSource)
+    data = json.dumps(changed("item-note", redacted_fields=[], metadata={"mail": MOVING})).encode()
+    shown = showable_bytes(source, str(file), data).data
+    assert b"4417" not in shown

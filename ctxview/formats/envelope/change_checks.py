@@ -16,6 +16,7 @@ from ctxview.core.origin import JsonValue
 from ctxview.files.strict_json.values import same_value, with_value
 from ctxview.formats.envelope.model import EnvelopeRecords, Record, text, texts
 from ctxview.formats.envelope.parser import RecordFile, embedded
+from ctxview.formats.envelope.redactions import is_placeholder
 from ctxview.formats.envelope.vocabulary import KNOWN, OWN_ID, RecordKind, WordList
 from ctxview.formats.envelope.write_rights import (
     REVIEWER,
@@ -71,6 +72,8 @@ _CLOSED: Final = ("resolved", "declined", "expired")
 COUNTED = ("token_estimate", "byte_size")
 """Fields that are counted again when the content changes."""
 BY_HAND = "human_curated_summary"
+REDACTING = ("redaction_state", "redacted_fields")
+"""Fields with which content is taken out in the same step."""
 OMITTED, SELECTED = "omitted_item_refs", "selected_item_refs"
 BLOCK_FIELDS = ("position", "wrapper", "visibility", "redaction_state")
 _FREE_REASONS: Final = (
@@ -167,6 +170,22 @@ def why_reviewer_only(name: str, editor: str) -> str | None:
     return "Only a reviewer may change this." if name in _ONLY_REVIEWERS and editor != REVIEWER else None
 
 
+def is_taken_out(old: JsonValue, new: JsonValue) -> bool:
+    """Whether the values differ only where a placeholder replaces content."""
+    pairs = [(old, new)]
+    while pairs:
+        before, after = pairs.pop()
+        if same_value(before, after) or is_placeholder(after):
+            continue
+        if isinstance(before, dict) and isinstance(after, dict) and before.keys() == after.keys():
+            pairs.extend((each, after[key]) for key, each in before.items())
+        elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+            pairs.extend(zip(before, after, strict=True))
+        else:
+            return False
+    return True
+
+
 def next_states(status: str | None) -> tuple[str, ...]:
     """The states a gap may have after an edit, the current one first."""
     if status is None or status not in TRANSITIONS:
@@ -182,10 +201,10 @@ def _refused(
         return _new_record(record)
     if was.kind is not record.kind or was.id != record.id:
         return f"The kind and the id of {_label(was)} cannot be changed."
-    if name == "metadata":
-        return metadata_tampering(change.old, change.new)
     if follows(change, all_):
         return None
+    if name == "metadata":
+        return metadata_tampering(change.old, change.new)
     if why := why_locked(was, name, records):
         return f"{name} of {_label(was)} is locked. {why}"
     if was.kind is RecordKind.SELECTION and name in (SELECTED, OMITTED):
@@ -196,8 +215,11 @@ def _refused(
 
 
 def follows(change: FieldChange, all_: tuple[FieldChange, ...]) -> bool:
-    """Whether a derived or locked field changed only because the content it depends on changed."""
+    """Whether a derived or locked field changed only because the content or redaction it depends on did."""
     record = change.after
+    is_redacting = any(each.after is record and each.name in REDACTING for each in all_)
+    if is_redacting and change.name not in REDACTING and is_taken_out(change.old, change.new):
+        return True
     if record.kind is RecordKind.ITEM and change.name in COUNTED:
         return any(each.after is record and each.name == "content" for each in all_)
     summaries = [
@@ -251,7 +273,10 @@ def _block(
     old: Mapping[str, JsonValue], new: Mapping[str, JsonValue], assembly: Record, editor: str
 ) -> str | None:
     for name in {**old, **new}:
-        if same_value(old.get(name), new.get(name)):
+        if same_value(old.get(name), new.get(name)) or (
+            old.get("redaction_state") != new.get("redaction_state")
+            and is_taken_out(old.get(name), new.get(name))
+        ):
             continue
         if name not in BLOCK_FIELDS:
             return f"{name} is locked. It was recorded when the block was assembled."
@@ -335,10 +360,25 @@ def _moves(_record: Record, old: JsonValue, new: JsonValue, _editor: str) -> str
     return None if isinstance(new, list) or old == new else "This must be a list of items."
 
 
+def _redacted_fields(_record: Record, old: JsonValue, new: JsonValue, editor: str) -> str | None:
+    is_kept = isinstance(new, list) and all(each in new for each in (old if isinstance(old, list) else [old]))
+    if old in (None, []) or is_kept or editor == REVIEWER:
+        return None
+    return "A model may name more redacted fields; only a reviewer may take one away."
+
+
+def _redaction_facts(_record: Record, old: JsonValue, new: JsonValue, editor: str) -> str | None:
+    if old in (None, "") or old == new or editor == REVIEWER:
+        return None
+    return "It says how the content was redacted; a model may add it, and only a reviewer may change it."
+
+
 FieldCheck = Callable[[Record, JsonValue, JsonValue, str], str | None]
 _CHECKS: Final[Mapping[str, FieldCheck]] = {
     "visibility": _visibility,
     "redaction_state": _by_steps(REDACTION_STEPS, down=False, words="tighter"),
+    "redacted_fields": _redacted_fields,
+    **dict.fromkeys(("redaction_method", "redaction_reason", "redacted_by"), _redaction_facts),
     "sensitivity": _by_steps(SENSITIVITY_STEPS, down=False, words="more sensitive"),
     "trust_level": _by_steps(TRUST_STEPS, down=True, words="less trusted"),
     "severity": _by_steps(

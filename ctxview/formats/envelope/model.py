@@ -15,10 +15,8 @@ from ctxview.core.origin import JsonValue, Origin
 from ctxview.files.strict_json.document import JsonDocument
 from ctxview.files.strict_json.tree import join
 from ctxview.formats.envelope.field_specs import BLOCK, FIELDS, SEGMENT, FieldSpec, FieldType
-from ctxview.formats.envelope.vocabulary import OWN_ID, RecordKind
-
-ID_KEYS = ("id", "ref", "ref_id", "item_ref")
-"""The keys by which a reference object may name its record, beside the record's own id field and `uri`."""
+from ctxview.formats.envelope.redactions import redaction_state
+from ctxview.formats.envelope.vocabulary import ID_KEYS, OWN_ID, RecordKind
 
 
 def text(value: JsonValue) -> str | None:
@@ -98,6 +96,11 @@ class Record(Struct, frozen=True, eq=False, dict=True):
     @property
     def id(self) -> str | None:
         return text(self.value.get(OWN_ID[self.kind]))
+
+    @cached_property
+    def redaction(self) -> str | None:
+        """The redaction state that the record gives in any spelling, or None."""
+        return redaction_state(self.value)
 
     @property
     def pointer(self) -> str:

@@ -15,11 +15,9 @@ from msgspec import Struct, field
 from ctxview.core.origin import JsonValue
 from ctxview.core.state import Reach
 from ctxview.formats.envelope.model import EnvelopeRecords, Record, RecordReference, text, texts
+from ctxview.formats.envelope.redactions import is_gone, is_redacted
 from ctxview.formats.envelope.vocabulary import RecordKind
 
-NOT_REDACTED = ("none", "unknown")
-GONE = ("removed", "policy_blocked", "encrypted_ref")
-"""Redactions that leave nothing to show."""
 OUTCOME_WORDS = ("injected", "assembled", "selected", "omitted", "compacted", "redacted", "available")
 STILL_PRESENT = ("duplicate", "superseded_by_summary")
 """Omission reasons with which the content is still present in another form."""
@@ -100,7 +98,7 @@ def outcome_word(outcome: Outcome) -> str:
         return "assembled"
     if outcome.selected_by:
         return "selected"
-    if outcome.redaction in GONE:
+    if is_gone(outcome.redaction):
         return "redacted"
     if outcome.compacted_into:
         return "compacted"
@@ -161,10 +159,6 @@ def injections_by_assembly(records: EnvelopeRecords) -> Mapping[Record, Sequence
         ):
             found.setdefault(assembly, []).append(injection)
     return found
-
-
-def is_redacted(state: str | None) -> bool:
-    return state is not None and state not in NOT_REDACTED
 
 
 class RiskyOmission(Struct, frozen=True):
@@ -231,7 +225,7 @@ class _Track(Struct):
             tuple(self.assembled),
             tuple(self.injected),
             tuple(self.compacted_into.values()),
-            self.item.text("redaction_state") if self.item is not None else None,
+            self.item.redaction if self.item is not None else None,
         )
 
 

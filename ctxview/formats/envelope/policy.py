@@ -5,6 +5,8 @@ Nothing is written to disk here. A draft that cannot replace its file becomes a 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from msgspec import Struct
 
 from ctxview.core.edits import DeleteValue, Edit, EditRefused, InsertItem, MoveItem, SetValue
@@ -22,17 +24,34 @@ from ctxview.files.strict_json.tree import join, split
 from ctxview.formats.envelope.change_checks import (
     BY_HAND,
     OMITTED,
+    REDACTING,
     SELECTED,
     ChangeRefused,
     FieldChange,
     changes,
     first_refusal,
 )
-from ctxview.formats.envelope.model import EnvelopeRecords, Record
+from ctxview.formats.envelope.model import EnvelopeRecords, Record, texts
 from ctxview.formats.envelope.parser import RecordFile, RecordLayout, read_again
+from ctxview.formats.envelope.redactions import (
+    EMPTY,
+    REPLACED,
+    field_paths,
+    is_placeholder,
+    value_at,
+    withheld_values,
+)
 from ctxview.formats.envelope.vocabulary import RecordKind
 from ctxview.formats.kit.text_file import checked_edit
 
+PLACEHOLDERS = {
+    "removed": "[removed]",
+    "policy_blocked": "[blocked by policy]",
+    "encrypted_ref": "[encrypted]",
+    "masked": "[masked]",
+    "summarized": "[summarized]",
+}
+"""What an edit leaves in the place of content that it redacts, by redaction state."""
 NOT_VALIDATED = "not validated since it was written by hand"
 MOVED_BY_HAND = "custom"
 """The omission reason of an item that a person left out: the draft has no better word."""
@@ -99,18 +118,42 @@ class RecordsPolicy(Struct, frozen=True):
         return self._in_layout(file, insert_item(document, inner, value))
 
     def _with_consequences(self, before: RecordFile, after: RecordFile) -> bytes:
-        """Update the fields that depend on changed content: its counts, and the validation of a summary."""
+        """Take redacted content out, then update what depends on content: counts, validation of a summary."""
         try:
-            found = changes(before, after)
+            for change in changes(before, after):
+                if change.before is not None and change.name in (*REDACTING, "ordered_blocks"):
+                    after = self._with_values(after, self._taken_out(change))
+            for change in changes(before, after):
+                if change.before is not None and change.name == "content":
+                    after = self._with_values(after, _consequences(change, after))
         except ChangeRefused as reason:
             raise EditRefused(str(reason)) from None
-        data = after.data
-        for change in found:
-            if change.before is not None and change.name == "content":
-                for pointer, value in _consequences(change, after):
-                    document, inner = _place(read_again(self.file, data), pointer)
-                    data = self._in_layout(after, set_value(document, inner, value))
-        return data
+        return after.data
+
+    def _with_values(self, file: RecordFile, values: Iterable[tuple[str, JsonValue]]) -> RecordFile:
+        for pointer, value in values:
+            document, inner = _place(file, pointer)
+            file = read_again(self.file, self._in_layout(file, set_value(document, inner, value)))
+        return file
+
+    def _taken_out(self, change: FieldChange) -> Iterator[tuple[str, JsonValue]]:
+        """Yield pointer and placeholder of the content that a new redaction withholds."""
+        record = change.after
+        found = {path: redaction.state for path, _, redaction in withheld_values(record.value)}
+        for field in texts(change.new) if change.name == "redacted_fields" else ():
+            if field not in texts(change.old):
+                found |= dict.fromkeys(field_paths(record.value, field), record.redaction or "")
+        if record.redaction in REPLACED:
+            found.pop(("content",), None)
+            on_disk = (each for each in self.records.records if each.pointer == record.pointer)
+            content = next((each.value.get("content") for each in on_disk if each.file == self.file), None)
+            # A content that was written in this draft is the mask.
+            if change.name == "redaction_state" and content == record.value.get("content"):
+                found["content",] = record.redaction or ""
+        for path, state in found.items():
+            value = value_at(record.value, path)
+            if value not in EMPTY and not is_placeholder(value):
+                yield record.at(*path), PLACEHOLDERS.get(state, PLACEHOLDERS["removed"])
 
 
 def record_at(file: RecordFile, pointer: str) -> tuple[Record | None, list[str]]:
@@ -154,7 +197,7 @@ def _consequences(change: FieldChange, file: RecordFile) -> list[tuple[str, Json
             from ctxview.analysis.tokens import exact_counter
 
             found.append((record.at("token_estimate"), exact_counter().count(content)))
-    if record.kind is RecordKind.SUMMARY:
+    if record.kind is RecordKind.SUMMARY and not is_placeholder(content):
         found.append((record.at("validation"), NOT_VALIDATED))
         for other in file.records:
             named = (

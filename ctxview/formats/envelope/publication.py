@@ -24,6 +24,7 @@ from ctxview.formats.envelope.change_checks import (
     ChangeRefused,
     FieldChange,
     changes,
+    follows,
     moved_items,
 )
 from ctxview.formats.envelope.fresh_ids import FreshIds, next_revision
@@ -158,7 +159,8 @@ class _Revision:
             # A new selection has a started and a completed event.
             pieces += [self._event(kind, new_ids[place], change.name) for kind in _SELECTION_EVENTS]
         for change, pointer in zip(found, changed, strict=True):
-            if _place(change.after) not in moved:
+            # A field that follows from another change, such as removed content, has no event of its own.
+            if _place(change.after) not in moved and not follows(change, tuple(found)):
                 pieces.append(self._event(_event_type(change), change.after.id or pointer, change.name))
         return pieces
 

@@ -13,10 +13,10 @@ from urllib.parse import unquote
 from msgspec import Struct
 
 from ctxview.files.reading import ReadError, path_problem, read_beneath
-from ctxview.formats.envelope.model import ID_KEYS, EnvelopeRecords, Record, RecordReference
-from ctxview.formats.envelope.outcomes import is_redacted
+from ctxview.formats.envelope.model import EnvelopeRecords, Record, RecordReference
 from ctxview.formats.envelope.parser import embedded
-from ctxview.formats.envelope.vocabulary import KIND_OF_ID, RecordKind
+from ctxview.formats.envelope.redactions import is_redacted
+from ctxview.formats.envelope.vocabulary import ID_KEYS, KIND_OF_ID, RecordKind
 
 LENGTHS = {"md5": 32, "sha1": 40, "sha224": 56, "sha256": 64, "sha384": 96, "sha512": 128}
 """The number of hexadecimal digits by algorithm; digests of other algorithms are not verified."""
@@ -59,6 +59,10 @@ class Digest(Struct, frozen=True):
         name = re.sub(r"[-_]", "", found["algorithm"].lower())
         return cls(name, found["hex"].lower())
 
+    @classmethod
+    def of(cls, algorithm: str, content: bytes) -> Digest:
+        return cls(algorithm, hashlib.new(algorithm, content, usedforsecurity=False).hexdigest())
+
     @property
     def fault(self) -> str | None:
         """Why the digest is malformed, as the end of a sentence, or None."""
@@ -73,12 +77,12 @@ class Digest(Struct, frozen=True):
         """Whether this is the digest of `content`; None when the algorithm is not known."""
         if self.algorithm not in LENGTHS:
             return None
-        return hashlib.new(self.algorithm, content, usedforsecurity=False).hexdigest() == self.hex
+        return Digest.of(self.algorithm, content) == self
 
 
 def inline_bytes(record: Record) -> bytes | None:
     """The bytes that the digest of a record was computed from, if the record itself holds them."""
-    if is_redacted(record.text("redaction_state")):
+    if is_redacted(record.redaction):
         return None
     content = record.text("content")
     if record.kind is RecordKind.ITEM and record.text("content_mode") not in ("inline", "embedded_resource"):
@@ -86,7 +90,7 @@ def inline_bytes(record: Record) -> bytes | None:
     if content is not None:
         return content.encode("utf-8", "surrogatepass")
     uri = record.text("uri") if record.kind is RecordKind.SOURCE else None
-    return _data_of(uri) if uri is not None and uri[:5].lower() == "data:" else None
+    return data_of(uri) if uri is not None and uri[:5].lower() == "data:" else None
 
 
 class SiblingFile(Struct, frozen=True):
@@ -140,7 +144,7 @@ def path_inside(reference: str | None) -> str | None:
     return path if path_problem(path) is None and "\\" not in path else None
 
 
-def _data_of(uri: str) -> bytes | None:
+def data_of(uri: str) -> bytes | None:
     """The bytes in a `data:` address; None when it is malformed."""
     from base64 import b64decode
     from urllib.parse import unquote_to_bytes

@@ -21,7 +21,8 @@ from ctxview.formats.envelope.profile import PROFILES, Profile, load_profile
 from ctxview.formats.envelope.rules import check_bundle, check_envelope, check_loaded, check_records
 from ctxview.formats.envelope.state import masked_findings
 from ctxview.formats.envelope.state.timeline import EnvelopeRevision, envelope_revisions
-from ctxview.formats.envelope.withheld import WithheldContent
+from ctxview.formats.envelope.withheld import Redactions, WithheldContent, documents_of
+from ctxview.formats.envelope.withheld_bytes import withheld_spans
 from ctxview.formats.envelope.write_rights import EDITORS
 from ctxview.formats.interface import (
     AS_ON_DISK,
@@ -32,6 +33,7 @@ from ctxview.formats.interface import (
     Reading,
     Revision,
     Signature,
+    Source,
 )
 from ctxview.formats.kit.file_rules import report_partly_read
 from ctxview.formats.kit.file_source import MOST_FILES, FileSource, Memo
@@ -53,9 +55,11 @@ class EnvelopeSource(FileSource[RecordFile]):
     profiles: Sequence[str] = PROFILES
     editors: Sequence[str] = EDITORS
 
-    def __init__(self, path: Path, loaded: Loaded | None = None) -> None:
+    def __init__(self, path: Path, loaded: Loaded | None = None, known: Redactions | None = None) -> None:
         super().__init__(path, loaded if loaded is not None else load_files(path))
-        self._on_disk = _SourceRecords(path, [file.found for file in self._loaded.files])
+        self._known = known
+        self._on_disk = _SourceRecords(path, [file.found for file in self._loaded.files], known=known)
+        self._withholding: tuple[Source, EnvelopeSource] | None = None
         self._readings: Memo[Reading] = Memo()
         self._file_cache: Memo[tuple[Finding, ...]] = Memo(MOST_FILES)
         self._all_cache: Memo[tuple[Finding, ...]] = Memo()
@@ -139,7 +143,14 @@ class EnvelopeSource(FileSource[RecordFile]):
         found = next((each for each in records.bundle.files if each.file == file), None)
         if found is None:
             found = read_again(file, data if data is not None else self._read(file))
-        return records.withheld.spans(found)
+        return withheld_spans(records.withheld, found)
+
+    def withholding(self, other: Source) -> EnvelopeSource:
+        if not isinstance(other, EnvelopeSource) or not (known := other._on_disk.withheld.redactions):
+            return self
+        if self._withholding is None or self._withholding[0] is not other:
+            self._withholding = other, EnvelopeSource(self._path, self._loaded, known)
+        return self._withholding[1]
 
     def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:
         if overlay:
@@ -156,7 +167,7 @@ class EnvelopeSource(FileSource[RecordFile]):
 
     def again(self) -> EnvelopeSource:
         """Open the source again, without reading or checking unchanged files. Raises `OpenError`."""
-        new = EnvelopeSource(self._path, load_files(self._path, self._loaded))
+        new = EnvelopeSource(self._path, load_files(self._path, self._loaded), self._known)
         new._file_cache = self._file_cache
         return new
 
@@ -196,8 +207,15 @@ class EnvelopeSource(FileSource[RecordFile]):
 class _SourceRecords:
     """The records of a source on disk or in drafts, with everything computed from them."""
 
-    def __init__(self, path: Path, files: Sequence[RecordFile], siblings: SiblingFiles | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        files: Sequence[RecordFile],
+        siblings: SiblingFiles | None = None,
+        known: Redactions | None = None,
+    ) -> None:
         self._path = path
+        self._known = known
         self.bundle = Bundle(tuple(files))
         self._siblings = siblings
         self._group_cache: dict[tuple[EnvelopeRecords, str], tuple[Finding, ...]] = {}
@@ -208,11 +226,12 @@ class _SourceRecords:
             read_again(each.file, overlay[each.file]) if each.file in overlay else each
             for each in self.bundle.files
         ]
-        return _SourceRecords(self._path, files, self.siblings)
+        # What is redacted on disk stays withheld in a draft that takes the redaction away.
+        return _SourceRecords(self._path, files, self.siblings, self.withheld.redactions)
 
     @cached_property
     def withheld(self) -> WithheldContent:
-        return WithheldContent(self.bundle.records)
+        return WithheldContent(documents_of(self.bundle.files), self._known)
 
     @cached_property
     def envelope_revisions(self) -> tuple[EnvelopeRevision, ...]:

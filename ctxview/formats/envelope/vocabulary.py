@@ -44,6 +44,8 @@ KIND_OF_ID: Final[Mapping[str, RecordKind]] = {
     "context_id": RecordKind.ENVELOPE,
 }
 """The kind by id field, in order of precedence: some records also carry the id of another."""
+ID_KEYS: Final = ("id", "ref", "ref_id", "item_ref")
+"""The keys by which a reference object may name its record, beside the record's own id field and `uri`."""
 OWN_ID: Final[Mapping[RecordKind, str]] = {kind: name for name, kind in KIND_OF_ID.items()}
 
 

@@ -1,39 +1,54 @@
-"""Withheld content: content that a redaction removed, in every place where a file still has it.
+"""Withheld content: content that a redaction removed, in every place where a source still has it.
 
-A record may say that its content was removed and still carry it, and another record may repeat it. All text
-that leaves this format goes through here. A masked or summarised text *is* the replacement, and is shown.
+All text that leaves this format goes through here. A redaction holds for every object with the id of the
+redacted record, in all revisions, and for copies of the content anywhere; it is not undone by a revision that
+states none. A masked or summarised text *is* the replacement, and is shown.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from ctxview.analysis.text_copies import ANYWHERE, CopyFinder
 from ctxview.analysis.text_rules import json_strings
-from ctxview.core.origin import JsonValue
-from ctxview.files.strict_json.document import JsonDocument
-from ctxview.files.strict_json.tree import join
-from ctxview.files.strict_json.values import path_keys, path_pointer, walk
+from ctxview.core.origin import JsonValue, Origin
+from ctxview.files.strict_json.document import JsonDocument, parse
+from ctxview.files.strict_json.tree import join, split
+from ctxview.files.strict_json.values import JsonPath, path_pointer, walk
 from ctxview.files.visible_text import visible
 from ctxview.formats.envelope.field_specs import FIELDS
-from ctxview.formats.envelope.model import Record, text, texts
-from ctxview.formats.envelope.outcomes import GONE, OUTCOME_WORDS, is_redacted
+from ctxview.formats.envelope.model import Record
+from ctxview.formats.envelope.outcomes import OUTCOME_WORDS
 from ctxview.formats.envelope.parser import RecordFile
+from ctxview.formats.envelope.redactions import (
+    APPLIED,
+    DEEPEST,
+    REPLACED,
+    UNREADABLE,
+    Path,
+    RedactableObject,
+    Redaction,
+    digests_of,
+    is_placeholder,
+    linked_names,
+    member,
+    mentions_redaction,
+    names_of,
+    objects_in,
+    redaction_label,
+    redaction_of,
+    value_at,
+    withheld_by,
+)
+from ctxview.formats.envelope.references import LENGTHS, Digest, data_of
 from ctxview.formats.envelope.vocabulary import KIND_OF_ID, KNOWN, RecordKind
 
-SHORTEST = 8
-"""The shortest text that is also withheld elsewhere: shorter ones may occur in any sentence."""
 PLACEHOLDER = "[withheld]"
-DEEPEST = 60
-_RAW_KEY = re.compile(
-    r"(?:^|_)(?:raw|original|unredacted|unmasked|plaintext|plain_text|cleartext|before_redaction)(?:_|$)",
-    re.IGNORECASE,
-)
-_LINK_KEY = re.compile(r"_(?:refs?|ids?|uri|digest|hash|size|tokens)$", re.IGNORECASE)
-_STATE_LABELS = {"policy_blocked": "blocked by policy", "encrypted_ref": "encrypted"}
 _OWN_WORDS = frozenset(
     (
         *OUTCOME_WORDS,
@@ -45,60 +60,105 @@ _OWN_WORDS = frozenset(
     )
 )
 """Words of ctxview and the draft; removed content that is only such a word is not withheld elsewhere."""
+_FORM_KEYS = ("type", "role", "kind", "format", "encoding", "language", "mime_type", "media_type", "status")
+"""The keys of values that describe the form of structured content, and are not content."""
+MAY_REDACT = re.compile(rb"redact|\\u00", re.IGNORECASE)
 
-Path = tuple[str | int, ...]
+
+class Redactions(Struct, frozen=True):
+    """The redactions of one source, so that another view of the same records can withhold as much."""
+
+    names: dict[str, list[Redaction]] = field(default_factory=dict)
+    masks: dict[str, list[JsonValue]] = field(default_factory=dict)
+    """The replacements that are shown for the content of masked records, by id."""
+    digests: dict[Digest, Redaction] = field(default_factory=dict)
+    texts: dict[str, Redaction] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.names or self.digests or self.texts)
+
+    def joined(self, other: Redactions) -> Redactions:
+        names = {name: [*found] for name, found in self.names.items()}
+        masks = {name: [*found] for name, found in self.masks.items()}
+        for name, found in other.names.items():
+            names.setdefault(name, []).extend(each for each in found if each not in names[name])
+        for name, shown in other.masks.items():
+            masks.setdefault(name, []).extend(each for each in shown if each not in masks[name])
+        return Redactions(names, masks, self.digests | other.digests, self.texts | other.texts)
 
 
 class WithheldContent:
-    """The withheld content of the records of one source."""
+    """The withheld content of the JSON texts of one source; `known` are redactions of other views of it."""
 
-    def __init__(self, records: Iterable[Record]) -> None:
-        self._places: dict[tuple[str, str], str] = {}
-        self._paths: dict[Record, list[Path]] = {}
-        texts: dict[str, str] = {}
-        everything = list(records)
-        for hider, holder, path, value in _all_withheld(everything):
-            label = withheld_label(hider)
-            self._places[(holder.file, holder.at(*path))] = label
-            self._paths.setdefault(holder, []).append(path)
-            for _, found in _placed_strings({"": value}):
-                texts.setdefault(found.strip(), label)
-        self._texts = {spelling: label for each, label in texts.items() for spelling in _spellings(each)}
-        # A label names the policy or the person, and that name may itself be withheld.
-        self._texts = {spelling: self._safe(label) for spelling, label in self._texts.items()}
-        self._labels = {normalise(spelling): label for spelling, label in self._texts.items()}
-        self._places = {place: self._safe(label) for place, label in self._places.items()}
+    def __init__(
+        self, documents: Iterable[tuple[str, str, JsonDocument]], known: Redactions | None = None
+    ) -> None:
+        self._places: dict[tuple[str, str], Redaction] = {}
+        """By file and pointer."""
+        self.pointers: dict[tuple[str, str], list[str]] = {}
+        """The same pointers within their JSON text, by file and the prefix of the text."""
+        self.redactions = Redactions() if known is None else Redactions().joined(known)
+        placed = list(documents)
+        data = {id(document.data): document.data for _, _, document in placed}
+        if not known and not any(map(MAY_REDACT.search, data.values())):
+            return
+        objects = [each for file, prefix, found in placed for each in objects_in(file, prefix, found.value)]
+        objects += [each for file, prefix, found in placed for each in _redacted_before(file, prefix, found)]
+        for each in objects:
+            self._register(each)
+        for each in objects:
+            self._withhold_in(each)
+        if self.redactions.digests:
+            self._withhold_by_digest(document for _, _, document in placed)
 
     def __bool__(self) -> bool:
-        return bool(self._places)
+        return bool(self._places or self.redactions.texts)
+
+    def redaction_at(self, file: str, pointer: str) -> Redaction | None:
+        """The redaction that withholds the value at a pointer, or a value around it."""
+        while self._places:
+            if (found := self._places.get((file, pointer))) is not None or not pointer:
+                return found
+            pointer = pointer.rpartition("/")[0]
+        return None
 
     def holds(self, record: Record, path: Path) -> bool:
         """Whether the value at `path` of a record is withheld."""
-        return any(path[: len(each)] == each for each in self._paths.get(record, ()))
+        return self.redaction_at(record.file, record.at(*path)) is not None
+
+    def copies(self, text: str) -> Sequence[tuple[int, int, Redaction]]:
+        """Return the copies of withheld content in a text: start, end, and the redaction."""
+        return self._finder.find(text)
 
     def mask(self, text: str) -> str:
         """Return `text` with withheld content replaced, also where it is cut off with `…`."""
-        if not self._texts:
-            return text
-        found = self._pattern.sub(lambda match: self._labels.get(normalise(match[0]), PLACEHOLDER), text)
-        return self._without_beginnings(found) if "…" in found else found
+        pieces: list[str] = []
+        done = 0
+        for start, end, redaction in self._finder.find(text):
+            pieces += [text[done:start], self._label(redaction)]
+            done = end
+        return "".join([*pieces, text[done:]]) if pieces else text
+
+    def origin(self, origin: Origin) -> Origin:
+        """Return an origin without withheld content in its pointer: a key may be a copy."""
+        if not origin.pointer or not self:
+            return origin
+        tokens = origin.pointer.split("/")
+        masked = [each if each.isdigit() else self.mask(each).replace("/", "~1") for each in tokens]
+        return origin if tokens == masked else replace(origin, pointer="/".join(masked))
 
     def value(self, record: Record, path: Path = ()) -> JsonValue:
         """The masked value at `path` of a record."""
-        value: JsonValue = dict(record.value)
-        for step in path:
-            if isinstance(value, dict):
-                value = value.get(str(step))
-            elif isinstance(value, list) and isinstance(step, int) and step < len(value):
-                value = value[step]
-            else:
-                return None
-        return self.masked_value(record.file, record.at(*path), value) if self else value
+        value = value_at(record.value, path)
+        if not self:
+            return value
+        around = self.redaction_at(record.file, record.at(*path))
+        return self._label(around) if around else self.masked_value(record.file, record.at(*path), value)
 
     def masked_value(self, file: str, pointer: str, value: JsonValue, depth: int = 0) -> JsonValue:
         """Return `value` from `pointer` of `file` with withheld content replaced; deep values are cut."""
-        if (label := self._places.get((file, pointer))) is not None:
-            return label
+        if (redaction := self._places.get((file, pointer))) is not None:
+            return self._label(redaction)
         if isinstance(value, str):
             return self.mask(value)
         if not isinstance(value, dict | list) or not value:
@@ -114,65 +174,119 @@ class WithheldContent:
             for key, each in value.items()
         }
 
-    def spans(self, file: RecordFile) -> tuple[tuple[int, int], ...]:
-        """The withheld byte spans of a file, in order and not overlapping."""
-        found: list[tuple[int, int]] = []
-        for needle in self._needles:
-            start = file.data.find(needle)
-            while start >= 0:
-                found.append((start, start + len(needle)))
-                start = file.data.find(needle, start + len(needle))
-        for _, document in file.documents if self._texts else ():
-            found += self._spans_of_other_spellings(document)
-        for record in file.records:
-            for path in self._paths.get(record, ()):
-                found += _every_span(record.document, join(record.inner, *path))
-        merged: list[tuple[int, int]] = []
-        for start, end in sorted(found):
-            if merged and start <= merged[-1][1]:
-                merged[-1] = (merged[-1][0], max(merged[-1][1], end))
-            else:
-                merged.append((start, end))
-        return tuple(merged)
+    def _register(self, found: RedactableObject) -> None:
+        """Note the ids, the originals and the digests that an object redacts."""
+        redaction, members = found.redaction, found.members
+        if member(members, "event_type") == APPLIED:
+            data = member(members, "data")
+            about = data if isinstance(data, dict) else {}
+            stated = redaction_of(about) or Redaction(REPLACED[0], (), redaction_label(about, REPLACED[0]))
+            for name in (*found.names, *names_of(about)):
+                self.redactions.names.setdefault(name, []).append(stated)
+        if redaction is None:
+            return
+        content = member(members, "content")
+        for name in found.names:
+            self.redactions.names.setdefault(name, []).append(redaction)
+            if redaction.state in REPLACED and content is not None:
+                self.redactions.masks.setdefault(name, []).append(content)
+        state = redaction.state if redaction.is_gone else UNREADABLE
+        original = Redaction(state, (), redaction.label, redaction.name)
+        for name in linked_names(members):
+            if name not in found.names:
+                self.redactions.names.setdefault(name, []).append(original)
+        for written in digests_of(members):
+            digest = Digest.parse(written if ":" in written else f"sha256:{written}")
+            is_of_mask = isinstance(content, str) and digest.matches(content.encode("utf-8", "surrogatepass"))
+            if digest.algorithm in LENGTHS and not is_of_mask:
+                self.redactions.digests[digest] = redaction
 
-    def _spans_of_other_spellings(self, document: JsonDocument) -> Iterator[tuple[int, int]]:
-        """Yield the spans of strings that hold a withheld text in another spelling, each as a whole."""
-        for path, value in json_strings(document.value):
-            if self._pattern.search(value) and (span := document.span(path_pointer(path))) is not None:
-                literal = document.data[slice(*span)]
-                if not any(needle in literal for needle in self._needles):
-                    yield span
+    def _withhold_in(self, found: RedactableObject) -> None:
+        if found.redaction is not None:
+            for path, value in withheld_by(found.redaction, found.members):
+                self._withhold(found, path, value, found.redaction)
+        for name in found.names:
+            masks = self.redactions.masks.get(name, [])
+            for redaction in self.redactions.names.get(name, ()):
+                if redaction is not found.redaction:
+                    for path, value in withheld_by(redaction, found.members, masks):
+                        self._withhold(found, path, value, redaction, masks)
 
-    def _safe(self, label: str) -> str:
-        return PLACEHOLDER if self._texts and self._pattern.search(label) else label
+    def _withhold(
+        self,
+        found: RedactableObject,
+        path: Path,
+        value: JsonValue,
+        redaction: Redaction,
+        masks: Sequence[JsonValue] = (),
+    ) -> None:
+        self._withhold_place(found.file, found.prefix, join(path_pointer(found.path), *path), redaction)
+        shown = CopyFinder([(mask, None) for mask in masks if isinstance(mask, str)]) if masks else None
+        for inner, words in walk({"": value}, DEEPEST):
+            if not isinstance(words, str) or inner is None:
+                continue
+            is_nested = inner[0] is not None
+            is_short = len(words.strip()) < ANYWHERE and is_nested and not any(map(str.isdigit, words))
+            if is_short or (is_nested and inner[1] in _FORM_KEYS):
+                continue
+            for each in _without(words, shown):
+                self._withhold_text(each, redaction)
 
-    def _without_beginnings(self, text: str) -> str:
-        """Replace the start of a withheld text before a `…`, as in messages that quote long values."""
-        pieces = text.split("…")
-        for place, piece in enumerate(pieces[:-1]):
-            for start in (match.start() for match in self._beginnings.finditer(piece)):
-                spelling = next((each for each in self._texts if each.startswith(piece[start:])), None)
-                if spelling is not None:
-                    pieces[place] = piece[:start] + self._texts[spelling]
-                    break
-        return "…".join(pieces)
+    def _withhold_place(self, file: str, prefix: str, pointer: str, redaction: Redaction) -> None:
+        place = file, prefix + pointer
+        if place not in self._places:
+            self._places[place] = redaction
+            self.pointers.setdefault((file, prefix), []).append(pointer)
+
+    def _withhold_text(self, words: str, redaction: Redaction) -> None:
+        if words.strip() in _OWN_WORDS or is_placeholder(words):
+            return
+        texts = self.redactions.texts
+        texts.setdefault(words, redaction)
+        texts.setdefault(visible(words), redaction)
+        if words[:5].lower() == "data:":
+            decoded = (data_of(words) or b"").decode("utf-8", "replace")
+            texts.setdefault(decoded or words, redaction)
+
+    def _withhold_by_digest(self, documents: Iterable[JsonDocument]) -> None:
+        digests = self.redactions.digests
+        algorithms = {each.algorithm or "" for each in digests}
+        for document in documents:
+            for _, words in json_strings(document.value):
+                content = words.encode("utf-8", "surrogatepass")
+                for algorithm in algorithms:
+                    redaction = digests.get(Digest.of(algorithm, content))
+                    if redaction is not None:
+                        self._withhold_text(words, redaction)
+
+    def is_named(self, names: Iterable[str]) -> bool:
+        """Whether one of the ids is that of a redacted record."""
+        return any(name in self.redactions.names for name in names)
 
     @cached_property
-    def _pattern(self) -> re.Pattern[str]:
-        """Matches every withheld text in upper or lower case and with any white space."""
-        longest = sorted({normalise(each): each for each in self._texts}.values(), key=len, reverse=True)
-        return re.compile(
-            "|".join(r"\s+".join(map(re.escape, each.split())) for each in longest), re.IGNORECASE
-        )
+    def _finder(self) -> CopyFinder[Redaction]:
+        return CopyFinder(self.redactions.texts.items())
 
     @cached_property
-    def _beginnings(self) -> re.Pattern[str]:
-        heads = sorted({each[:SHORTEST] for each in self._texts})
-        return re.compile(f"(?={'|'.join(map(re.escape, heads))})")
+    def _labels(self) -> dict[str, str]:
+        return {}
 
-    @cached_property
-    def _needles(self) -> Sequence[bytes]:
-        return [each.encode("utf-8", "surrogatepass") for each in self._texts]
+    def _label(self, redaction: Redaction) -> str:
+        """The label of a redaction; it names a policy or a person, and that name may itself be withheld."""
+        if redaction.label not in self._labels:
+            is_safe = not self._finder.find(redaction.label)
+            self._labels[redaction.label] = redaction.label if is_safe else PLACEHOLDER
+        return self._labels[redaction.label]
+
+
+def documents_of(files: Iterable[RecordFile]) -> Iterator[tuple[str, str, JsonDocument]]:
+    """Yield every JSON text of some files: the file, the prefix of its pointers, and the text."""
+    return ((file.file, prefix, document) for file in files for prefix, document in file.documents)
+
+
+def withheld_label(record: Record) -> str:
+    """The text that replaces the withheld content of a record."""
+    return redaction_label(record.value, record.redaction)
 
 
 def normalise(words: str) -> str:
@@ -180,150 +294,39 @@ def normalise(words: str) -> str:
     return " ".join(words.casefold().split())
 
 
-def _all_withheld(records: Sequence[Record]) -> Iterator[tuple[Record, Record, Path, JsonValue]]:
-    """Yield the redacted record, the record that holds its content, the path, and the value."""
-    for record in records:
-        yield from ((record, record, path, value) for path, value in withheld_values(record))
-    redacted = [each for each in records if is_redacted(_redaction(each))]
-    items = {each.id: each for each in records if each.kind is RecordKind.ITEM} if redacted else {}
-    for record in redacted:
-        for reference in record.refs("original_ref"):
-            original = items.get(reference.id)
-            if original is not None and original is not record and "content" in original.value:
-                yield record, original, ("content",), original.value["content"]
-    digests = {digest: each for each in redacted if (digest := _digest_of_original(each))}
-    if digests:
-        for record in records:
-            for path, found in _placed_strings(record.value):
-                hider = digests.get(_sha256(found)) if len(found) >= SHORTEST else None
-                if hider is not None:
-                    yield hider, record, path, found
-
-
-def _digest_of_original(record: Record) -> str | None:
-    """The SHA-256 of the removed content; None when the digest is that of the content shown instead."""
-    for holder in (record.value, record.object("metadata"), _note(record)):
-        digest = (text(holder.get("digest")) or "").lower()
-        if digest.startswith("sha256:"):
-            own = record.text("content")
-            found = digest.removeprefix("sha256:")
-            return found if own is None or _sha256(own) != found else None
-    return None
-
-
-def _sha256(words: str) -> str:
-    return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _every_span(document: JsonDocument, pointer: str) -> Iterator[tuple[int, int]]:
-    """Yield the span of a member and of its duplicates: a JSON reader returns only the last of them."""
+def shadowed_members(document: JsonDocument) -> Iterator[tuple[str, str, int]]:
+    """Yield pointer of the object, key and node of members that a later one of the same name replaces."""
+    if not MAY_REDACT.search(document.data, document.start, document.end):
+        return
     tree = document.tree
-    path = tree.path(pointer)
-    if path is None or len(path) < 2:
-        return
-    key = tree.key(path[-1])
-    for node in tree.children(path[-2]):
-        if node == path[-1] or (key is not None and tree.key(node) == key):
-            yield tree.span(node)
+    for pointer in dict.fromkeys(document.duplicates):
+        path = tree.path(pointer) or [0]
+        key = tree.key(path[-1]) or ""
+        for node in tree.children(path[-2]):
+            if node != path[-1] and tree.key(node) == key:
+                yield pointer.rpartition("/")[0], key, node
 
 
-def withheld_label(record: Record) -> str:
-    """The text that replaces the withheld content of a record."""
-    state, redactor = _redaction(record), record.value.get("redacted_by")
-    name = text(redactor.get("id")) if isinstance(redactor, dict) else text(redactor)
-    who = next((each.id for each in record.refs("policy_refs") if each.id), name)
-    how = _STATE_LABELS.get(state or "", state or "redacted")
-    by = f": {who}" if who and state == "policy_blocked" else f" by {who}" if who else ""
-    return f"[withheld: {how}{by}]"
+def _redacted_before(file: str, prefix: str, document: JsonDocument) -> Iterator[RedactableObject]:
+    """Yield the objects with a redaction that a later member of the same name replaces."""
+    for pointer, key, node in shadowed_members(document):
+        path = split(pointer) or []
+        members = value_at(
+            {"": document.value}, ("", *(int(each) if each.isdigit() else each for each in path))
+        )
+        if isinstance(members, dict) and mentions_redaction({key: None}):
+            earlier = parse(document.data, *document.tree.span(node)).value
+            way: JsonPath = None
+            for step in path:
+                way = way, step
+            redaction = redaction_of({**members, key: earlier})
+            yield RedactableObject(file, prefix, way, members, tuple(names_of(members)), redaction)
 
 
-def is_raw_key(key: str) -> bool:
-    """Whether a key such as `raw` or `original` names the unredacted content."""
-    return _RAW_KEY.search(key) is not None and _LINK_KEY.search(key) is None
-
-
-def _redaction(record: Record) -> str | None:
-    note = _note(record)
-    return record.text("redaction_state") or text(note.get("redaction_state"))
-
-
-def _note(record: Record) -> Mapping[str, JsonValue]:
-    """The redaction record under `redaction`, where most producers put it; the draft defines no place."""
-    for holder in (record.value, record.object("metadata")):
-        note = holder.get("redaction")
-        if isinstance(note, dict):
-            return note
-    return {}
-
-
-def withheld_values(record: Record) -> Iterator[tuple[Path, JsonValue]]:
-    """Yield the path and value of content that a record holds in spite of its redaction."""
-    state = _redaction(record)
-    if is_redacted(state):
-        fields = (*record.texts("redacted_fields"), *texts(_note(record).get("redacted_fields")))
-        yield from _of_holder(record.value, (), state, fields)
-    for name in ("ordered_blocks", "window_segments"):
-        for at, part in record.objects(name):
-            own = text(part.get("redaction_state"))
-            if is_redacted(own):
-                yield from _of_holder(part, (name, at), own, texts(part.get("redacted_fields")))
-
-
-def _of_holder(
-    members: Mapping[str, JsonValue], prefix: Path, state: str | None, fields: Sequence[str]
-) -> Iterator[tuple[Path, JsonValue]]:
-    # A field is written as `content`, `metadata.email`, `metadata/email` or `/metadata/email`.
-    named: list[Path] = [tuple(part for part in re.split(r"[./]", each) if part) for each in fields]
-    if state in GONE:
-        named.append(("content",))
-    else:
-        # The content of a masked record is the mask.
-        named = [path for path in named if path != ("content",)]
-    for path in dict.fromkeys(named):
-        found, value = _lookup(members, path)
-        if found and value not in (None, "", [], {}):
-            yield (*prefix, *path), value
-    yield from _raw_values(members, prefix)
-
-
-def _raw_values(members: Mapping[str, JsonValue], prefix: Path) -> Iterator[tuple[Path, JsonValue]]:
-    """Yield the values under keys such as `raw`, at any depth."""
-    waiting: list[tuple[Path, JsonValue]] = [(prefix, dict(members))]
-    while waiting:
-        path, value = waiting.pop()
-        if len(path) > DEEPEST:
-            continue
-        if isinstance(value, list):
-            waiting.extend(((*path, at), each) for at, each in enumerate(value))
-        elif isinstance(value, dict):
-            for key, each in value.items():
-                if each not in (None, "") and is_raw_key(key):
-                    yield (*path, key), each
-                elif isinstance(each, dict | list):
-                    waiting.append(((*path, key), each))
-
-
-def _lookup(members: Mapping[str, JsonValue], path: Path) -> tuple[bool, JsonValue]:
-    value: JsonValue = dict(members)
-    for step in path:
-        if not isinstance(value, dict) or step not in value:
-            return False, None
-        value = value[str(step)]
-    return bool(path), value
-
-
-def _spellings(found: str) -> Iterator[str]:
-    """Yield the spellings in which a withheld text may occur in other strings."""
-    if len(found) < SHORTEST or found in _OWN_WORDS:
-        return
-    yield found
-    yield from {json.dumps(found)[1:-1], json.dumps(found, ensure_ascii=False)[1:-1], visible(found)} - {
-        found
-    }
-
-
-def _placed_strings(members: Mapping[str, JsonValue]) -> Iterator[tuple[Path, str]]:
-    """Yield every text with its path, as deep as anything is shown."""
-    for path, value in walk(dict(members), DEEPEST):
-        if isinstance(value, str):
-            yield path_keys(path), value
+def _without(words: str, shown: CopyFinder[None] | None) -> Iterator[str]:
+    """Yield the parts of a text that its replacement does not show."""
+    done = 0
+    for start, end, _ in shown.find(words) if shown is not None else ():
+        yield words[done:start]
+        done = end
+    yield words[done:]

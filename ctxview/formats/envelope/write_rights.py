@@ -15,7 +15,7 @@ from msgspec import Struct
 from ctxview.core.fields import Owner
 from ctxview.core.origin import JsonValue
 from ctxview.formats.envelope.model import EnvelopeRecords, Record
-from ctxview.formats.envelope.outcomes import GONE
+from ctxview.formats.envelope.redactions import is_gone
 from ctxview.formats.envelope.vocabulary import OWN_ID, RecordKind
 
 
@@ -313,7 +313,7 @@ def _is_early_enough(record: Record, name: str, records: EnvelopeRecords) -> boo
             injected = {each.text("assembly_id") for each in records.of(RecordKind.INJECTION)}
             return lifecycle(records) in BEFORE_INJECTION and record.id not in injected
         case RecordKind.ITEM, "content":
-            is_fixed = record.text("redaction_state") in GONE or bool(record.text("digest"))
+            is_fixed = is_gone(record.redaction) or bool(record.text("digest"))
             is_note = record.text("context_kind") == "manual_note"
             return not is_fixed and (is_note or in_place(records))
     return True

@@ -20,7 +20,16 @@ from ctxview.core.state import ContextState, Counts, Gap, Tier, map_parts
 from ctxview.core.transcript import Row, Transcript
 from ctxview.files.reading import ReadError, path_problem, read_beneath
 from ctxview.formats.discovery import discover
-from ctxview.formats.interface import Lens, LongWork, OpenError, Progress, Reading, Redactor, Source
+from ctxview.formats.interface import (
+    JointRedactor,
+    Lens,
+    LongWork,
+    OpenError,
+    Progress,
+    Reading,
+    Redactor,
+    Source,
+)
 from ctxview.formats.recording.checkout import Checkout, check_out
 from ctxview.formats.registry import open_source
 from ctxview.recording.frames import DamagedRecordingError
@@ -161,6 +170,13 @@ class MomentSource(Struct, frozen=True):
         if name is None or source is None or not isinstance(source, Redactor):
             return ()
         return source.withheld(f"{self.naming.folder}/{name}", data)
+
+    def withholding(self, other: Source | None) -> MomentSource:
+        """Return the moment with what a later state of the source redacts withheld too."""
+        source = self.source
+        if other is None or source is None or other is source or not isinstance(source, JointRedactor):
+            return self
+        return replace(self, source=source.withholding(other))
 
     def _lens(self, lens: Lens) -> Lens:
         known = self.source is None or lens.profile is None or lens.profile in self.source.profiles

@@ -288,7 +288,7 @@ class ObservedSource:
         return (*seen, SeenRevision(self._noted.moment, file, latest.round, len(self.source.revisions) - 1))
 
     def _at(self, seen: SeenRevision) -> MomentSource:
-        return self._moments.at(seen.moment)
+        return self._moments.at(seen.moment).withholding(self.source)
 
 
 def _revision(seen: SeenRevision) -> Revision:

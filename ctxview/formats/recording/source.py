@@ -16,7 +16,15 @@ from ctxview.core.findings import Finding, worst_first
 from ctxview.core.origin import Origin
 from ctxview.core.state import Event
 from ctxview.files.reading import ReadError, read_bytes
-from ctxview.formats.interface import AS_ON_DISK, Lens, OpenError, Progress, Reading, Revision
+from ctxview.formats.interface import (
+    AS_ON_DISK,
+    JointRedactor,
+    Lens,
+    OpenError,
+    Progress,
+    Reading,
+    Revision,
+)
 from ctxview.formats.recording.moment_reader import (
     MomentReader,
     MomentSource,
@@ -140,7 +148,14 @@ class RecordingSource:
         work_on_moment(self._current or self._at(-1), lens, progress)
 
     def _at(self, revision: int) -> MomentSource:
-        return self._moments.at(self._recording, range(len(self.revisions))[revision])
+        last = len(self.revisions) - 1
+        number = range(last + 1)[revision]
+        found = self._moments.at(self._recording, number)
+        source = found.source
+        if number == last or source is None or not isinstance(source, JointRedactor):
+            return found
+        # What was redacted later must not be read in the past.
+        return found.withholding(self._moments.at(self._recording, last).source)
 
     def _file_events(self, revision: int) -> Iterator[Event]:
         """Yield the changes of files since the moment before."""

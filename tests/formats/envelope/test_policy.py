@@ -21,6 +21,7 @@ from ctxview.formats.envelope.source import EnvelopeSource
 from ctxview.formats.envelope.vocabulary import KNOWN, OWN_ID, RecordKind, WordList
 from ctxview.formats.envelope.write_rights import WriteRight, field_ownership
 from ctxview.formats.interface import Editors, Publisher, Signature
+from ctxview.formats.masked_bytes import mask_bytes
 from tests.formats.envelope.bundles import changed, good, named
 
 LENS = Lens(ESTIMATES["bytes/4"])
@@ -421,3 +422,100 @@ def test_a_block_says_where_it_may_be_moved(tmp_path: Path) -> None:
     after = json.loads(edited(source, block.moves[0].edit))
     assert "item-extra" in named(after, "selection-1")["selected_item_refs"]
     assert source.bundle.files[0].layout is RecordLayout.ARRAY
+
+
+# -- redaction -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("redacted_fields", []),
+        ("redacted_fields", None),
+        ("redacted_fields", ["title"]),
+        ("redaction_reason", "none"),
+        ("redaction_method", ""),
+        ("redacted_by", None),
+    ],
+)
+def test_a_model_never_loosens_a_redaction(name: str, value: Any, tmp_path: Path) -> None:
+    values = changed(
+        "item-note",
+        redacted_fields=["content", "metadata.mail"],
+        redaction_reason="privacy",
+        redaction_method="mask",
+        redacted_by="policy-service",
+    )
+    source = opened(tmp_path, values)
+    edit = SetValue(at(source, "item-note", name), value)
+    assert "only a reviewer" in refusal(source, edit)
+    assert "only a reviewer" in refusal(source, DeleteValue(edit.pointer))
+    edited(source, edit, editor="reviewer")
+
+
+def test_a_model_may_name_more_redacted_fields_and_explain_a_redaction(tmp_path: Path) -> None:
+    values = changed("item-note", redacted_fields=["content"], redaction_reason=..., title="Ada")
+    source = opened(tmp_path, values)
+    data = edited(
+        source,
+        SetValue(at(source, "item-note", "redacted_fields"), ["content", "title"]),
+        SetValue(at(source, "item-note", "redaction_reason"), "privacy"),
+    )
+    assert named(json.loads(data), "item-note")["title"] == "[masked]"
+
+
+@pytest.mark.parametrize("state", ["removed", "policy_blocked", "encrypted_ref", "masked", "summarized"])
+@pytest.mark.parametrize("editor", ["model", "reviewer"])
+def test_a_redaction_takes_the_content_out_of_the_new_revision(
+    state: str, editor: str, tmp_path: Path
+) -> None:
+    secret = "the client is moving to Lisbon in May"
+    values = changed("item-plan", content=secret, metadata={"raw": secret, "owner": "x"})
+    for block in named(values, "assembly-model")["ordered_blocks"]:
+        block["redaction_state"] = "masked"
+    source = opened(tmp_path, values)
+    assert source.publishes(0)
+    data = edited(source, SetValue(at(source, "item-plan", "redaction_state"), state), editor=editor)
+    file, new = published(source, data, Signature(editor, "privacy"))
+    assert secret not in json.dumps(new)
+    assert named(new, "item-plan")["metadata"]["owner"] == "x"
+    file.write_text(json.dumps(new))
+    findings = open_source(file).findings(LENS)
+    assert [each for each in findings if each.rule in ("ENV078", "ENV081")] == []
+
+
+def test_a_redaction_does_not_allow_other_changes(tmp_path: Path) -> None:
+    source = opened(tmp_path)
+    policy = source.policy_of(str(source.bundle.files[0].file), "model")
+    assert policy is not None
+    before = source.bytes_of(str(source.bundle.files[0].file))
+    after = json.loads(edited(source, SetValue(at(source, "item-plan", "redaction_state"), "masked")))
+    assert policy.tampering(before, json.dumps(after).encode()) is None
+    named(after, "item-plan")["content"] = "something else"
+    assert "locked" in (policy.tampering(before, json.dumps(after).encode()) or "")
+
+
+def test_a_mask_that_was_written_in_the_same_draft_stays(tmp_path: Path) -> None:
+    source = opened(tmp_path, draft(changed("item-plan", content="Ada lives in Lisbon")))
+    data = edited(
+        source,
+        SetValue(at(source, "item-plan", "content"), "Ada lives in ███"),
+        SetValue(at(source, "item-plan", "redaction_state"), "masked"),
+    )
+    assert named(json.loads(data), "item-plan")["content"] == "Ada lives in ███"
+
+
+def test_a_draft_that_loosens_a_redaction_shows_nothing(tmp_path: Path) -> None:
+    secret = "the client is moving to Lisbon in May"
+    source = opened(
+        tmp_path, changed("item-note", redacted_fields=["metadata.mail"], metadata={"mail": secret})
+    )
+    file = str(source.bundle.files[0].file)
+    edits = (
+        SetValue(at(source, "item-note", "redacted_fields"), []),
+        SetValue(at(source, "item-note", "redaction_state"), "none"),
+    )
+    data = edited(source, *edits, editor="reviewer")
+    reading = source.reading(0, LENS, {file: data})
+    assert secret not in repr(reading)
+    assert secret.encode() not in mask_bytes(data, source.withheld(file, data)).data

@@ -13,7 +13,8 @@ from ctxview.analysis.tokens import ESTIMATES
 from ctxview.formats import Lens, open_source
 from ctxview.formats.envelope.parser import parse_record_file
 from ctxview.formats.envelope.source import EnvelopeSource
-from ctxview.formats.envelope.withheld import WithheldContent
+from ctxview.formats.envelope.withheld import WithheldContent, documents_of
+from ctxview.formats.envelope.withheld_bytes import withheld_spans
 from ctxview.formats.masked_bytes import mask_bytes
 from tests.formats.envelope import builders as b
 from tests.formats.envelope.bundles import changed, named
@@ -22,7 +23,7 @@ SECRET = "the third flowerpot"
 
 
 def withheld(*records: b.Members) -> WithheldContent:
-    return WithheldContent(b.bundle(records).records)
+    return WithheldContent(documents_of(b.bundle(records).files))
 
 
 @pytest.mark.parametrize(
@@ -87,10 +88,11 @@ def test_a_quote_that_was_cut_off_is_withheld_too() -> None:
     assert found.mask("the end …") == "the end …"
 
 
-def test_short_texts_are_withheld_only_at_their_origin() -> None:
+def test_short_texts_are_withheld_as_whole_words() -> None:
     found = withheld(record := b.item("a", "1234", redaction_state="removed"))
     item = b.bundle([record]).records[0]
-    assert found.mask("call 1234") == "call 1234"
+    assert found.mask("call 1234!") == "call [withheld: removed]!"
+    assert found.mask("call 12345 on 1234-05-06") == "call 12345 on 1234-05-06"
     assert found.masked_value(item.file, "/0/content", "1234") == "[withheld: removed]"
 
 
@@ -114,7 +116,7 @@ def test_the_bytes_are_withheld_at_their_origin_and_where_they_are_repeated() ->
     for ascii_only in (True, False):
         data = json.dumps(records, ensure_ascii=ascii_only).encode()
         file = parse_record_file("x.json", data)
-        spans = WithheldContent(file.records).spans(file)
+        spans = withheld_spans(WithheldContent(documents_of([file])), file)
         left = b"".join(
             data[end:start]
             for end, start in zip(
@@ -134,7 +136,7 @@ def test_a_string_with_another_spelling_of_a_secret_is_withheld_whole() -> None:
         .encode()
     )
     file = parse_record_file("x.json", data)
-    found = WithheldContent(file.records).spans(file)
+    found = withheld_spans(WithheldContent(documents_of([file])), file)
     assert odd.encode() in {data[start:end] for start, end in found}
 
 
@@ -142,7 +144,7 @@ def test_an_earlier_member_of_the_same_name_is_withheld_too() -> None:
     redacted = b'"item_id": "a", "redaction_state": "removed"'
     data = b'{"content": "the first one", ' + redacted + b', "content": "the last one"}'
     file = parse_record_file("x.json", data)
-    spans = WithheldContent(file.records).spans(file)
+    spans = withheld_spans(WithheldContent(documents_of([file])), file)
     assert [data[start:end] for start, end in spans] == [b'"the first one"', b'"the last one"']
 
 

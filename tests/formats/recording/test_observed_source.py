@@ -14,10 +14,12 @@ from ctxview.analysis.tokens import ESTIMATES
 from ctxview.files.user_folders import cache_folder
 from ctxview.formats import Lens, OpenError, Source, open_source
 from ctxview.formats.interface import Editors, LongWork, PartialWrites, PastRevisions, Publisher, Redactor
+from ctxview.formats.masked_bytes import showable_bytes
 from ctxview.formats.recording import observed_source
 from ctxview.formats.recording.observed_source import with_history
 from ctxview.reports.json_output import finding_as_json, state_as_json
 from ctxview.samples import samples_folder as samples
+from tests.formats.envelope import builders as envelopes
 from tests.formats.session.builders import sound, user
 from tests.formats.snapshot.builders import block, snapshot_value, to_bytes
 
@@ -332,3 +334,21 @@ def test_many_reloads_keep_the_order_and_the_bytes(file: Path) -> None:
     assert len(source.revisions) == len(written)
     for number in (0, 1, 30, 57, 58, 29, 3):
         assert source.bytes_at(number, str(file)) == written[number]
+
+
+def test_what_is_redacted_now_is_withheld_in_the_earlier_states(tmp_path: Path) -> None:
+    secret = "the key is under the flowerpots"
+    records = envelopes.turn()
+    records[4] = envelopes.item("talk", secret)
+    path = envelopes.write(tmp_path / "handoff", envelopes.LAYOUTS["array"](records))
+    source = with_history(open_source(path))
+    assert secret in repr(source.reading(0, LENS).state)
+    records[4] = envelopes.item("talk", None, redaction_state="removed")
+    envelopes.write(tmp_path / "handoff", envelopes.LAYOUTS["array"](records))
+    source = source.again()
+
+    assert len(source.revisions) == 2
+    assert secret not in repr(source.reading(0, LENS))
+    data = source.bytes_at(0, str(path))
+    assert secret.encode() in data
+    assert secret.encode() not in showable_bytes(source, str(path), data).data

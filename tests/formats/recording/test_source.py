@@ -15,7 +15,8 @@ from ctxview.analysis.tokens import ESTIMATES
 from ctxview.files.reading import ReadError
 from ctxview.files.user_folders import cache_folder
 from ctxview.formats import Lens, OpenError, Source, detect, open_source
-from ctxview.formats.interface import Redactor
+from ctxview.formats.interface import PastRevisions, Redactor
+from ctxview.formats.masked_bytes import showable_bytes
 from ctxview.formats.recording import moment_reader
 from ctxview.reports.json_output import finding_as_json, state_as_json
 from tests.formats.envelope import builders as envelopes
@@ -335,3 +336,28 @@ def test_withheld_content_is_withheld_in_a_recording_too(tmp_path: Path, layout:
         name = f"{made.file}/{file.name}"
         assert source.withheld(name) == live.withheld(str(file))
         assert source.withheld(name, source.bytes_of(name)) == live.withheld(str(file))
+
+
+def test_what_a_later_moment_redacts_is_withheld_in_the_earlier_ones(tmp_path: Path) -> None:
+    secret = "the key is under the flowerpots"
+    records = envelopes.turn()
+    records[4] = envelopes.item("talk", secret)
+    path = envelopes.write(tmp_path / "handoff", envelopes.LAYOUTS["array"](records))
+    made = Recorded(tmp_path, "handoff")
+    made.keep()
+    records[4] = envelopes.item("talk", None, redaction_state="removed")
+    envelopes.write(tmp_path / "handoff", envelopes.LAYOUTS["array"](records))
+    made.keep()
+    made.close()
+    source = open_source(made.file)
+
+    assert isinstance(source, Redactor)
+    assert isinstance(source, PastRevisions)
+    assert len(source.revisions) == 2
+    for revision in (0, 1):
+        reading = source.reading(revision, LENS)
+        assert secret not in repr(replace(reading.state, transcript=None))
+        name = f"{made.file}/{path.name}"
+        data = source.bytes_at(revision, name)
+        assert (secret.encode() in data) == (revision == 0)
+        assert secret.encode() not in showable_bytes(source, name, data).data

@@ -14,10 +14,10 @@ from ctxview.formats.envelope.outcomes import (
     assembled_targets,
     injected_targets,
     injections_by_assembly,
-    is_redacted,
     items_by_block,
 )
 from ctxview.formats.envelope.profile import Profile
+from ctxview.formats.envelope.redactions import is_redacted
 from ctxview.formats.envelope.references import Digest, RefResolution, resolve_reference
 from ctxview.formats.envelope.rules.lookups import (
     SizedPart,
@@ -267,7 +267,7 @@ def _block_text(records: EnvelopeRecords, block: SizedPart) -> str | None:
         return None
     held, whole = block.count("token_estimate"), item.count("token_estimate")
     is_part = held is not None and whole is not None and held < whole
-    is_masked = is_redacted(block.text("redaction_state")) and not is_redacted(item.text("redaction_state"))
+    is_masked = is_redacted(block.text("redaction_state")) and not is_redacted(item.redaction)
     return None if is_part or is_masked else item.text("content")
 
 

@@ -12,8 +12,9 @@ from ctxview.analysis.rfc3339 import parse_time
 from ctxview.analysis.wording import counted, excerpt, listed
 from ctxview.core.findings import Hit, Severity, rule
 from ctxview.formats.envelope.model import EnvelopeRecords, Record, count
-from ctxview.formats.envelope.outcomes import GONE, InjectedPlacement, is_redacted, outcomes
+from ctxview.formats.envelope.outcomes import InjectedPlacement, outcomes
 from ctxview.formats.envelope.profile import Profile
+from ctxview.formats.envelope.redactions import is_gone, is_redacted
 from ctxview.formats.envelope.references import RefResolution, resolve_reference
 from ctxview.formats.envelope.rules.lookups import id_of, ids, is_blank, label
 from ctxview.formats.envelope.vocabulary import RecordKind
@@ -94,7 +95,7 @@ def no_summary(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
             yield Hit(reference.origin, message)
         elif (
             summary is not None
-            and summary.text("redaction_state") not in GONE
+            and not is_gone(summary.redaction)
             and all(is_blank(summary.value.get(name)) for name in ("content", "content_ref"))
         ):
             message = f"{label(summary)}, the summary of {id_of(compaction)}, has no content"
@@ -244,13 +245,13 @@ def summary_of_redacted(records: EnvelopeRecords, profile: Profile) -> Iterator[
     """
     for compaction in records.of(RecordKind.COMPACTION):
         for summary in records.targets_of(compaction.refs("summary_ref")):
-            state = summary.text("redaction_state")
+            state = summary.redaction
             if is_redacted(state):
                 continue
             sources = records.targets_of(
                 (*compaction.refs("source_item_refs"), *summary.refs("source_item_refs"))
             )
-            hiding = [id_of(each) for each in sources if is_redacted(each.text("redaction_state"))]
+            hiding = [id_of(each) for each in sources if is_redacted(each.redaction)]
             private = [
                 id_of(each) for each in sources if (each.text("sensitivity") or "").casefold() in SENSITIVE
             ]

@@ -12,8 +12,9 @@ from ctxview.core.findings import Hit, Severity, rule
 from ctxview.files.strict_json.values import same_value
 from ctxview.formats.envelope.bundle import revision_of
 from ctxview.formats.envelope.model import EnvelopeRecords, Record
-from ctxview.formats.envelope.outcomes import Outcome, is_redacted, outcome_key, outcomes
+from ctxview.formats.envelope.outcomes import Outcome, outcome_key, outcomes
 from ctxview.formats.envelope.profile import Profile
+from ctxview.formats.envelope.redactions import is_redacted
 from ctxview.formats.envelope.references import RefResolution, resolve_reference
 from ctxview.formats.envelope.rules.lookups import ids, label, summary_ids
 from ctxview.formats.envelope.vocabulary import RecordKind
@@ -254,9 +255,9 @@ def _expected_lists(records: EnvelopeRecords, envelope: Record) -> Iterator[tupl
     for field, kind in LISTED:
         if found := records.of(kind):
             yield field, f"there is {label(found[0])}"
-    redacted = (each for each in records.records if is_redacted(each.text("redaction_state")))
+    redacted = (each for each in records.records if is_redacted(each.redaction))
     if (first := next(redacted, None)) is not None:
-        yield "policy_refs", f"{label(first)} is redacted ({excerpt(first.text('redaction_state') or '')})"
+        yield "policy_refs", f"{label(first)} is redacted ({excerpt(first.redaction or '')})"
     exports = (each for each in records.of(RecordKind.EVENT) if each.text("event_type") == "context.exported")
     if (export := next(exports, None)) is not None:
         yield "evidence_refs", f"{label(export)} says that it was exported"

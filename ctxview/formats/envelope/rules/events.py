@@ -13,8 +13,8 @@ from ctxview.analysis.wording import excerpt, listed
 from ctxview.core.findings import Hit, Severity, rule
 from ctxview.core.origin import JsonValue
 from ctxview.formats.envelope.model import EnvelopeRecords, Record, text
-from ctxview.formats.envelope.outcomes import is_redacted
 from ctxview.formats.envelope.profile import Profile
+from ctxview.formats.envelope.redactions import is_redacted
 from ctxview.formats.envelope.rules.lookups import Path, id_of, is_blank, label, member_strings
 from ctxview.formats.envelope.vocabulary import RecordKind
 from ctxview.formats.envelope.withheld import normalise
@@ -96,7 +96,7 @@ def events_disagree(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]
         _by_name(_events(records, f"context.{name}")) for name in ("redaction.applied", "missing.resolved")
     )
     for item in records.of(RecordKind.ITEM):
-        state, about = item.text("redaction_state"), redactions.get(item.id, ()) if item.id else ()
+        state, about = item.redaction, redactions.get(item.id, ()) if item.id else ()
         if is_redacted(state) and not about and None not in redactions:
             yield Hit(
                 item.origin("redaction_state"),

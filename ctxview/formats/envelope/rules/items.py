@@ -12,8 +12,8 @@ from ctxview.analysis.rfc3339 import parse_time
 from ctxview.analysis.wording import counted, excerpt, listed, quoted
 from ctxview.core.findings import Hit, Severity, rule
 from ctxview.formats.envelope.model import EnvelopeRecords, Record, text
-from ctxview.formats.envelope.outcomes import GONE, is_redacted
 from ctxview.formats.envelope.profile import Profile
+from ctxview.formats.envelope.redactions import is_gone, is_redacted
 from ctxview.formats.envelope.rules.lookups import id_of, ids, is_blank, label, words_of_gaps
 from ctxview.formats.envelope.vocabulary import RecordKind
 from ctxview.formats.envelope.word_lists import MUTABLE, SENSITIVE, STALE, TEXT_MIMES, TRUSTED
@@ -104,7 +104,7 @@ def content_mode_misfit(record: Record, profile: Profile) -> Iterator[Hit]:
     """
     mode = record.text("content_mode") if record.kind is RecordKind.ITEM else None
     if mode == "inline" and record.value.get("content") is None:
-        if record.text("redaction_state") not in GONE:
+        if not is_gone(record.redaction):
             yield Hit(record.origin("content_mode"), f"{label(record)} is inline, but has no content")
     elif mode in BY_REFERENCE and is_blank(record.value.get("content_ref")):
         message = f"{label(record)} has the mode {mode}, but no content_ref"
@@ -264,7 +264,7 @@ def _reasons_against_inline(item: Record, most: int) -> Iterator[str]:
     if isinstance(word, str) and word.casefold() in MUTABLE:
         yield f"changing ({excerpt(word)})"
     sensitivity = item.text("sensitivity") or ""
-    if sensitivity.casefold() in SENSITIVE and not is_redacted(item.text("redaction_state")):
+    if sensitivity.casefold() in SENSITIVE and not is_redacted(item.redaction):
         yield f"private ({excerpt(sensitivity)})"
     mime = (item.text("mime_type") or "").partition(";")[0].strip().casefold()
     is_text = mime.startswith(("text/", "message/", "multipart/")) or mime.endswith(TEXT_MIMES)

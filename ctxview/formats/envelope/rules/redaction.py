@@ -5,41 +5,26 @@ Examples change a sound bundle, as in `shape`. No redacted text is quoted in a m
 
 from __future__ import annotations
 
-import hashlib
-import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from msgspec import Struct, field
-
+from ctxview.analysis.text_copies import ANYWHERE
 from ctxview.analysis.wording import excerpt, listed
 from ctxview.core.findings import Effect, Hit, Severity, rule
-from ctxview.core.origin import JsonValue
 from ctxview.files.strict_json.values import all_values
-from ctxview.formats.envelope.model import EnvelopeRecords, Record, text
-from ctxview.formats.envelope.outcomes import GONE, is_redacted
+from ctxview.formats.envelope.model import EnvelopeRecords, Record
 from ctxview.formats.envelope.profile import Profile
-from ctxview.formats.envelope.rules.lookups import (
-    DEEPEST,
-    Path,
-    blocks,
-    id_of,
-    is_blank,
-    label,
-    member_strings,
+from ctxview.formats.envelope.redactions import (
+    UNREADABLE,
+    is_link_to_original,
+    is_placeholder,
+    is_raw_key,
+    is_redacted,
+    withheld_values,
 )
+from ctxview.formats.envelope.rules.lookups import Path, blocks, id_of, is_blank, label, member_strings
 from ctxview.formats.envelope.vocabulary import RecordKind
-from ctxview.formats.envelope.withheld import SHORTEST as SHORTEST_SECRET
-from ctxview.formats.envelope.withheld import is_raw_key, normalise, withheld_values
+from ctxview.formats.envelope.withheld import WithheldContent
 
-_SHA256 = "sha256:"
-_PLACEHOLDER = re.compile(
-    r"(?:(?:this|the|content|text|was|is)\b|\W)*"
-    r"(?:redacted|removed|withheld|blocked|encrypted|masked|hidden|deleted)"
-    r"(?: (?:by|under|for|per) [\w.:/-]{1,40})?\W*"
-    r"|[*█•x\s._-]+",
-    re.IGNORECASE,
-)
 WANTED = {
     "method": ("redaction_method", "method"),
     "policy": ("policy_refs", "policy_ref"),
@@ -68,7 +53,7 @@ def unexplained_redaction(record: Record, profile: Profile) -> Iterator[Hit]:
     ## Source
     Agent Context draft, policy contract, acceptance scenario 6; runtime profile ACTX-AR-POLICY-001.
     """
-    state = record.text("redaction_state")
+    state = record.redaction
     if record.kind is not RecordKind.ITEM or not is_redacted(state):
         return
     lacks = [fact for fact, names in WANTED.items() if not _has_any(record, *names)]
@@ -84,9 +69,10 @@ def raw_content(record: Record, profile: Profile) -> Iterator[Hit]:
     """A record still holds content that its redaction should have removed.
 
     ## Why
-    Under `removed`, `policy_blocked` and `encrypted_ref` no content and no redacted field may be left but a
-    placeholder such as `[removed]`, and under no redaction a member such as `raw` or `original_content`; of
-    blocks the same is true. Every reader of the file can read it; the inspector does not show it.
+    Under `removed`, `policy_blocked`, `encrypted_ref` and words that are not known, no content and no
+    redacted field may be left but a placeholder such as `[removed]`, and under no redaction a member such as
+    `raw` or `original_content`; of blocks and other objects in the record the same is true. Every reader of
+    the file can read it; the inspector does not show it.
     ## Bad
     item-note.redaction_state = "removed"
     ## Good
@@ -121,7 +107,7 @@ def no_way_back(record: Record, profile: Profile) -> Iterator[Hit]:
     ## Source
     Agent Context draft, policy contract: redaction keeps a link, or digest and reason.
     """
-    state = record.text("redaction_state")
+    state = record.redaction
     if record.kind is not RecordKind.ITEM or not is_redacted(state):
         return
     linked = _has_any(record, *ORIGINALS) or (
@@ -154,10 +140,10 @@ def unmarked_block(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
     for assembly in records.of(RecordKind.ASSEMBLY):
         blocked: set[str | None] = set()
         for block in blocks(assembly):
-            mark = block.text("redaction_state") or assembly.text("redaction_state")
+            mark = block.text("redaction_state") or assembly.redaction
             for reference in block.refs or ():
                 item = records.resolve(reference)
-                state = item.text("redaction_state") if item is not None else None
+                state = item.redaction if item is not None else None
                 if item is None or not is_redacted(state):
                     continue
                 if state == "policy_blocked":
@@ -170,7 +156,7 @@ def unmarked_block(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
                     yield Hit(block.origin("redaction_state"), f"{message}, {holds}")
         for reference in assembly.refs("source_item_refs"):
             item = records.resolve(reference)
-            if item is None or item.id in blocked or item.text("redaction_state") != "policy_blocked":
+            if item is None or item.id in blocked or item.redaction != "policy_blocked":
                 continue
             message = f"{label(item)} is blocked by policy, but is a source of {id_of(assembly)}"
             yield Hit(reference.origin, message)
@@ -182,9 +168,10 @@ def redacted_text_returns(records: EnvelopeRecords, profile: Profile) -> Iterato
 
     ## Why
     Summaries, diagnostics and exports are made from the original, and what was hidden in one place comes
-    back in another. Compared without regard to case and spaces, from eight characters on: the content of
-    removed, blocked and encrypted records, what they keep as `raw` or `original`, the original itself where
-    the bundle holds it, and by its digest any whole text. The text behind a mask is not known.
+    back in another. Compared without regard to case and spaces, from eight characters on, also single
+    sentences and escaped or encoded copies: the content of removed, blocked and encrypted records, what they
+    keep as `raw` or `original`, the original itself where the bundle holds it, and by its digest any whole
+    text. The text behind a mask is not known.
     ## Bad
     item-note.metadata.raw = "mail to Ada at 12 Orchard Row"
     summary-1.content = "They agreed; mail to  ADA at 12 orchard row."
@@ -196,10 +183,19 @@ def redacted_text_returns(records: EnvelopeRecords, profile: Profile) -> Iterato
     ## Source
     Agent Context draft, failure case 5. Which texts are compared is ours.
     """
-    for record, path, hider in occurrences(records, hidden_texts(records)):
-        state = hider.text("redaction_state") or "redacted"
-        message = f"a text that {id_of(hider)} hides ({excerpt(state)}) is readable here, in {id_of(record)}"
-        yield Hit(record.origin(*path), message)
+    documents = {(each.file, each.prefix): each.document for each in records.records}
+    withheld = WithheldContent((file, prefix, each) for (file, prefix), each in documents.items())
+    reported: set[tuple[str, str]] = set()
+    for record in records.records if withheld else ():
+        for path, words in member_strings(record.value):
+            place = record.file, record.at(*path)
+            copies = [each for each in withheld.copies(words) if each[1] - each[0] >= ANYWHERE]
+            if not copies or place in reported or withheld.redaction_at(*place):
+                continue
+            reported.add(place)
+            hider = copies[0][2]
+            message = f"a text that {excerpt(hider.name)} hides ({excerpt(hider.state or UNREADABLE)})"
+            yield Hit(record.origin(*path), f"{message} is readable here, in {id_of(record)}")
 
 
 def _has_any(record: Record, *names: str) -> bool:
@@ -207,104 +203,18 @@ def _has_any(record: Record, *names: str) -> bool:
     return any(not is_blank(home.get(name)) for home in homes for name in names)
 
 
-class HiddenTexts(Struct):
-    """The redacted texts, normalised, with the records that hide them."""
-
-    texts: dict[str, Record] = field(default_factory=dict)
-    digests: dict[str, Record] = field(default_factory=dict)
-    homes: dict[tuple[str, str], str] = field(default_factory=dict)
-    """The hidden texts by file and pointer; other rules report these places."""
-
-
 def unremoved(record: Record) -> Iterator[tuple[Path, str]]:
     """Yield the path of content that a record has in spite of its redaction, and the redaction state.
 
     A redacted field of a masked record holds the mask; a placeholder reveals nothing.
     """
-    for path, value in withheld_values(record):
-        part = _value(record, path[:2]) if path[0] in ("ordered_blocks", "window_segments") else None
-        own = text(part.get("redaction_state")) if isinstance(part, dict) else None
-        state = own or record.text("redaction_state") or "redacted"
-        if state not in GONE and not is_raw_key(str(path[-1])):
+    for path, value, redaction in withheld_values(record.value):
+        name = next(step for step in reversed(path) if isinstance(step, str))
+        if not redaction.is_gone and not is_raw_key(name) and not is_link_to_original(name):
             continue
         if not all(
             is_blank(each) or is_placeholder(each)
             for each in all_values(value)
             if not isinstance(each, dict | list)
         ):
-            yield path, state
-
-
-def hidden_texts(records: EnvelopeRecords) -> HiddenTexts:
-    """Collect the redacted texts of all records, the digests of originals, and the originals present."""
-    found = HiddenTexts()
-    for record in records.records:
-        for path, _ in unremoved(record):
-            _hide(found, record, record, path)
-        if not is_redacted(record.text("redaction_state")):
-            continue
-        for holder in (record.value, record.object("metadata"), record.object("redaction")):
-            digest = (text(holder.get("digest")) or "").lower()
-            if digest.startswith(_SHA256):
-                found.digests[digest.removeprefix(_SHA256)] = record
-        for reference in record.refs("original_ref"):
-            original = records.named(RecordKind.ITEM, reference.id)
-            if original is not None and original is not record:
-                _hide(found, record, original, ("content",))
-    return found
-
-
-def occurrences(records: EnvelopeRecords, hidden: HiddenTexts) -> Iterator[tuple[Record, Path, Record]]:
-    """Yield the record and path of each hidden text in the open, and the record that hides it."""
-    if not hidden.texts and not hidden.digests:
-        return
-    found = [
-        (record, path, words)
-        for record in records.records
-        for path, words in member_strings(record.value)
-        if len(words) >= SHORTEST_SECRET
-    ]
-    # Most hidden texts occur only where they are hidden; counting excludes those at once.
-    everything = "\0".join(normalise(words) for _, _, words in found)
-    homes = Counter(hidden.homes.values())
-    texts = {
-        secret: hider for secret, hider in hidden.texts.items() if everything.count(secret) > homes[secret]
-    }
-    reported = set(hidden.homes)
-    for record, path, words in found if texts or hidden.digests else ():
-        hider = _hider(texts, hidden.digests, words)
-        if hider is not None and (place := (record.file, record.at(*path))) not in reported:
-            reported.add(place)
-            yield record, path, hider
-
-
-def is_placeholder(content: JsonValue) -> bool:
-    """Whether a text only says that content was removed."""
-    return isinstance(content, str) and len(content) <= 100 and _PLACEHOLDER.fullmatch(content) is not None
-
-
-def _hider(texts: Mapping[str, Record], digests: Mapping[str, Record], found: str) -> Record | None:
-    if digests:
-        digest = hashlib.sha256(found.encode("utf-8", "surrogatepass")).hexdigest()
-        if digest in digests:
-            return digests[digest]
-    words = normalise(found) if texts else ""
-    return next((hider for secret, hider in texts.items() if secret in words), None)
-
-
-def _hide(hidden: HiddenTexts, hider: Record, holder: Record, path: Path) -> None:
-    for inner, found in member_strings(_value(holder, path)):
-        if len(path) + len(inner) <= DEEPEST:
-            hidden.homes[holder.file, holder.at(*path, *inner)] = normalise(found)
-        if len(normalise(found)) >= SHORTEST_SECRET and not is_placeholder(found):
-            hidden.texts.setdefault(normalise(found), hider)
-
-
-def _value(record: Record, path: Path) -> JsonValue:
-    value: JsonValue = dict(record.value)
-    for step in path:
-        if isinstance(value, dict):
-            value = value.get(str(step))
-        elif isinstance(value, list) and isinstance(step, int):
-            value = value[step]
-    return value
+            yield path, redaction.state or UNREADABLE

@@ -13,8 +13,9 @@ from ctxview.analysis.wording import excerpt, json_excerpt, listed, quoted
 from ctxview.core.findings import Hit, Severity, rule
 from ctxview.core.origin import JsonValue
 from ctxview.formats.envelope.model import EnvelopeRecords, Record, text
-from ctxview.formats.envelope.outcomes import Outcome, is_redacted, outcomes
+from ctxview.formats.envelope.outcomes import Outcome, outcomes
 from ctxview.formats.envelope.profile import Profile
+from ctxview.formats.envelope.redactions import is_redacted
 from ctxview.formats.envelope.references import Digest, SiblingFile, inline_bytes
 from ctxview.formats.envelope.rules.lookups import is_blank, label
 from ctxview.formats.envelope.vocabulary import RecordKind

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from ctxview.analysis.wording import counted, excerpt, listed
 from ctxview.core.findings import Hit, Severity, rule
 from ctxview.formats.envelope.model import EnvelopeRecords, Record
-from ctxview.formats.envelope.outcomes import is_redacted
 from ctxview.formats.envelope.profile import Profile
+from ctxview.formats.envelope.redactions import is_redacted
 from ctxview.formats.envelope.rules.lookups import (
     SizedPart,
     assembled_items,
@@ -208,11 +208,7 @@ def _cut(records: EnvelopeRecords, block: SizedPart, share: int) -> str | None:
     """The sign that the only item of a block was cut; None without one, or when it was redacted."""
     refs = block.refs or ()
     item = records.resolve(refs[0]) if len(refs) == 1 else None
-    if (
-        item is None
-        or is_redacted(item.text("redaction_state"))
-        or is_redacted(block.text("redaction_state"))
-    ):
+    if item is None or is_redacted(item.redaction) or is_redacted(block.text("redaction_state")):
         return None
     if (item.text("content") or "").rstrip().casefold().endswith(CUT_MARKS):
         return f"the text of {id_of(item)} ends in a mark for a cut"

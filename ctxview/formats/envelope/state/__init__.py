@@ -1,7 +1,7 @@
 """Build the state of one envelope, and mask every text in it once more.
 
-The parts mask record texts before they cut or join them; the last step catches any text they missed. Origins
-(files, pointers, byte spans) are not masked: the bytes they lead to are withheld themselves.
+The parts mask record texts before they cut or join them; the last step catches any text they missed. Files
+and byte spans are not masked: the bytes they lead to are withheld themselves.
 """
 
 from __future__ import annotations
@@ -79,13 +79,20 @@ def masked_state(state: ContextState, withheld: WithheldContent) -> ContextState
 
 def masked_findings(findings: Iterable[Finding], withheld: WithheldContent) -> tuple[Finding, ...]:
     """Return masked findings, worst first, each once: a record of two envelopes is checked in both."""
-    masked = (replace(each, message=withheld.mask(each.message)) if withheld else each for each in findings)
+    if not withheld:
+        return worst_first(dict.fromkeys(findings))
+    masked = (
+        replace(each, message=withheld.mask(each.message), origin=withheld.origin(each.origin))
+        for each in findings
+    )
     return worst_first(dict.fromkeys(masked))
 
 
 def _masked(value: object, withheld: WithheldContent) -> object:
-    if isinstance(value, Enum | Origin | Move):
+    if isinstance(value, Enum | Move):
         return value
+    if isinstance(value, Origin):
+        return withheld.origin(value)
     if isinstance(value, str):
         return withheld.mask(value)
     if isinstance(value, Form):

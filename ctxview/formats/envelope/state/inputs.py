@@ -13,7 +13,8 @@ from ctxview.core.fields import Form
 from ctxview.core.origin import JsonValue
 from ctxview.formats.envelope.forms import envelope_record_form
 from ctxview.formats.envelope.model import EnvelopeRecords, Record
-from ctxview.formats.envelope.outcomes import GONE, Outcome, outcome_key, outcomes
+from ctxview.formats.envelope.outcomes import Outcome, outcome_key, outcomes
+from ctxview.formats.envelope.redactions import is_gone
 from ctxview.formats.envelope.references import SiblingFiles
 from ctxview.formats.envelope.vocabulary import RecordKind
 from ctxview.formats.envelope.withheld import WithheldContent, withheld_label
@@ -60,7 +61,7 @@ class EnvelopeStateInputs(Struct, frozen=True, eq=False, dict=True):
 
     def content(self, record: Record) -> str | None:
         """The masked inline content of an item or summary as text; None when there is none."""
-        if record.text("redaction_state") in GONE:
+        if is_gone(record.redaction):
             return self.mask(withheld_label(record))
         if "content" not in record.value:
             return None
@@ -68,7 +69,7 @@ class EnvelopeStateInputs(Struct, frozen=True, eq=False, dict=True):
 
     def may_be_counted(self, record: Record) -> bool:
         """Whether the item has inline content that no redaction removed."""
-        return record.text("redaction_state") not in GONE and "content" in record.value
+        return not is_gone(record.redaction) and "content" in record.value
 
     def tokens(self, record: Record) -> tuple[int | None, bool]:
         """The tokens of an item, and whether they were counted here; else they are as recorded."""

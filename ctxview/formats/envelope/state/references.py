@@ -12,8 +12,8 @@ from ctxview.analysis.tokens import byte_size
 from ctxview.core.origin import Origin
 from ctxview.core.state import Ref, RefStatus
 from ctxview.formats.envelope.model import Record, RecordReference
-from ctxview.formats.envelope.outcomes import GONE
 from ctxview.formats.envelope.parser import embedded
+from ctxview.formats.envelope.redactions import is_gone
 from ctxview.formats.envelope.references import RefResolution, SiblingFile, resolve_reference
 from ctxview.formats.envelope.state.inputs import EnvelopeStateInputs
 from ctxview.formats.envelope.state.record_text import fields_text
@@ -114,7 +114,7 @@ class _Refs:
 
     def _to_file(self, references: Sequence[RecordReference], file: SiblingFile) -> Ref:
         holder = references[0].holder
-        hidden = any(each.holder.text("redaction_state") in GONE for each in references)
+        hidden = any(is_gone(each.holder.redaction) for each in references)
         digest = holder.text("digest") if not hidden else None
         name, kind = self._inputs.mask(references[0].id or NAMELESS), _field(references[0])
         users = self._users(references)
@@ -190,7 +190,7 @@ class _Refs:
     @cached_property
     def _hidden(self) -> set[Record]:
         """The sources of items whose content was removed."""
-        gone = (each for each in self._records.of(RecordKind.ITEM) if each.text("redaction_state") in GONE)
+        gone = (each for each in self._records.of(RecordKind.ITEM) if is_gone(each.redaction))
         return {source for each in gone for source in self._records.targets_of(each.refs("source_refs"))}
 
     @cached_property

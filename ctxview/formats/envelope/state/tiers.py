@@ -13,7 +13,6 @@ from ctxview.core.state import Block, Reach, Tier
 from ctxview.formats.envelope.forms import moves_by_item, new_note_form
 from ctxview.formats.envelope.model import Record, text
 from ctxview.formats.envelope.outcomes import (
-    GONE,
     OUTCOME_WORDS,
     Outcome,
     flags,
@@ -21,6 +20,7 @@ from ctxview.formats.envelope.outcomes import (
     outcome_word,
     reach_of,
 )
+from ctxview.formats.envelope.redactions import is_gone
 from ctxview.formats.envelope.state.inputs import NO_TARGET, EnvelopeStateInputs
 from ctxview.formats.envelope.vocabulary import TARGETS, RecordKind
 from ctxview.formats.envelope.withheld import withheld_label
@@ -176,7 +176,7 @@ def why_not_shown(inputs: EnvelopeStateInputs, outcome: Outcome) -> str:
     assembled = [each.target or NO_TARGET for each in outcome.assembled]
     if assembled:
         return f"assembled for {listed(dict.fromkeys(assembled))}; no injection is recorded"
-    if outcome.item is not None and outcome.redaction in GONE:
+    if outcome.item is not None and is_gone(outcome.redaction):
         return withheld_label(outcome.item).strip("[]")
     if outcome.selected_by:
         chosen = f"selected by {listed(map(outcome_key, outcome.selected_by))}, but"

@@ -1,0 +1,382 @@
+"""Which values of a JSON object a redaction withholds: its content, the fields it names, the original.
+
+A redaction is read wherever an object states one, also in metadata, events and unknown lists, and with keys
+such as `redactionState`. A word that is not known means that the content is withheld.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from msgspec import Struct
+
+from ctxview.core.origin import JsonValue
+from ctxview.files.strict_json.values import JsonPath, all_values, path_keys, walk
+from ctxview.formats.envelope.vocabulary import ID_KEYS, KIND_OF_ID, RecordKind
+
+Path = tuple[str | int, ...]
+
+SHOWN = ("none", "unknown")
+"""The words of the draft that redact nothing."""
+REPLACED = ("masked", "summarized")
+"""The words with which the content is the replacement, and is shown."""
+UNREADABLE = "redacted"
+"""The word for a redaction state that is not a text."""
+DEEPEST = 60
+EMPTY: Sequence[JsonValue] = (None, "", [], {})
+CONTENT_KEYS = frozenset(
+    (
+        *("content", "text", "body", "value", "data", "payload", "blob", "bytes", "base64"),
+        *("snippet", "excerpt", "quote", "exact", "prefix", "suffix"),
+    )
+)
+"""The keys of content and of quotations of it, inside an object whose content was removed."""
+DIGEST_KEYS = ("digest", "original_digest", "content_digest", "raw_digest")
+_NOTES = ("redaction", "redaction_record", "redactions", "redaction_records")
+"""Where producers put the redaction record; the draft defines no place."""
+_RAW_KEY = re.compile(
+    r"(?:^|_)(?:raw|original|unredacted|unmasked|plaintext|plain_text|cleartext|before|previous|prior|old)(?:_|$)"
+)
+_LINK_KEY = re.compile(r"_(?:refs?|ids?|uris?|urls?|digest|hash|size|tokens|at)$")
+_REFERENCE = re.compile(r"_(?:refs?|ids?|uris?|urls?)$")
+_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[-\s]+")
+_STEP = re.compile(r"[^./\[\]'\"]+")
+_STATE_LABELS = {"policy_blocked": "blocked by policy", "encrypted_ref": "encrypted"}
+_NAMING = (*ID_KEYS, "subject", "record_ref", "record_id", "target_ref", "target_id")
+_TELLING_KEYS = frozenset((*KIND_OF_ID, *_NAMING, "block_id", "segment_id", "metadata"))
+APPLIED = "context.redaction.applied"
+
+
+_PLACEHOLDER_TEXT = re.compile(
+    r"(?:(?:this|the|content|text|was|is)\b|\W)*"
+    r"(?:redacted|removed|withheld|blocked|encrypted|masked|summarized|hidden|deleted)"
+    r"(?: (?:by|under|for|per) [\w.:/-]{1,40})?\W*"
+    r"|[*█•x\s._-]+",
+    re.IGNORECASE,
+)
+
+
+class Redaction(Struct, frozen=True):
+    """A redaction as an object states it."""
+
+    state: str
+    """The word as it is written; empty when only fields are named."""
+    fields: tuple[str, ...]
+    label: str
+    """The text that replaces the withheld content."""
+    name: str = ""
+    """The id of the record that states it."""
+
+    @property
+    def is_gone(self) -> bool:
+        return is_gone(self.state)
+
+
+def is_redacted(state: str | None) -> bool:
+    return bool(state) and state not in SHOWN
+
+
+def is_gone(state: str | None) -> bool:
+    """Whether a redaction leaves nothing to show."""
+    return is_redacted(state) and state not in REPLACED
+
+
+@lru_cache(maxsize=4096)
+def snake_case(key: str) -> str:
+    """Return `redactionState` and `redaction-state` as `redaction_state`."""
+    return _CAPITAL.sub("_", key.strip()).lower()
+
+
+def member(members: Mapping[str, JsonValue], name: str) -> JsonValue:
+    """The member with this name in any spelling; None when there is none."""
+    if name in members:
+        return members[name]
+    for key in members:
+        if not (key.islower() and key.isidentifier()) and snake_case(key) == name:
+            return members[key]
+    return None
+
+
+def mentions_redaction(members: Mapping[str, JsonValue]) -> bool:
+    return "redact" in "\0".join(members).lower()
+
+
+def redaction_state(members: Mapping[str, JsonValue]) -> str | None:
+    """The strictest redaction state that an object or its redaction record gives, as a word, or None."""
+    if not mentions_redaction(members) and not isinstance(members.get("metadata"), dict):
+        return None
+    stated = [value for key, value in members.items() if snake_case(key) == "redaction_state"]
+    values = (*stated, *_states_of_notes(members), member(members, "redacted") is True or None)
+    words = [each if isinstance(each, str) else UNREADABLE for each in values if each is not None]
+    return max((word for word in words if word.strip()), key=_strictness, default=None)
+
+
+def _strictness(state: str) -> int:
+    return is_redacted(state) + is_gone(state)
+
+
+def redaction_of(members: Mapping[str, JsonValue]) -> Redaction | None:
+    """The redaction that an object states about itself; None when it is not redacted."""
+    state = redaction_state(members)
+    named = [member(each, "redacted_fields") for each in (members, *_notes(members))]
+    fields = tuple(dict.fromkeys(field for value in named for field in _field_names(value)))
+    if state in SHOWN or (state is None and not fields):
+        return None
+    return Redaction(state or "", fields, redaction_label(members, state), next(iter(names_of(members)), ""))
+
+
+def redaction_label(members: Mapping[str, JsonValue], state: str | None) -> str:
+    redactor = member(members, "redacted_by")
+    who = next(_ids(member(members, "policy_refs")), None) or next(_ids(redactor), None)
+    how = _STATE_LABELS.get(state or "", (state or UNREADABLE)[:40])
+    by = f": {who}" if who and state == "policy_blocked" else f" by {who}" if who else ""
+    return f"[withheld: {how}{by}]"
+
+
+def kind_of_object(members: Mapping[str, JsonValue]) -> RecordKind | None:
+    """The kind of record that an object is by its id field, in any spelling."""
+    names = {snake_case(key) for key in members}
+    return next((kind for name, kind in KIND_OF_ID.items() if name in names), None)
+
+
+def names_of(members: Mapping[str, JsonValue]) -> Iterator[str]:
+    """Yield the id of a record, and the subject of an event; the ids that any other object has."""
+    kind = kind_of_object(members)
+    own = [name for name, each in KIND_OF_ID.items() if each is kind]
+    keys = (*own, *(("subject",) if kind is RecordKind.EVENT else ())) if kind else _NAMING
+    for key in keys:
+        if isinstance(found := member(members, key), str) and found:
+            yield found
+
+
+def linked_names(members: Mapping[str, JsonValue]) -> Iterator[str]:
+    """Yield the ids of the original to which a redacted object leads."""
+    for holder in (members, *_notes(members), _object(members, "metadata")):
+        for key, value in holder.items():
+            if is_link_to_original(key):
+                yield from _ids(value)
+
+
+def digests_of(members: Mapping[str, JsonValue]) -> Iterator[str]:
+    """Yield the digests that a redacted object gives of its original."""
+    for holder in (members, *_notes(members), _object(members, "metadata")):
+        for key in DIGEST_KEYS:
+            if isinstance(found := member(holder, key), str):
+                yield found
+
+
+def is_raw_key(key: str) -> bool:
+    """Whether a key such as `raw` or `original` names the unredacted content."""
+    found = snake_case(key)
+    return _RAW_KEY.search(found) is not None and _LINK_KEY.search(found) is None
+
+
+def is_link_to_original(key: str) -> bool:
+    found = snake_case(key)
+    return _RAW_KEY.search(found) is not None and _REFERENCE.search(found) is not None
+
+
+def withheld_by(
+    redaction: Redaction, members: Mapping[str, JsonValue], masks: Sequence[JsonValue] | None = None
+) -> Iterator[tuple[Path, JsonValue]]:
+    """Yield path and value of what a redaction withholds in an object.
+
+    Without `masks` the object states the redaction itself. Otherwise another object with the same id does,
+    and `masks` are the replacements that are shown for the content.
+    """
+    is_replaced = redaction.state in REPLACED
+    named = redaction.fields or (("content",) if is_replaced and masks is not None else ())
+    for field in named:
+        for path in field_paths(members, field):
+            value = value_at(members, path)
+            # The content of a masked object is the mask.
+            is_mask = is_replaced and path == ("content",) and (masks is None or value in masks)
+            if not is_mask and value not in EMPTY:
+                yield path, value
+    own, kind = set(names_of(members)), kind_of_object(members)
+    waiting: list[tuple[Path, str, JsonValue]] = [((), "", dict(members))]
+    while waiting:
+        path, name, value = waiting.pop()
+        pairs: Iterable[tuple[str | int, JsonValue]] = ()
+        if isinstance(value, list):
+            pairs = enumerate(value)
+        elif isinstance(value, dict) and (not path or name == "source_refs" or not _is_other(value, own)):
+            pairs = value.items()
+        for key, each in pairs:
+            here, key_name = (*path, key), snake_case(key) if isinstance(key, str) else name
+            is_event_data = kind is RecordKind.EVENT and here == ("data",)
+            if each not in EMPTY and not is_event_data and _is_withheld(key_name, each, redaction):
+                yield here, each
+            elif isinstance(each, dict | list) and len(here) < DEEPEST:
+                waiting.append((here, key_name, each))
+
+
+def _is_withheld(name: str, value: JsonValue, redaction: Redaction) -> bool:
+    """Whether the value of a member, or an element of it, is withheld as a whole."""
+    is_link = is_link_to_original(name)
+    if isinstance(value, str) and value[:5].lower() == "data:":
+        return redaction.is_gone or is_link
+    if is_link:
+        return isinstance(value, dict) and any(snake_case(key) in CONTENT_KEYS for key in value)
+    if is_raw_key(name):
+        return True
+    if not redaction.is_gone or name not in CONTENT_KEYS:
+        return False
+    return name == "content" or any(isinstance(each, str) for each in all_values(value))
+
+
+def _is_other(members: Mapping[str, JsonValue], own: set[str]) -> bool:
+    """Whether an object is a record with another id."""
+    return kind_of_object(members) is not None and own.isdisjoint(names_of(members))
+
+
+class RedactableObject(Struct, frozen=True):
+    """An object anywhere in the records, with all its ids."""
+
+    file: str
+    prefix: str
+    path: JsonPath
+    members: Mapping[str, JsonValue]
+    names: tuple[str, ...]
+    redaction: Redaction | None
+
+
+def objects_in(file: str, prefix: str, value: JsonValue, embedded: bool = True) -> Iterator[RedactableObject]:
+    """Yield the objects in a JSON value that have an id or state a redaction.
+
+    Without `embedded`, not those of records inside a record.
+    """
+    waiting: list[tuple[JsonPath, JsonValue, str]] = [(None, value, "")]
+    while waiting:
+        path, current, owner = waiting.pop()
+        if isinstance(current, list):
+            waiting.extend(((path, at), each, owner) for at, each in enumerate(current))
+        elif isinstance(current, dict):
+            if not _TELLING_KEYS.isdisjoint(map(snake_case, current)) or mentions_redaction(current):
+                names = tuple(names_of(current))
+                if names and kind_of_object(current) is not None:
+                    if path is not None and not embedded:
+                        continue
+                    owner = names[0]
+                parts = (member(current, name) for name in ("block_id", "segment_id"))
+                names += tuple(f"{owner}\0{part}" for part in parts if isinstance(part, str))
+                yield RedactableObject(file, prefix, path, current, names, redaction_of(current))
+            inner = (each for each in current.items() if isinstance(each[1], dict | list) and each[1])
+            waiting.extend(((path, key), each, owner) for key, each in inner)
+
+
+def withheld_values(members: Mapping[str, JsonValue]) -> Iterator[tuple[Path, JsonValue, Redaction]]:
+    """Yield the path and value of content that an object holds in spite of a redaction in it."""
+    seen: set[Path] = set()
+    for found in objects_in("", "", dict(members), embedded=False):
+        for path, value in withheld_by(found.redaction, found.members) if found.redaction else ():
+            place = (*path_keys(found.path), *path)
+            if not any(place[:size] in seen for size in range(len(place) + 1)):
+                seen.add(place)
+                yield place, value, found.redaction or Redaction("", (), "")
+
+
+def is_placeholder(content: JsonValue) -> bool:
+    """Whether a text only says that content was removed."""
+    return (
+        isinstance(content, str) and len(content) <= 100 and _PLACEHOLDER_TEXT.fullmatch(content) is not None
+    )
+
+
+def field_paths(members: Mapping[str, JsonValue], field: str) -> Sequence[Path]:
+    """The paths that a redacted field names: `a.b`, `a/b`, `/a/b`, `$.a.b`, `a[0].b`, `a[*]`, `$['a']`.
+
+    A name that leads nowhere stands for every member with its last part, at any depth.
+    """
+    if field in members:
+        return [(field,)]
+    steps = [step.replace("~1", "/").replace("~0", "~") for step in _STEP.findall(field.lstrip("#$@"))]
+    found: list[tuple[Path, JsonValue]] = [((), dict(members))]
+    for step in steps:
+        found = [
+            ((*path, key), each) for path, value in found for key, each in _entries(value) if _fits(step, key)
+        ]
+    if found and steps:
+        return [path for path, _ in found]
+    last = next((step for step in reversed(steps) if not _is_index(step)), None)
+    if last is None:
+        return []
+    ways = (way for way, _ in walk(dict(members), DEEPEST))
+    return [path_keys(way) for way in ways if way is not None and _fits(last, way[1])]
+
+
+def _entries(value: JsonValue) -> Iterable[tuple[str | int, JsonValue]]:
+    if isinstance(value, list):
+        return enumerate(value)
+    return value.items() if isinstance(value, dict) else ()
+
+
+def _fits(step: str, key: str | int) -> bool:
+    """Whether a step of a field leads to a key; `*`, `-1` and `0:2` lead to every element."""
+    if step == "*":
+        return True
+    if isinstance(key, int):
+        return step == str(key) or (_is_index(step) and not step.isdigit())
+    return step == key or snake_case(step) == snake_case(key)
+
+
+def _is_index(step: str) -> bool:
+    return re.fullmatch(r"\*|-?[0-9]*:?-?[0-9]*", step) is not None
+
+
+def value_at(members: Mapping[str, JsonValue], path: Path) -> JsonValue:
+    """The value at a path of an object; None where the path leads nowhere."""
+    value: JsonValue = dict(members)
+    for step in path:
+        if isinstance(value, dict):
+            value = value.get(str(step))
+        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+            value = value[step]
+        else:
+            return None
+    return value
+
+
+def _notes(members: Mapping[str, JsonValue]) -> Iterator[Mapping[str, JsonValue]]:
+    """Yield the redaction records of an object: under `redaction` and its like, or there in its metadata."""
+    for holder in (members, _object(members, "metadata")):
+        for name in _NOTES if mentions_redaction(holder) else ():
+            note = member(holder, name)
+            for each in note if isinstance(note, list) else [note]:
+                if isinstance(each, dict) and next(names_of(each), None) is None:
+                    yield each
+
+
+def _states_of_notes(members: Mapping[str, JsonValue]) -> Iterator[JsonValue]:
+    for note in _notes(members):
+        yield from (member(note, name) for name in ("redaction_state", "state", "status"))
+    for holder in (members, _object(members, "metadata")):
+        if isinstance(word := member(holder, "redaction"), str):
+            yield word
+
+
+def _object(members: Mapping[str, JsonValue], name: str) -> Mapping[str, JsonValue]:
+    value = members.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def _field_names(value: JsonValue) -> Iterator[str]:
+    """Yield the fields of `redacted_fields`: a text, a list, or objects with a path."""
+    for each in value if isinstance(value, list) else [value]:
+        if isinstance(each, str) and each.strip():
+            yield each.strip()
+        elif isinstance(each, dict):
+            found = (each.get(key) for key in ("path", "pointer", "field", "name"))
+            yield from (name for name in found if isinstance(name, str) and name)
+
+
+def _ids(value: JsonValue) -> Iterator[str]:
+    """Yield the ids of a reference or a list of them."""
+    for each in value if isinstance(value, list) else [value]:
+        if isinstance(each, str) and each:
+            yield each
+        elif isinstance(each, dict):
+            yield from names_of(each)
+            yield from (name for key in ID_KEYS if isinstance(name := each.get(key), str) and name)
