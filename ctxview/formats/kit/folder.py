@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
@@ -92,6 +93,8 @@ class FolderReading(Struct, frozen=True):
     stamps: dict[Path, Stamp | None] = struct_field(default_factory=dict)
     held_back: list[str] = struct_field(default_factory=list)
     """Files that are being written; their earlier content is used."""
+    capped: dict[str, int] = struct_field(default_factory=dict)
+    """The folders with more than `MOST_ENTRIES` entries, and how many were left out."""
 
     def note(self, path: Path, stamp: Stamp | None) -> None:
         self.stamps[path] = stable_stamp(stamp)
@@ -181,11 +184,13 @@ class SourceFolder:
             return
         try:
             with os.scandir(descriptor) as found:
-                for _, each in zip(range(MOST_ENTRIES), found, strict=False):
+                for each in islice(found, MOST_ENTRIES):
                     try:
                         yield _entry(each.name, each.stat(follow_symlinks=False))
                     except OSError:
                         yield FolderEntry(each.name, EntryKind.OTHER)
+                if more := sum(1 for _ in found):
+                    self.seen.capped[name] = more
         except OSError:
             return
         finally:

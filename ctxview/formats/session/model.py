@@ -301,7 +301,7 @@ class Session(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        return f"{self.agent}/{self.name}" if self.agent else self.name
+        return title_of(self.agent, self.name)
 
     @property
     def state(self) -> str | None:
@@ -329,6 +329,10 @@ class Session(Struct, frozen=True):
                 yield part
         for child in self.children:
             yield from (part for part in child.parts.values() if part.exists and part.data is None)
+
+
+def title_of(agent: str | None, name: str) -> str:
+    return f"{agent}/{name}" if agent else name
 
 
 def node_states(session: Session) -> dict[int, str]:

@@ -41,7 +41,7 @@ REST = 4
 """The rest after a reread, as a multiple of its duration: keys come first."""
 LEAST_REST = 0.05
 BUSY = ("reading…", "counting…")
-FEWEST_WATCHED = 4
+FEWEST_WATCHED = 2
 """Files of each source that are watched at least, even if thousands of sources are open."""
 REREAD = "reading again"
 
