@@ -19,9 +19,9 @@ from ctxview.formats.kit.folder import FolderReading, SourceFolder
 from ctxview.formats.kit.history_passes import HistoryTokens, count_history, tallied
 from ctxview.formats.kit.state_parts import count_blocks
 from ctxview.formats.session.grammar import EVENTS, MESSAGES
+from ctxview.formats.session.held import RECENT, HeldSession
 from ctxview.formats.session.history import WAL, SessionHistory
 from ctxview.formats.session.model import Session, title_of
-from ctxview.formats.session.opened import RECENT, OpenedSession
 from ctxview.formats.session.parser import agent_of, read_session
 from ctxview.formats.session.policy import policy_for
 from ctxview.formats.session.profile import PROFILES, load_profile
@@ -166,7 +166,7 @@ class SessionSource:
     format = FORMAT
     profiles: Sequence[str] = PROFILES
 
-    def __init__(self, path: Path, opened: OpenedSession | None = None) -> None:
+    def __init__(self, path: Path, opened: HeldSession | None = None) -> None:
         self._path = path
         self._folder = SourceFolder(path)
         self._opened = opened
@@ -289,9 +289,9 @@ class SessionSource:
     def forget(self) -> None:
         last_look.forget(last_look.observation_key(self.session))
 
-    def _open(self) -> OpenedSession:
+    def _open(self) -> HeldSession:
         with self._lock:
-            opened = self._opened = self._opened or OpenedSession.at(self._path)
+            opened = self._opened = self._opened or HeldSession.at(self._path)
         RECENT.use(self)
         return opened
 
@@ -316,7 +316,7 @@ class SessionSource:
         self,
         revision: int,
         lens: Lens,
-        opened: OpenedSession,
+        opened: HeldSession,
         analysis: SessionAnalysis,
         session: Session,
     ) -> Reading:

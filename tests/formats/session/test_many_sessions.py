@@ -9,7 +9,7 @@ import pytest
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.files import open_file
 from ctxview.formats import Lens, Source, discover, open_source
-from ctxview.formats.session import opened
+from ctxview.formats.session import held
 from ctxview.formats.session.source import SessionSource
 from ctxview.formats.session.survey import analysis
 from tests.formats.session.builders import lines, user
@@ -45,7 +45,7 @@ def text_of(source: Source) -> str:
 
 def test_listing_sessions_reads_none_of_them(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[Path] = []
-    monkeypatch.setattr(opened, "read_session", lambda folder: read.append(folder.root))
+    monkeypatch.setattr(held, "read_session", lambda folder: read.append(folder.root))
     assert len([source.title for source in sources(root)]) == MANY
     assert not read
 
@@ -53,7 +53,7 @@ def test_listing_sessions_reads_none_of_them(root: Path, monkeypatch: pytest.Mon
 def test_the_sessions_read_last_are_held_and_the_others_are_read_again(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opened.RECENT, "most", 3)
+    monkeypatch.setattr(held.RECENT, "most", 3)
     before = open_descriptors()
     found = sources(root)
     texts = [text_of(source) for source in found]
@@ -66,7 +66,7 @@ def test_large_sessions_keep_their_work_and_share_few_descriptors(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(analysis, "LARGEST_IMMEDIATE", -1)
-    monkeypatch.setattr(opened.RECENT, "most", 3)
+    monkeypatch.setattr(held.RECENT, "most", 3)
     monkeypatch.setattr(open_file._OPEN, "most", 4)
     before = open_descriptors()
     found = sources(root)

@@ -243,29 +243,30 @@ class _Planner(Struct, dict=True):
     def _rebuildable(self, blob: Blob, records: list[JsonRecord], place: str | None) -> tuple[GcOutcome, str]:
         if named := self._mentions.of(blob.name):
             return GcOutcome.PROTECTED, f"{_listed(named)} would refer to a missing file"
-        small = blob.entry.size <= LARGEST_REFERENCE
-        data = self.session.folder.read(blob.name, LARGEST_REFERENCE).data if small else None
-        if (reference := reference_in(data or b"")) is not None:
-            return self._referring(reference, records)
         if blob.digest is None:
             return GcOutcome.PROTECTED, "a placeholder: its name has no hash of its content"
         if place is not None:
             return GcOutcome.REMOVE, f"not in the index, and {place} hold the same"
+        small = blob.entry.size <= LARGEST_REFERENCE
+        data = self.session.folder.read(blob.name, LARGEST_REFERENCE).data if small else None
+        reference = reference_in(data or b"")
+        if reference is not None and not records:
+            return self._referring(reference, blob.digest)
         why = "not in the index, and no history holds the same: the only copy"
         for record in records:
             content, why = verified(self.raw, record, blob.digest)
             if content is not None:
                 return GcOutcome.REMOVE, why
-        return GcOutcome.PROTECTED, why
+        return GcOutcome.PROTECTED, why if reference is None else f"only refers, and {why}"
 
-    def _referring(self, reference: ChunkReference, records: list[JsonRecord]) -> tuple[GcOutcome, str]:
-        """Judge a chunk that only refers: it may be removed if the history holds the content."""
+    def _referring(self, reference: ChunkReference, digest: str) -> tuple[GcOutcome, str]:
+        """Judge a chunk that only refers and is not in the index: the history must hold its content."""
         try:
-            place, _ = referred(self.raw, reference, records)
-            for record in records:
-                self.raw.of(record)
+            place, content = referred(self.raw, reference, ())
         except ContentMissing as error:
-            return GcOutcome.PROTECTED, f"only refers, and cannot be made again: {error}"
+            return GcOutcome.PROTECTED, f"only refers, and cannot be rebuilt: {error}"
+        if hashlib.sha256(content).hexdigest() != digest:
+            return GcOutcome.PROTECTED, f"only refers, and cannot be rebuilt: {place} have another hash"
         return GcOutcome.REMOVE, f"only refers to {place}, which stay in the history"
 
     def _blob(self, blob: Blob) -> GcItem:

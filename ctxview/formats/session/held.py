@@ -26,10 +26,10 @@ from ctxview.formats.session.survey.analysis import SessionAnalysis
 from ctxview.formats.session.survey.facts import Survey
 
 MOST_READINGS: Final = 32
-MOST_OPENED: Final = 12
+MOST_HELD: Final = 12
 """The sessions that are held in memory; one with long work done stays until it is closed."""
 
-RECENT: Final = RecentlyUsed[Releasable](MOST_OPENED)
+RECENT: Final = RecentlyUsed[Releasable](MOST_HELD)
 
 
 class PastRevisionPoints(Struct, frozen=True):
@@ -40,7 +40,7 @@ class PastRevisionPoints(Struct, frozen=True):
     revisions: Sequence[Revision]
 
 
-class OpenedSession:
+class HeldSession:
     """One session as it was read, and its analyses by profile."""
 
     def __init__(self, session: Session, history: SessionHistory) -> None:
@@ -52,17 +52,17 @@ class OpenedSession:
         self._lock = Lock()
 
     @classmethod
-    def at(cls, path: Path) -> OpenedSession:
+    def at(cls, path: Path) -> HeldSession:
         session = read_session(SourceFolder(path))
         return cls(session, open_history(session))
 
-    def again(self) -> tuple[OpenedSession, bool]:
+    def again(self) -> tuple[HeldSession, bool]:
         """Read the session again, histories from their old end; also return whether these only grew."""
         session = read_again(self.session)
         history, grown = self.history.again(session)
         if session is self.session and history is self.history:
             return self, grown
-        made = OpenedSession(session, history)
+        made = HeldSession(session, history)
         with self._lock:
             analyses = dict(self._analyses)
         made._analyses = {name: each.again(session, history, grown=grown) for name, each in analyses.items()}
