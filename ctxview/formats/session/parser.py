@@ -109,9 +109,12 @@ class GcLimits(Struct, frozen=True):
     written: dict[str, str]
     """The values as written, defaults included."""
     problems: tuple[str, ...] = ()
+    defaults: frozenset[str] = frozenset()
+    """The settings that the session does not have, so that the profile's default holds."""
 
     def setting(self, key: str) -> str:
-        return f"{key}={self.written.get(key, '?')}"
+        by_default = " by default" if key in self.defaults else ""
+        return f"{key}={self.written.get(key, '?')}{by_default}"
 
 
 def parse_gc_policy(session: Session, profile: Profile) -> GcLimits:
@@ -149,6 +152,7 @@ def parse_gc_policy(session: Session, profile: Profile) -> GcLimits:
         keep_messages=written.get("keep_messages") != "0",
         keep_events=written.get("keep_events") != "0",
         written=written,
+        defaults=frozenset(written) - {setting.key for setting in session.gc.settings},
         problems=tuple(problems),
     )
 
