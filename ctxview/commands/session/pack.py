@@ -63,6 +63,8 @@ def run(arguments: Namespace) -> int:
         opened.session, opened.history.messages, opened.profile, counter, recent=arguments.recent
     )
     plan = plan_pack(offered, opened.session.budget if arguments.budget is None else arguments.budget)
+    if arguments.write and plan.unreadable is not None:
+        raise UserError(f"{arguments.session}: nothing was written: {plan.unreadable}")
     wrote = _write(opened, plan, arguments.anyway) if arguments.write else []
     if arguments.json:
         from ctxview.reports.json_output import dumps
@@ -72,6 +74,9 @@ def run(arguments: Namespace) -> int:
         from ctxview.reports.console import console_for, print_masked
 
         print_masked(pack_lines(opened.session, plan, wrote, console_for()))
+    if plan.unreadable is not None:
+        print_error(f"{arguments.session}: the pack cannot be built: {plan.unreadable}")
+        return 2
     return 1 if plan.left_out else 0
 
 

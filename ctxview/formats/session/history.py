@@ -60,6 +60,13 @@ class SessionHistory(Struct, frozen=True):
         )
 
     @property
+    def unreadable_rows(self) -> str | None:
+        """Why some rows of the store cannot be read; None when all can, and for files."""
+        shards = range(self.store.shards) if self.store is not None else ()
+        loaded = (self.store.shard(each, name) for each in shards for name in STREAM_WORDS if self.store)
+        return next((rows for rows in loaded if isinstance(rows, str)), None)
+
+    @property
     def streams(self) -> tuple[HistoryStream, HistoryStream]:
         return self.messages, self.events
 

@@ -28,6 +28,7 @@ from ctxview.formats.session.pack_candidates import (
     pack_value,
     section,
     source_fault,
+    tail_lines,
     tail_text,
 )
 from ctxview.formats.session.profile import Profile
@@ -73,6 +74,8 @@ class PackOffers(Struct, frozen=True):
     exact: bool
     aborts: tuple[str, ...] = ()
     """Why the runtime would build no pack at all."""
+    unreadable: str | None = None
+    """Why a source that the runtime can read cannot be read here, so that no true pack can be built."""
 
 
 class PackDecision(Struct, frozen=True):
@@ -93,6 +96,7 @@ class PackPlan(Struct, frozen=True):
     exact: bool
     items: tuple[PackDecision, ...]
     aborts: tuple[str, ...] = ()
+    unreadable: str | None = None
 
     @property
     def taken(self) -> tuple[PackOffer, ...]:
@@ -131,7 +135,10 @@ def pack_offers(
         for each, count in zip(found, measured, strict=True)
     )
     aborts = dict.fromkeys(_aborts(session, messages, counted, profile))
-    return PackOffers(counted, used.name, all(count.exact for count in measured), tuple(aborts))
+    tail = tail_lines(messages, last) if last > 0 else []
+    unreadable = next((f"{MESSAGES}: {line.problem}" for line in tail if line.unreadable), None)
+    exact = all(count.exact for count in measured)
+    return PackOffers(counted, used.name, exact, tuple(aborts), unreadable)
 
 
 def plan_pack(offered: PackOffers, budget: int | None) -> PackPlan:
@@ -149,7 +156,9 @@ def plan_pack(offered: PackOffers, budget: int | None) -> PackPlan:
         else:
             why = f"does not fit: {each.tokens:,} tokens, {budget - used:,} left"
             decisions.append(PackDecision(each, False, why, over_budget=True))
-    return PackPlan(budget, offered.counter, offered.exact, tuple(decisions), offered.aborts)
+    return PackPlan(
+        budget, offered.counter, offered.exact, tuple(decisions), offered.aborts, offered.unreadable
+    )
 
 
 def pack_json(session: Session, plan: PackPlan) -> bytes:
@@ -238,6 +247,8 @@ def _recent(messages: HistoryStream, count: int, profile: Profile) -> PackOffer:
     text, found = tail_text(messages, count) if count > 0 else ("", 0)
     if not found:
         return _out("recent_messages", MESSAGES, "blank" if count > 0 else "none were asked for")
+    if text is None:
+        return _out("recent_messages", MESSAGES, "cannot be read here, unlike by the runtime")
     if any(line.cut for line in messages.tail(count)):
         return _out("recent_messages", MESSAGES, "a message is too long to be put into a pack")
     limit = profile.limits.pack_source

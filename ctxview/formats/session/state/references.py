@@ -11,7 +11,7 @@ from ctxview.core.origin import Origin
 from ctxview.core.state import Ref, RefStatus
 from ctxview.formats.kit.folder import EntryKind
 from ctxview.formats.kit.json_records import JsonRecord
-from ctxview.formats.session.grammar import cited_range, digest_in, parse_citation
+from ctxview.formats.session.grammar import MESSAGES, cited_range, digest_in, parse_citation
 from ctxview.formats.session.model import Blob
 from ctxview.formats.session.pack_candidates import estimate
 from ctxview.formats.session.rules.swap import orphans
@@ -243,7 +243,8 @@ def _pack_items(inputs: SessionStateInputs) -> Iterator[Ref]:
     for item in session.pack.items:
         content = inputs.content(item)
         if content is None:
-            status = RefStatus.DANGLING
+            unread = item.source == MESSAGES and inputs.facts.history.unreadable_rows is not None
+            status = RefStatus.UNKNOWN if unread else RefStatus.DANGLING
         else:
             status = RefStatus.STALE if is_stale(inputs, item) else RefStatus.RESOLVED
         yield Ref(

@@ -100,8 +100,7 @@ def plan_dedup(session: Session, raw: RawContent, profile: Profile, least: int |
     seen = find_repetitions(raw, least or profile.large_content, gone)
     policy = parse_gc_policy(session, profile)
     items = [
-        _item(session, each, listed.get(each.digest), policy, is_there(each.digest))
-        for each in seen.found
+        _item(session, each, listed.get(each.digest), policy, is_there(each.digest)) for each in seen.found
     ]
     reason = "the blob is gone, and nothing in the session holds it"
     for digest in sorted(gone - {each.digest for each in seen.found}):
