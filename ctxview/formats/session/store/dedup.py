@@ -102,12 +102,18 @@ def plan_dedup(session: Session, raw: RawContent, profile: Profile, least: int |
     items = [
         _item(session, each, listed.get(each.digest), policy, is_there(each.digest)) for each in seen.found
     ]
-    reason = "the blob is gone, and nothing in the session holds it"
+    unread = raw.history.unreadable_rows
+    notes = (
+        seen.notes if unread is None else (*seen.notes, f"some messages or events were left out: {unread}")
+    )
+    reason = (
+        f"the blob is gone, and nothing {'in the session' if unread is None else 'that was read'} holds it"
+    )
     for digest in sorted(gone - {each.digest for each in seen.found}):
         record = listed[digest]
         size, refs = record.number("bytes") or 0, _refs(record)
         items.append(DedupItem(digest, size, 0, refs, DedupAction.LOST, reason, record=record))
-    return DedupPlan(tuple(items), seen.contents, seen.notes)
+    return DedupPlan(tuple(items), seen.contents, (*seen.notes, *left_out))
 
 
 def apply_dedup(session: Session, raw: RawContent, profile: Profile, plan: DedupPlan) -> list[WrittenFile]:
