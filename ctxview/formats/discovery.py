@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from ctxview.files.reading import SKIPPED_FOLDERS, error_text
+from ctxview.files.reading import SKIPPED_FOLDERS, error_text, is_leftover
 from ctxview.formats.interface import FormatMatch, OpenError
 from ctxview.formats.path_hints import missing_path_reason, unlisted_reason
 from ctxview.formats.peek import Peek
@@ -120,7 +120,9 @@ class _Search:
                 names = sorted(
                     (not entry.is_dir(), entry.name)
                     for entry in entries
-                    if entry.name not in SKIPPED_FOLDERS and not entry.is_symlink()
+                    if entry.name not in SKIPPED_FOLDERS
+                    and not entry.is_symlink()
+                    and not is_leftover(entry.name)
                 )
         except OSError as error:
             self.unread.append(UnreadFolder(folder, error_text(error)))

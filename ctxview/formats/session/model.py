@@ -282,6 +282,9 @@ class Session(Struct, frozen=True):
     children: tuple[ChildChannel, ...]
     odd_children: tuple[FolderEntry, ...]
     """Entries of the child folder that are not folders."""
+    unread_children: frozenset[str] = frozenset()
+    """The names of the children that were not read, because there are too many."""
+    unread_pinned: int = 0
     links: tuple[str, ...] = ()
     """Every symbolic link in the session, by relative name."""
     wide_open: tuple[str, ...] = ()
@@ -318,6 +321,9 @@ class Session(Struct, frozen=True):
         if len(lines) != 1 or not lines[0].isascii() or not lines[0].isdigit() or len(lines[0]) > 19:
             return None
         return int(lines[0])
+
+    def has_child(self, name: str) -> bool:
+        return name in self.unread_children or self.child(name) is not None
 
     def child(self, name: str) -> ChildChannel | None:
         return next((child for child in self.children if child.name == name), None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final
 
 from msgspec import Struct
@@ -18,6 +19,7 @@ from ctxview.core.findings import Severity
 from ctxview.formats.kit.folder import EntryKind, FolderFile
 from ctxview.formats.kit.history import HistoryStream
 from ctxview.formats.kit.json_records import JsonRecordFile
+from ctxview.formats.session.caps import unread_parts
 from ctxview.formats.session.grammar import EVENTS, MESSAGES, is_name, tail_count
 from ctxview.formats.session.model import ChildChannel, PackItem, Session
 from ctxview.formats.session.pack_candidates import (
@@ -46,6 +48,7 @@ REQUIRED_TEXTS: Final = {
 }
 """The texts that a record of each kind must have besides its id."""
 MOST_TAIL: Final = 5000
+PACKED_FOLDERS: Final = ("context/child", "context/pinned")
 _FENCED: Final = re.compile(r"(?:^|[\n\r])[ \t]*(`{3,})")
 _HEAD: Final = re.compile(
     r"^## (?P<kind>[^\n]{0,80})\n\nsource: (?P<source>[^\n]{1,400})\n"
@@ -136,7 +139,9 @@ def pack_offers(
     )
     aborts = dict.fromkeys(_aborts(session, messages, counted, profile))
     tail = tail_lines(messages, last) if last > 0 else []
-    unreadable = next((f"{MESSAGES}: {line.problem}" for line in tail if line.unreadable), None)
+    unread = [f"{MESSAGES}: {line.problem}" for line in tail if line.unreadable]
+    sources = (f"{name}: {why}" for name, why in unread_parts(session) if name in PACKED_FOLDERS)
+    unreadable = next(chain(unread, sources), None)
     exact = all(count.exact for count in measured)
     return PackOffers(counted, used.name, exact, tuple(aborts), unreadable)
 

@@ -168,7 +168,7 @@ def unresolved(facts: SessionFacts, ref: str) -> str | None:
             return f"there are {citation.count} lines"
         return "this is not a range" if citation.resolution is CitationStatus.FREE else None
     if kind == "child":
-        return None if facts.session.child(name.split("/")[0]) is not None else "there is no such child"
+        return None if facts.session.has_child(name.split("/")[0]) else "there is no such child"
     if kind == "swap":
         swapped = facts.session.swap.index.records
         known = {word for record in swapped for word in (record.text("id"), record.text("summary")) if word}

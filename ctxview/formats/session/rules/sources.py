@@ -94,7 +94,7 @@ def ref_kind(facts: SessionFacts) -> Iterator[Hit]:
         if kind == "swap" and PurePosixPath(path).name not in swapped:
             yield Hit(record.origin("path"), f"the swap index does not list {quoted(path, 60)}")
         elif kind == "child_result" and (name := child_in(path)) is not None:
-            if facts.session.child(name) is None:
+            if not facts.session.has_child(name):
                 yield Hit(record.origin("path"), f"there is no child {quoted(name)}")
         elif kind == "child_result":
             yield Hit(record.origin("path"), f"{quoted(path, 60)} is not the result of a child")

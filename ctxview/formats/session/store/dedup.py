@@ -103,12 +103,9 @@ def plan_dedup(session: Session, raw: RawContent, profile: Profile, least: int |
         _item(session, each, listed.get(each.digest), policy, is_there(each.digest)) for each in seen.found
     ]
     unread = raw.history.unreadable_rows
-    notes = (
-        seen.notes if unread is None else (*seen.notes, f"some messages or events were left out: {unread}")
-    )
-    reason = (
-        f"the blob is gone, and nothing {'in the session' if unread is None else 'that was read'} holds it"
-    )
+    left_out = () if unread is None else (f"some messages or events were left out: {unread}",)
+    where = "in the session" if unread is None else "that could be read"
+    reason = f"the blob is gone, and nothing {where} holds it"
     for digest in sorted(gone - {each.digest for each in seen.found}):
         record = listed[digest]
         size, refs = record.number("bytes") or 0, _refs(record)

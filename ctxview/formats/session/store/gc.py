@@ -29,6 +29,7 @@ from ctxview.files.removal import (
 )
 from ctxview.formats.kit.folder import EntryKind, FolderFile, SourceFolder
 from ctxview.formats.kit.json_records import JsonRecord
+from ctxview.formats.session.caps import unread_parts
 from ctxview.formats.session.grammar import EVENTS, MESSAGES
 from ctxview.formats.session.history import open_history
 from ctxview.formats.session.model import Blob, Session
@@ -241,6 +242,8 @@ class _Planner(Struct, dict=True):
         return *self._by_age(found, self.policy.swap_ttl, "swap_ttl"), found
 
     def _rebuildable(self, blob: Blob, records: list[JsonRecord], place: str | None) -> tuple[GcOutcome, str]:
+        if self._unread is not None:
+            return GcOutcome.PROTECTED, self._unread
         if named := self._mentions.of(blob.name):
             return GcOutcome.PROTECTED, f"{_listed(named)} would refer to a missing file"
         if blob.digest is None:
@@ -278,6 +281,8 @@ class _Planner(Struct, dict=True):
         return self._file(blob.name, "blob", outcome, reason, found)
 
     def _why_protected(self, blob: Blob, found: FileIdentity | None) -> str | None:
+        if self._unread is not None:
+            return self._unread
         least, setting = self.policy.dedup_min_refs, self.policy.setting("dedup_min_refs")
         if refs := self._refs.get(blob.id, ()):
             few = f", fewer than {setting}, but not none" if len(refs) < (least or 0) else ""
@@ -317,6 +322,12 @@ class _Planner(Struct, dict=True):
                 continue
             if blob.digest is not None and hashlib.sha256(content).hexdigest() == blob.digest:
                 yield blob.digest, shape_of(content)
+
+    @cached_property
+    def _unread(self) -> str | None:
+        """Why not all references to chunks and blobs are known."""
+        found = next(unread_parts(self.session), None)
+        return None if found is None else f"it may be referred to from {found[0]}: {found[1]}"
 
     @cached_property
     def _child_users(self) -> dict[str, list[str]]:
