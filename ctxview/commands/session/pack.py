@@ -12,6 +12,7 @@ from ctxview.analysis.tokens import COUNTERS, counter_named
 from ctxview.commands.arguments import unsigned_integer
 from ctxview.commands.session import OpenedSession, add_session_arguments, open_session, written_as_json
 from ctxview.core.origin import JsonValue
+from ctxview.files.line_file import never_cancelled
 from ctxview.files.visible_text import visible
 from ctxview.formats.session.model import Session
 from ctxview.formats.session.pack_builder import PackDecision, PackPlan
@@ -58,6 +59,7 @@ def run(arguments: Namespace) -> int:
     from ctxview.formats.session.pack_builder import pack_offers, plan_pack
 
     opened = open_session(arguments)
+    opened.history.messages.index(never_cancelled)
     counter = counter_named(arguments.tokens) if arguments.tokens else None
     offered = pack_offers(
         opened.session, opened.history.messages, opened.profile, counter, recent=arguments.recent

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from threading import Lock
 
@@ -181,6 +181,7 @@ class ColumnarStream:
 
     complete = True
     ending = 0
+    blanks: Sequence[int] = ()
 
     def __init__(self, store: ColumnarStore, name: str) -> None:
         self.name = name

@@ -131,12 +131,24 @@ def tail_text(messages: HistoryStream, count: int) -> tuple[str | None, int]:
 
 def tail_lines(messages: HistoryStream, count: int) -> list[HistoryLine]:
     """Return the last lines that are not blank."""
+    found: list[HistoryLine] = []
+    if messages.complete:
+        # Known blank lines are skipped unread: there may be a million of them at the end.
+        blanks, at = messages.blanks, len(messages.blanks) - 1
+        for number in range(len(messages) - 1, -1, -1):
+            if at >= 0 and blanks[at] == number:
+                at -= 1
+            elif not (line := messages.line(number)).is_blank:
+                found.append(line)
+                if len(found) == count:
+                    break
+        return found[::-1]
     wanted = count
     while True:
         tail = messages.tail(wanted)
-        lines = [line for line in tail if not line.is_blank][-count:]
-        if len(lines) == count or len(tail) < wanted:
-            return lines
+        found = [line for line in tail if not line.is_blank][-count:]
+        if len(found) == count or len(tail) < wanted:
+            return found
         wanted *= 2
 
 
