@@ -170,7 +170,6 @@ class SessionSource:
         self._path = path
         self._folder = SourceFolder(path)
         self._opened = opened
-        self._released = False
         self._tokens: dict[str, HistoryTokens] = {}
         self._counted: dict[str, HistoryTokens] = {}
         """Tokens that were counted when the history was shorter."""
@@ -265,7 +264,7 @@ class SessionSource:
             raise OpenError(f"{self._path}: there is no such folder any more")
         opened = self._opened
         if opened is None:
-            return SessionSource(self._path) if self._released else self
+            return SessionSource(self._path)
         now, grown = opened.again()
         if now is opened:
             return self
@@ -280,7 +279,7 @@ class SessionSource:
         opened = self._opened
         if opened is not None and not opened.expendable:
             return False
-        self._opened, self._released = None, True
+        self._opened = None
         return True
 
     def remember(self, lens: Lens) -> None:

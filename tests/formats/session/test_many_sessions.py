@@ -89,8 +89,3 @@ def test_a_session_that_was_let_go_and_changed_is_seen_as_it_is_now(root: Path) 
     later = source.again()
     assert later is not source
     assert text_of(later) == "more"
-
-
-def test_a_session_that_was_never_read_is_the_same_again(root: Path) -> None:
-    source = SessionSource(root / "s1")
-    assert source.again() is source
