@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import resource
 import subprocess
 import sys
@@ -18,6 +19,12 @@ from benchmarks.snapshots import small_snapshot
 START_GOAL = 12.0
 SPEED_GOAL = 300.0
 FILES = 1000
+LINES = 50_000
+BLANK_GOAL, BROKEN_GOAL = 1.5, 3.0
+PACK_TEXT = (
+    "# Context Pack\n\n## recent_messages\n\nsource: messages.jsonl\nrange: tail:40\n"
+    "tokens: 1\n\n```text\n{body}```\n\n"
+)
 
 
 def options(parser: ArgumentParser) -> None:
@@ -37,9 +44,34 @@ def measure(arguments: Namespace) -> Iterator[Figure]:
         _seconds([*check, one], env)  # the first run writes the bytecode
         pairs = [(_seconds(empty, env), _seconds([*check, one], env)) for _ in range(arguments.repeat)]
         whole = median(_seconds([*check, many], env) for _ in range(3))
+        histories = {kind: _history(Path(folder) / kind, line) for kind, line in HISTORY_LINES.items()}
+        times = {
+            kind: min(_seconds([*check, root], env) for _ in range(3)) for kind, root in histories.items()
+        }
     baseline, start = (median(times) for times in zip(*pairs, strict=True))
     yield against("`ctxview check` of one small snapshot", start, "`python -c pass`", baseline, START_GOAL)
+    for kind, goal in (("blank", BLANK_GOAL), ("broken", BROKEN_GOAL)):
+        what = f"`ctxview check` of {LINES:,} {kind} lines in a session with a pack"
+        yield against(what, times[kind], "good lines", times["good"], goal, "s")
     yield at_least(f"`ctxview check` of {FILES:,} small snapshots", FILES / whole, SPEED_GOAL, "files/s")
+
+
+HISTORY_LINES = {
+    "good": '{"role":"user","content":"hello there, how are you?"}',
+    "blank": "",
+    "broken": '{"role": "user", "content":',
+}
+
+
+def _history(root: Path, line: str) -> Path:
+    """A session whose pack holds its last messages, followed by many lines of one kind."""
+    (root / "context").mkdir(parents=True)
+    (root / "messages.jsonl").write_text(f"{HISTORY_LINES['good']}\n" * 40 + f"{line}\n" * LINES)
+    (root / "events.jsonl").touch()
+    items = [{"kind": "recent_messages", "source": "messages.jsonl", "tokens": 1, "range": "tail:40"}]
+    (root / "context/pack.json").write_text(json.dumps({"session": root.name, "items": items}))
+    (root / "context/pack.md").write_text(PACK_TEXT.format(body=f"{HISTORY_LINES['good']}\n" * 40))
+    return root
 
 
 def _seconds(command: Sequence[str | Path], env: dict[str, str]) -> float:

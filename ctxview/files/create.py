@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from ctxview.files.reading import ReadError, path_problem, read_beneath
+from ctxview.files.reading import ReadError, path_problem, process_of_leftover, read_beneath
 from ctxview.files.system_calls import CREATE, FOLDER, FOLDER_NO_LINK, close, flush, write_all
 
+_ABANDONED: Final = 60
+"""Seconds after which a hidden file of an ended process is removed."""
 _NO_LINKS: Final = (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EMLINK)
 
 
@@ -41,6 +44,30 @@ def create(
         return _already_there(root, relative, content)
     except OSError as error:
         raise CreateRefused(f"creating it failed: {error.strerror or error}") from None
+
+
+def remove_leftovers(root: Path, relative: str) -> None:
+    """Remove the hidden files that killed processes left in a folder below `root`.
+
+    Such a file is never the only copy. A process on another machine is not seen here, so a young file stays.
+    """
+    with suppress(OSError), folder_beneath(root, relative) as folder, os.scandir(folder) as entries:
+        for entry in entries:
+            process = process_of_leftover(entry.name)
+            if process is None or _is_alive(process) or not entry.is_file(follow_symlinks=False):
+                continue
+            if time.time() - entry.stat(follow_symlinks=False).st_mtime > _ABANDONED:
+                os.unlink(entry.name, dir_fd=folder)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 @contextmanager

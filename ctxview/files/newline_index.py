@@ -29,7 +29,7 @@ class NewlineIndex:
         self._blanks = array("Q")
         self._unfinished_is_blank = True
         self._cached = _Positions(0, 0, ())
-        self._buffer = bytearray(BLOCK)
+        self._buffer = bytearray()
         self._stepping = Lock()
         self.reached = 0
         self.cut_short = False
@@ -60,6 +60,8 @@ class NewlineIndex:
             wanted = min(size, (start // BLOCK + 1) * BLOCK) - start
             if wanted <= 0:
                 return False
+            # The buffer lives only as long as there is something to count: many files are open at once.
+            self._buffer = self._buffer or bytearray(BLOCK)
             read = self._file.read_into(memoryview(self._buffer)[:wanted], start)
             if read and start % BLOCK == 0:
                 self._counts.append(self._counts[-1])
@@ -68,6 +70,8 @@ class NewlineIndex:
             self.reached += read
             self._counts[-1] = newlines
             self.cut_short = read < wanted
+            if self.cut_short or self.reached >= size:
+                self._buffer = bytearray()
             return not self.cut_short
 
     def newline(self, number: int) -> int:

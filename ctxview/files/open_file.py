@@ -1,22 +1,27 @@
 """One open file that other programs may change at any time, read piece by piece, and digests of its bytes.
 
 The file is never mapped into memory: reading a mapped page of a truncated file ends the process. A read here
-returns fewer bytes instead, and is as fast.
+returns fewer bytes instead, and is as fast. Only `MOST_OPEN` files have a descriptor at a time: others are
+opened again when they are read, if their names still lead to the same files.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from hashlib import blake2b, sha256
 from pathlib import Path
 from threading import Lock
 from typing import Final
 
 from ctxview.files.reading import ReadError, error_text, open_beneath, require_regular
+from ctxview.files.recently_used import RecentlyUsed
 from ctxview.files.system_calls import copy_range, read_at, read_into, write_all
 
 SLICE: Final = 256 * 1024  # fits the processor's own cache: larger slices are slower
+MOST_OPEN: Final = 32
+"""The descriptors of files that can be opened again; the shell often allows 1,024 for everything."""
 
 _COPIED_AT_ONCE: Final = 1024**3
 _SAMPLES: Final = 16
@@ -25,49 +30,77 @@ _CACHED_DIGESTS: Final = 8
 
 
 class OpenFile:
-    """A regular file, open for reading until the object is deleted."""
+    """A regular file, open for reading until the object is deleted.
 
-    def __init__(self, path: Path, descriptor: int) -> None:
+    With `reopen` its descriptor may be closed between two reads, and `reopen` makes another one.
+    """
+
+    def __init__(self, path: Path, descriptor: int, reopen: Callable[[], int] | None = None) -> None:
         self.path = path
-        self._descriptor = descriptor
+        self._descriptor: int | None = descriptor
+        self._reopen = reopen
+        self._users = 0
+        self._lock = Lock()
         status = self.status()
         require_regular(status, path)
         self.identity = (status.st_dev, status.st_ino)
+        if reopen is not None:
+            _OPEN.use(self)
 
     def __del__(self) -> None:
-        os.close(self._descriptor)
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+
+    def release(self) -> bool:
+        """Close the descriptor until the next read; False during a read."""
+        with self._lock:
+            if self._users:
+                return False
+            descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            os.close(descriptor)
+        return True
 
     def status(self) -> os.stat_result:
+        descriptor = self._borrow()
         try:
-            return os.fstat(self._descriptor)
+            return os.fstat(descriptor)
         except OSError as error:
             raise ReadError(self.path, error_text(error)) from None
+        finally:
+            self._give_back()
 
     def read(self, start: int, end: int) -> bytes:
         """Return the bytes from `start` to `end`, or fewer when the file ends before."""
+        descriptor = self._borrow()
         try:
-            content = read_at(self._descriptor, start, end - start) if end > start else b""
+            content = read_at(descriptor, start, end - start) if end > start else b""
             # Some file systems return fewer bytes than they have, and none more than 2 GiB at once.
             while content and len(content) < end - start:
-                more = read_at(self._descriptor, start + len(content), end - start - len(content))
+                more = read_at(descriptor, start + len(content), end - start - len(content))
                 if not more:
                     break
                 content += more
         except OSError as error:
             raise ReadError(self.path, error_text(error)) from None
+        finally:
+            self._give_back()
         return content
 
     def read_into(self, buffer: memoryview, start: int) -> int:
         """Fill `buffer` with the bytes from `start`; return their number."""
         filled = 0
+        descriptor = self._borrow()
         try:
             while filled < len(buffer):
-                read = read_into(self._descriptor, buffer[filled:], start + filled)
+                read = read_into(descriptor, buffer[filled:], start + filled)
                 if not read:
                     break
                 filled += read
         except OSError as error:
             raise ReadError(self.path, error_text(error)) from None
+        finally:
+            self._give_back()
         return filled
 
     def copy_to(self, descriptor: int, length: int) -> bool:
@@ -84,7 +117,11 @@ class OpenFile:
         return True
 
     def _copied(self, descriptor: int, start: int, length: int) -> int:
-        copied = copy_range(self._descriptor, descriptor, start, length)
+        own = self._borrow()
+        try:
+            copied = copy_range(own, descriptor, start, length)
+        finally:
+            self._give_back()
         if copied is not None:
             return copied
         content = self.read(start, min(start + SLICE, start + length))
@@ -133,15 +170,42 @@ class OpenFile:
             hashed.update(self.read(start, min(start + _SAMPLE, size)))
         return hashed.digest()
 
+    def _borrow(self) -> int:
+        """Return the descriptor, which stays open until `_give_back`; raises `ReadError`."""
+        with self._lock:
+            if self._descriptor is not None:
+                self._users += 1
+                return self._descriptor
+            if self._reopen is None:
+                raise ReadError(self.path, "it was closed")
+            descriptor = self._reopen()
+            status = os.fstat(descriptor)
+            if (status.st_dev, status.st_ino) != self.identity:
+                os.close(descriptor)
+                raise ReadError(self.path, "another file has this name now")
+            self._descriptor = descriptor
+            self._users += 1
+        _OPEN.use(self)
+        return descriptor
+
+    def _give_back(self) -> None:
+        with self._lock:
+            self._users -= 1
+
     def _slices(self, start: int, end: int) -> Iterator[tuple[int, bytes]]:
         while start < end and (data := self.read(start, min(start + SLICE, end))):
             yield start, data
             start += len(data)
 
 
+_OPEN: Final = RecentlyUsed[OpenFile](MOST_OPEN)
+
+
 def open_file_beneath(root: Path, relative: str) -> OpenFile:
     """Open the regular file `relative` below `root` without following links; raises `ReadError`."""
-    return OpenFile(root / relative, open_beneath(root, relative))
+    # Absolute, because the program may change its folder between two reads.
+    beneath = partial(open_beneath, root.absolute(), relative)
+    return OpenFile(root / relative, beneath(), beneath)
 
 
 class PrefixDigest:

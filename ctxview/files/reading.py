@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -191,6 +192,20 @@ def _read_span(descriptor: int, start: int, count: int) -> bytes:
         pieces.append(piece)
         start, count = start + len(piece), count - len(piece)
     return b"".join(pieces)
+
+
+_LEFTOVER: Final = re.compile(r"\.ctxview-[0-9a-f]{16}(?:-(?P<process>[0-9]{1,10}))?\.tmp")
+
+
+def is_leftover(name: str) -> bool:
+    """Whether a file of this name is one that ctxview itself was writing, now or when it was killed."""
+    return _LEFTOVER.fullmatch(name) is not None
+
+
+def process_of_leftover(name: str) -> int | None:
+    """Return the number of the process that was creating the file; None for any other file."""
+    found = _LEFTOVER.fullmatch(name)
+    return int(found["process"]) if found is not None and found["process"] else None
 
 
 SKIPPED_FOLDERS = frozenset(

@@ -97,6 +97,16 @@ def save(path: Path, new: bytes, expected: bytes, wait: Callable[[float], object
         raise SaveRefused(f"saving failed: {error.strerror or error}") from None
 
 
+def adopt_leftover(path: Path) -> None:
+    """Move what a killed save of `path` left beside it into the undo copies, if there is anything."""
+    try:
+        with undo_copies.lock(), _directory_of(path) as directory:
+            _Save(path, directory, b"", b"", time.sleep).adopt_leftover()
+    except (undo_copies.LockError, OSError, SaveRefused):
+        # The next save of the file tries again, and says why it cannot.
+        return
+
+
 class _Save:
     """One save under the lock. `beside` is the hidden name in the same directory that the steps work with."""
 
@@ -125,7 +135,7 @@ class _Save:
                 close(descriptor)
 
     def _run(self) -> SavedFile:
-        self._adopt_leftover()
+        self.adopt_leftover()
         old = self._open_ordinary_file()
         try:
             current = read_all(old)
@@ -143,7 +153,7 @@ class _Save:
             close(old)
         return self._after_exchange(ours)
 
-    def _adopt_leftover(self) -> None:
+    def adopt_leftover(self) -> None:
         """Move a hidden file that a crash left into the undo copies: it can be the only copy."""
         try:
             status = os.stat(self._beside, dir_fd=self._directory, follow_symlinks=False)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from ctxview.files.reading import SKIPPED_FOLDERS, error_text
+from ctxview.files.reading import SKIPPED_FOLDERS, error_text, is_leftover
 from ctxview.formats.interface import FormatMatch, OpenError
 from ctxview.formats.path_hints import missing_path_reason, unlisted_reason
 from ctxview.formats.peek import Peek
@@ -21,7 +21,6 @@ from ctxview.formats.registry import RAW, detect_peek, plugin_problems
 
 DEEPEST = 12
 MOST_ENTRIES = 20_000
-MOST_FOUND = 2_000
 NEAR = 4
 """Parent folders in which the source of a single file is looked for."""
 A_UNIT = 50
@@ -99,21 +98,17 @@ class _Search:
     def through(self, root: Path) -> Iterator[DiscoveredSource]:
         """Yield sources breadth first. A recognised folder is not searched: its files belong to it."""
         waiting = deque([(root, 0)])
-        count = 0
         while waiting and self.capped is None:
             path, depth = waiting.popleft()
             self.looked_at += 1
             found = _recognised(path)
             if found is not None and (found.matches[0].score >= A_UNIT or not path.is_dir()):
-                count += 1
                 yield found
             elif path.is_dir() and not path.is_symlink():
                 self.folders.append(path)
                 waiting.extend((below, depth + 1) for below in self._entries(path, depth))
             if self.looked_at >= MOST_ENTRIES:
                 self.capped = f"stopped after looking at {MOST_ENTRIES:,} files and folders"
-            elif count >= MOST_FOUND:
-                self.capped = f"stopped after finding {MOST_FOUND:,} sources"
 
     def _entries(self, folder: Path, depth: int) -> list[Path]:
         """Return the entries by name, folders first, so that many files do not hide a folder."""
@@ -125,7 +120,9 @@ class _Search:
                 names = sorted(
                     (not entry.is_dir(), entry.name)
                     for entry in entries
-                    if entry.name not in SKIPPED_FOLDERS and not entry.is_symlink()
+                    if entry.name not in SKIPPED_FOLDERS
+                    and not entry.is_symlink()
+                    and not is_leftover(entry.name)
                 )
         except OSError as error:
             self.unread.append(UnreadFolder(folder, error_text(error)))

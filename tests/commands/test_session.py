@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -338,3 +340,58 @@ def test_a_pack_of_sources_with_fences_passes_its_own_rules(ctxview: Run, root: 
     assert "ABI037" not in ctxview("check", root).out
     summary.write_text("Run this:\n````text\nmake all\n````\nand wait.\n")
     assert "ends the text fence of pack.md early" in ctxview("check", root).out
+
+
+# -- what a killed command left --------------------------------------------------------------------------
+
+ENDED = 2**22 + 1
+"""More than any process number on Linux."""
+
+
+def leave(root: Path, place: str, process: int | None = ENDED, days: float = 1) -> Path:
+    """Leave a hidden file as a killed command does."""
+    number = "" if process is None else f"-{process}"
+    file = root / place / f".ctxview-{'a' * 16}{number}.tmp"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(b"half")
+    make_old(root, days, str(file.relative_to(root)))
+    return file
+
+
+@pytest.mark.parametrize("command", ["pack", "swap", "dedup"])
+def test_a_command_that_writes_clears_what_a_killed_one_left(ctxview: Run, root: Path, command: str) -> None:
+    left = [leave(root, place) for place in ("context/swap/chunk", "context/dedup/blob", "context/swap")]
+
+    ctxview(command, root, *DRY[command])
+    assert all(file.exists() for file in left)
+    ctxview(command, root, *WRITING[command])
+    assert not any(file.exists() for file in left)
+
+
+def test_files_that_are_being_written_stay(ctxview: Run, root: Path) -> None:
+    alive, young = leave(root, "context/swap/chunk", os.getpid()), leave(root, "context/dedup/blob", days=0)
+
+    ctxview("dedup", root, "--write")
+    assert alive.exists()
+    assert young.exists()
+
+
+def test_what_a_killed_save_left_of_a_pack_becomes_an_undo_copy(ctxview: Run, root: Path) -> None:
+    name = sha256(b"pack.json").hexdigest()[:16]
+    left = root / "context" / f".ctxview-{name}.tmp"
+    left.write_bytes(b"the old pack")
+
+    ctxview("pack", root, "--write", "--anyway")
+    assert not left.exists()
+
+
+def test_a_file_that_was_being_written_is_neither_a_chunk_nor_a_pinned_file(ctxview: Run, root: Path) -> None:
+    before = ctxview("check", root).out
+    for place in ("context/swap/chunk", "context/dedup/blob", "context/pinned"):
+        leave(root, place)
+        leave(root, place, None)
+
+    assert ".ctxview" not in ctxview("check", root).out
+    assert ctxview("check", root).out == before
+    assert ".ctxview" not in ctxview("pack", root).out
+    assert ".ctxview" not in ctxview("gc", root).out

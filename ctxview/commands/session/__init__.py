@@ -34,13 +34,17 @@ def add_session_arguments(parser: ArgumentParser) -> None:
 
 
 def open_session(arguments: Namespace) -> OpenedSession:
-    """Open the session at the path; raises `UserError` when there is none."""
+    """Open the session at the path; raises `UserError` when there is none.
+
+    A command that writes first removes what an earlier one left when it was killed.
+    """
     from ctxview.formats.kit.folder import EntryKind, SourceFolder
     from ctxview.formats.kit.profiles import ProfileError
     from ctxview.formats.session.history import open_history
     from ctxview.formats.session.parser import read_session
     from ctxview.formats.session.profile import load_profile
     from ctxview.formats.session.store.content import RawContent
+    from ctxview.formats.session.store.derived_files import clear_leftovers
 
     path: Path = arguments.session
     if not path.is_dir():
@@ -52,6 +56,8 @@ def open_session(arguments: Namespace) -> OpenedSession:
         profile = load_profile(arguments.profile)
     except ProfileError as error:
         raise UserError(str(error)) from error
+    if "write" in arguments and arguments.write:
+        clear_leftovers(folder)
     session = read_session(folder)
     history = open_history(session)
     return OpenedSession(session, history, profile, RawContent(folder, history))

@@ -87,6 +87,7 @@ def _as_json(opened: OpenedSession, plan: GcPlan, done: GcResult | None) -> Json
         "session": opened.session.name,
         "agent": opened.session.agent,
         "policy": {**plan.policy.written},
+        "defaults": [*sorted(plan.policy.defaults)],
         "notes": list(plan.notes),
         "items": [
             {

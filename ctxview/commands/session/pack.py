@@ -18,6 +18,7 @@ from ctxview.commands.session import (
     written_as_json,
 )
 from ctxview.core.origin import JsonValue
+from ctxview.files.line_file import never_cancelled
 from ctxview.files.visible_text import visible
 from ctxview.formats.session.model import Session
 from ctxview.formats.session.pack_builder import PackDecision, PackPlan
@@ -64,11 +65,14 @@ def run(arguments: Namespace) -> int:
     from ctxview.formats.session.pack_builder import pack_offers, plan_pack
 
     opened = open_session(arguments)
+    opened.history.messages.index(never_cancelled)
     counter = counter_named(arguments.tokens) if arguments.tokens else None
     offered = pack_offers(
         opened.session, opened.history.messages, opened.profile, counter, recent=arguments.recent
     )
     plan = plan_pack(offered, opened.session.budget if arguments.budget is None else arguments.budget)
+    if arguments.write and plan.unreadable is not None:
+        raise UserError(f"{arguments.session}: nothing was written: {plan.unreadable}")
     wrote = _write(opened, plan, arguments.anyway) if arguments.write else []
     if arguments.json:
         from ctxview.reports.json_output import dumps
@@ -78,6 +82,9 @@ def run(arguments: Namespace) -> int:
         from ctxview.reports.console import console_for, print_masked
 
         print_masked(pack_lines(opened.session, plan, wrote, console_for()))
+    if plan.unreadable is not None:
+        print_error(f"{arguments.session}: the pack cannot be built: {plan.unreadable}")
+        return 2
     return 1 if plan.left_out else 0
 
 

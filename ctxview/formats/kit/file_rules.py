@@ -62,10 +62,10 @@ def unreadable_file(file: str, reason: str) -> Iterator[Hit]:
 
 @rule("RAW003", name="partly-read", severity=Severity.WARNING)
 def partly_read(file: str, left_out: str) -> Iterator[Hit]:
-    """A file or folder is too large to be read whole, so a part of it was left out.
+    """A file or folder is too large to be read or shown whole, so a part of it was left out.
 
     ## Why
-    Findings and figures cover only what was read.
+    Findings and figures cover only what was read, and the screen shows only a part.
     ## Bad
     A file of 2 GB, of which the first and the last 32 MiB were read
     ## Good

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
@@ -100,6 +101,8 @@ class FolderReading(Struct, frozen=True):
     """Files that are being written; their earlier content is used."""
     closed: dict[str, str] = struct_field(default_factory=dict)
     """Folders that cannot be listed or searched, each with the reason. Links are not among them."""
+    capped: dict[str, int] = struct_field(default_factory=dict)
+    """The folders with more than `MOST_ENTRIES` entries, and how many were left out."""
 
     def note(self, path: Path, stamp: Stamp | None) -> None:
         self.stamps[path] = stable_stamp(stamp)
@@ -195,7 +198,7 @@ class SourceFolder:
             return
         try:
             with os.scandir(descriptor) as found:
-                for _, each in zip(range(MOST_ENTRIES), found, strict=False):
+                for each in islice(found, MOST_ENTRIES):
                     try:
                         yield _entry(each.name, each.stat(follow_symlinks=False))
                     except PermissionError as error:
@@ -203,6 +206,8 @@ class SourceFolder:
                         yield FolderEntry(each.name, EntryKind.UNKNOWN)
                     except OSError:
                         yield FolderEntry(each.name, EntryKind.OTHER)
+                if more := sum(1 for _ in found):
+                    self.seen.capped[name] = more
         except OSError as error:
             self.seen.closed[name] = error_text(error)
         finally:

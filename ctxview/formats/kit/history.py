@@ -6,7 +6,7 @@ A history is a file of lines, or a store that a format reads. Lines are numbered
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -46,6 +46,10 @@ class HistoryStream(Protocol):
     def ending(self) -> int:
         """How many last lines are available by negative numbers, beyond those known from the start."""
 
+    @property
+    def blanks(self) -> Sequence[int]:
+        """The numbers of lines that are known to be blank, in order; others may be blank too."""
+
     def line(self, number: int, /) -> HistoryLine:
         """Return a known line, or one of the last lines by a negative number; raises `IndexError`."""
 
@@ -77,6 +81,7 @@ class EmptyHistoryStream:
     size = 0
     complete = True
     ending = 0
+    blanks: Sequence[int] = ()
 
     def __init__(self, name: str, problem: str | None = None) -> None:
         self.name = name
@@ -143,6 +148,10 @@ class FileHistoryStream:
 
     def __len__(self) -> int:
         return len(self._lines)
+
+    @property
+    def blanks(self) -> Sequence[int]:
+        return self._lines.blanks
 
     @property
     def ending(self) -> int:

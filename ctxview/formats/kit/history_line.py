@@ -72,6 +72,11 @@ class HistoryLine:
         return not self.content.strip() and self._problem is None
 
     @property
+    def unreadable(self) -> bool:
+        """Whether the content of the line could not be read at all."""
+        return not self.content and self._problem is not None
+
+    @property
     def problem(self) -> str | None:
         """Why this line is not a record; None for a good line."""
         self._decode()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from threading import Lock
 
@@ -58,6 +58,13 @@ class SessionHistory(Struct, frozen=True):
             for stream in (self.messages, self.events)
             if isinstance(stream, FileHistoryStream) and stream.held_back
         )
+
+    @property
+    def unreadable_rows(self) -> str | None:
+        """Why some rows of the store cannot be read; None when all can, and for files."""
+        shards = range(self.store.shards) if self.store is not None else ()
+        loaded = (self.store.shard(each, name) for each in shards for name in STREAM_WORDS if self.store)
+        return next((rows for rows in loaded if isinstance(rows, str)), None)
 
     @property
     def streams(self) -> tuple[HistoryStream, HistoryStream]:
@@ -175,6 +182,7 @@ class ColumnarStream:
 
     complete = True
     ending = 0
+    blanks: Sequence[int] = ()
 
     def __init__(self, store: ColumnarStore, name: str) -> None:
         self.name = name

@@ -96,10 +96,15 @@ def parts_of(content: JsonValue) -> Iterator[dict[str, JsonValue]]:
 
 
 def large_texts(content: JsonValue, least: int) -> Iterator[str]:
-    """Yield the strings of `content` with at least `least` bytes, which are worth storing only once."""
-    for text in (content, *(part.get("content", part.get("text")) for part in parts_of(content))):
+    """Yield the texts of `content` with at least `least` bytes, which are worth storing only once.
+
+    They are the text itself or that of each part; a tool result in parts is one text.
+    """
+    own = (content,) if isinstance(content, str) else ()
+    for value in (*own, *(part.get("content", part.get("text")) for part in parts_of(content))):
+        text = content_text(value)
         # A character has at most four bytes, so short texts need no encoding.
-        if isinstance(text, str) and len(text) * 4 >= least and size_of(text) >= least:
+        if len(text) * 4 >= least and size_of(text) >= least:
             yield text
 
 

@@ -282,6 +282,9 @@ class Session(Struct, frozen=True):
     children: tuple[ChildChannel, ...]
     odd_children: tuple[FolderEntry, ...]
     """Entries of the child folder that are not folders."""
+    unread_children: frozenset[str] = frozenset()
+    """The names of the children that were not read, because there are too many."""
+    unread_pinned: int = 0
     links: tuple[str, ...] = ()
     """Every symbolic link in the session, by relative name."""
     wide_open: tuple[str, ...] = ()
@@ -301,7 +304,7 @@ class Session(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        return f"{self.agent}/{self.name}" if self.agent else self.name
+        return title_of(self.agent, self.name)
 
     @property
     def state(self) -> str | None:
@@ -319,6 +322,9 @@ class Session(Struct, frozen=True):
             return None
         return int(lines[0])
 
+    def has_child(self, name: str) -> bool:
+        return name in self.unread_children or self.child(name) is not None
+
     def child(self, name: str) -> ChildChannel | None:
         return next((child for child in self.children if child.name == name), None)
 
@@ -334,6 +340,10 @@ class Session(Struct, frozen=True):
             unread = part.data is None and part.problem is not None
             if unread and part.kind not in (EntryKind.ABSENT, EntryKind.UNKNOWN):
                 yield part
+
+
+def title_of(agent: str | None, name: str) -> str:
+    return f"{agent}/{name}" if agent else name
 
 
 def node_states(session: Session) -> dict[int, str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final
 
 from msgspec import Struct
@@ -18,6 +19,7 @@ from ctxview.core.findings import Severity
 from ctxview.formats.kit.folder import EntryKind, FolderFile
 from ctxview.formats.kit.history import HistoryStream, unreadable_reason
 from ctxview.formats.kit.json_records import JsonRecordFile
+from ctxview.formats.session.caps import unread_parts
 from ctxview.formats.session.grammar import EVENTS, MESSAGES, is_name, tail_count
 from ctxview.formats.session.model import ChildChannel, PackItem, Session
 from ctxview.formats.session.pack_candidates import (
@@ -28,6 +30,7 @@ from ctxview.formats.session.pack_candidates import (
     pack_value,
     section,
     source_fault,
+    tail_lines,
     tail_text,
 )
 from ctxview.formats.session.profile import Profile
@@ -45,6 +48,7 @@ REQUIRED_TEXTS: Final = {
 }
 """The texts that a record of each kind must have besides its id."""
 MOST_TAIL: Final = 5000
+PACKED_FOLDERS: Final = ("context/child", "context/pinned")
 _FENCED: Final = re.compile(r"(?:^|[\n\r])[ \t]*(`{3,})")
 _HEAD: Final = re.compile(
     r"^## (?P<kind>[^\n]{0,80})\n\nsource: (?P<source>[^\n]{1,400})\n"
@@ -73,6 +77,8 @@ class PackOffers(Struct, frozen=True):
     exact: bool
     aborts: tuple[str, ...] = ()
     """Why the runtime would build no pack at all."""
+    unreadable: str | None = None
+    """Why a source that the runtime can read cannot be read here, so that no true pack can be built."""
 
 
 class PackDecision(Struct, frozen=True):
@@ -93,6 +99,7 @@ class PackPlan(Struct, frozen=True):
     exact: bool
     items: tuple[PackDecision, ...]
     aborts: tuple[str, ...] = ()
+    unreadable: str | None = None
 
     @property
     def taken(self) -> tuple[PackOffer, ...]:
@@ -131,7 +138,12 @@ def pack_offers(
         for each, count in zip(found, measured, strict=True)
     )
     aborts = dict.fromkeys(_aborts(session, messages, counted, profile))
-    return PackOffers(counted, used.name, all(count.exact for count in measured), tuple(aborts))
+    tail = tail_lines(messages, last) if last > 0 else []
+    unread = [f"{MESSAGES}: {line.problem}" for line in tail if line.unreadable]
+    sources = (f"{name}: {why}" for name, why in unread_parts(session) if name in PACKED_FOLDERS)
+    unreadable = next(chain(unread, sources), None)
+    exact = all(count.exact for count in measured)
+    return PackOffers(counted, used.name, exact, tuple(aborts), unreadable)
 
 
 def plan_pack(offered: PackOffers, budget: int | None) -> PackPlan:
@@ -149,7 +161,9 @@ def plan_pack(offered: PackOffers, budget: int | None) -> PackPlan:
         else:
             why = f"does not fit: needs {each.tokens:,}, {budget - used:,} left"
             decisions.append(PackDecision(each, False, why, over_budget=True))
-    return PackPlan(budget, offered.counter, offered.exact, tuple(decisions), offered.aborts)
+    return PackPlan(
+        budget, offered.counter, offered.exact, tuple(decisions), offered.aborts, offered.unreadable
+    )
 
 
 def pack_json(session: Session, plan: PackPlan) -> bytes:
@@ -240,6 +254,8 @@ def _recent(messages: HistoryStream, count: int, profile: Profile) -> PackOffer:
     text, found = tail_text(messages, count) if count > 0 else ("", 0)
     if not found:
         return _out("recent_messages", MESSAGES, "blank" if count > 0 else "none were asked for")
+    if text is None:
+        return _out("recent_messages", MESSAGES, "cannot be read here, unlike by the runtime")
     if any(line.cut for line in messages.tail(count)):
         return _out("recent_messages", MESSAGES, "a message is too long to be put into a pack")
     limit = profile.limits.pack_source

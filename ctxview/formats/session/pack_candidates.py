@@ -13,6 +13,7 @@ from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.origin import JsonValue
 from ctxview.formats.kit.folder import EntryKind, FolderFile
 from ctxview.formats.kit.history import HistoryStream
+from ctxview.formats.kit.history_line import HistoryLine
 from ctxview.formats.session.grammar import EVENTS, MESSAGES, is_hash_id, is_name
 from ctxview.formats.session.model import Session
 from ctxview.formats.session.profile import Profile
@@ -95,7 +96,7 @@ def candidates(
     for kind, name in DERIVED.items():
         found += _whole(kind, session.part(name), profile)
     text, lines = tail_text(messages, count) if count > 0 else ("", 0)
-    if lines:
+    if lines and text is not None:
         found.append(Candidate("recent_messages", MESSAGES, text, estimate(text, profile), f"tail:{lines}"))
     for child in session.children:
         found += _whole("child_result", child.part("result.md"), profile)
@@ -119,17 +120,36 @@ def first_fit(offered: Iterable[Candidate], budget: int | None) -> list[PackChoi
     return choices
 
 
-def tail_text(messages: HistoryStream, count: int) -> tuple[str, int]:
-    """Return the last messages as the pack holds them, and how many there are."""
+def tail_text(messages: HistoryStream, count: int) -> tuple[str | None, int]:
+    """Return the last messages as the pack holds them, and how many there are; None if one is unreadable."""
+    lines = tail_lines(messages, count)
+    if any(line.unreadable for line in lines):
+        return None, len(lines)
+    text = "".join(f"{line.content.decode('utf-8', 'replace')}\n" for line in lines)
+    return text, len(lines)
+
+
+def tail_lines(messages: HistoryStream, count: int) -> list[HistoryLine]:
+    """Return the last lines that are not blank."""
+    found: list[HistoryLine] = []
+    if messages.complete:
+        # Known blank lines are skipped unread: there may be a million of them at the end.
+        blanks, at = messages.blanks, len(messages.blanks) - 1
+        for number in range(len(messages) - 1, -1, -1):
+            if at >= 0 and blanks[at] == number:
+                at -= 1
+            elif not (line := messages.line(number)).is_blank:
+                found.append(line)
+                if len(found) == count:
+                    break
+        return found[::-1]
     wanted = count
     while True:
         tail = messages.tail(wanted)
-        lines = [line for line in tail if not line.is_blank][-count:]
-        if len(lines) == count or len(tail) < wanted:
-            break
+        found = [line for line in tail if not line.is_blank][-count:]
+        if len(found) == count or len(tail) < wanted:
+            return found
         wanted *= 2
-    text = "".join(f"{line.content.decode('utf-8', 'replace')}\n" for line in lines)
-    return text, len(lines)
 
 
 def pack_value(session: Session, budget: int | None, taken: Sequence[Candidate]) -> dict[str, JsonValue]:

@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ctxview.files.change_detector import stamp_of
+from ctxview.files.reading import is_leftover
 from ctxview.files.strict_json.document import JsonError, parse
 from ctxview.formats.kit.folder import EntryKind, FolderFile, SourceFolder
 from ctxview.formats.kit.json_records import JsonRecordFile, line_spans, read_records
@@ -43,7 +44,8 @@ def read_session(folder: SourceFolder) -> Session:
     names = (*SESSION_FILES, *(f"context/{name}" for name in CONTEXT_FILES))
     parts = {name: folder.read(name, LARGEST_PART) for name in names}
     parts |= {name: _unread(folder, name) for name in (MESSAGES, EVENTS)}
-    pinned = [f"context/pinned/{entry.name}" for entry in folder.entries("context/pinned")]
+    files = (entry.name for entry in folder.entries("context/pinned") if not is_leftover(entry.name))
+    pinned = [f"context/pinned/{name}" for name in files]
     manifest = folder.read(".store/manifest.json", LARGEST_PART)
     links, wide_open = _walk(folder)
     children = [entry for entry in folder.entries("context/child") if entry.kind is EntryKind.FOLDER]
@@ -68,6 +70,8 @@ def read_session(folder: SourceFolder) -> Session:
         gc=_gc_policy(parts["context/gc.policy"]),
         children=tuple(_child(folder, entry.name) for entry in children[:MOST_CHILDREN]),
         odd_children=tuple(odd),
+        unread_children=frozenset(entry.name for entry in children[MOST_CHILDREN:]),
+        unread_pinned=max(0, len(pinned) - MOST_PINNED),
         links=links,
         wide_open=wide_open,
         manifest=read_json(manifest) if manifest.exists else None,
@@ -109,9 +113,12 @@ class GcLimits(Struct, frozen=True):
     written: dict[str, str]
     """The values as written, defaults included."""
     problems: tuple[str, ...] = ()
+    defaults: frozenset[str] = frozenset()
+    """The settings that the session does not have, so that the profile's default holds."""
 
     def setting(self, key: str) -> str:
-        return f"{key}={self.written.get(key, '?')}"
+        by_default = " by default" if key in self.defaults else ""
+        return f"{key}={self.written.get(key, '?')}{by_default}"
 
 
 def parse_gc_policy(session: Session, profile: Profile) -> GcLimits:
@@ -149,6 +156,7 @@ def parse_gc_policy(session: Session, profile: Profile) -> GcLimits:
         keep_messages=written.get("keep_messages") != "0",
         keep_events=written.get("keep_events") != "0",
         written=written,
+        defaults=frozenset(written) - {setting.key for setting in session.gc.settings},
         problems=tuple(problems),
     )
 
@@ -164,7 +172,9 @@ def _unread(folder: SourceFolder, name: str) -> FolderFile:
 
 def _blob_store(folder: SourceFolder, area: str, kind: str, parts: dict[str, FolderFile]) -> BlobStore:
     place = f"context/{area}/{kind}"
-    names = ((entry, f"{place}/{entry.name}") for entry in folder.entries(place))
+    # A file that ctxview is writing, or was writing when it was killed, is neither a chunk nor a blob.
+    found = (entry for entry in folder.entries(place) if not is_leftover(entry.name))
+    names = ((entry, f"{place}/{entry.name}") for entry in found)
     blobs = (Blob(entry.name, name, folder.file(name), entry) for entry, name in names)
     return BlobStore(read_records(parts[f"context/{area}/index.jsonl"]), tuple(blobs))
 
@@ -228,7 +238,7 @@ def _walk(folder: SourceFolder) -> tuple[tuple[str, ...], tuple[str, ...]]:
         for entry in folder.entries(place):
             walked += 1
             name = f"{place}/{entry.name}" if place else entry.name
-            if name in UNCHECKED:
+            if name in UNCHECKED or is_leftover(entry.name):
                 continue
             if entry.kind is EntryKind.LINK:
                 links.append(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 
 from msgspec import Struct
@@ -13,7 +14,6 @@ from ctxview.formats.kit.folder import EntryKind, FolderFile, SourceFolder
 from ctxview.formats.kit.json_records import line_spans
 from ctxview.formats.session.grammar import MESSAGES
 
-MOST_SESSIONS = 5000
 SINGLE_NAMES = ("by-cwd", "by-hash", "by-uuid")
 OUTSIDE = ("history", "memory", "context", "swap", "task")
 """Folders of context that belong inside a session only."""
@@ -38,7 +38,7 @@ class KnownSession(Struct, frozen=True):
     """Whether it has a messages.jsonl."""
 
 
-class SessionRoot(Struct, frozen=True):
+class SessionRoot(Struct, frozen=True, dict=True):
     """A folder of sessions with its index."""
 
     folder: SourceFolder
@@ -53,10 +53,17 @@ class SessionRoot(Struct, frozen=True):
     """Entries of the index that are symbolic links."""
     outside: tuple[str, ...]
     """Folders of context beside or above the sessions, relative to the root."""
-    left_out: int = 0
 
     def session(self, name: str) -> KnownSession | None:
-        return next((each for each in self.sessions if each.name == name), None)
+        return self._by_name.get(name)
+
+    @cached_property
+    def listed_names(self) -> frozenset[str]:
+        return frozenset(each.name for each in self.listed)
+
+    @cached_property
+    def _by_name(self) -> dict[str, KnownSession]:
+        return {each.name: each for each in self.sessions}
 
     def origin(self, part: FolderFile) -> Origin:
         return Origin(part.file, None, 0, len(part.data or b""), 1, 1)
@@ -92,10 +99,10 @@ def read_root(path: Path) -> SessionRoot:
         listed=tuple(listed),
         pointers=tuple(_parts(folder, *SINGLE_NAMES)),
         channels=tuple(_parts(folder, "channel")),
-        sessions=tuple(_known(folder, name) for name in names[:MOST_SESSIONS]),
+        # Read through a folder of its own, which remembers no bytes: there may be many thousands.
+        sessions=tuple(_known(SourceFolder(path), name) for name in names),
         links=tuple(f"{place}/{entry.name}" for place, entry in found if entry.kind is EntryKind.LINK),
         outside=tuple(_outside(path)),
-        left_out=max(0, len(names) - MOST_SESSIONS),
     )
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property
 from pathlib import Path
 from threading import Lock
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from ctxview.analysis.tokens import TokenCounter
@@ -19,27 +17,24 @@ from ctxview.core.state import Block, ContextState, Gap, Ref, RefStatus, Tier
 from ctxview.files.reading import ReadError, read_beneath
 from ctxview.formats.interface import AS_ON_DISK, Lens, OpenError, Progress, Reading, Revision
 from ctxview.formats.kit.file_rules import report_partly_read
-from ctxview.formats.kit.file_source import Memo
 from ctxview.formats.kit.folder import FolderReading, SourceFolder
 from ctxview.formats.kit.history_passes import HistoryTokens, count_history, tallied
 from ctxview.formats.kit.state_parts import count_blocks
 from ctxview.formats.session.grammar import EVENTS, MESSAGES, session_time
-from ctxview.formats.session.history import WAL, SessionHistory, open_history
-from ctxview.formats.session.model import Session
-from ctxview.formats.session.parser import read_again, read_session
+from ctxview.formats.session.held import RECENT, HeldSession
+from ctxview.formats.session.history import WAL, SessionHistory
+from ctxview.formats.session.model import Session, title_of
+from ctxview.formats.session.parser import agent_of, read_session
 from ctxview.formats.session.policy import policy_for
 from ctxview.formats.session.profile import PROFILES, load_profile
 from ctxview.formats.session.root import SINGLE_NAMES, KnownSession, SessionRoot, channel_session, read_root
 from ctxview.formats.session.rules import check_all
 from ctxview.formats.session.state import FORMAT, build_state
-from ctxview.formats.session.state.inputs import HistoryPoint, SessionStateInputs
-from ctxview.formats.session.state.timeline import build_revisions, build_timeline, history_points
+from ctxview.formats.session.state.inputs import SessionStateInputs
+from ctxview.formats.session.state.timeline import build_timeline
 from ctxview.formats.session.survey import last_look
 from ctxview.formats.session.survey.analysis import SessionAnalysis
-from ctxview.formats.session.survey.facts import Survey
 from ctxview.formats.session.transcript import MESSAGE_RECIPE
-
-MOST_READINGS = 32
 
 
 class RootSource:
@@ -103,9 +98,8 @@ class RootSource:
         from ctxview.formats.session import rules
 
         found = [*rules.check_root(self._root, load_profile(lens.profile))]
-        if self._root.left_out:
-            folder = str(self._root.folder.root)
-            found += report_partly_read(folder, f"{self._root.left_out:,} more sessions were not read")
+        for name, more in self._root.folder.seen.capped.items():
+            found += report_partly_read(self._root.folder.file(name), f"{more:,} more entries were not read")
         return worst_first(tallied(found))
 
     def _state(self, lens: Lens) -> ContextState:
@@ -124,7 +118,7 @@ class RootSource:
         )
 
     def _block(self, session: KnownSession) -> Block:
-        listed = session.name in {each.name for each in self._root.listed}
+        listed = session.name in self._root.listed_names
         current = session.name == self._root.current.value
         time = session_time(session.updated_at)
         updated = f"{time:%Y-%m-%d %H:%M} UTC" if time is not None else session.updated_at
@@ -167,17 +161,15 @@ def _gaps(refs: Sequence[Ref]) -> Iterator[Gap]:
 
 
 class SessionSource:
+    """One session. Its files are read at the first look, and again after many other sessions were read."""
+
     format = FORMAT
     profiles: Sequence[str] = PROFILES
 
-    def __init__(self, path: Path, facts: tuple[Session, SessionHistory] | None = None) -> None:
+    def __init__(self, path: Path, opened: HeldSession | None = None) -> None:
         self._path = path
-        self._session: Session = read_session(SourceFolder(path)) if facts is None else facts[0]
-        self._folder = self._session.folder
-        self._history: SessionHistory = open_history(self._session) if facts is None else facts[1]
-        self._analyses: dict[str, SessionAnalysis] = {}
-        self._readings: Memo[Reading] = Memo(MOST_READINGS)
-        self._past_points: _Past | None = None
+        self._folder = SourceFolder(path)
+        self._opened = opened
         self._tokens: dict[str, HistoryTokens] = {}
         self._counted: dict[str, HistoryTokens] = {}
         """Tokens that were counted when the history was shorter."""
@@ -187,29 +179,29 @@ class SessionSource:
     def path(self) -> Path:
         return self._path
 
-    @cached_property
+    @property
     def title(self) -> str:
-        return self._session.title
+        return title_of(agent_of(self._path), self._path.absolute().name)
 
     @property
     def session(self) -> Session:
-        return self._session
+        return self._open().session
 
     @property
     def history(self) -> SessionHistory:
-        return self._history
+        return self._open().history
 
     @property
     def revisions(self) -> Sequence[Revision]:
         """The last runs and compactions, and now; only now until the histories are read."""
-        return self._past().revisions
+        return self._open().past().revisions
 
     def bytes_of(self, file: str) -> bytes:
         """Return the bytes of any file of the session; raises `ReadError`, also for a too large history."""
         name = self._folder.name_of(file)
         if name is None:
             raise ReadError(Path(file), "this file is not part of the session")
-        part = self._session.parts.get(name)
+        part = self.session.parts.get(name)
         if part is not None and part.data is not None:
             return part.data
         return read_beneath(self._path, name)
@@ -219,86 +211,97 @@ class SessionSource:
         return policy_for(name) if name is not None else None
 
     def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:
-        analysis = self._analysis(lens.profile)
+        opened = self._open()
+        analysis = opened.analysis(lens.profile)
         if overlay:
-            folder = SourceFolder(self._path, overlay, FolderReading(before=self._folder.seen.parts))
-            return self._read(revision, lens, analysis, read_session(folder))
+            before = opened.session.folder.seen.parts
+            session = read_session(SourceFolder(self._path, overlay, FolderReading(before=before)))
+            return self._read(revision, lens, opened, analysis, session)
         counted = lens.counter.name in self._tokens
         key = (revision, lens.profile, lens.counter.name, lens.budget, analysis.version, counted)
-        return self._readings.once(key, lambda: self._read(revision, lens, analysis, self._session))
+        return opened.readings.once(key, lambda: self._read(revision, lens, opened, analysis, opened.session))
 
     def findings(self, lens: Lens) -> Sequence[Finding]:
-        analysis = self._analysis(lens.profile)
+        opened = self._open()
+        analysis = opened.analysis(lens.profile)
         analysis.finish()
-        return self._findings(analysis, self._session)
+        return self._findings(analysis, opened.session)
 
     def has_work(self, lens: Lens) -> bool:
-        analysis = self._analysis(lens.profile)
+        analysis = self._open().analysis(lens.profile)
         return not analysis.small and not analysis.complete
 
     def work(self, lens: Lens, progress: Progress) -> None:
         """Read the histories, verify blobs, compare with the last look, store this one, count tokens."""
-        analysis = self._analysis(lens.profile)
+        opened = self._open()
+        analysis = opened.analysis(lens.profile)
         done = analysis.advance(lambda: progress.cancelled, progress.report)
         # A state folder that cannot be written must not prevent reading.
         with suppress(OSError):
             analysis.remember()
         if done:
-            self._count_tokens(lens.counter, progress)
+            self._count_tokens(opened.history, lens.counter, progress)
 
-    @cached_property
+    @property
     def watched(self) -> Sequence[Path]:
-        """The histories, the state, all small files, and the folders in which files may appear."""
+        """The histories, the state, and after reading all small files and the folders of new files."""
         hot = (self._path / name for name in (MESSAGES, EVENTS, "state", "updated_at", WAL))
-        return tuple(dict.fromkeys((*hot, self._path, *self._folder.seen.stamps)))
+        opened = self._opened
+        known = opened.session.folder.seen.stamps if opened is not None else ()
+        return tuple(dict.fromkeys((*hot, self._path, *known)))
 
     @property
     def held_back(self) -> Sequence[Path]:
-        names = (*self._history.held_back, *self._folder.seen.held_back)
+        opened = self._opened
+        if opened is None:
+            return ()
+        names = (*opened.history.held_back, *opened.session.folder.seen.held_back)
         return tuple(self._path / name for name in names)
 
     def again(self) -> SessionSource:
         """Open the session again; raises `OpenError`. Grown histories are read from their old end."""
         if not self._path.is_dir():
             raise OpenError(f"{self._path}: there is no such folder any more")
-        session = read_again(self._session)
-        history, grown = self._history.again(session)
-        if session is self._session and history is self._history:
+        opened = self._opened
+        if opened is None:
+            return SessionSource(self._path)
+        now, grown = opened.again()
+        if now is opened:
             return self
-        made = SessionSource(self._path, (session, history))
-        with self._lock:
-            analyses, tokens = dict(self._analyses), {**self._counted, **self._tokens}
-        made._analyses = {name: each.again(session, history, grown=grown) for name, each in analyses.items()}
+        made = SessionSource(self._path, now)
+        RECENT.use(made)
         if grown:
-            made._counted = tokens
+            made._counted = {**self._counted, **self._tokens}
         return made
 
+    def release(self) -> bool:
+        """Forget what was read, unless long work would be lost."""
+        opened = self._opened
+        if opened is not None and not opened.expendable:
+            return False
+        self._opened = None
+        return True
+
     def remember(self, lens: Lens) -> None:
-        self._analysis(lens.profile).remember()
+        self._open().analysis(lens.profile).remember()
 
     def forget(self) -> None:
-        last_look.forget(last_look.observation_key(self._session))
+        last_look.forget(last_look.observation_key(self.session))
 
-    def _analysis(self, profile: str | None) -> SessionAnalysis:
-        name = profile or PROFILES[0]
+    def _open(self) -> HeldSession:
         with self._lock:
-            analysis = self._analyses.get(name)
-        if analysis is None:
-            made = SessionAnalysis(self._session, self._history, load_profile(name))
-            with self._lock:
-                analysis = self._analyses.setdefault(name, made)
-        if analysis.small:
-            analysis.finish()
-        return analysis
+            opened = self._opened = self._opened or HeldSession.at(self._path)
+        RECENT.use(self)
+        return opened
 
-    def _count_tokens(self, counter: TokenCounter, progress: Progress) -> None:
+    def _count_tokens(self, history: SessionHistory, counter: TokenCounter, progress: Progress) -> None:
         if counter.name not in self._tokens:
 
             def report(done: int, total: int) -> None:
                 progress.report(done, total, "counting tokens")
 
             counted = count_history(
-                self._history.messages,
+                history.messages,
                 counter,
                 MESSAGE_RECIPE,
                 lambda: progress.cancelled,
@@ -308,19 +311,15 @@ class SessionSource:
             if counted is not None:
                 self._tokens[counter.name] = counted
 
-    def _past(self) -> _Past:
-        """Return the past revisions, from the survey of any profile: they are the same for all."""
-        self._analysis(None)
-        with self._lock:
-            surveys = [each.survey for each in self._analyses.values() if each.survey is not None]
-            survey = surveys[0] if surveys else None
-            if self._past_points is None or self._past_points.survey is not survey:
-                revisions = build_revisions(self._session, survey)
-                self._past_points = _Past(survey, history_points(survey), revisions)
-            return self._past_points
-
-    def _read(self, revision: int, lens: Lens, analysis: SessionAnalysis, session: Session) -> Reading:
-        facts, past = analysis.facts(session), self._past()
+    def _read(
+        self,
+        revision: int,
+        lens: Lens,
+        opened: HeldSession,
+        analysis: SessionAnalysis,
+        session: Session,
+    ) -> Reading:
+        facts, past = analysis.facts(session), opened.past()
         as_of = past.points[revision] if 0 <= revision < len(past.points) else None
         label = past.revisions[revision if as_of is not None else -1].label
         counted = self._tokens.get(lens.counter.name)
@@ -333,11 +332,3 @@ class SessionSource:
     def _findings(self, analysis: SessionAnalysis, session: Session) -> tuple[Finding, ...]:
         found: Iterator[Finding] = iter((*check_all(analysis.facts(session)), *analysis.findings(session)))
         return worst_first(tallied(found))
-
-
-class _Past(Struct, frozen=True):
-    """The past revisions that one survey found."""
-
-    survey: Survey | None
-    points: Sequence[HistoryPoint]
-    revisions: Sequence[Revision]

@@ -92,6 +92,8 @@ def progress_text(done: int, total: int, what: str) -> str:
     return f"{what} {min(99, done * 100 // total)} %" if total > 0 else f"{what}…"
 
 
+MOST_TOTALLED = 200
+"""The sources around the selected one whose findings are counted: each has to be read for that."""
 LONG_WORK = "background"
 """The worker group of the long work."""
 
@@ -166,7 +168,9 @@ class BackgroundWork:
 
     def _total(self) -> None:
         screen, model = self._screen, self._screen.model
-        waiting = [(at, each) for at, each in enumerate(model.sources) if at not in self._totalled]
+        first = max(0, min(model.key.source - MOST_TOTALLED // 2, len(model.sources) - MOST_TOTALLED))
+        near = enumerate(model.sources[first : first + MOST_TOTALLED], first)
+        waiting = [(at, each) for at, each in near if at not in self._totalled]
         self._totalled.update(at for at, _ in waiting)
         if waiting:
             job = partial(

@@ -43,7 +43,7 @@ LEAST_REST = 0.05
 LAG = 1.0
 """Seconds for which a change may be known and not shown before the header says so."""
 BUSY = ("reading…", "counting…")
-FEWEST_WATCHED = 4
+FEWEST_WATCHED = 2
 """Files of each source that are watched at least, even if thousands of sources are open."""
 REREAD = "reading again"
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from textual.message import Message
 
+from ctxview.files.recently_used import Releasable
 from ctxview.tui.jobs.runner import Cancelled, Post, UserPriority
 from ctxview.tui.model.change_marks import ChangeMarks, marks_of
 from ctxview.tui.model.reading_index import ReadingIndex
@@ -27,6 +28,8 @@ Opener: TypeAlias = "Callable[[], Iterable[Source | OpenProblem]]"
 
 BATCH = 0.15
 """Seconds between two messages about many sources."""
+MOST_HELD = 2_000
+"""The sources of one path that stay in memory; those that are read at the first look are not among them."""
 
 
 class SourcesFound(Message):
@@ -164,9 +167,9 @@ def count_findings(
         partly = isinstance(source, LongWork) and source.has_work(lens)
         if isinstance(source, LongWork) and not partly:
             source.work(lens, progress)
-        newest = len(source.revisions) - 1
-        found = source.reading(newest, lens).findings if partly else source.findings(lens)
-        totals[number] = FindingTotals(count_severities(found), partly)
+        revisions = len(source.revisions)
+        found = source.reading(revisions - 1, lens).findings if partly else source.findings(lens)
+        totals[number] = FindingTotals(count_severities(found), revisions, partly)
         if monotonic() - posted > BATCH:
             post(TotalsCounted(totals))
             totals, posted = {}, monotonic()
@@ -216,8 +219,14 @@ class PathOpener:
             yield _problem(path, error)
             return
         self.folders += discovery.folders
+        held = 0
         for found in discovery.found:
-            yield from _opened(found.path)
+            for each in _opened(found.path):
+                held += not isinstance(each, Releasable)
+                yield each
+            if held >= MOST_HELD:
+                yield OpenProblem(path, f"stopped after opening {MOST_HELD:,} sources")
+                break
         if not discovery.found:
             yield OpenProblem(path, nothing_recognised(path, Peek(path).names))
         for note in (discovery.capped, *discovery.notes):

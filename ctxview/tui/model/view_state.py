@@ -38,9 +38,13 @@ class OpenProblem(Struct, frozen=True):
 
 
 class FindingTotals(Struct, frozen=True):
-    """The number of findings of a source. `partly`: its long work was not done, so there may be more."""
+    """The numbers of findings and revisions of a source.
+
+    `partly`: its long work was not done, so there may be more.
+    """
 
     counts: Mapping[Severity, int]
+    revisions: int
     partly: bool = False
 
 

@@ -65,7 +65,9 @@ class DetailPane(PaneWidget):
                 show(revision.file.name, "code"),
             ]
         total = self._model.totals.get(number)
-        if total is not None and total.partly:
+        if total is None:
+            lines += [(), show("It was not read yet, so its findings are not counted.", "dim")]
+        elif total.partly:
             lines += [
                 (),
                 show("It is large: its whole history is checked only after it is opened.", "warn"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from ctxview.analysis.wording import counted
 from ctxview.core.findings import Severity
 from ctxview.tui.drawing import glyphs
 from ctxview.tui.drawing.page import Page
@@ -66,44 +68,42 @@ class SourcesPane(PaneWidget):
         problems = [
             line for problem in self._model.problems[:MOST_PROBLEMS] for line in _problem(problem, cells)
         ]
+        columns = self._columns()
 
         def draw(row: int) -> tuple[Line]:
             if row >= len(rows):
                 return (problems[row - len(rows)],)
             item = rows[row]
             if item.kind is ItemKind.SOURCE:
-                return (self._source_line(int(item.name), self._model.sources[int(item.name)], cells),)
+                return (self._source_line(int(item.name), cells, columns),)
             number = int(item.within)
             return (self._revision_line(number, int(item.name), self._model.sources[number], cells),)
 
         return Page(len(rows) + len(problems), draw, lambda row: rows[row] if row < len(rows) else None)
 
-    def _source_line(self, number: int, source: Source, cells: int) -> Line:
-        current = number == self._model.key.source
-        fold = "▾" if number in self._open else "▸" if len(source.revisions) > 1 else " "
+    def _source_line(self, number: int, cells: int, columns: Mapping[Severity, int]) -> Line:
+        source, current = self._model.sources[number], number == self._model.key.source
         totals = self._model.totals.get(number)
-        counts = self._counts(totals, cells)
+        # Another source is not asked: it may have to be read for that.
+        revisions = len(source.revisions) if current else totals.revisions if totals is not None else 0
+        fold = "▾" if number in self._open else "▸" if revisions > 1 else " "
+        counts = _counts(totals, cells, columns)
         if totals is None or totals.partly:
             counts = join(counts, (Span("…", "faint"),), gap=" ")
         elif not counts:
             counts = (Span("✓", "ok"),)
         room = cells - width(counts) - 3
-        revisions = f"{len(source.revisions)} revisions" if len(source.revisions) > 1 else "1 revision"
-        about = show(f"  {source.format} · {revisions}", "dim") if cells >= ROOMY else ()
+        known = f" · {counted(revisions, 'revision')}" if revisions else ""
+        about = show(f"  {source.format}{known}", "dim") if cells >= ROOMY else ()
         title = show(shorten(source.title, room - width(about)), "bold accent" if current else "")
         name = pad(join(title, about), room)
         return fit(join((Span(f"{fold} ", "dim"),), name, (Span(" "),), counts), cells)
 
-    def _counts(self, total: FindingTotals | None, cells: int) -> Line:
-        """The numbers of findings, in columns if there is room."""
-        if total is None or not any(total.counts.values()):
-            return ()
-        if cells < ROOMY:
-            return severity_counts(total.counts)
+    def _columns(self) -> dict[Severity, int]:
+        """The digits of the largest number of findings of each severity."""
         known = [each.counts for each in self._model.totals.values()]
-        digits = {each: len(str(max(counts[each] for counts in known))) for each in Severity}
-        used = {each: digits[each] if any(counts[each] for counts in known) else 0 for each in Severity}
-        return severity_columns(total.counts, used)
+        largest = {each: max((counts[each] for counts in known), default=0) for each in Severity}
+        return {each: len(str(most)) if most else 0 for each, most in largest.items()}
 
     def _revision_line(self, number: int, at: int, source: Source, cells: int) -> Line:
         revision = source.revisions[at]
@@ -118,6 +118,13 @@ class SourcesPane(PaneWidget):
 
     def count(self, _: ViewState) -> str:
         return str(len(self._model.sources))
+
+
+def _counts(total: FindingTotals | None, cells: int, columns: Mapping[Severity, int]) -> Line:
+    """The numbers of findings, in columns if there is room."""
+    if total is None or not any(total.counts.values()):
+        return ()
+    return severity_counts(total.counts) if cells < ROOMY else severity_columns(total.counts, columns)
 
 
 def _problem(problem: OpenProblem, cells: int) -> list[Line]:

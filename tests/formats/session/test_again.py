@@ -145,7 +145,7 @@ def test_a_session_read_in_steps_reads_like_one_read_at_once(steps: list[tuple[s
 
 
 def surveyed(source: SessionSource) -> Survey:
-    survey = source._analysis(None).survey
+    survey = source._open().analysis(None).survey
     assert survey is not None
     runs = replace(survey.runs, anomalies=tuple(sorted(survey.runs.anomalies, key=repr)))
     return replace(survey, runs=runs, findings=tuple(sorted(survey.findings, key=lambda each: each.sort_key)))
@@ -171,7 +171,7 @@ def test_only_new_lines_are_read(tmp_path: Path, time: Time, monkeypatch: pytest
     assert rows(later)[before:] == ["fresh"]
     assert set(scanned) == {before}
     assert len(rows(source)) == before
-    assert later._session.part("context/summary.md") is source._session.part("context/summary.md")
+    assert later.session.part("context/summary.md") is source.session.part("context/summary.md")
 
 
 def test_a_line_is_shown_when_it_is_whole_and_a_torn_one_after_a_while(tmp_path: Path, time: Time) -> None:

@@ -11,6 +11,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
+from ctxview.cli import main
 from ctxview.files.line_file import never_cancelled
 from ctxview.formats.session import rules
 from ctxview.formats.session.history import NO_PYARROW, open_history
@@ -185,3 +186,38 @@ def test_a_shard_of_other_columns_is_damaged(tmp_path: Path):
     problem = facts_before_survey(build.write()).history.messages.line(0).problem
     assert problem is not None
     assert "damaged" in problem
+
+
+def test_without_pyarrow_no_pack_is_written(
+    tmp_path: Path, without_pyarrow: None, capsys: pytest.CaptureFixture[str]
+):
+    root = columnar(sound(tmp_path).pack()).write()
+    before = {name: (root / name).read_bytes() for name in ("context/pack.json", "context/pack.md")}
+
+    assert main(["pack", str(root), "--write", "--anyway"]) == 2
+    assert f"nothing was written: messages.jsonl: {NO_PYARROW}" in capsys.readouterr().err
+    assert main(["pack", str(root)]) == 2
+    assert "cannot be read here" in capsys.readouterr().out
+    assert {name: (root / name).read_bytes() for name in before} == before
+
+
+def test_without_pyarrow_a_pack_of_readable_rows_is_written(tmp_path: Path, without_pyarrow: None):
+    root = columnar(sound(tmp_path)).write()
+    assert main(["pack", str(root), "--write", "--recent", "2"]) == 0
+
+
+def test_without_pyarrow_unreadable_messages_are_not_called_lost_or_stale(
+    tmp_path: Path, without_pyarrow: None
+):
+    root = columnar(sound(tmp_path).pack()).write()
+    found = {each.rule for each in rules.check_session(read_facts(root))}
+    assert not found & {"ABI033", "ABI034", "ABI037", "ABI040", "ABI042", "ABI046"}
+
+
+def test_a_lost_chunk_of_unreadable_messages_may_still_be_rebuilt(tmp_path: Path, without_pyarrow: None):
+    root = columnar(sound(tmp_path)).write()
+    for chunk in (root / "context/swap/chunk").iterdir():
+        chunk.unlink()
+    found = [each for each in rules.check_session(read_facts(root)) if each.rule == "ABI040"]
+    assert {each.severity.value for each in found} == {"warning"}
+    assert all("whether it can be rebuilt is unknown" in each.message for each in found)

@@ -11,6 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxview.analysis.tokens import ESTIMATES, exact_counter
+from ctxview.files.line_file import never_cancelled
+from ctxview.formats.kit.folder import SourceFolder
+from ctxview.formats.session.history import open_history
 from ctxview.formats.session.pack_builder import (
     PackOffer,
     PackOffers,
@@ -21,8 +24,9 @@ from ctxview.formats.session.pack_builder import (
     pack_offers,
     plan_pack,
 )
-from ctxview.formats.session.pack_candidates import candidates, first_fit
-from tests.formats.session.builders import Build, fresh, sound, user
+from ctxview.formats.session.pack_candidates import candidates, first_fit, tail_text
+from ctxview.formats.session.parser import read_session
+from tests.formats.session.builders import Build, fresh, lines, sound, user
 from tests.formats.session.open_sessions import OpenSession, broken_rules, open_session
 from tests.formats.session.sources import DOCUMENT
 
@@ -327,3 +331,18 @@ def test_offers_can_be_counted_by_any_estimate(tmp_path: Path) -> None:
 
     assert plan.counter == "bytes/3"
     assert plan.taken[0].tokens == -(-len("You are a careful coder.\n") // 3)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+@pytest.mark.parametrize("blanks", ["", "\n\n\n", "  \n", "\n" * 3000])
+def test_the_last_messages_are_the_same_before_and_after_the_lines_are_counted(
+    tmp_path: Path, count: int, blanks: str
+) -> None:
+    text = lines([user("one")]) + blanks + lines([user("two"), user("three")]) + blanks
+    root = sound(tmp_path).set("messages.jsonl", text).write()
+    stream = open_history(read_session(SourceFolder(root))).messages
+    before = tail_text(stream, count)
+    assert not stream.complete
+    stream.index(never_cancelled)
+    assert tail_text(stream, count) == before
+    assert before[0] == lines([user("one"), user("two"), user("three")][-count:])

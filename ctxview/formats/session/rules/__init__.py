@@ -18,9 +18,9 @@ from ctxview.formats.kit.folder import EntryKind
 from ctxview.formats.kit.history import EmptyHistoryStream
 from ctxview.formats.kit.history_line import HistoryLine
 from ctxview.formats.kit.json_records import JsonRecord
+from ctxview.formats.session.caps import left_out
 from ctxview.formats.session.grammar import EVENTS, MESSAGES
 from ctxview.formats.session.model import Session
-from ctxview.formats.session.parser import MOST_CHILDREN, MOST_PINNED
 from ctxview.formats.session.profile import Profile
 from ctxview.formats.session.root import SessionRoot
 from ctxview.formats.session.survey.facts import SessionFacts
@@ -111,18 +111,11 @@ def _files(facts: SessionFacts) -> Iterator[Finding]:
         plain = session.part(name).kind is EntryKind.FILE
         if plain and isinstance(stream, EmptyHistoryStream) and stream.problem is not None:
             yield from report_unreadable(session.file(name), stream.problem)
-    for file in (session.facts, session.decisions, session.refs, session.swap.index, session.dedup.index):
-        if file.left_out:
-            yield from report_partly_read(file.file, f"{file.left_out:,} records were not checked")
-    for count, most, name in (
-        (len(session.children), MOST_CHILDREN, "context/child"),
-        (len(session.pinned), MOST_PINNED, "context/pinned"),
-    ):
-        if count >= most:
-            yield from report_partly_read(session.file(name), f"only the first {most:,} were checked")
+    for name, why in left_out(session):
+        yield from report_partly_read(session.file(name), why)
     if facts.survey is not None and facts.survey.runs.forgotten:
-        left_out = f"{facts.survey.runs.forgotten:,} of the oldest runs and calls were not checked"
-        yield from report_partly_read(session.file(EVENTS), left_out)
+        forgotten = f"{facts.survey.runs.forgotten:,} of the oldest runs and calls were not checked"
+        yield from report_partly_read(session.file(EVENTS), forgotten)
 
 
 def _paths(facts: SessionFacts) -> Iterator[Finding]:

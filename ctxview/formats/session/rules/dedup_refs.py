@@ -44,7 +44,7 @@ def unresolved(facts: SessionFacts, ref: str) -> str | None:
         unread = index.part.exists and not index.part.readable
         return None if name in listed or unread else "the swap index has no such entry"
     if kind == "child" and "/" not in name:
-        known = facts.session.child(name) is not None or "context/child" in facts.session.closed
+        known = facts.session.has_child(name) or "context/child" in facts.session.closed
         return None if known else "there is no such child"
     if file is None:
         return "this names neither messages, events, a tool call, a file, a child nor a swap entry"

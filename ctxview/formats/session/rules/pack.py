@@ -211,7 +211,8 @@ def pack_tail(facts: SessionFacts) -> Iterator[Hit]:
 
 def _shows_another_tail(facts: SessionFacts, count: int) -> bool:
     then = packed_sections(facts).get(MESSAGES)
-    return then is not None and then.body != tail_text(facts.history.messages, count)[0]
+    now, _ = tail_text(facts.history.messages, count)
+    return then is not None and now is not None and then.body != now
 
 
 def _item_fault(facts: SessionFacts, item: PackItem) -> Iterator[Hit]:

@@ -67,7 +67,7 @@ def session_index(root: SessionRoot, profile: Profile) -> Iterator[Hit]:
     current = root.current.value
     if current is not None and root.session(current) is None:
         yield Hit(root.origin(root.current), f"the current session {quoted(current)} is not there")
-    elif current is not None and current not in {each.name for each in root.listed} and root.list.exists:
+    elif current is not None and current not in root.listed_names and root.list.exists:
         message = f"the current session {quoted(current)} is not in the list"
         yield Hit(root.origin(root.current), message, Severity.WARNING)
     times = [(each, session.updated_at) for each in root.listed if (session := root.session(each.name))]

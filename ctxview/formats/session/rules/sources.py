@@ -96,7 +96,7 @@ def ref_kind(facts: SessionFacts) -> Iterator[Hit]:
         if kind == "swap" and PurePosixPath(path).name not in swapped and not unreadable:
             yield Hit(record.origin("path"), f"the swap index does not list {quoted(path, 60)}")
         elif kind == "child_result" and (name := child_in(path)) is not None:
-            if facts.session.child(name) is None and "context/child" not in facts.session.closed:
+            if not facts.session.has_child(name) and "context/child" not in facts.session.closed:
                 yield Hit(record.origin("path"), f"there is no child {quoted(name)}")
         elif kind == "child_result":
             yield Hit(record.origin("path"), f"{quoted(path, 60)} is not the result of a child")

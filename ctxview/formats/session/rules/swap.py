@@ -82,7 +82,12 @@ def swap_lost(facts: SessionFacts) -> Iterator[Hit]:
         if "context/swap/chunk" in facts.session.closed:
             continue
         rebuilt = rebuild(facts, record)
-        if rebuilt.text is None:
+        if rebuilt.unreadable:
+            message = (
+                f"the chunk {excerpt(name)} is gone; whether it can be rebuilt is unknown: {rebuilt.why}"
+            )
+            yield Hit(record.origin("id"), message, Severity.WARNING)
+        elif rebuilt.text is None:
             message = f"the chunk {excerpt(name)} is gone and cannot be rebuilt: {rebuilt.why}"
             yield Hit(record.origin("id"), message)
         elif digest_in(name) not in (None, rebuilt.digest):
@@ -197,8 +202,8 @@ def swap_only_copy(facts: SessionFacts) -> Iterator[Hit]:
             continue
         if record.text("kind") != "message_range" or record.text("source") != MESSAGES:
             continue
-        meant = blob.digest or known.digest
-        if rebuild(facts, record).digest == meant or meant in facts.survey.contents:
+        meant, rebuilt = blob.digest or known.digest, rebuild(facts, record)
+        if rebuilt.unreadable or rebuilt.digest == meant or meant in facts.survey.contents:
             continue
         where = f"the messages {excerpt(record.text('range') or '?')}"
         if known.digest == meant:
@@ -286,7 +291,7 @@ def _reference_hits(facts: SessionFacts) -> Iterator[Hit]:
         if known is None or reference is None:
             continue
         found = follow_reference(facts, reference, blob.id)
-        if found.text is not None:
+        if found.text is not None or found.unreadable:
             continue
         origin = Origin(blob.file, None, 0, known.size, 1, 1)
         if found.member == "hash":

@@ -12,6 +12,7 @@ from ctxview.formats.kit.folder import EntryKind
 from ctxview.formats.kit.history import EmptyHistoryStream
 from ctxview.formats.kit.json_records import JsonRecordFile
 from ctxview.formats.kit.state_parts import make_gap
+from ctxview.formats.session.caps import left_out
 from ctxview.formats.session.grammar import EVENTS, MESSAGES
 from ctxview.formats.session.state.inputs import SessionStateInputs
 
@@ -30,6 +31,7 @@ def build_gaps(inputs: SessionStateInputs, refs: Sequence[Ref]) -> tuple[Gap, ..
     gaps = [
         *_histories(inputs),
         *_unreadable(inputs),
+        *_left_out(inputs),
         *_lost_references(refs),
         *_long_lines(inputs),
         *_broken_records(inputs),
@@ -77,6 +79,14 @@ def _unreadable(inputs: SessionStateInputs) -> Iterator[Gap]:
             yield make_gap(
                 part.name, "a part of the session", Severity.ERROR, "unreadable", why, Origin(part.file)
             )
+
+
+def _left_out(inputs: SessionStateInputs) -> Iterator[Gap]:
+    session = inputs.facts.session
+    for name, why in left_out(session):
+        yield make_gap(
+            name, "a part of the session", Severity.WARNING, "left out", why, Origin(session.file(name))
+        )
 
 
 def _lost_references(refs: Sequence[Ref]) -> Iterator[Gap]:

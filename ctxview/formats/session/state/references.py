@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import islice
 
 from msgspec.structs import replace
 
@@ -13,8 +14,9 @@ from ctxview.core.state import Ref, RefStatus
 from ctxview.files.strict_json.tree import join
 from ctxview.formats.kit.folder import EntryKind
 from ctxview.formats.kit.json_records import JsonRecord, JsonRecordFile
+from ctxview.formats.session.caps import MOST_SHOWN
 from ctxview.formats.session.forms import REF_FIELDS, locked_form, session_record_form, text_form_of
-from ctxview.formats.session.grammar import cited_range, digest_in, parse_citation
+from ctxview.formats.session.grammar import MESSAGES, cited_range, digest_in, parse_citation
 from ctxview.formats.session.model import Blob
 from ctxview.formats.session.rules.dedup_refs import holder_of, refs_of
 from ctxview.formats.session.rules.swap import orphans
@@ -24,7 +26,6 @@ from ctxview.formats.session.store.blobs import BlobFacts, child_uses, uses_by_c
 from ctxview.formats.session.store.content import follow_reference, rebuild
 from ctxview.formats.session.survey.citations import CitationStatus, cited_text, resolve_citation
 
-MOST_REFS = 5000
 LONGEST_TEXT = 4000
 LARGEST_READ = 1024 * 1024
 MOST_CITED = 400
@@ -42,54 +43,51 @@ _UNFOLLOWED = {"hash": RefStatus.MISMATCH, None: RefStatus.UNKNOWN}
 
 
 def build_refs(inputs: SessionStateInputs) -> tuple[Ref, ...]:
+    """Build the references of each kind, so that many of one kind do not displace another."""
     session = inputs.facts.session
-    found = (
-        *_sources(inputs),
-        *(_reference(inputs, session.refs, record, "", "refs.jsonl") for record in session.refs.records),
-        *(
+    kinds = (
+        _sources(inputs, session.facts),
+        _sources(inputs, session.decisions),
+        (_reference(inputs, session.refs, record, "", "refs.jsonl") for record in session.refs.records),
+        (
             _reference(inputs, child.refs, record, f"context/child/{child.name}/", child.name)
             for child in session.children
             for record in child.refs.records
         ),
-        *_swapped(inputs),
-        *_shared(inputs),
-        *_orphans(inputs),
-        *_children(inputs),
-        *_pack_items(inputs),
+        _swapped(inputs),
+        _shared(inputs),
+        _orphans(inputs),
+        _children(inputs),
+        _pack_items(inputs),
     )
-    return found[:MOST_REFS]
+    return tuple(ref for kind in kinds for ref in islice(kind, MOST_SHOWN))
 
 
-def _sources(inputs: SessionStateInputs) -> Iterator[Ref]:
-    """Yield a reference from each fact and decision to the messages it cites."""
+def _sources(inputs: SessionStateInputs, records: JsonRecordFile) -> Iterator[Ref]:
+    """Yield a reference from each fact or decision to the messages it cites."""
     facts = inputs.facts
-    for records in (facts.session.facts, facts.session.decisions):
-        for index, record in enumerate(records.records):
-            source = record.text("source")
-            if not source:
-                continue
-            where = parse_citation(source)
-            if inputs.is_later(where):
-                continue
-            citation = resolve_citation(where, facts.survey)
-            text = None
-            if (
-                citation.resolution is CitationStatus.RESOLVED
-                and facts.survey is not None
-                and index < MOST_CITED
-            ):
-                text = cited_text(where, facts.history, facts.survey)
-            yield Ref(
-                id=record.text("id") or f"line {record.line}",
-                kind="source",
-                target=source,
-                status=_SOURCES[citation.resolution],
-                tokens=None,
-                bytes=None,
-                used_by=(record.text("id") or f"line {record.line}",),
-                origin=record.origin("source"),
-                text=text,
-            )
+    for index, record in enumerate(records.records):
+        source = record.text("source")
+        if not source:
+            continue
+        where = parse_citation(source)
+        if inputs.is_later(where):
+            continue
+        citation = resolve_citation(where, facts.survey)
+        text = None
+        if citation.resolution is CitationStatus.RESOLVED and facts.survey is not None and index < MOST_CITED:
+            text = cited_text(where, facts.history, facts.survey)
+        yield Ref(
+            id=record.text("id") or f"line {record.line}",
+            kind="source",
+            target=source,
+            status=_SOURCES[citation.resolution],
+            tokens=None,
+            bytes=None,
+            used_by=(record.text("id") or f"line {record.line}",),
+            origin=record.origin("source"),
+            text=text,
+        )
 
 
 def _reference(
@@ -287,7 +285,9 @@ def _pack_items(inputs: SessionStateInputs) -> Iterator[Ref]:
         content = inputs.content(item)
         if content is None:
             kind = session.folder.entry(item.source or "").kind
-            unread = kind in (EntryKind.FILE, EntryKind.UNKNOWN)
+            unread = kind in (EntryKind.FILE, EntryKind.UNKNOWN) or (
+                item.source == MESSAGES and inputs.facts.history.unreadable_rows is not None
+            )
             status = RefStatus.UNKNOWN if unread else RefStatus.DANGLING
         else:
             status = RefStatus.STALE if is_stale(inputs, item) else RefStatus.RESOLVED

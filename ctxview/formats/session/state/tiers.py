@@ -8,6 +8,7 @@ from ctxview.core.fields import Form
 from ctxview.core.origin import Origin
 from ctxview.core.state import Block, Tier
 from ctxview.formats.kit.json_records import JsonRecord, JsonRecordFile
+from ctxview.formats.session.caps import MOST_SHOWN
 from ctxview.formats.session.forms import message_form, new_record_form, session_record_form, text_form_of
 from ctxview.formats.session.grammar import MESSAGES, parse_citation
 from ctxview.formats.session.messages import message_in, prompt_view
@@ -17,8 +18,6 @@ from ctxview.formats.session.survey.citations import Citation, CitationStatus, r
 
 FACT_FIELDS = ("id", "text", "source")
 DECISION_FIELDS = ("id", "decision", "source")
-MOST_BLOCKS = 5000
-"""The most blocks of one tier."""
 LONGEST_TEXT = 64 * 1024
 
 
@@ -43,7 +42,7 @@ def build_tiers(inputs: SessionStateInputs) -> tuple[Tier, ...]:
 
 
 def _pinned(inputs: SessionStateInputs) -> Iterator[Block]:
-    for part in inputs.facts.session.pinned[:MOST_BLOCKS]:
+    for part in inputs.facts.session.pinned[:MOST_SHOWN]:
         text = part.text if part.readable else f"({part.problem})"
         name = part.name.rpartition("/")[2]
         visible, reason = _in_pack(inputs, part.name)
@@ -91,7 +90,7 @@ def _records(
     inputs: SessionStateInputs, records: JsonRecordFile, kind: str, field: str, expected: Sequence[str]
 ) -> Iterator[Block]:
     visible, reason = _in_pack(inputs, records.part.name)
-    for record in records.records[:MOST_BLOCKS]:
+    for record in records.records[:MOST_SHOWN]:
         source = record.text("source") or ""
         citation = resolve_citation(parse_citation(source), inputs.facts.survey)
         if inputs.is_later(citation.cited):
@@ -145,7 +144,7 @@ def _recent(inputs: SessionStateInputs) -> Iterator[Block]:
 
 def _children(inputs: SessionStateInputs) -> Iterator[Block]:
     uses = uses_by_child(inputs.facts.session)
-    for child in inputs.facts.session.children[:MOST_BLOCKS]:
+    for child in inputs.facts.session.children[:MOST_SHOWN]:
         result, place = child.result, f"context/child/{child.name}"
         visible, reason = _in_pack(inputs, result.name)
         if visible is False and inputs.trial is None:

@@ -43,6 +43,10 @@ class ContentMissing(Exception):
         self.member = member
 
 
+class ContentUnreadable(ContentMissing):
+    """Rows that cannot be read may hold the requested content."""
+
+
 class RawContent(Struct):
     """Reads content from both histories of a session, with the line numbers of `survey` if there is one."""
 
@@ -86,8 +90,8 @@ class RawContent(Struct):
                 raise ContentMissing(f"record {record:,} has {line.size:,} bytes, too many for a chunk")
             if line.ending == 0:
                 raise ContentMissing(f"record {record:,} has no end yet: it is being written, or was torn")
-            if not line.content:
-                raise ContentMissing(f"record {record:,} cannot be read: {line.problem}")
+            if line.unreadable:
+                raise ContentUnreadable(f"record {record:,} cannot be read: {line.problem}")
             pieces += (line.content, b"\n")
             size += len(line.content) + 1
             if size > LARGEST:
@@ -100,9 +104,10 @@ class RawContent(Struct):
         """Return the output of the tool call or event with that id; raises `ContentMissing`."""
         known, found = self._outputs(EVENTS, event)
         if not known:
-            raise ContentMissing(f"no event has the id {quoted(event)}", "event")
+            raise self._no_event(event)
         found = found or self._outputs(MESSAGES, event)[1]
         if not found:
+            self._require_readable(f"the output of {excerpt(event)}")
             raise ContentMissing(f"{excerpt(event)} has no output yet")
         if len(found) > 1:
             several = f"{excerpt(event)} has {len(found)} different outputs"
@@ -140,7 +145,16 @@ class RawContent(Struct):
         for number in self._lines_naming(EVENTS, event):
             if (stream.line(number).value or {}).get("id") == event:
                 return self._layout(EVENTS).record_at(number)
-        raise ContentMissing(f"no event has the id {quoted(event)}", "event")
+        raise self._no_event(event)
+
+    def _no_event(self, event: str) -> ContentMissing:
+        self._require_readable(f"the event {excerpt(event)}")
+        return ContentMissing(f"no event has the id {quoted(event)}", "event")
+
+    def _require_readable(self, wanted: str) -> None:
+        """Raise `ContentUnreadable` when some rows cannot be read: `wanted` may be among them."""
+        if (why := self.history.unreadable_rows) is not None:
+            raise ContentUnreadable(f"{wanted} was not found, and some rows cannot be read: {why}")
 
     def _layout(self, stream: str) -> StreamFacts:
         if self.survey is not None:
@@ -186,6 +200,8 @@ class RebuiltContent(Struct, frozen=True):
     text: bytes | None
     why: str
     member: str | None = None
+    unreadable: bool = False
+    """Whether the content may be in rows that cannot be read."""
 
     @property
     def digest(self) -> str | None:
@@ -197,7 +213,7 @@ def rebuild(facts: SessionFacts, record: JsonRecord) -> RebuiltContent:
     try:
         return RebuiltContent(_raw(facts).of(record), _place(record))
     except ContentMissing as error:
-        return RebuiltContent(None, str(error), error.member)
+        return RebuiltContent(None, str(error), error.member, isinstance(error, ContentUnreadable))
 
 
 def follow_reference(facts: SessionFacts, reference: ChunkReference, name: str) -> RebuiltContent:
@@ -206,7 +222,7 @@ def follow_reference(facts: SessionFacts, reference: ChunkReference, name: str) 
     try:
         place, content = referred(_raw(facts), reference, records)
     except ContentMissing as error:
-        return RebuiltContent(None, str(error), error.member)
+        return RebuiltContent(None, str(error), error.member, isinstance(error, ContentUnreadable))
     return RebuiltContent(content, place)
 
 

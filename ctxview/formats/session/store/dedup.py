@@ -13,13 +13,14 @@ from functools import cache
 
 from msgspec import Struct
 
+from ctxview.analysis.wording import counted
 from ctxview.files.reading import ReadError, read_beneath
 from ctxview.files.strict_json.document import parse
 from ctxview.files.strict_json.splice import SpliceError, set_value
 from ctxview.formats.kit.json_records import JsonRecord
 from ctxview.formats.session.grammar import digest_in
 from ctxview.formats.session.model import Session
-from ctxview.formats.session.parser import parse_gc_policy
+from ctxview.formats.session.parser import GcLimits, parse_gc_policy
 from ctxview.formats.session.profile import Profile
 from ctxview.formats.session.store.content import LARGEST, ContentMissing, RawContent
 from ctxview.formats.session.store.derived_files import (
@@ -97,17 +98,19 @@ def plan_dedup(session: Session, raw: RawContent, profile: Profile, least: int |
     is_there = cache(lambda digest: _is_there(session, _id(digest, listed.get(digest)), digest))
     gone = {digest for digest in listed if not is_there(digest)}
     seen = find_repetitions(raw, least or profile.large_content, gone)
-    least_refs = max(2, parse_gc_policy(session, profile).dedup_min_refs or 0)
+    policy = parse_gc_policy(session, profile)
     items = [
-        _item(session, each, listed.get(each.digest), least_refs, is_there(each.digest))
-        for each in seen.found
+        _item(session, each, listed.get(each.digest), policy, is_there(each.digest)) for each in seen.found
     ]
-    reason = "the blob is gone, and nothing in the session holds it"
+    unread = raw.history.unreadable_rows
+    left_out = () if unread is None else (f"some messages or events were left out: {unread}",)
+    where = "in the session" if unread is None else "that could be read"
+    reason = f"the blob is gone, and nothing {where} holds it"
     for digest in sorted(gone - {each.digest for each in seen.found}):
         record = listed[digest]
         size, refs = record.number("bytes") or 0, _refs(record)
         items.append(DedupItem(digest, size, 0, refs, DedupAction.LOST, reason, record=record))
-    return DedupPlan(tuple(items), seen.contents, seen.notes)
+    return DedupPlan(tuple(items), seen.contents, (*seen.notes, *left_out))
 
 
 def apply_dedup(session: Session, raw: RawContent, profile: Profile, plan: DedupPlan) -> list[WrittenFile]:
@@ -135,7 +138,7 @@ def apply_dedup(session: Session, raw: RawContent, profile: Profile, plan: Dedup
 
 
 def _item(
-    session: Session, found: Repetition, record: JsonRecord | None, least_refs: int, there: bool
+    session: Session, found: Repetition, record: JsonRecord | None, policy: GcLimits, there: bool
 ) -> DedupItem:
     refs, action = found.refs, DedupAction.NOTHING
     if record is not None:
@@ -148,8 +151,9 @@ def _item(
             reason = "already kept once"
     elif _swapped(session, found.digest):
         reason = "already kept as a swap chunk: refer to that"
-    elif len(refs) < least_refs:
-        reason = f"{len(refs)} references, gc.policy asks for {least_refs}"
+    elif len(refs) < max(2, policy.dedup_min_refs or 0):
+        fewest = policy.setting("dedup_min_refs") if len(refs) > 1 else "2"
+        reason = f"{counted(len(refs), 'reference')}, fewer than {fewest}"
     else:
         action, reason = DedupAction.KEEP, f"occurs {found.times} times"
     wanted = action.writes and not there

@@ -16,8 +16,8 @@ from msgspec import Struct
 
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.origin import JsonValue
-from ctxview.files.create import CreateRefused, create
-from ctxview.files.save import SaveConflict, SaveRefused, save
+from ctxview.files.create import CreateRefused, create, remove_leftovers
+from ctxview.files.save import SaveConflict, SaveRefused, adopt_leftover, save
 from ctxview.formats.kit.folder import EntryKind, SourceFolder
 from ctxview.formats.kit.json_records import JsonRecordFile
 from ctxview.formats.session.pack_candidates import estimate
@@ -74,6 +74,15 @@ def write_derived(folder: SourceFolder, name: str, new: bytes, expected: bytes |
         raise WriteFailed(name, "another program changed it meanwhile; nothing was overwritten") from None
     except (CreateRefused, SaveRefused) as error:
         raise WriteFailed(name, str(error)) from None
+
+
+def clear_leftovers(folder: SourceFolder) -> None:
+    """Remove the hidden files that killed commands left beside the derived files."""
+    for place in ("context/swap", "context/swap/chunk", "context/dedup", "context/dedup/blob", "context"):
+        remove_leftovers(folder.root, place)
+    for name in ("pack.json", "pack.md", "swap/index.jsonl", "dedup/index.jsonl"):
+        if folder.entry(f"context/{name}").kind is EntryKind.FILE:
+            adopt_leftover(folder.root / "context" / name)
 
 
 def cost(text: str, profile: Profile) -> int:

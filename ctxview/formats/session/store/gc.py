@@ -29,6 +29,7 @@ from ctxview.files.removal import (
 )
 from ctxview.formats.kit.folder import EntryKind, FolderFile, SourceFolder
 from ctxview.formats.kit.json_records import JsonRecord
+from ctxview.formats.session.caps import unread_parts
 from ctxview.formats.session.grammar import EVENTS, MESSAGES
 from ctxview.formats.session.history import open_history
 from ctxview.formats.session.model import Blob, Session
@@ -241,31 +242,34 @@ class _Planner(Struct, dict=True):
         return *self._by_age(found, self.policy.swap_ttl, "swap_ttl"), found
 
     def _rebuildable(self, blob: Blob, records: list[JsonRecord], place: str | None) -> tuple[GcOutcome, str]:
+        if self._unread is not None:
+            return GcOutcome.PROTECTED, self._unread
         if named := self._mentions.of(blob.name):
             return GcOutcome.PROTECTED, f"{_listed(named)} would refer to a missing file"
-        small = blob.entry.size <= LARGEST_REFERENCE
-        data = self.session.folder.read(blob.name, LARGEST_REFERENCE).data if small else None
-        if (reference := reference_in(data or b"")) is not None:
-            return self._referring(reference, records)
         if blob.digest is None:
             return GcOutcome.PROTECTED, "a placeholder: its name has no hash of its content"
         if place is not None:
             return GcOutcome.REMOVE, f"not in the index, and {place} hold the same"
+        small = blob.entry.size <= LARGEST_REFERENCE
+        data = self.session.folder.read(blob.name, LARGEST_REFERENCE).data if small else None
+        reference = reference_in(data or b"")
+        if reference is not None and not records:
+            return self._referring(reference, blob.digest)
         why = "not in the index, and no history holds the same: the only copy"
         for record in records:
             content, why = verified(self.raw, record, blob.digest)
             if content is not None:
                 return GcOutcome.REMOVE, why
-        return GcOutcome.PROTECTED, why
+        return GcOutcome.PROTECTED, why if reference is None else f"only refers, and {why}"
 
-    def _referring(self, reference: ChunkReference, records: list[JsonRecord]) -> tuple[GcOutcome, str]:
-        """Judge a chunk that only refers: it may be removed if the history holds the content."""
+    def _referring(self, reference: ChunkReference, digest: str) -> tuple[GcOutcome, str]:
+        """Judge a chunk that only refers and is not in the index: the history must hold its content."""
         try:
-            place, _ = referred(self.raw, reference, records)
-            for record in records:
-                self.raw.of(record)
+            place, content = referred(self.raw, reference, ())
         except ContentMissing as error:
-            return GcOutcome.PROTECTED, f"only refers, and cannot be made again: {error}"
+            return GcOutcome.PROTECTED, f"only refers, and cannot be rebuilt: {error}"
+        if hashlib.sha256(content).hexdigest() != digest:
+            return GcOutcome.PROTECTED, f"only refers, and cannot be rebuilt: {place} have another hash"
         return GcOutcome.REMOVE, f"only refers to {place}, which stay in the history"
 
     def _blob(self, blob: Blob) -> GcItem:
@@ -277,6 +281,8 @@ class _Planner(Struct, dict=True):
         return self._file(blob.name, "blob", outcome, reason, found)
 
     def _why_protected(self, blob: Blob, found: FileIdentity | None) -> str | None:
+        if self._unread is not None:
+            return self._unread
         least, setting = self.policy.dedup_min_refs, self.policy.setting("dedup_min_refs")
         if refs := self._refs.get(blob.id, ()):
             few = f", fewer than {setting}, but not none" if len(refs) < (least or 0) else ""
@@ -316,6 +322,12 @@ class _Planner(Struct, dict=True):
                 continue
             if blob.digest is not None and hashlib.sha256(content).hexdigest() == blob.digest:
                 yield blob.digest, shape_of(content)
+
+    @cached_property
+    def _unread(self) -> str | None:
+        """Why not all references to chunks and blobs are known."""
+        found = next(unread_parts(self.session), None)
+        return None if found is None else f"it may be referred to from {found[0]}: {found[1]}"
 
     @cached_property
     def _child_users(self) -> dict[str, list[str]]:

@@ -88,6 +88,13 @@ class SessionAnalysis:
         return max(surveyed, self._texts.left) + blobs <= LARGEST_IMMEDIATE
 
     @property
+    def expendable(self) -> bool:
+        """Whether a new analysis finds the same at once: the session is small, or no work was done."""
+        size = self._history.size + blob_bytes(self._session)
+        begun = self._surveyor is not None or bool(self._blobs)
+        return not self._earlier_findings and (size <= LARGEST_IMMEDIATE or not begun)
+
+    @property
     def survey(self) -> Survey | None:
         return self._surveyor.result if self._surveyor is not None else None
 

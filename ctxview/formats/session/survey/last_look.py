@@ -30,7 +30,8 @@ from ctxview.formats.session.model import Session
 from ctxview.formats.session.store.blobs import uses_by_child
 from ctxview.formats.session.survey.facts import SessionFacts
 
-MOST_OBSERVATIONS: Final = 5000
+MOST_OBSERVATIONS: Final = 20_000
+"""As many sessions as one check finds."""
 MOST_FACTS: Final = 10_000
 LOOKS: Final = "observations"
 PLACES: Final = "places"
@@ -79,8 +80,10 @@ def _store(path: Path, session: str, observation: Observation) -> None:
     draft.unlink(missing_ok=True)
     write_new(draft, content)
     draft.replace(path)
-    if first_look and len(entries := list(os.scandir(path.parent))) > MOST_OBSERVATIONS:
+    # Names are hashes, so a fixed share of the new ones lists the folder: all of them would take a long time.
+    if first_look and int(path.stem, 16) % max(1, MOST_OBSERVATIONS // 64) == 0:
         with suppress(OSError):
+            entries = list(os.scandir(path.parent))
             for entry in sorted(entries, key=lambda entry: entry.stat().st_mtime_ns)[:-MOST_OBSERVATIONS]:
                 Path(entry.path).unlink(missing_ok=True)
 

@@ -144,10 +144,36 @@ def test_a_content_whose_swap_chunk_was_altered_gets_a_blob(tmp_path: Path) -> N
     assert about(plan_of(build.write()), LOG).action is DedupAction.KEEP
 
 
+@pytest.mark.parametrize("parts", [[LOG], [LOG, OTHER], ["", LOG]])
+def test_a_tool_result_in_parts_is_one_content(tmp_path: Path, parts: list[str]) -> None:
+    content = [{"type": "text", "text": text} for text in parts]
+    whole = "\n".join(filter(None, parts))
+    results = [tool(content, "call-1"), assistant("Again."), tool(content, "call-1")]  # type: ignore[arg-type]
+    root = sound(tmp_path).add("messages.jsonl", *results).set("latest.md", "Again.\n").pack().write()
+    assert "ABI045" in broken_rules(root)
+
+    plan, _ = dedup(root)
+
+    assert about(plan, whole).action is DedupAction.KEEP
+    assert (root / about(plan, whole).name).read_text() == whole
+    assert "ABI045" not in broken_rules(root)
+    (root / about(plan, whole).name).unlink()
+    assert about(plan_of(root), whole).action is DedupAction.REBUILD
+
+
+def test_two_tool_results_that_share_a_part_are_different_contents(tmp_path: Path) -> None:
+    one = [{"type": "text", "text": LOG}]
+    two = [*one, {"type": "text", "text": "and more"}]
+    results = [tool(one, "call-1"), tool(two, "call-1")]  # type: ignore[arg-type]
+    root = sound(tmp_path).add("messages.jsonl", *results).pack().write()
+
+    assert not plan_of(root).to_do
+
+
 def test_a_policy_may_ask_for_more_references(tmp_path: Path) -> None:
     root = repeated(tmp_path).set("context/gc.policy", "dedup_min_refs=3\n").write()
 
-    assert about(plan_of(root), LOG).reason == "2 references, gc.policy asks for 3"
+    assert about(plan_of(root), LOG).reason == "2 references, fewer than dedup_min_refs=3"
 
 
 def test_links_packs_and_broken_lines_are_skipped(tmp_path: Path) -> None:

@@ -120,7 +120,18 @@ def test_a_mistake_in_the_policy_never_removes_anything(
 def test_without_a_policy_the_documented_times_hold(tmp_path: Path) -> None:
     build = collectable(tmp_path).remove("context/gc.policy")
 
-    assert removals(old_plan(build, days=2)) == ["context/pack.json", "context/pack.md", ORPHAN]
+    plan = old_plan(build, days=2)
+
+    assert removals(plan) == ["context/pack.json", "context/pack.md", ORPHAN]
+    assert item(plan, "context/pack.json").reason.startswith("2d old, pack_ttl=1d by default;")
+
+
+def test_only_the_settings_that_the_policy_lacks_are_called_defaults(tmp_path: Path) -> None:
+    plan = old_plan(collectable(tmp_path).set("context/gc.policy", "pack_ttl=1d\n"), days=2)
+
+    assert item(plan, "context/pack.json").reason.startswith("2d old, pack_ttl=1d;")
+    assert "pack_ttl" not in plan.policy.defaults
+    assert "swap_ttl" in plan.policy.defaults
 
 
 def test_a_policy_that_cannot_be_read_removes_nothing(tmp_path: Path) -> None:

@@ -1,0 +1,46 @@
+"""The parts of a session that are not read or not shown in full, because there are too many of them.
+
+Each of them is a row of what is missing and a finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from ctxview.formats.session.model import Session
+
+MOST_SHOWN: Final = 5000
+"""The most blocks of one tier, and the most references of one kind."""
+
+
+def unread_parts(session: Session) -> Iterator[tuple[str, str]]:
+    """Yield the name of each part that was not read whole, and what was left out."""
+    for name, more in session.folder.seen.capped.items():
+        yield name, f"{more:,} more entries were not read"
+    for file in (session.facts, session.decisions, session.refs, session.swap.index, session.dedup.index):
+        if file.left_out:
+            yield file.part.name, f"{file.left_out:,} records were not checked"
+    for name, unread, read in (
+        ("context/child", len(session.unread_children), len(session.children)),
+        ("context/pinned", session.unread_pinned, len(session.pinned)),
+    ):
+        if unread:
+            yield name, f"only the first {read:,} of {read + unread:,} were read"
+
+
+def left_out(session: Session) -> Iterator[tuple[str, str]]:
+    """Yield what was not read, and what was read but is not shown."""
+    yield from unread_parts(session)
+    files = (session.facts, session.decisions, session.refs, session.swap.index, session.dedup.index)
+    listed = {
+        **{file.part.name: len(file.records) for file in files},
+        "context/child": sum(len(child.refs.records) for child in session.children),
+        "context/swap/chunk": len(session.swap.blobs),
+        "context/dedup/blob": len(session.dedup.blobs),
+        "context/pack.json": len(session.pack.items),
+    }
+    for name, count in listed.items():
+        if count > MOST_SHOWN:
+            what = "references" if name == "context/child" else "entries"
+            yield name, f"only the first {MOST_SHOWN:,} of {count:,} {what} are shown"
