@@ -62,6 +62,8 @@ def _unhandled(app: App[Any]) -> Iterator[str]:
             yield f"{pump} handles a message"
     if isinstance(app, OrderedInput) and app.has_unhandled_input:
         yield "a key is not handled"
+    if app._resize_event is not None:
+        yield "a new size is not applied"
     if app._animator._animations or app._animator._scheduled:
         yield "an animation runs"
     screen = app.screen
