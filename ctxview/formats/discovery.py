@@ -96,7 +96,7 @@ class _Search:
         self.folders: list[Path] = []
 
     def through(self, root: Path) -> Iterator[DiscoveredSource]:
-        """Yield sources breadth first. A recognised folder is not searched: its files belong to it."""
+        """Yield sources breadth first. What belongs to a recognised folder is not searched again."""
         waiting = deque([(root, 0)])
         while waiting and self.capped is None:
             path, depth = waiting.popleft()
@@ -104,6 +104,8 @@ class _Search:
             found = _recognised(path)
             if found is not None and (found.matches[0].score >= A_UNIT or not path.is_dir()):
                 yield found
+                if found.matches[0].flat:
+                    waiting.extend((each, depth + 1) for each in self._entries(path, depth) if each.is_dir())
             elif path.is_dir() and not path.is_symlink():
                 self.folders.append(path)
                 waiting.extend((below, depth + 1) for below in self._entries(path, depth))

@@ -261,6 +261,8 @@ class FormatMatch(Struct, frozen=True):
     format: str
     score: int
     why: str
+    flat: bool = False
+    """Whether only the files of a folder belong to the source, so that its subfolders may hold others."""
 
 
 class Format(Protocol):

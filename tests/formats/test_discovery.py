@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
-from ctxview.formats import OpenError, discover, discovery
+from ctxview.formats import OpenError, discover, discovery, open_source
+from ctxview.samples import samples_folder
 from tests.formats.snapshot.builders import block, reply_bytes, snapshot_value, to_bytes
 
 SNAPSHOT = to_bytes(snapshot_value(core=[block("a")]))
@@ -88,3 +90,36 @@ def test_too_many_files_hide_no_folder_beside_or_below_them(
     found = discover(tmp_path)
     assert [each.path for each in found.found] == [tmp_path / "z"]
     assert found.capped == "stopped after looking at 20 files and folders"
+
+
+PAGE = "# Protocol\n\nA reply is\n\n```\nDone.\n<<<CONTEXT>>>\n{}\n```\n\nand the runtime cuts it there.\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("NOTES.md", "Replies end with <<<CONTEXT>>> and JSON.\n"),
+        ("README.md", "The separator `<<<CONTEXT>>>` ends the text.\n"),
+        ("protocol.md", PAGE.format('{"version": 3.0, "memory": {}}')),
+        ("client.py", 'REPLY = """Done.\n<<<CONTEXT>>>\n{"version": 3.0, "memory": {}}"""\n'),
+    ],
+)
+def test_a_page_about_replies_is_not_one_and_hides_nothing_below_it(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    shutil.copytree(samples_folder() / "session" / "fresh", tmp_path / "runs" / "fresh")
+    assert {each.format for each in discover(tmp_path).found} == {"session"}
+    assert open_source(tmp_path / name).format == "raw"
+
+
+@pytest.mark.parametrize("name", ["round-01.txt", "reply.md"])
+def test_a_reply_that_ends_after_its_separator_is_still_a_reply(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("Done.\n<<<CONTEXT>>>\n")
+    assert open_source(tmp_path / name).format == "snapshot"
+
+
+def test_the_subfolders_of_a_folder_of_rounds_are_searched(tmp_path: Path) -> None:
+    (tmp_path / "round-01.json").write_text('{"version": 3.0, "memory": {"core": []}}')
+    shutil.copytree(samples_folder() / "session" / "fresh", tmp_path / "runs" / "fresh")
+    assert {each.format for each in discover(tmp_path).found} == {"session", "snapshot"}

@@ -27,7 +27,7 @@ class EnvelopeFormat:
 
     def recognise(self, peek: Peek) -> FormatMatch | None:
         found = _recognise_folder(peek) if peek.is_folder else recognise_file(peek)
-        return FormatMatch(NAME, *found) if found is not None else None
+        return FormatMatch(NAME, *found, flat=peek.is_folder) if found is not None else None
 
     def open(self, path: Path) -> Source:
         from ctxview.formats.envelope.source import EnvelopeSource

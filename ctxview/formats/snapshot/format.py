@@ -15,13 +15,16 @@ NAME = "snapshot"
 STORE_FILES = frozenset(("memory.db", "memory-queue.wal", "todo.db"))
 STORE_PARTS = STORE_FILES | {"log"}
 SUFFIXES = frozenset((".json", ".txt", ".log", ".md"))
+REPLY_SUFFIXES = frozenset(("", ".txt", ".log", ".json"))
+"""A text of such a name with separator and payload is a reply, whatever follows the payload."""
 SURE = 90
 LIKELY = 75
 PERHAPS = 45
 MOST_FILES_PEEKED = 60
 """How many files of a folder are read to recognise it."""
 
-_SEPARATOR = b"<<<CONTEXT>>>"
+_OWN_LINE = re.compile(rb"^[ \t>*`]*<<<CONTEXT>>>[ \t*`]*(?:json)?[ \t]*\r?$", re.MULTILINE)
+"""The separator alone on a line; within a sentence it is only mentioned."""
 _PAYLOAD = re.compile(rb"<<<CONTEXT>>>[\s`\w]{0,40}[{\[]")
 _TAGGED = re.compile(rb"<context>\s{0,40}(?:\{|version\b|runtime:)")
 _BROKEN = (re.compile(rb'"memory"\s*:\s*\{'), re.compile(rb'"(?:version|runtime|projectionDebug)"\s*:'))
@@ -32,7 +35,9 @@ class SnapshotFormat:
     name = NAME
 
     def recognise(self, peek: Peek) -> FormatMatch | None:
-        found = _recognise_folder(peek) if peek.is_folder else recognise_bytes(peek)
+        if peek.is_folder:
+            return _recognise_folder(peek)
+        found = recognise_bytes(peek)
         return FormatMatch(NAME, *found) if found is not None else None
 
     def open(self, path: Path) -> Source:
@@ -80,7 +85,7 @@ def recognise_bytes(peek: Peek) -> tuple[int, str] | None:
         return _recognise_json(peek.json)
     if peek.json is not None:
         return None
-    if _PAYLOAD.search(data):
+    if _PAYLOAD.search(data) and not _is_page(peek, data):
         return SURE - 5, "a text with the separator and a payload"
     if data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[") and all(
         sign.search(data) for sign in _BROKEN
@@ -90,7 +95,15 @@ def recognise_bytes(peek: Peek) -> tuple[int, str] | None:
         return LIKELY - 5, "a text with a context tag"
     if any(near.before_json and near.brackets > 2 for near in near_misses(data)):
         return PERHAPS, "a text with a misspelled separator"
-    return (PERHAPS, "a text with the separator") if _SEPARATOR in data else None
+    alone = _OWN_LINE.search(data) is not None and not _is_page(peek, data)
+    return (PERHAPS, "a text with the separator") if alone else None
+
+
+def _is_page(peek: Peek, data: bytes) -> bool:
+    """Whether a page or program is about replies instead of being one: it goes on after the example."""
+    if peek.path.suffix.lower() in REPLY_SUFFIXES or _REPLY_NAME.search(peek.path.stem):
+        return False
+    return not data.rstrip(b" \t\r\n`").endswith((b"}", b"]"))
 
 
 def _recognise_json(value: dict[str, JsonValue]) -> tuple[int, str] | None:
@@ -114,16 +127,17 @@ def _recognise_json(value: dict[str, JsonValue]) -> tuple[int, str] | None:
     return None
 
 
-def _recognise_folder(peek: Peek) -> tuple[int, str] | None:
+def _recognise_folder(peek: Peek) -> FormatMatch | None:
     if (store := agent_folder(peek)) is not None:
-        return SURE + 5, "an .agent folder" if store == peek.path else "a workspace with an .agent folder"
+        why = "an .agent folder" if store == peek.path else "a workspace with an .agent folder"
+        return FormatMatch(NAME, SURE + 5, why)
     candidates = [name for name in peek.names if Path(name).suffix in SUFFIXES and not name.startswith(".")]
     peeked = [below for name in candidates[:MOST_FILES_PEEKED] if not (below := peek.below(name)).is_folder]
     fitting = sum(recognise_bytes(below) is not None for below in peeked)
     if not fitting:
         return None
     why = f"{fitting} of {len(peeked)} files are snapshots or replies"
-    return (LIKELY if fitting * 2 >= len(peeked) else PERHAPS, why)
+    return FormatMatch(NAME, LIKELY if fitting * 2 >= len(peeked) else PERHAPS, why, flat=True)
 
 
 def log_folder(path: Path, store: Path | None) -> Path:
