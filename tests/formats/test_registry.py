@@ -31,7 +31,7 @@ VALUE = snapshot_value(core=[block("a")])
         (to_bytes({"ok": False, "error": {"code": "X", "message": "y"}}), "an API error"),
         (reply_bytes(VALUE), "a text with the separator and a payload"),
         (b"Done.\n<<<CONTEXT>>>\n```json\n{}", "a text with the separator and a payload"),
-        (b"The marker <<<CONTEXT>>> cuts a reply.", "a text with the separator"),
+        (b"Done.\n<<<CONTEXT>>>\n", "a text with the separator"),
         (b"Done.\n<<CONTEXT>>\n{}", "a text with a misspelled separator"),
         (b'<context>{"version": "1.2", "round": 1}</context>', "a text with a context tag"),
         (b"<context>\nversion: 3\n</context>", "a text with a context tag"),

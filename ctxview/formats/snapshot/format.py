@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ctxview.core.origin import JsonValue
 from ctxview.files.reading import LIMIT
+from ctxview.files.strict_json.document import JsonError, parse
 from ctxview.formats.interface import FormatMatch, Source
 from ctxview.formats.peek import Peek
 from ctxview.formats.snapshot.separator import near_misses
@@ -17,12 +18,16 @@ STORE_PARTS = STORE_FILES | {"log"}
 SUFFIXES = frozenset((".json", ".txt", ".log", ".md"))
 REPLY_SUFFIXES = frozenset(("", ".txt", ".log", ".json"))
 """A text of such a name with separator and payload is a reply, whatever follows the payload."""
+PROGRAM_SUFFIXES = frozenset(
+    (".py", ".js", ".ts", ".tsx", ".go", ".rs", ".java", ".rb", ".html", ".css", ".sh")
+)
 SURE = 90
 LIKELY = 75
 PERHAPS = 45
 MOST_FILES_PEEKED = 60
 """How many files of a folder are read to recognise it."""
 
+_SEPARATOR = b"<<<CONTEXT>>>"
 _OWN_LINE = re.compile(rb"^[ \t>*`]*<<<CONTEXT>>>[ \t*`]*(?:json)?[ \t]*\r?$", re.MULTILINE)
 """The separator alone on a line; within a sentence it is only mentioned."""
 _PAYLOAD = re.compile(rb"<<<CONTEXT>>>[\s`\w]{0,40}[{\[]")
@@ -85,25 +90,29 @@ def recognise_bytes(peek: Peek) -> tuple[int, str] | None:
         return _recognise_json(peek.json)
     if peek.json is not None:
         return None
-    if _PAYLOAD.search(data) and not _is_page(peek, data):
+    is_page = _is_page(peek, data)
+    if _PAYLOAD.search(data) and not is_page:
         return SURE - 5, "a text with the separator and a payload"
     if data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[") and all(
         sign.search(data) for sign in _BROKEN
     ):
         return LIKELY - 10, "broken or very long JSON with memory and version or runtime"
-    if _TAGGED.search(data):
+    if _TAGGED.search(data) and peek.path.suffix.lower() not in PROGRAM_SUFFIXES:
         return LIKELY - 5, "a text with a context tag"
-    if any(near.before_json and near.brackets > 2 for near in near_misses(data)):
+    if not is_page and any(near.before_json and near.brackets > 2 for near in near_misses(data)):
         return PERHAPS, "a text with a misspelled separator"
-    alone = _OWN_LINE.search(data) is not None and not _is_page(peek, data)
-    return (PERHAPS, "a text with the separator") if alone else None
+    return (PERHAPS, "a text with the separator") if _OWN_LINE.search(data) and not is_page else None
 
 
 def _is_page(peek: Peek, data: bytes) -> bool:
     """Whether a page or program is about replies instead of being one: it goes on after the example."""
     if peek.path.suffix.lower() in REPLY_SUFFIXES or _REPLY_NAME.search(peek.path.stem):
         return False
-    return not data.rstrip(b" \t\r\n`").endswith((b"}", b"]"))
+    rest = data.partition(_SEPARATOR)[2].strip(b" \t\r\n`").removeprefix(b"json")
+    try:
+        return bool(rest) and parse(rest) is None
+    except JsonError as error:
+        return "never closed" not in error.reason  # a reply that was cut off
 
 
 def _recognise_json(value: dict[str, JsonValue]) -> tuple[int, str] | None:
