@@ -18,9 +18,7 @@ STORE_PARTS = STORE_FILES | {"log"}
 SUFFIXES = frozenset((".json", ".txt", ".log", ".md"))
 REPLY_SUFFIXES = frozenset(("", ".txt", ".log", ".json"))
 """A text of such a name with separator and payload is a reply, whatever follows the payload."""
-PROGRAM_SUFFIXES = frozenset(
-    (".py", ".js", ".ts", ".tsx", ".go", ".rs", ".java", ".rb", ".html", ".css", ".sh")
-)
+PROGRAM_SUFFIXES = frozenset((".py", ".js", ".ts", ".tsx", ".go", ".rs", ".java", ".rb", ".html", ".sh"))
 SURE = 90
 LIKELY = 75
 PERHAPS = 45
@@ -88,7 +86,7 @@ def recognise_bytes(peek: Peek) -> tuple[int, str] | None:
         return LIKELY, "part of an agent's store"
     if isinstance(peek.json, dict):
         return _recognise_json(peek.json)
-    if peek.json is not None:
+    if peek.json is not None or peek.path.suffix.lower() in PROGRAM_SUFFIXES:
         return None
     is_page = _is_page(peek, data)
     if _PAYLOAD.search(data) and not is_page:
@@ -97,7 +95,7 @@ def recognise_bytes(peek: Peek) -> tuple[int, str] | None:
         sign.search(data) for sign in _BROKEN
     ):
         return LIKELY - 10, "broken or very long JSON with memory and version or runtime"
-    if _TAGGED.search(data) and peek.path.suffix.lower() not in PROGRAM_SUFFIXES:
+    if _TAGGED.search(data):
         return LIKELY - 5, "a text with a context tag"
     if not is_page and any(near.before_json and near.brackets > 2 for near in near_misses(data)):
         return PERHAPS, "a text with a misspelled separator"
@@ -105,7 +103,7 @@ def recognise_bytes(peek: Peek) -> tuple[int, str] | None:
 
 
 def _is_page(peek: Peek, data: bytes) -> bool:
-    """Whether a page or program is about replies instead of being one: it goes on after the example."""
+    """Whether a page is about replies instead of being one: it goes on after the example."""
     if peek.path.suffix.lower() in REPLY_SUFFIXES or _REPLY_NAME.search(peek.path.stem):
         return False
     rest = data.partition(_SEPARATOR)[2].strip(b" \t\r\n`").removeprefix(b"json")
