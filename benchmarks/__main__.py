@@ -5,6 +5,7 @@ It takes about eight minutes and 2.5 GB of temporary files. Nothing else should 
 
 from __future__ import annotations
 
+import multiprocessing
 import sys
 from argparse import ArgumentParser
 from concurrent.futures import ProcessPoolExecutor
@@ -27,6 +28,8 @@ ALL = (
     "saving",
     "long_watch",
 )
+LONGEST = 900
+"""Seconds after which a benchmark is ended."""
 README = Path(__file__).with_name("README.md")
 BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
 
@@ -37,17 +40,33 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"only these: {', '.join(ALL)}")
     arguments = parser.parse_args()
     figures: list[Figure] = []
-    # Each in its own process: memory left by one would slow down the next.
-    with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as one_by_one:
-        for name in arguments.names or ALL:
-            print(f"{name} …", file=sys.stderr, flush=True)
-            figures += one_by_one.submit(measured, name).result()
+    failed = False
+    for name in arguments.names or ALL:
+        print(f"{name} …", file=sys.stderr, flush=True)
+        try:
+            figures += _figures_of(name)
+        except (AssertionError, TimeoutError) as error:
+            # The message of a wait that reached its limit ends in what was on the screen.
+            failed = True
+            print(f"{name} failed: {error or f'it took more than {LONGEST} s'}", file=sys.stderr)
     text = "\n".join(table(figures))
     print(text)
     print(machine())
     if arguments.write:
         _write(f"{text}\n\n{date.today():%d %B %Y}: {machine()}.")
-    return 0 if all(each.met for each in figures) else 1
+    return 0 if not failed and all(each.met for each in figures) else 1
+
+
+def _figures_of(name: str) -> list[Figure]:
+    """Measure in a new process: memory left by one benchmark would slow down the next."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        future = pool.submit(measured, name)
+        try:
+            return future.result(LONGEST)
+        except TimeoutError:
+            for process in multiprocessing.active_children():
+                process.kill()
+            raise
 
 
 def _write(text: str) -> None:

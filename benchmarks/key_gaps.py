@@ -64,8 +64,7 @@ def until(screen: PtySession, key: str, text: str) -> float:
     screen.output = b""
     pressed = time.perf_counter()
     screen.press(key)
-    while text.encode() not in screen.output:
-        screen.wait_for_more()
+    screen.wait_for(text)
     return time.perf_counter() - pressed
 
 

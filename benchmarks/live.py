@@ -95,8 +95,7 @@ def _await_lines(screen: PtySession, messages: Path, lines: int) -> list[float]:
         with messages.open("ab", buffering=0) as file:
             file.write(line)
         written = time.perf_counter()
-        while mark.encode() not in screen.output:
-            screen.wait_for_more()
+        screen.wait_for(mark)
         waits.append(time.perf_counter() - written)
         idle(screen, 0.1 + 0.037 * (number % 7))
     return waits

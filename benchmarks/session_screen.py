@@ -29,6 +29,8 @@ HISTORY_END = "0G"
 """Keys for the last row of the history pane."""
 PAUSE = 0.2
 AT_WORK = 10.0
+LONGEST = 120.0
+"""Seconds after which a text is not awaited any longer."""
 SHOWN, _, TYPED = NEEDLE.partition("-")
 """A search also paints the typed text, so another part of the record is awaited."""
 
@@ -90,8 +92,11 @@ def _until(screen: PtySession, keys: str, text: str, again: str | None = None) -
     started = pressed = time.perf_counter()
     screen.press(keys)
     while text.encode() not in screen.output:
-        if again is not None and time.perf_counter() - pressed > PAUSE:
-            pressed = time.perf_counter()
+        now = time.perf_counter()
+        if now - started > LONGEST:
+            screen.wait_for(text, 0)  # says what was painted instead
+        if again is not None and now - pressed > PAUSE:
+            pressed = now
             screen.press(again)
         screen.wait_for_more(PAUSE)
     return time.perf_counter() - started

@@ -54,9 +54,22 @@ FORMAT = SnapshotFormat()
 
 
 def belongs_to_source(path: Path) -> bool:
-    """Whether a file of a folder is a round: by content, or by name, as a reply may lack a snapshot."""
+    """Whether a file of a folder is a round: by content, or by name, as a reply may lack a snapshot.
+
+    JSON that cannot be read may have been a round, so that it is reported.
+    """
     peek = Peek(path, inside=path.parent)
-    return peek.data is None or FORMAT.recognise(peek) is not None or bool(_REPLY_NAME.search(path.stem))
+    if peek.data is None or FORMAT.recognise(peek) is not None or _REPLY_NAME.search(path.stem):
+        return True
+    return _is_broken(peek)
+
+
+def _is_broken(peek: Peek) -> bool:
+    """Whether a file that is called JSON is not JSON."""
+    try:
+        return peek.path.suffix == ".json" and not parse(peek.data or b"")
+    except JsonError:
+        return True
 
 
 def agent_folder(peek: Peek) -> Path | None:
@@ -140,11 +153,14 @@ def _recognise_folder(peek: Peek) -> FormatMatch | None:
         return FormatMatch(NAME, SURE + 5, why)
     candidates = [name for name in peek.names if Path(name).suffix in SUFFIXES and not name.startswith(".")]
     peeked = [below for name in candidates[:MOST_FILES_PEEKED] if not (below := peek.below(name)).is_folder]
-    fitting = sum(recognise_bytes(below) is not None for below in peeked)
+    fits = [recognise_bytes(below) is not None for below in peeked]
+    fitting = sum(fits)
     if not fitting:
         return None
+    # Broken JSON beside rounds may have been a round, so it does not count against them.
+    others = [below for below, fit in zip(peeked, fits, strict=True) if not fit and not _is_broken(below)]
     why = f"{fitting} of {len(peeked)} files are snapshots or replies"
-    return FormatMatch(NAME, LIKELY if fitting * 2 >= len(peeked) else PERHAPS, why, flat=True)
+    return FormatMatch(NAME, LIKELY if fitting >= len(others) else PERHAPS, why, flat=True)
 
 
 def log_folder(path: Path, store: Path | None) -> Path:

@@ -67,7 +67,7 @@ def parse_file(file: str, data: bytes, enabled: bool = True) -> SnapshotFile:
         try:
             return _read_json(file, data, parse(data))
         except JsonError as error:
-            if looks_like_json and SEPARATOR_BYTES not in data:
+            if (looks_like_json or file.endswith(".json")) and SEPARATOR_BYTES not in data:
                 return _read_broken_json(file, data, error)
     if SEPARATOR_BYTES not in data and (tagged := CONTEXT_TAG.search(data)):
         return _read_tagged(file, data, enabled, tagged)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ctxview.analysis.tokens import ESTIMATES
-from ctxview.formats import Lens, OpenError, Source, open_source
+from ctxview.formats import Lens, OpenError, Source, discover, open_source
 from ctxview.formats.revisions import is_past, previous_revision
 from tests.formats.snapshot.builders import (
     STARTUP,
@@ -244,7 +244,7 @@ def test_the_timeline_lists_the_changes_of_each_round(tmp_path: Path) -> None:
     assert [event.label for event in timeline] == [
         "round 1",
         "round 1 reply · 1 added · 1 changed · cursor doing todo_add",
-        "round 2 · 2 added · 1 gone · task changed · 1 hidden",
+        "round 2 · 2 added · 1 removed · task changed · 1 hidden",
     ]
     assert [event.revision for event in timeline] == [0, 1, 2]
 
@@ -329,3 +329,19 @@ def test_opening_writes_nothing(tmp_path: Path) -> None:
     source.findings(LENS)
     source.reading(0, LENS)
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    "broken", [b"", b"\0" * 4096, b"{'a': 1}", b"\xff\xfe{\0}\0", b'{"version": 3, "mem']
+)
+def test_a_file_of_a_folder_of_rounds_that_is_not_json_is_reported(tmp_path: Path, broken: bytes) -> None:
+    folder = write(tmp_path / "s", a_json=to_bytes(at(1)), b_json=broken, c_json=broken, d_json=broken)
+    (found,) = discover(folder).found
+    findings = open_source(found.path).findings(LENS)
+    errors = {Path(each.origin.file).name for each in findings if each.rule in ("JSN001", "JSN004")}
+    assert errors == {"b.json", "c.json", "d.json"}
+
+
+def test_other_json_beside_rounds_is_left_out(tmp_path: Path) -> None:
+    folder = write(tmp_path / "s", a_json=to_bytes(at(1)), b_json=b"[1, 2]")
+    assert len(open_source(folder).revisions) == 1

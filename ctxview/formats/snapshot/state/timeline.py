@@ -57,13 +57,13 @@ def _block_changes(before: Snapshot, snapshot: Snapshot) -> Iterator[str]:
     new = {(block.tier, block.id): block.value for block in snapshot.blocks if block.id}
     added = len(new.keys() - old.keys())
     changed = sum(key in old and not same_value(old[key], value) for key, value in new.items())
-    gone = len(old.keys() - new.keys())
+    removed = len(old.keys() - new.keys())
     if added:
         yield f"{added} added"
     if changed:
         yield f"{changed} changed"
-    if gone:
-        yield f"{gone} gone"
+    if removed:
+        yield f"{removed} removed"
 
 
 def _task_changes(before: Snapshot, snapshot: Snapshot) -> Iterator[str]:
