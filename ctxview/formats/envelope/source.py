@@ -15,6 +15,7 @@ from ctxview.core.edits import EditRefused
 from ctxview.core.findings import Finding
 from ctxview.files.reading import ReadError
 from ctxview.formats.envelope.bundle import Bundle, Loaded, LoadedFile, load_files
+from ctxview.formats.envelope.editing.write_rights import EDITORS
 from ctxview.formats.envelope.format import NAME
 from ctxview.formats.envelope.parser import RecordFile, read_again
 from ctxview.formats.envelope.profile import PROFILES, Profile, load_profile
@@ -23,7 +24,6 @@ from ctxview.formats.envelope.state import masked_findings
 from ctxview.formats.envelope.state.timeline import EnvelopeRevision, envelope_revisions
 from ctxview.formats.envelope.withheld import Redactions, WithheldContent, documents_of
 from ctxview.formats.envelope.withheld_bytes import withheld_spans
-from ctxview.formats.envelope.write_rights import EDITORS
 from ctxview.formats.interface import (
     AS_ON_DISK,
     Fork,
@@ -77,27 +77,27 @@ class EnvelopeSource(FileSource[RecordFile]):
 
     def policy_of(self, file: str, editor: str) -> WritePolicy | None:
         """The policy of the newest envelope with records in `file`; None for a file without records."""
-        from ctxview.formats.envelope.policy import RecordsPolicy
+        from ctxview.formats.envelope.editing.policy import RecordsPolicy
 
         groups = reversed(self.bundle.groups)
         records = next((group for group in groups if any(each.file == file for each in group.records)), None)
         return RecordsPolicy(file, records, editor) if records is not None else None
 
     def publishes(self, revision: int) -> bool:
-        from ctxview.formats.envelope.write_rights import in_place
+        from ctxview.formats.envelope.editing.write_rights import in_place
 
         return not in_place(self._whole(revision))
 
     def asks_reason(self, revision: int, drafts: Mapping[str, bytes]) -> str | None:
-        from ctxview.formats.envelope.publication import all_changes, edited_files, reason_asked
+        from ctxview.formats.envelope.editing.publication import all_changes, edited_files, reason_asked
 
         return reason_asked(all_changes(edited_files(self._files_of(self._whole(revision)), drafts)))
 
     def publication(self, revision: int, drafts: Mapping[str, bytes], signature: Signature) -> Publication:
         from datetime import UTC, datetime
 
-        from ctxview.formats.envelope.fork import newer_revision
-        from ctxview.formats.envelope.publication import edited_files, make_publication
+        from ctxview.formats.envelope.editing.fork import newer_revision
+        from ctxview.formats.envelope.editing.publication import edited_files, make_publication
 
         records = self._whole(revision)
         files = edited_files(self._files_of(records), drafts)
@@ -115,8 +115,8 @@ class EnvelopeSource(FileSource[RecordFile]):
         return make_publication(records, files, signature, on_disk, Path.exists, datetime.now(UTC))
 
     def fork(self, revision: int, drafts: Mapping[str, bytes], editor: str) -> Fork | None:
-        from ctxview.formats.envelope.fork import find_fork
-        from ctxview.formats.envelope.publication import edited_files
+        from ctxview.formats.envelope.editing.fork import find_fork
+        from ctxview.formats.envelope.editing.publication import edited_files
 
         records = self._whole(revision)
         return find_fork(self.bundle, records, edited_files(self._files_of(records), drafts), editor)

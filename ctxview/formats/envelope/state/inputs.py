@@ -11,7 +11,7 @@ from msgspec import Struct
 from ctxview.analysis.tokens import TokenCounter
 from ctxview.core.fields import Form
 from ctxview.core.origin import JsonValue
-from ctxview.formats.envelope.forms import envelope_record_form
+from ctxview.formats.envelope.editing.forms import envelope_record_form
 from ctxview.formats.envelope.model import EnvelopeRecords, Record
 from ctxview.formats.envelope.outcomes import Outcome, outcome_key, outcomes
 from ctxview.formats.envelope.redactions import is_gone

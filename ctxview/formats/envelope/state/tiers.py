@@ -10,7 +10,7 @@ from ctxview.analysis.wording import listed
 from ctxview.core.fields import Move
 from ctxview.core.origin import Origin
 from ctxview.core.state import Block, Reach, Tier
-from ctxview.formats.envelope.forms import moves_by_item, new_note_form
+from ctxview.formats.envelope.editing.forms import moves_by_item, new_note_form
 from ctxview.formats.envelope.model import Record, text
 from ctxview.formats.envelope.outcomes import (
     OUTCOME_WORDS,

@@ -21,7 +21,7 @@ from ctxview.files.strict_json.splice import (
     spelled_like,
 )
 from ctxview.files.strict_json.tree import join, split
-from ctxview.formats.envelope.change_checks import (
+from ctxview.formats.envelope.editing.change_checks import (
     BY_HAND,
     OMITTED,
     REDACTING,

@@ -14,17 +14,17 @@ from msgspec import Struct
 from ctxview.analysis.rfc3339 import parse_time
 from ctxview.core.origin import JsonValue
 from ctxview.files.strict_json.values import same_value, with_value
-from ctxview.formats.envelope.model import EnvelopeRecords, Record, text, texts
-from ctxview.formats.envelope.parser import RecordFile, embedded
-from ctxview.formats.envelope.redactions import is_placeholder
-from ctxview.formats.envelope.vocabulary import KNOWN, OWN_ID, RecordKind, WordList
-from ctxview.formats.envelope.write_rights import (
+from ctxview.formats.envelope.editing.write_rights import (
     REVIEWER,
     WriteRight,
     field_ownership,
     metadata_tampering,
     why_locked,
 )
+from ctxview.formats.envelope.model import EnvelopeRecords, Record, text, texts
+from ctxview.formats.envelope.parser import RecordFile, embedded
+from ctxview.formats.envelope.redactions import is_placeholder
+from ctxview.formats.envelope.vocabulary import KNOWN, OWN_ID, RecordKind, WordList
 
 TRANSITIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "open": ("requested", "resolved"),

@@ -12,10 +12,16 @@ from pathlib import Path
 from ctxview.core.edits import DeleteValue, Edit, EditRefused, InsertItem, MoveItem, SetValue
 from ctxview.files.strict_json.values import same_value
 from ctxview.formats.envelope.bundle import Bundle, lineage
-from ctxview.formats.envelope.change_checks import OMITTED, SELECTED, FieldChange, follows, moved_items
+from ctxview.formats.envelope.editing.change_checks import (
+    OMITTED,
+    SELECTED,
+    FieldChange,
+    follows,
+    moved_items,
+)
+from ctxview.formats.envelope.editing.policy import RecordsPolicy
+from ctxview.formats.envelope.editing.publication import EditedFile, all_changes, is_move, own_records
 from ctxview.formats.envelope.model import EnvelopeRecords, Record
-from ctxview.formats.envelope.policy import RecordsPolicy
-from ctxview.formats.envelope.publication import EditedFile, all_changes, is_move, own_records
 from ctxview.formats.interface import Fork
 
 

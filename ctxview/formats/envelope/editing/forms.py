@@ -22,12 +22,12 @@ from ctxview.core.fields import (
 )
 from ctxview.core.lazy import LazySequence
 from ctxview.core.origin import JsonValue
-from ctxview.formats.envelope.change_checks import OMITTED, SELECTED, next_states, why_reviewer_only
+from ctxview.formats.envelope.editing.change_checks import OMITTED, SELECTED, next_states, why_reviewer_only
+from ctxview.formats.envelope.editing.fresh_ids import FreshIds
+from ctxview.formats.envelope.editing.write_rights import WriteRight, field_ownership, why_locked
 from ctxview.formats.envelope.field_specs import FIELDS, FieldSpec, FieldType
-from ctxview.formats.envelope.fresh_ids import FreshIds
 from ctxview.formats.envelope.model import EnvelopeRecords, Record, count, text, texts
 from ctxview.formats.envelope.vocabulary import KNOWN, OWN_ID, RecordKind, WordList
-from ctxview.formats.envelope.write_rights import WriteRight, field_ownership, why_locked
 
 LONG = frozenset(("content", "question", "rationale", "needed_for", "redaction_reason"))
 MOST_TEXTS = 24

@@ -13,13 +13,13 @@ from ctxview.core.edits import DeleteValue, Edit, EditRefused, InsertItem, MoveI
 from ctxview.core.fields import Form
 from ctxview.core.state import ContextState
 from ctxview.formats import Lens, Source, open_source
-from ctxview.formats.envelope.change_checks import TRANSITIONS
+from ctxview.formats.envelope.editing.change_checks import TRANSITIONS
+from ctxview.formats.envelope.editing.write_rights import WriteRight, field_ownership
 from ctxview.formats.envelope.field_specs import FIELDS
 from ctxview.formats.envelope.model import Record
 from ctxview.formats.envelope.parser import RecordLayout
 from ctxview.formats.envelope.source import EnvelopeSource
 from ctxview.formats.envelope.vocabulary import KNOWN, OWN_ID, RecordKind, WordList
-from ctxview.formats.envelope.write_rights import WriteRight, field_ownership
 from ctxview.formats.interface import Editors, Publisher, Signature
 from ctxview.formats.masked_bytes import mask_bytes
 from tests.formats.envelope.bundles import changed, good, named

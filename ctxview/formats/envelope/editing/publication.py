@@ -16,7 +16,7 @@ from ctxview.core.origin import JsonValue
 from ctxview.files.strict_json.document import parse
 from ctxview.files.strict_json.splice import SpliceError, set_value
 from ctxview.formats.envelope.bundle import Bundle
-from ctxview.formats.envelope.change_checks import (
+from ctxview.formats.envelope.editing.change_checks import (
     OMITTED,
     REDACTION_STEPS,
     SELECTED,
@@ -27,12 +27,12 @@ from ctxview.formats.envelope.change_checks import (
     follows,
     moved_items,
 )
-from ctxview.formats.envelope.fresh_ids import FreshIds, next_revision
+from ctxview.formats.envelope.editing.fresh_ids import FreshIds, next_revision
+from ctxview.formats.envelope.editing.write_rights import OWN_KEY, WriteRight, field_ownership
 from ctxview.formats.envelope.model import EnvelopeRecords, Record, text, texts
 from ctxview.formats.envelope.outcomes import outcomes
 from ctxview.formats.envelope.parser import RecordFile, RecordLayout, embedded, read_again
 from ctxview.formats.envelope.vocabulary import OWN_ID, RecordKind
-from ctxview.formats.envelope.write_rights import OWN_KEY, WriteRight, field_ownership
 from ctxview.formats.interface import Publication, Signature
 
 PRODUCER = "ctxview"
