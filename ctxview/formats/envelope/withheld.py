@@ -132,12 +132,15 @@ class WithheldContent:
 
     def mask(self, text: str) -> str:
         """Return `text` with withheld content replaced, also where it is cut off with `…`."""
+        found = self._finder.find(text)
+        if not found:
+            return text
         pieces: list[str] = []
         done = 0
-        for start, end, redaction in self._finder.find(text):
+        for start, end, redaction in found:
             pieces += [text[done:start], self._label(redaction)]
             done = end
-        return "".join([*pieces, text[done:]]) if pieces else text
+        return "".join([*pieces, text[done:]])
 
     def origin(self, origin: Origin) -> Origin:
         """Return an origin without withheld content in its pointer: a key may be a copy."""
