@@ -1,6 +1,6 @@
 """The state and findings as JSON: a contract with other programs.
 
-Change names here only together with the documentation. A value that a format does not have is null.
+`docs/json.md` lists every name; names may be added, but not changed. What a format does not have is null.
 """
 
 from __future__ import annotations
