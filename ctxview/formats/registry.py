@@ -84,7 +84,7 @@ def detect(path: Path) -> list[FormatMatch]:
 
 def detect_peek(peek: Peek) -> list[FormatMatch]:
     built_in = _matches(peek, (_built_in(spec) for spec in FORMATS if spec.name != RAW))
-    return built_in or _matches(peek, map(_Guarded, plugins().formats.values()))
+    return built_in or _matches(peek, (_Guarded(*each) for each in plugins().formats.items()))
 
 
 def open_source(path: Path, as_format: str | None = None) -> Source:
@@ -157,11 +157,9 @@ def plugins() -> Plugins:
 class _Guarded(Struct, frozen=True):
     """A format of another package; an error in its `recognise` is noted and does not stop the others."""
 
+    name: str
+    """The name of its entry point; the format itself may lack one."""
     format: Format
-
-    @property
-    def name(self) -> str:
-        return self.format.name
 
     def recognise(self, peek: Peek) -> FormatMatch | None:
         try:

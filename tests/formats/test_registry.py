@@ -182,6 +182,15 @@ def test_a_format_that_fails_while_recognising_does_not_stop_the_others(
     assert "careless" in plugins().problems
 
 
+def test_an_object_that_is_not_a_format_does_not_stop_the_others(
+    tmp_path: Path, installed: list[Entry]
+) -> None:
+    installed += [Entry("not-a-format", object()), Entry("diary", Diary())]
+    (tmp_path / "d.txt").write_text("Dear diary")
+    assert [match.format for match in detect(tmp_path / "d.txt")] == ["diary"]
+    assert "not-a-format" in plugins().problems
+
+
 def test_two_formats_that_fit_equally_well_are_left_to_the_user(
     tmp_path: Path, installed: list[Entry]
 ) -> None:
