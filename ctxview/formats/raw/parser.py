@@ -15,6 +15,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from ctxview.analysis.json_rules import binary_kind
+from ctxview.analysis.secrets import find_secrets
 from ctxview.core.origin import JsonValue, Origin
 from ctxview.files.line_columns import LineColumns
 from ctxview.files.reading import LIMIT, ReadError, read_ends
@@ -128,7 +129,10 @@ def _json_pieces(file: str, document: JsonDocument) -> Iterator[RawPiece]:
         plain = {key: value for key, value in root.items() if not isinstance(value, list)}
         for key, value in plain.items():
             pointer = join("", key)
-            yield RawPiece("members", key, _type(value), _spelled(value), document.origin(file, pointer))
+            text = _spelled(value)
+            if isinstance(value, str) and find_secrets(f"{key}: {value}"):
+                text = f"{key}: {text}"  # the name shows that the value must be masked
+            yield RawPiece("members", key, _type(value), text, document.origin(file, pointer))
         for key, items in root.items():
             if isinstance(items, list):
                 yield from _elements(file, document, key, join("", key), items)

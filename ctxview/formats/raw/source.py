@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ctxview.analysis.json_rules import check_document, check_json, check_json_lines
-from ctxview.analysis.text_rules import check_bytes, check_lines
+from ctxview.analysis.text_rules import check_lines
 from ctxview.analysis.tokens import TokenCounter
 from ctxview.core.edits import WritePolicy
 from ctxview.core.findings import Finding, worst_first
@@ -128,8 +128,7 @@ def _findings(raw: RawFile, *, whole: bool) -> Iterator[Finding]:
     if whole:
         yield from _json_findings(raw)
     if raw.kind is not RawKind.BINARY:
-        check = check_lines if raw.kind is RawKind.LINES else check_bytes
-        yield from check(raw.file, raw.data)
+        yield from check_lines(raw.file, raw.data)
 
 
 def _json_findings(raw: RawFile) -> Iterator[Finding]:

@@ -297,3 +297,12 @@ def test_many_equal_keys_are_counted_and_not_listed(tmp_path: Path) -> None:
 
     assert len(found) == 101
     assert any("1,899 more keys" in message for message in found)
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.txt"])
+def test_a_line_full_of_invisible_characters_is_one_finding_with_a_true_count(
+    tmp_path: Path, name: str
+) -> None:
+    data = ('{"c": "' + "\u200bx" * 50 + '"}\n').encode()
+    (found,) = (each for each in reading(tmp_path, data, name).findings if each.rule == "TXT003")
+    assert found.message.endswith("(and at least 19 more in this line)")
