@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator
-from itertools import islice
 
 from msgspec import Struct
 
@@ -18,9 +17,9 @@ from ctxview.core.findings import Effect, Finding, Hit, Severity, rule, rules_in
 from ctxview.core.origin import Origin
 from ctxview.files.line_columns import LineColumns
 from ctxview.files.strict_json.document import JsonDocument, JsonError, parse
+from ctxview.files.strict_json.outline import value_end
 from ctxview.files.strict_json.values import path_pointer, walk
 
-_MOST_DUPLICATES = 100
 MAX_SAFE_INTEGER = 2**53 - 1
 """The greatest integer that a JavaScript number holds exactly."""
 MOST_BAD_LINES = 100
@@ -136,20 +135,23 @@ def duplicate_key(text: JsonText) -> Iterator[Hit]:
     ## Source
     RFC 8259 section 4; ECMAScript: the last one wins.
     """
-    # Without a colon there is no key, and a long array of numbers needs no scan.
-    if text.document is None or text.document.data.find(b":", text.document.start, text.document.end) < 0:
+    document = text.document
+    # Without a colon there is no key, and most records need no outline.
+    if document is None or document.data.find(b":", document.start, document.end) < 0:
         return
-    tree = text.document.tree
-    repeated = tree.duplicates()
-    for node in islice(repeated, _MOST_DUPLICATES):
-        pointer = tree.pointer(node)
-        key = pointer.rpartition("/")[2]
+    repeated = document.outline.repeated
+    for each in repeated:
+        key = each.pointer.rpartition("/")[2]
+        end = value_end(document.data, each.value, document.end)
         yield Hit(
-            text.document.origin(text.file, pointer),
+            document.origin_at(text.file, each.pointer, each.value, end),
             f"the key {quoted(key)} is here a second time; the last value wins",
         )
-    if more := sum(1 for _ in repeated):
-        yield Hit(text.document.origin(text.file, ""), f"{more:,} more keys are there a second time")
+    if more := document.outline.count - len(repeated):
+        yield Hit(
+            document.origin_at(text.file, "", *document.root_span),
+            f"{more:,} more keys are there a second time",
+        )
 
 
 @rule("JSN003", name="number-out-of-range", severity=Severity.WARNING, effect=Effect.STORED)
@@ -249,16 +251,13 @@ def nested_too_deep(text: JsonText) -> Iterator[Hit]:
     openings = sum(document.data.count(opening, document.start, document.end) for opening in (b"[", b"{"))
     if openings <= _DEPTHS[0][0]:
         return
-    depth, level = 0, [document.value]
-    while level := [value for value in level if isinstance(value, dict | list)]:
-        depth += 1
-        level = [item for value in level for item in (value.values() if isinstance(value, dict) else value)]
+    depth = document.outline.depth
     refusing = [name for limit, name in _DEPTHS if depth > limit]
     if refusing:
         message = (
             f"nested {depth} levels deep: {', '.join(refusing)} {'give' if refusing[1:] else 'gives'} up"
         )
-        yield Hit(document.origin(text.file, ""), message)
+        yield Hit(document.origin_at(text.file, "", *document.root_span), message)
 
 
 def unsafe_number_message(document: JsonDocument, pointer: str, value: float) -> tuple[str, Effect | None]:
