@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from msgspec import Struct
 
@@ -20,6 +21,7 @@ from ctxview.files.strict_json.document import JsonDocument, JsonError, parse
 from ctxview.files.strict_json.outline import value_end
 from ctxview.files.strict_json.values import path_pointer, walk
 
+_MOST_NUMBERS = 100
 MAX_SAFE_INTEGER = 2**53 - 1
 """The greatest integer that a JavaScript number holds exactly."""
 MOST_BAD_LINES = 100
@@ -89,7 +91,8 @@ def check_json_texts(
 
 def unsafe_numbers(document: JsonDocument) -> Iterator[tuple[str, float]]:
     """Yield pointer and value of every number that JavaScript cannot hold exactly, or at all."""
-    if not _LONG_NUMBER.search(document.data, document.start, document.end):
+    span = document.start, document.end
+    if not (_LONG_NUMBER.search(document.data, *span) and _GREAT_NUMBER.search(document.data, *span)):
         return
     for path, value in walk(document.value):
         if isinstance(value, int | float) and abs(value) > MAX_SAFE_INTEGER:
@@ -170,10 +173,16 @@ def number_out_of_range(text: JsonText) -> Iterator[Hit]:
     ## Source
     RFC 8259 section 6; ECMAScript Number.MAX_SAFE_INTEGER.
     """
-    if text.document is not None:
-        for pointer, value in unsafe_numbers(text.document):
-            message, effect = unsafe_number_message(text.document, pointer, value)
-            yield Hit(text.document.origin(text.file, pointer), message, effect=effect)
+    document = text.document
+    if document is None:
+        return
+    unsafe = unsafe_numbers(document)
+    for pointer, value in islice(unsafe, _MOST_NUMBERS):
+        message, effect = unsafe_number_message(document, pointer, value)
+        yield Hit(document.origin(text.file, pointer), message, effect=effect)
+    if more := sum(1 for _ in unsafe):
+        message = f"{more:,} more numbers are beyond {MAX_SAFE_INTEGER}"
+        yield Hit(document.origin_at(text.file, "", *document.root_span), message)
 
 
 @rule("JSN004", name="not-utf8", severity=Severity.ERROR, effect=Effect.REJECTED)
@@ -271,6 +280,8 @@ def unsafe_number_message(document: JsonDocument, pointer: str, value: float) ->
 _RULES = rules_in(__name__)
 # Begins with one class, not with a choice: that is eight times as fast over large files.
 _LONG_NUMBER = re.compile(rb"[0-9](?:[0-9]{15}|[eE]\+?[0-9]{2})")
+# Without the digits of a fraction, which make a number long but not great.
+_GREAT_NUMBER = re.compile(rb"(?<![0-9.])[0-9]{16}|[0-9][eE]\+?[0-9]{2}")
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _DEPTHS = ((200, "pydantic"), (994, "Python's json"), (1024, "orjson"))
