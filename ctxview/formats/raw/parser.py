@@ -32,7 +32,6 @@ LARGEST_VALUE = 1024 * 1024
 LINES_TRIED = 40
 LINES_IN_A_CHUNK = 40
 BYTES_SHOWN = 2048
-LINES_SUFFIXES = (".jsonl", ".ndjson", ".jsonlines")
 BYTES = "binary"
 """The type of a piece that is not text."""
 _ARRAY, _OBJECT, _END_OF_ARRAY = b"[{]"

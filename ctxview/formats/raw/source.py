@@ -17,9 +17,9 @@ from ctxview.files.change_detector import is_settled
 from ctxview.formats.discovery import enclosing_source
 from ctxview.formats.interface import AS_ON_DISK, Lens, Reading, Revision, Source
 from ctxview.formats.kit.file_rules import report_partly_read, report_unrecognised
+from ctxview.formats.peek import LINES_SUFFIXES
 from ctxview.formats.raw.parser import (
     BYTES,
-    LINES_SUFFIXES,
     RawFile,
     RawKind,
     RawPiece,
