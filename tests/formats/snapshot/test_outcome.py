@@ -165,3 +165,21 @@ def test_the_reply_to_round_ten_closes_nothing() -> None:
 def test_the_careless_reply_is_called_by_the_round_it_answers() -> None:
     names = labels(open_source(NIGHT))
     assert names[15:19] == ["round 9 reply", "round 10 lite log", "round 10", "round 10 reply"]
+
+
+@pytest.mark.parametrize("stated", [77, 3])
+def test_a_forged_round_decides_no_age_no_visibility_and_no_finding(tmp_path: Path, stated: int) -> None:
+    blocks = {"ephemeral": [block("young", round=8)], "working": [block("w", round=9)]}
+    (tmp_path / "r09.received.json").write_bytes(to_bytes(at(9, **blocks)))
+    (tmp_path / "r09.reply.txt").write_bytes(reply_bytes(at(stated, **blocks)))
+    source = open_source(tmp_path)
+    reading = source.reading(1, LENS)
+    found = {each.id: (each.age, each.visible) for each in reading.state.blocks()}
+    assert found == {"young": (1, True), "w": (0, True)}
+    rules = {each.rule for each in reading.findings}
+    assert "SNP042" in rules
+    assert not rules & {"SNP017", "SNP022"}
+    draft = reply_bytes(at(stated + 1, **blocks))
+    drafted = source.reading(1, LENS, {str(tmp_path / "r09.reply.txt"): draft})
+    assert {each.age for each in drafted.state.blocks()} == {0, 1}
+    assert not {each.rule for each in drafted.findings} & {"SNP017", "SNP022"}
