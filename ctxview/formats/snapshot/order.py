@@ -115,14 +115,15 @@ def pair_replies(turns: Sequence[FileTurn], names: Sequence[NameKey]) -> tuple[d
 
     A reply answers the snapshot whose name differs only by the words of `ROLE_WORDS`; else its neighbour,
     where snapshots and replies alternate; else the one whose system fields it repeats. In a history each
-    reply answers a snapshot, whatever it states.
+    reply answers a snapshot, whatever it states; but none if the file of its name cannot be read.
     """
     by_name = sorted(range(len(turns)), key=names.__getitem__)
     states = [index for index in by_name if turns[index].is_state]
     replies = [index for index in by_name if turns[index].is_reply]
     named: dict[tuple[str, ...], list[int]] = defaultdict(list)
-    for index in states:
-        named[turns[index].stem].append(index)
+    for index in by_name:
+        if not turns[index].is_reply:
+            named[turns[index].stem].append(index)
     neighbours = _neighbours(turns, by_name)
     distinct = {(turns[index].clock, turns[index].role) for index in states}
     clocks = [turns[index].clock for index in states]
@@ -136,7 +137,8 @@ def pair_replies(turns: Sequence[FileTurn], names: Sequence[NameKey]) -> tuple[d
     found: dict[int, int] = {}
     for index in replies:
         if candidates := named.get(turns[index].stem):
-            found[index] = nearest.best(index, candidates)
+            if readable := [other for other in candidates if turns[other].is_state]:
+                found[index] = nearest.best(index, readable)
         elif alternating:
             found[index] = neighbours[index]
         elif (likely := nearest.by_fields(index, neighbours.get(index))) is not None:
@@ -145,7 +147,7 @@ def pair_replies(turns: Sequence[FileTurn], names: Sequence[NameKey]) -> tuple[d
     paired = sum(turns[index].snapshot is not None for index in found)
     is_history = timed <= 1 or 2 * (len(distinct) + paired) > timed
     if is_history and states:
-        for index in replies:
+        for index in unnamed:
             if index not in found:
                 found[index] = neighbours[index] if in_order else nearest.best(index, states)
     return found, is_history

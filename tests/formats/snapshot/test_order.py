@@ -115,6 +115,24 @@ def test_a_reply_without_a_separator_is_paired_by_its_name(tmp_path: Path) -> No
     assert [each.id for each in state.kept.blocks()] == ["a", "w"]
 
 
+@pytest.mark.parametrize(
+    "destroyed", [bytes(4096), b'{"version": 3, "memory": {"core": [', b""], ids=["zeros", "cut", "empty"]
+)
+def test_a_reply_whose_snapshot_is_destroyed_is_compared_with_no_other(
+    tmp_path: Path, destroyed: bytes
+) -> None:
+    for number in (7, 8, 9):
+        (tmp_path / f"round-{number:02}.received.json").write_bytes(to_bytes(at(number, **FULL)))
+        (tmp_path / f"round-{number:02}.reply.txt").write_bytes(reply_bytes(at(number, **FULL)))
+    (tmp_path / "round-08.received.json").write_bytes(destroyed)
+    source = open_source(tmp_path)
+    assert "SNP042" not in found(source, "round-08.reply.txt")
+    assert found(source, "round-08.received.json")
+    names = [each.file.name for each in source.revisions]
+    assert source.revisions[names.index("round-08.reply.txt")].follows is None
+    assert source.revisions[names.index("round-09.reply.txt")].follows == "round 9"
+
+
 # -- rounds that go back -------------------------------------------------------------------------------------
 
 
