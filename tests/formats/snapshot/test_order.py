@@ -115,6 +115,30 @@ def test_a_reply_without_a_separator_is_paired_by_its_name(tmp_path: Path) -> No
     assert [each.id for each in state.kept.blocks()] == ["a", "w"]
 
 
+@pytest.mark.parametrize("number", [9, 77])
+@pytest.mark.parametrize("cut", [0, 1])
+def test_a_bare_snapshot_that_is_called_a_reply_is_an_empty_patch(
+    tmp_path: Path, number: int, cut: int
+) -> None:
+    for each in (8, 9, 10):
+        (tmp_path / f"round-{each:02}.received.json").write_bytes(to_bytes(at(each, **FULL)))
+    bare = to_bytes(at(number, working=[block("w")]))
+    (tmp_path / "round-09.reply.txt").write_bytes(bare[: len(bare) - cut])
+    source = open_source(tmp_path)
+    assert [(each.rule, Path(each.origin.file).name) for each in source.findings(LENS)] == [
+        ("SNP001", "round-09.reply.txt")
+    ]
+    place = [each.file.name for each in source.revisions].index("round-09.reply.txt")
+    assert source.revisions[place].follows == "round 9"
+    assert [each.id for each in source.reading(place, LENS).state.kept.blocks()] == ["a", "w"]
+
+
+@pytest.mark.parametrize("name", ["replying.json", "round-09.received.json", "autoreply.json"])
+def test_a_bare_snapshot_of_another_name_is_a_snapshot(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(to_bytes(at(9, **FULL)))
+    assert [each.kind for each in open_source(tmp_path).revisions] == ["snapshot"]
+
+
 @pytest.mark.parametrize(
     "destroyed", [bytes(4096), b'{"version": 3, "memory": {"core": [', b""], ids=["zeros", "cut", "empty"]
 )
