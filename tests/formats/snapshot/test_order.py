@@ -115,6 +115,35 @@ def test_a_reply_without_a_separator_is_paired_by_its_name(tmp_path: Path) -> No
     assert [each.id for each in state.kept.blocks()] == ["a", "w"]
 
 
+@pytest.mark.parametrize(
+    "changes", [*FORGERIES, {"round": 10, "datetime": "2026-02-25T10:10:00.000Z"}], ids=str
+)
+@pytest.mark.parametrize(
+    "names", ["ctx-{}.json model-{}.txt", "round-{}.prompt.json round-{}.completion.txt"]
+)
+@pytest.mark.parametrize("alone", [True, False])
+def test_the_number_in_its_name_pairs_a_reply_whatever_clock_it_states(
+    tmp_path: Path, changes: Json, names: str, alone: bool
+) -> None:
+    given, sent = names.split()
+    for number in (8, 9, 10):
+        (tmp_path / given.format(f"{number:02}")).write_bytes(to_bytes(at(number, **FULL)))
+        if number == 9 or not alone:
+            value = forged(9, **changes) if number == 9 else at(number, **FULL)
+            (tmp_path / sent.format(number)).write_bytes(reply_bytes(value))
+    source = open_source(tmp_path)
+    replies = {each.file.name: each.follows for each in source.revisions if each.kind == "reply"}
+    assert replies[sent.format(9)] == "round 9"
+    assert {"SNP042", "SNP043"} <= found(source, sent.format(9))
+
+
+def test_a_number_that_several_snapshots_have_does_not_pair(tmp_path: Path) -> None:
+    for name, number in (("a-1.json", 8), ("b-1.json", 9)):
+        (tmp_path / name).write_bytes(to_bytes(at(number, **FULL)))
+    (tmp_path / "c-1.txt").write_bytes(reply_bytes(at(8, **FULL)))
+    assert labels(open_source(tmp_path)) == ["round 8", "round 8 reply", "round 9"]
+
+
 @pytest.mark.parametrize("number", [9, 77])
 @pytest.mark.parametrize("cut", [0, 1])
 def test_a_bare_snapshot_that_is_called_a_reply_is_an_empty_patch(
