@@ -133,6 +133,9 @@ def pair_replies(turns: Sequence[FileTurn], names: Sequence[NameKey]) -> tuple[d
     )
     direct = {after for before, after in pairwise(by_name) if turns[before].is_state}
     unnamed = [index for index in replies if index not in partners]
+    if len(turns) == 2 and states and replies:
+        # The only two files of a folder belong together, whatever the reply states.
+        return {replies[0]: states[0]}, True
     alternating = in_order and len(set(clocks)) > 1 and len(unnamed) > 1 and direct.issuperset(unnamed)
     nearest = _Nearest(turns, names, states)
     found: dict[int, int] = {}
