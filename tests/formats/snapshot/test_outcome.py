@@ -183,3 +183,24 @@ def test_a_forged_round_decides_no_age_no_visibility_and_no_finding(tmp_path: Pa
     drafted = source.reading(1, LENS, {str(tmp_path / "r09.reply.txt"): draft})
     assert {each.age for each in drafted.state.blocks()} == {0, 1}
     assert not {each.rule for each in drafted.findings} & {"SNP017", "SNP022"}
+
+
+@pytest.mark.parametrize("name", ["r09.reply.txt", "elsewhere.txt"])
+def test_a_text_without_a_separator_changes_no_block(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    given, sent = tmp_path / "r09.received.json", tmp_path / name
+    given.write_bytes(to_bytes(received()))
+    sent.write_text("I forgot everything.")
+    assert main(["diff", str(given), str(sent)]) == 1
+    assert capsys.readouterr().out.splitlines() == ["Fields: 1 added", '  + text  "I forgot everything."']
+
+
+def test_other_json_after_a_snapshot_is_not_a_reply(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given, other = tmp_path / "r09.received.json", tmp_path / "list.json"
+    given.write_bytes(to_bytes(received()))
+    other.write_text('["I", "am", "data"]')
+    assert main(["diff", str(given), str(other)]) == 1
+    assert "removed" in capsys.readouterr().out
