@@ -118,8 +118,9 @@ def pair_replies(turns: Sequence[FileTurn], names: Sequence[NameKey]) -> tuple[d
     """Map each reply to the snapshot it answers, and return whether the files are one history.
 
     A reply answers the snapshot whose name differs only by the words of `ROLE_WORDS`; else the only one with
-    the same numbers in its name, as in `ctx-09.json` and `model-09.txt`; else its neighbour, where snapshots and replies alternate; else the one whose system fields it repeats. In a history each
-    reply answers a snapshot, whatever it states; but none if the file of its name cannot be read.
+    the same numbers in its name, as in `ctx-09.json` and `model-09.txt`; else its neighbour, where snapshots
+    and replies alternate; else the one whose system fields it repeats. In a history each reply answers a
+    snapshot, whatever it states; but none if the file of its name cannot be read.
     """
     by_name = sorted(range(len(turns)), key=names.__getitem__)
     states = [index for index in by_name if turns[index].is_state]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -204,3 +205,24 @@ def test_other_json_after_a_snapshot_is_not_a_reply(
     other.write_text('["I", "am", "data"]')
     assert main(["diff", str(given), str(other)]) == 1
     assert "removed" in capsys.readouterr().out
+
+
+def test_no_figure_of_the_runtime_changes_by_a_reply(tmp_path: Path) -> None:
+    later = at(10, core=[block("a")])
+    later["runtime"]["budget"] = {**BUDGET, "estimated_input_tokens": 950}
+    longer = {"memory": {"core": [block("a", content="much longer than before " * 9)]}}
+    old, new, following = states(tmp_path, longer, r10=later)
+    recorded = "whole input, recorded by the runtime"
+    assert recorded in {each.target for each in old.budgets}
+    assert recorded not in {each.target for state in (new.stated, new.kept) for each in state.budgets}
+    budgets = {each.subject: each.kind for each in diff(old, new).of(ChangeGroup.BUDGET)}
+    assert budgets == {"snapshot in the prompt": ChangeKind.CHANGED}
+    assert recorded in {each.subject for each in diff(old, following).of(ChangeGroup.BUDGET)}
+
+
+def test_the_difference_of_estimates_is_marked(tmp_path: Path) -> None:
+    old, new = states(tmp_path, {"memory": {"core": [block("a", content="much longer " * 9)]}})
+    lines = [line.strip() for line in diff(old, new).as_lines()]
+    figures = [line for line in lines if line.startswith(("used ", "core "))]
+    assert figures
+    assert all(re.fullmatch(r"\w+  ≈\d+ → ≈\d+ \(raised\)", line) for line in figures)
