@@ -84,6 +84,8 @@ class Delta(Struct, frozen=True):
     """The limit that a figure crossed, in either direction."""
     tampered: bool = False
     """Set when the writer was not allowed to change it."""
+    estimate: bool = False
+    """Whether both figures are estimates."""
 
     @property
     def system(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from ctxview.analysis.diff.compaction import LOST
 from ctxview.analysis.diff.model import Change, ChangeGroup, ChangeKind, Delta, StateDiff, WordPiece
@@ -101,6 +102,12 @@ def delta_text(found: Delta) -> str:
     return f"{_change_text(found)}   {note}" if note else _change_text(found)
 
 
+def side_text(found: Delta, side: Literal["before", "after"]) -> str:
+    """The value of one side on one line, unescaped; an estimate is marked `≈`."""
+    value = found.before if side == "before" else found.after
+    return f"{'≈' if found.estimate else ''}{value_text(value)}"
+
+
 def note_on(found: Delta) -> str:
     """A note about the owner of the value; empty when the model owns it."""
     if found.tampered:
@@ -118,8 +125,7 @@ def details(change: Change) -> list[str]:
     if not change.one_sided:
         return [delta_text(found) for found in change.deltas]
     values = {
-        found.name: value_text(found.before if found.after is None else found.after)
-        for found in change.deltas
+        found.name: side_text(found, "before" if found.after is None else "after") for found in change.deltas
     }
     text = values.pop("text", "")
     facts = " · ".join(f"{name} {value}" for name, value in values.items())
@@ -148,13 +154,13 @@ def _change_text(found: Delta) -> str:
     if found.pieces:
         return f"{found.name}  {marked(found.pieces)}"
     if found.word == "added":
-        return f"{found.name}  {_cut(value_text(found.after))}"
+        return f"{found.name}  {_cut(side_text(found, 'after'))}"
     if found.word == "removed":
-        return f"{found.name}  was {_cut(value_text(found.before))}"
+        return f"{found.name}  was {_cut(side_text(found, 'before'))}"
     lists = isinstance(found.before, list) and isinstance(found.after, list)
     if lists and (listed := _list_text(found)):
         return f"{found.name}  {listed}"
-    arrow = f"{found.name}  {_cut(value_text(found.before))} → {_cut(value_text(found.after))}"
+    arrow = f"{found.name}  {_cut(side_text(found, 'before'))} → {_cut(side_text(found, 'after'))}"
     facts: list[str] = [found.word] if found.word in ("raised", "lowered") else []
     facts += [found.crossed] if found.crossed else []
     return f"{arrow} ({', '.join(facts)})" if facts else arrow
