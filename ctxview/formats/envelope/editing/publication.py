@@ -16,11 +16,11 @@ from ctxview.core.origin import JsonValue
 from ctxview.files.strict_json.document import parse
 from ctxview.files.strict_json.splice import SpliceError, set_value
 from ctxview.formats.envelope.bundle import Bundle
-from ctxview.formats.envelope.editing.change_checks import (
+from ctxview.formats.envelope.editing.change_checks import TRANSITIONS
+from ctxview.formats.envelope.editing.field_changes import (
     OMITTED,
     REDACTION_STEPS,
     SELECTED,
-    TRANSITIONS,
     ChangeRefused,
     FieldChange,
     changes,
@@ -28,6 +28,7 @@ from ctxview.formats.envelope.editing.change_checks import (
     moved_items,
 )
 from ctxview.formats.envelope.editing.fresh_ids import FreshIds, next_revision
+from ctxview.formats.envelope.editing.policy import with_marked_blocks
 from ctxview.formats.envelope.editing.write_rights import OWN_KEY, WriteRight, field_ownership
 from ctxview.formats.envelope.model import EnvelopeRecords, Record, text, texts
 from ctxview.formats.envelope.outcomes import outcomes
@@ -50,8 +51,10 @@ class EditedFile(Struct, frozen=True):
 
 
 def edited_files(files: Sequence[RecordFile], drafts: Mapping[str, bytes]) -> tuple[EditedFile, ...]:
-    """Return every file with its draft, or unchanged without one."""
-    return tuple(EditedFile(file, read_again(file.file, drafts.get(file.file, file.data))) for file in files)
+    """Return every file with its draft, and with the marks of blocks that hold what another file redacts."""
+    edited = [EditedFile(file, read_again(file.file, drafts.get(file.file, file.data))) for file in files]
+    found = all_changes(edited)
+    return tuple(EditedFile(each.before, with_marked_blocks(each.after, found)) for each in edited)
 
 
 def all_changes(files: Iterable[EditedFile]) -> tuple[FieldChange, ...]:
@@ -160,7 +163,7 @@ class _Revision:
             pieces += [self._event(kind, new_ids[place], change.name) for kind in _SELECTION_EVENTS]
         for change, pointer in zip(found, changed, strict=True):
             # A field that follows from another change, such as removed content, has no event of its own.
-            if _place(change.after) not in moved and not follows(change, tuple(found)):
+            if _place(change.after) not in moved and not follows(change, found):
                 pieces.append(self._event(_event_type(change), change.after.id or pointer, change.name))
         return pieces
 
