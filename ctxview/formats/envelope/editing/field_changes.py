@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from ctxview.core.origin import JsonValue
 from ctxview.files.strict_json.values import same_value, with_value
-from ctxview.formats.envelope.model import Record, text
+from ctxview.formats.envelope.model import Record, text, texts
 from ctxview.formats.envelope.parser import RecordFile, embedded
-from ctxview.formats.envelope.redactions import is_placeholder, is_redacted
+from ctxview.formats.envelope.redactions import EMPTY, field_paths, is_placeholder, is_redacted, value_at
 from ctxview.formats.envelope.references import Digest, inline_bytes
 from ctxview.formats.envelope.vocabulary import OWN_ID, RecordKind
 
@@ -34,6 +34,8 @@ BY_HAND = "human_curated_summary"
 REDACTING = ("redaction_state", "redacted_fields")
 """Fields with which content is taken out in the same step."""
 BLOCKS = "ordered_blocks"
+FIELDS_REDACTED = "masked"
+"""The state of a record that was not redacted and of which single fields are taken out."""
 DIGEST = "digest"
 WAYS_BACK = ("original_ref", "original_item_ref", "replacement_ref", "original_digest", "content_digest")
 """Fields that lead to the original of a redacted item, or prove which text it was."""
@@ -123,6 +125,9 @@ def follows(change: FieldChange, all_: Sequence[FieldChange]) -> bool:
     is_redacting = any(each.after is record and each.name in REDACTING for each in all_)
     if is_redacting and change.name not in REDACTING and is_taken_out(change.old, change.new):
         return True
+    if change.name == "redaction_state" and change.new == FIELDS_REDACTED and not is_redacted(was.redaction):
+        is_kept = same_value(was.value.get("content"), record.value.get("content"))
+        return is_kept and any(each.after is record and newly_redacted_fields(each) for each in all_)
     if is_redacting and change.name == DIGEST:
         return change.old is None and change.new == original_digest(was)
     if record.kind is RecordKind.ITEM and change.name in COUNTED:
@@ -143,6 +148,27 @@ def newly_redacted(found: Iterable[FieldChange]) -> Mapping[tuple[RecordKind, st
         if each.name in REDACTING and each.before is not None and each.after.id is not None
         if is_redacted(state := each.after.redaction) and state is not None
     }
+
+
+def newly_redacted_fields(change: FieldChange) -> tuple[str, ...]:
+    """The fields that `redacted_fields` now names and that had something to take out."""
+    if change.before is None or change.name != "redacted_fields":
+        return ()
+    members = change.before.value
+    return tuple(
+        name
+        for name in texts(change.new)
+        if name not in texts(change.old)
+        and any(value_at(members, path) not in EMPTY for path in field_paths(members, name))
+    )
+
+
+def tightens_redaction(change: FieldChange) -> bool:
+    """Whether a change redacts more than before, or as much in another way."""
+    if change.before is None or change.name != "redaction_state":
+        return bool(newly_redacted_fields(change))
+    old, new = change.before.redaction, change.after.redaction
+    return is_redacted(new) and strictness(new) >= strictness(old)
 
 
 def block_marks(assembly: Record, redacted: Mapping[tuple[RecordKind, str], str]) -> Mapping[int, str]:

@@ -26,6 +26,7 @@ from ctxview.formats.envelope.editing.field_changes import (
     BLOCKS,
     BY_HAND,
     DIGEST,
+    FIELDS_REDACTED,
     OMITTED,
     REDACTING,
     SELECTED,
@@ -34,15 +35,17 @@ from ctxview.formats.envelope.editing.field_changes import (
     block_marks,
     changes,
     newly_redacted,
+    newly_redacted_fields,
     original_digest,
 )
-from ctxview.formats.envelope.model import EnvelopeRecords, Record, texts
+from ctxview.formats.envelope.model import EnvelopeRecords, Record
 from ctxview.formats.envelope.parser import RecordFile, RecordLayout, read_again
 from ctxview.formats.envelope.redactions import (
     EMPTY,
     REPLACED,
     field_paths,
     is_placeholder,
+    is_redacted,
     value_at,
     withheld_values,
 )
@@ -135,9 +138,14 @@ class RecordsPolicy(Struct, frozen=True):
     def _with_consequences(self, before: RecordFile, after: RecordFile) -> bytes:
         """Take redacted content out, then update what depends on content: counts, validation of a summary."""
         try:
+            for change in changes(before, after):
+                if change.before is not None and change.name in REDACTING:
+                    after = with_values(after, self._taken_out(change))
+                if newly_redacted_fields(change) and not is_redacted(change.after.redaction):
+                    after = with_values(after, [(change.after.at("redaction_state"), FIELDS_REDACTED)])
             after = with_marked_blocks(after, changes(before, after))
             for change in changes(before, after):
-                if change.before is not None and change.name in (*REDACTING, BLOCKS):
+                if change.before is not None and change.name == BLOCKS:
                     after = with_values(after, self._taken_out(change))
             for change in changes(before, after):
                 if change.before is not None and change.name == "content":
@@ -150,9 +158,9 @@ class RecordsPolicy(Struct, frozen=True):
         """Yield pointer and placeholder of the content that a new redaction withholds."""
         record = change.after
         found = {path: redaction.state for path, _, redaction in withheld_values(record.value)}
-        for field in texts(change.new) if change.name == "redacted_fields" else ():
-            if field not in texts(change.old):
-                found |= dict.fromkeys(field_paths(record.value, field), record.redaction or "")
+        state = record.redaction if is_redacted(record.redaction) else None
+        for field in newly_redacted_fields(change):
+            found |= dict.fromkeys(field_paths(record.value, field), state or FIELDS_REDACTED)
         on_disk = (each for each in self.records.records if each.pointer == record.pointer)
         original = next((each for each in on_disk if each.file == self.file), None)
         # A content that was written in this draft is the mask.

@@ -113,3 +113,33 @@ def test_findings_that_the_publication_answers_do_not_remain(tmp_path: Path) -> 
     assert made.remaining is not None
     assert {"ENV077", "ENV080", "ENV083"} <= {each.rule for each in found}
     assert {each.rule for each in made.remaining(found, LENS)} & {"ENV077", "ENV080", "ENV083"} == {"ENV077"}
+
+
+def test_a_redacted_field_makes_an_item_masked_with_its_blocks_and_keeps_the_content(tmp_path: Path) -> None:
+    source = one_file(tmp_path, changed("item-goal", metadata={"mail": "ada@orchard.example"}, **FACTS))
+    before = problems(source)
+    made = publish(source, setting(source, "item-goal", "redacted_fields", ["metadata.mail"]), editor="model")
+    item = named(values_of(made), "item-goal")
+    assert (item["redaction_state"], item["metadata"]) == ("masked", {"mail": "[masked]"})
+    assert item["content"] == named(good(), "item-goal")["content"]
+    assert marks(values_of(made)) == ["none", "masked", "none", "masked"]
+    assert new_events(values_of(made)) == [("context.redaction.applied", "item-goal")]
+    assert {rule for rule, _ in problems(EnvelopeSource(made.file))} <= {rule for rule, _ in before} | {
+        "ENV079"
+    }
+
+
+def test_a_redacted_field_that_is_not_there_is_not_a_redaction(tmp_path: Path) -> None:
+    source = one_file(tmp_path)
+    made = publish(source, setting(source, "item-goal", "redacted_fields", ["nope"]))
+    assert named(values_of(made), "item-goal")["redaction_state"] == "none"
+    assert new_events(values_of(made)) == [("context.item.updated", "item-goal")]
+
+
+def test_a_state_that_is_not_known_redacts_and_says_so(tmp_path: Path) -> None:
+    source = one_file(tmp_path)
+    made = publish(source, setting(source, "item-goal", "redaction_state", "shredded"))
+    assert named(values_of(made), "item-goal")["content"] == "[removed]"
+    assert new_events(values_of(made)) == [("context.redaction.applied", "item-goal")]
+    rules = {rule for rule, _ in problems(EnvelopeSource(made.file))}
+    assert not rules & {"ENV078", "ENV080", "ENV083"}
