@@ -21,6 +21,7 @@ from ctxview.formats.envelope.editing.field_changes import (
     is_taken_out,
     item_names,
     label,
+    strictness,
 )
 from ctxview.formats.envelope.editing.write_rights import (
     REVIEWER,
@@ -126,7 +127,7 @@ def _refused(
     if why := why_locked(was, name, records):
         return f"{name} of {label(was)} is locked. {why}"
     if was.kind is RecordKind.SELECTION and name in (SELECTED, OMITTED):
-        return _selection(was, record, editor)
+        return _selection(was, record, records, editor)
     if name == "ordered_blocks":
         return _blocks(was, record, editor)
     return refusal(was, name, change.new, editor)
@@ -142,10 +143,11 @@ def _new_record(record: Record) -> str | None:
     return "Only notes (items of the kind manual_note) may be added by hand."
 
 
-def _selection(was: Record, now: Record, editor: str) -> str | None:
+def _selection(was: Record, now: Record, records: EnvelopeRecords, editor: str) -> str | None:
     """Refuse an item that appears or disappears; moves and corrected reasons are allowed.
 
-    Only a reviewer may select an item that was left out to protect something, or change that reason.
+    Only a reviewer may select an item that is blocked or was left out to protect something, or change that
+    reason.
     """
     before = sorted([*item_names(was, SELECTED), *item_names(was, OMITTED)])
     after = sorted(each.id or "" for name in (SELECTED, OMITTED) for each in now.refs(name))
@@ -153,7 +155,10 @@ def _selection(was: Record, now: Record, editor: str) -> str | None:
         return "Items may only move between selected and omitted: each must be in one of the two lists, once."
     reasons = {each.id: each.members.get("reason") for each in now.refs(OMITTED)}
     for omitted in was.refs(OMITTED) if editor != REVIEWER else ():
-        reason = omitted.members.get("reason")
+        item, reason = records.resolve(omitted), omitted.members.get("reason")
+        state = item.redaction if item is not None else None
+        if strictness(state) >= REDACTION_STEPS["policy_blocked"] and omitted.id not in reasons:
+            return f"{omitted.id} is {state}: only a reviewer may select it."
         if reason is not None and reason not in _FREE_REASONS and reasons.get(omitted.id) != reason:
             return f"{omitted.id} was left out because of {reason}: only a reviewer may change that."
     return None
