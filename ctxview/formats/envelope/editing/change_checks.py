@@ -30,7 +30,7 @@ from ctxview.formats.envelope.editing.write_rights import (
     metadata_tampering,
     why_locked,
 )
-from ctxview.formats.envelope.model import EnvelopeRecords, Record, text, texts
+from ctxview.formats.envelope.model import EnvelopeRecords, Record, is_blocking, text, texts
 from ctxview.formats.envelope.vocabulary import KNOWN, RecordKind, WordList
 
 TRANSITIONS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -240,7 +240,7 @@ def _status(record: Record, old: JsonValue, new: JsonValue, editor: str) -> str 
         allowed = " or ".join(TRANSITIONS[before])
         closed = "The gap is closed: to open it again, add a new record."
         return f"From {before} it can only become {allowed}." if allowed else closed
-    if editor != REVIEWER and record.text("severity") == "blocking" and after in _CLOSED:
+    if editor != REVIEWER and is_blocking(record) and after in _CLOSED:
         return "The gap is blocking, so only a reviewer may close it."
     return None
 

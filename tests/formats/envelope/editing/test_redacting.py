@@ -117,16 +117,16 @@ def test_findings_that_the_publication_answers_do_not_remain(tmp_path: Path) -> 
 
 def test_a_redacted_field_makes_an_item_masked_with_its_blocks_and_keeps_the_content(tmp_path: Path) -> None:
     source = one_file(tmp_path, changed("item-goal", metadata={"mail": "ada@orchard.example"}, **FACTS))
-    before = problems(source)
+    before = {rule for rule, _ in problems(source)}
     made = publish(source, setting(source, "item-goal", "redacted_fields", ["metadata.mail"]), editor="model")
     item = named(values_of(made), "item-goal")
     assert (item["redaction_state"], item["metadata"]) == ("masked", {"mail": "[masked]"})
     assert item["content"] == named(good(), "item-goal")["content"]
     assert marks(values_of(made)) == ["none", "masked", "none", "masked"]
     assert new_events(values_of(made)) == [("context.redaction.applied", "item-goal")]
-    assert {rule for rule, _ in problems(EnvelopeSource(made.file))} <= {rule for rule, _ in before} | {
-        "ENV079"
-    }
+    after = {rule for rule, _ in problems(EnvelopeSource(made.file))}
+    # Only a person knows where the original of a field is kept.
+    assert after - before == {"ENV079"}
 
 
 def test_a_redacted_field_that_is_not_there_is_not_a_redaction(tmp_path: Path) -> None:
