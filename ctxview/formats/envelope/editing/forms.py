@@ -22,7 +22,8 @@ from ctxview.core.fields import (
 )
 from ctxview.core.lazy import LazySequence
 from ctxview.core.origin import JsonValue
-from ctxview.formats.envelope.editing.change_checks import OMITTED, SELECTED, next_states, why_reviewer_only
+from ctxview.formats.envelope.editing.change_checks import next_states, why_reviewer_only
+from ctxview.formats.envelope.editing.field_changes import OMITTED, SELECTED
 from ctxview.formats.envelope.editing.fresh_ids import FreshIds
 from ctxview.formats.envelope.editing.write_rights import WriteRight, field_ownership, why_locked
 from ctxview.formats.envelope.field_specs import FIELDS, FieldSpec, FieldType

@@ -8,7 +8,7 @@ from ctxview.analysis.wording import counted, listed
 from ctxview.core.origin import JsonValue, Origin
 from ctxview.core.state import Gap, Todo, TodoItem
 from ctxview.formats.envelope.caps import left_out
-from ctxview.formats.envelope.model import Record, text
+from ctxview.formats.envelope.model import Record, is_blocking, text
 from ctxview.formats.envelope.outcomes import outcome_key, risky_omissions
 from ctxview.formats.envelope.parser import RecordFile
 from ctxview.formats.envelope.state.inputs import EnvelopeStateInputs, spelled_out
@@ -48,7 +48,7 @@ def _recorded(inputs: EnvelopeStateInputs) -> Iterator[Gap]:
         yield Gap(
             id=inputs.name(record),
             question=inputs.mask(record.text("question") or "the record asks no question"),
-            severity=record.text("severity") or "unknown",
+            severity="blocking" if is_blocking(record) else record.text("severity") or "unknown",
             status=record.text("status") or "unknown",
             blocks=tuple(map(inputs.mask, record.texts("blocked_actions"))),
             why=inputs.mask("; ".join(why)),
