@@ -7,7 +7,15 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from ctxview.analysis.diff.compaction import LOST
-from ctxview.analysis.diff.model import Change, ChangeGroup, ChangeKind, Delta, StateDiff, WordPiece
+from ctxview.analysis.diff.model import (
+    Change,
+    ChangeGroup,
+    ChangeKind,
+    Delta,
+    StateDiff,
+    WordPiece,
+    block_counts,
+)
 from ctxview.analysis.diff.values import printable, value_text
 from ctxview.analysis.wording import counted
 from ctxview.core.origin import JsonValue
@@ -61,6 +69,8 @@ def lines_of(diff: StateDiff) -> list[str]:
 def change_counts(changes: Sequence[Change]) -> str:
     """`2 added · 1 moved · 1 newly hidden`, in the order of kinds."""
     kinds = Counter(change.kind for change in changes if not change.in_history)
+    if blocks := [change for change in changes if change.group is ChangeGroup.BLOCKS]:
+        kinds[ChangeKind.CHANGED] = block_counts(blocks).changed
     words = [f"{kinds[kind]} {_NEWLY.get(kind, kind)}" for kind in ChangeKind if kinds[kind]]
     courses = Counter(change.course for change in changes if change.course)
     losses = Counter(change.loss for change in changes if change.loss)

@@ -96,13 +96,14 @@ def order_files(turns: Sequence[FileTurn]) -> FileOrder:
     answered, is_history = pair_replies(turns, names)
     by_round = _is_round_reliable(turns, names)
     timed = [index for index, turn in enumerate(turns) if turn.snapshot is not None]
-    all_saved = all(turn.saved_at for turn in turns if turn.is_state)
+    all_saved = all(_UTC.fullmatch(turn.saved_at) for turn in turns if turn.is_state)
 
     def key(index: int) -> tuple[tuple[object, ...], bool, NameKey]:
         turn = turns[answered.get(index, index)]
+        # The clock of a log is content; when it was saved is not.
         clock, saved = turn.clock, turn.saved_at if all_saved else ""
-        own = (clock.round, clock.time, saved) if by_round else (clock.time, saved, clock.round)
-        return (clock.start, *own), turns[index].is_reply, names[index]
+        own = (clock.round, clock.time) if by_round else (clock.time, clock.round)
+        return (clock.start, saved, *own), turns[index].is_reply, names[index]
 
     timed.sort(key=key)
     follows = _follows(turns, timed) if is_history else {}

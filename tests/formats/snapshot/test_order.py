@@ -194,15 +194,30 @@ def log(number: int, time: str, saved: str) -> bytes:
     return to_bytes({**full_log_value(at(number, time=time, **FULL)), "saved_at": saved})
 
 
+@pytest.mark.parametrize("hour", [11, 10, 9])
 @pytest.mark.parametrize("names", [("context_1.log", "context_2.log"), ("z.json", "a.json")])
-def test_a_later_log_with_an_earlier_round_is_the_error(tmp_path: Path, names: tuple[str, str]) -> None:
+def test_a_later_log_with_an_earlier_round_is_the_error(
+    tmp_path: Path, names: tuple[str, str], hour: int
+) -> None:
     first, second = "2026-02-25T10:00:00.000Z", "2026-02-25T11:00:00.000Z"
     (tmp_path / names[0]).write_bytes(log(10, first, first))
-    (tmp_path / names[1]).write_bytes(log(8, second, second))
+    (tmp_path / names[1]).write_bytes(log(8, f"2026-02-25T{hour:02}:00:00.000Z", second))
     source = open_source(tmp_path)
     clock = [each for each in source.findings(LENS) if each.rule == "SNP052"]
-    assert [(each.severity, Path(each.origin.file).name) for each in clock] == [(Severity.ERROR, names[1])]
+    errors = [Path(each.origin.file).name for each in clock if each.severity is Severity.ERROR]
+    assert errors == [names[1]]
+    assert {Path(each.origin.file).name for each in clock} == {names[1]}
     assert labels(source) == ["round 10 log", "round 8 log"]
+
+
+def test_one_missing_turn_is_singular(tmp_path: Path) -> None:
+    for number in (8, 10, 13):
+        (tmp_path / f"r{number}.json").write_bytes(to_bytes(at(number, **FULL)))
+    messages = [each.message for each in open_source(tmp_path).findings(LENS) if each.rule == "SNP052"]
+    assert messages == [
+        "the round jumps from 8 to 10: 1 turn is missing",
+        "the round jumps from 10 to 13: 2 turns are missing",
+    ]
 
 
 def test_rounds_and_names_prove_that_a_time_went_back(tmp_path: Path) -> None:
