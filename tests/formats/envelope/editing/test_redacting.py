@@ -173,3 +173,13 @@ def test_a_withheld_field_is_not_marked_as_writable(tmp_path: Path) -> None:
     for name in ("title", "content"):
         assert (fields[name].shape, fields[name].owner) == (None, Owner.SYSTEM)
     assert fields["language"].owner is Owner.MODEL
+
+
+def test_a_field_that_is_locked_now_is_not_marked_as_writable(tmp_path: Path) -> None:
+    source = one_file(tmp_path)
+    place = record(source, "item-goal").pointer
+    blocks = [block for tier in source.reading(0, LENS).state.tiers for block in tier.blocks]
+    form = next(each.form for each in blocks if each.form and each.form.pointer == place)
+    owners = {field.name: field.owner for field in form.fields}
+    assert (owners["content"], owners["byte_size"]) == (Owner.SYSTEM, Owner.DERIVED)
+    assert owners["title"] is Owner.MODEL
