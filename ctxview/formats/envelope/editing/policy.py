@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
+from ctxview.analysis.text_copies import ANYWHERE, CopyFinder
 from ctxview.core.edits import DeleteValue, Edit, EditRefused, InsertItem, MoveItem, SetValue, Spans
 from ctxview.core.origin import JsonValue
 from ctxview.files.strict_json.document import JsonDocument
@@ -21,6 +22,7 @@ from ctxview.files.strict_json.splice import (
     spelled_like,
 )
 from ctxview.files.strict_json.tree import join, split
+from ctxview.files.strict_json.values import path_keys, walk
 from ctxview.formats.envelope.editing.change_checks import first_refusal
 from ctxview.formats.envelope.editing.field_changes import (
     BLOCKS,
@@ -38,9 +40,11 @@ from ctxview.formats.envelope.editing.field_changes import (
     newly_redacted_fields,
     original_digest,
 )
+from ctxview.formats.envelope.field_specs import FIELDS
 from ctxview.formats.envelope.model import EnvelopeRecords, Record
 from ctxview.formats.envelope.parser import RecordFile, RecordLayout, read_again
 from ctxview.formats.envelope.redactions import (
+    DEEPEST,
     EMPTY,
     REPLACED,
     field_paths,
@@ -172,10 +176,26 @@ class RecordsPolicy(Struct, frozen=True):
         is_removed = is_original and ("content",) in found
         if original is not None and is_removed and (digest := original_digest(original)) is not None:
             yield record.at(DIGEST), digest
+        if is_removed:
+            found |= dict.fromkeys(_copies(record), found["content",])
         for path, state in found.items():
             value = value_at(record.value, path)
             if value not in EMPTY and not is_placeholder(value):
                 yield record.at(*path), PLACEHOLDERS.get(state, PLACEHOLDERS["removed"])
+
+
+def _copies(record: Record) -> Iterator[tuple[str | int, ...]]:
+    """Yield the paths of the title, and of texts in metadata and unknown fields, that repeat the content."""
+    content = record.text("content")
+    finder = CopyFinder([(content, None)] if content else [])
+    for way, value in walk(dict(record.value), DEEPEST):
+        path = path_keys(way)
+        if not path or not isinstance(value, str) or path[0] == "content":
+            continue
+        if path[0] in FIELDS[record.kind] and path[0] not in ("title", "metadata"):
+            continue
+        if any(end - start >= ANYWHERE for start, end, _ in finder.find(value)):
+            yield path
 
 
 def with_marked_blocks(file: RecordFile, found: Iterable[FieldChange]) -> RecordFile:

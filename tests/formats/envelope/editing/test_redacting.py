@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ctxview.core.edits import Edit, EditRefused, SetValue
+from ctxview.core.fields import Owner
 from ctxview.formats.envelope.source import EnvelopeSource
 from tests.formats.envelope.bundles import changed, good, named
 from tests.formats.envelope.publishing import (
@@ -143,3 +144,42 @@ def test_a_state_that_is_not_known_redacts_and_says_so(tmp_path: Path) -> None:
     assert new_events(values_of(made)) == [("context.redaction.applied", "item-goal")]
     rules = {rule for rule, _ in problems(EnvelopeSource(made.file))}
     assert not rules & {"ENV078", "ENV080", "ENV083"}
+
+
+def test_a_title_that_repeats_the_content_is_taken_out_with_it(tmp_path: Path) -> None:
+    content = "Ada moves to Lisbon in May. The keys are under the third flowerpot."
+    values = changed(
+        "item-goal",
+        title="ADA moves to Lisbon in May",
+        content=content,
+        byte_size=len(content),
+        metadata={"note": {"first": f"It says: {content}"}, "owner": "the desk of Ada"},
+    )
+    source = one_file(tmp_path, values)
+    made = publish(source, *redacting(source, "item-goal", "removed"))
+    item = named(values_of(made), "item-goal")
+    assert (item["title"], item["sensitivity"]) == ("[removed]", "internal")
+    assert item["metadata"] == {"note": {"first": "[removed]"}, "owner": "the desk of Ada"}
+    assert problems(EnvelopeSource(made.file)) == []
+
+
+def test_a_withheld_field_is_not_marked_as_writable(tmp_path: Path) -> None:
+    secret = "Ada moves to Lisbon in May"
+    source = one_file(tmp_path, changed("item-goal", redaction_state="removed", content=secret, title=secret))
+    place = record(source, "item-goal").pointer
+    blocks = (block for tier in source.reading(0, LENS).state.tiers for block in tier.blocks)
+    form = next(each.form for each in blocks if each.form and each.form.pointer == place)
+    fields = {field.name: field for field in form.fields}
+    for name in ("title", "content"):
+        assert (fields[name].shape, fields[name].owner) == (None, Owner.SYSTEM)
+    assert fields["language"].owner is Owner.MODEL
+
+
+def test_a_field_that_is_locked_now_is_not_marked_as_writable(tmp_path: Path) -> None:
+    source = one_file(tmp_path)
+    place = record(source, "item-goal").pointer
+    blocks = [block for tier in source.reading(0, LENS).state.tiers for block in tier.blocks]
+    form = next(each.form for each in blocks if each.form and each.form.pointer == place)
+    owners = {field.name: field.owner for field in form.fields}
+    assert (owners["content"], owners["byte_size"]) == (Owner.SYSTEM, Owner.DERIVED)
+    assert owners["title"] is Owner.MODEL
