@@ -30,6 +30,7 @@ REPLY_WORDS = "reply response answer emitted output out sent"
 ROLE_WORDS = frozenset(f"{GIVEN_WORDS} {REPLY_WORDS} json txt md".split())
 """The words by which the names of a snapshot and of its reply differ, as in `round-09.reply.txt`."""
 _UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
+_SAVED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z", re.ASCII)
 
 
 class Clock(Struct, frozen=True):
@@ -96,7 +97,9 @@ def order_files(turns: Sequence[FileTurn]) -> FileOrder:
     answered, is_history = pair_replies(turns, names)
     by_round = _is_round_reliable(turns, names)
     timed = [index for index, turn in enumerate(turns) if turn.snapshot is not None]
-    all_saved = all(_UTC.fullmatch(turn.saved_at) for turn in turns if turn.is_state)
+    saved_times = [turn.saved_at for turn in turns if turn.is_state]
+    # Times in the same form can be compared as texts.
+    all_saved = all(map(_SAVED.fullmatch, saved_times)) and len(set(map(len, saved_times))) == 1
 
     def key(index: int) -> tuple[tuple[object, ...], bool, NameKey]:
         turn = turns[answered.get(index, index)]

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
 from textual.message import Message
 from textual.timer import Timer
 
 from ctxview.analysis.captions import NOTHING, Caption
+from ctxview.analysis.diff.model import Change, ChangeGroup, ChangeKind
 from ctxview.tui.jobs.runner import Cancelled, cancel_check, start_thread
 from ctxview.tui.model.reading_index import ItemKind
 from ctxview.tui.model.replay import ReplayClock, ReplayOptions
@@ -258,7 +260,20 @@ def captions_of(source: Source, revision: int, key: ReadingKey, options: ReadOpt
     lens = Lens(ESTIMATES["bytes/4"], key.profile, options.mode, key.budget)
     old, new = (source.reading(number, lens).state for number in (earlier, revision))
     events = [event for event in new.timeline if event.revision == revision]
-    return captions(diff(old, new), new, events) or (Caption(NOTHING),)
+    found = diff(old, new)
+    # A revision in between, such as the reply, has already said which blocks it removes.
+    between = [
+        source.reading(number, lens).state
+        for number in range(earlier + 1, revision)
+        if previous_revision(source.revisions, number) == earlier
+    ]
+    said = {each.name for state in between for each in diff(old, state).changes if _is_removal(each)}
+    changes = tuple(each for each in found.changes if not (_is_removal(each) and each.name in said))
+    return captions(replace(found, changes=changes), new, events) or (Caption(NOTHING),)
+
+
+def _is_removal(change: Change) -> bool:
+    return change.group is ChangeGroup.BLOCKS and change.kind is ChangeKind.REMOVED
 
 
 def find_event(

@@ -210,6 +210,12 @@ def test_a_later_log_with_an_earlier_round_is_the_error(
     assert labels(source) == ["round 10 log", "round 8 log"]
 
 
+def test_times_of_saving_without_milliseconds_order_logs_too(tmp_path: Path) -> None:
+    (tmp_path / "context_1.log").write_bytes(log(10, "2026-02-25T10:00:00Z", "2026-02-25T10:00:00Z"))
+    (tmp_path / "context_2.log").write_bytes(log(8, "2026-02-25T10:00:00Z", "2026-02-25T11:00:00Z"))
+    assert labels(open_source(tmp_path)) == ["round 10 log", "round 8 log"]
+
+
 def test_one_missing_turn_is_singular(tmp_path: Path) -> None:
     for number in (8, 10, 13):
         (tmp_path / f"r{number}.json").write_bytes(to_bytes(at(number, **FULL)))
