@@ -12,6 +12,7 @@ from ctxview import samples
 from ctxview.cli import main
 from ctxview.commands.parser import COMMANDS, INSPECTOR
 
+RECORD_TIMES = "ctxview.commands.record._check_times"
 ON_SCREEN = {"demo", "replay"}
 
 EXAMPLES = [typed for command in (*COMMANDS.values(), INSPECTOR) for typed, _ in command.examples]
@@ -35,6 +36,10 @@ def examples_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     for name, source in copies.items():
         shutil.copy(story / source, here / name)
+    with pytest.MonkeyPatch.context() as patch:
+        # Other examples open the recording, and may run in another process than the one that makes it.
+        patch.setattr(RECORD_TIMES, lambda interval, duration: iter([1]))
+        assert main(["record", str(here / "session" / "default"), "-o", str(here / "night.ctxrec")]) == 0
     return here
 
 
@@ -46,7 +51,8 @@ def test_the_example_runs(
     program, *arguments = shlex.split(typed)
     assert program == "ctxview"
     if arguments[:1] == ["record"]:
-        monkeypatch.setattr("ctxview.commands.record._check_times", lambda interval, duration: iter([1]))
+        monkeypatch.setattr(RECORD_TIMES, lambda interval, duration: iter([1]))
+        (examples_folder / arguments[arguments.index("-o") + 1]).unlink(missing_ok=True)
     code = main(arguments)
     output = capsys.readouterr()
     if not arguments or arguments[0] in ON_SCREEN or arguments[0] not in COMMANDS:
