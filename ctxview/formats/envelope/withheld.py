@@ -23,6 +23,7 @@ from ctxview.files.strict_json.values import JsonPath, path_pointer, walk
 from ctxview.files.visible_text import visible
 from ctxview.formats.envelope.field_specs import FIELDS
 from ctxview.formats.envelope.model import Record
+from ctxview.formats.envelope.named_ids import kind_of_object, member, names_of
 from ctxview.formats.envelope.outcomes import OUTCOME_WORDS
 from ctxview.formats.envelope.parser import RecordFile
 from ctxview.formats.envelope.redactions import (
@@ -36,12 +37,11 @@ from ctxview.formats.envelope.redactions import (
     digests_of,
     is_placeholder,
     linked_names,
-    member,
     mentions_redaction,
-    names_of,
     objects_in,
     redaction_label,
     redaction_of,
+    texts_of_removed,
     value_at,
     withheld_by,
 )
@@ -104,6 +104,7 @@ class WithheldContent:
             return
         objects = [each for file, prefix, found in placed for each in objects_in(file, prefix, found.value)]
         objects += [each for file, prefix, found in placed for each in _redacted_before(file, prefix, found)]
+        self._ids = {each.names[0] for each in objects if each.names and kind_of_object(each.members)}
         for each in objects:
             self._register(each)
         for each in objects:
@@ -214,6 +215,12 @@ class WithheldContent:
                 if redaction is not found.redaction:
                     for path, value in withheld_by(redaction, found.members, masks):
                         self._withhold(found, path, value, redaction, masks)
+        named = (each for name in found.names[:1] for each in self.redactions.names.get(name, ()))
+        gone = next((each for each in (found.redaction, *named) if each is not None and each.is_gone), None)
+        if gone is not None:
+            for path, words in texts_of_removed(gone, found.members):
+                if words not in self._ids and words.strip() not in _OWN_WORDS:
+                    self._withhold(found, path, words, gone)
 
     def _withhold(
         self,

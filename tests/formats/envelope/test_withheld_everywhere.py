@@ -62,6 +62,7 @@ def outputs(folder: Path, *more: Sequence[str], capsys: pytest.CaptureFixture[st
         ["check", path],
         ["check", path, "--format", "json"],
         ["check", path, "--format", "sarif"],
+        ["check", path, "--format", "github"],
         ["diff", path],
         ["diff", path, "--json"],
         *more,
@@ -117,6 +118,13 @@ def later(first: Members, second: Members) -> Mapping[str, Sequence[Members]]:
     }
 
 
+EVENT: Members = {
+    **b.VERSION,
+    "event_id": "e1",
+    "event_type": "context.item.updated",
+    "source": "x",
+    "time": b.at(5),
+}
 DIGEST = "sha256:" + hashlib.sha256(SECRET.encode()).hexdigest()
 PLACES: Mapping[str, Mapping[str, Sequence[Members] | str]] = {
     "a later revision removes it": later(b.item("i1", SECRET), b.item("i1", None, **REMOVED)),
@@ -231,6 +239,34 @@ PLACES: Mapping[str, Mapping[str, Sequence[Members] | str]] = {
         "a.jsonl": json.dumps(envelope())
         + f'\n{{"item_id": "i1", "r\\u0065daction_state": "removed", "content": "{SECRET}",,}}\n'
     },
+    **{
+        f"{name} of a removed {kind}": one(b.item("i1", "x"), {**record, **REMOVED, name: value})
+        for kind, record, fields in (
+            (
+                "gap",
+                b.missing(),
+                (
+                    "question",
+                    "needed_for",
+                    "blocked_actions",
+                    "candidate_sources",
+                    "requested_from",
+                    "status",
+                ),
+            ),
+            ("compaction", b.compaction(["i1"], "s1"), ("method", "loss_notes")),
+            ("budget", b.budget(), ("target", "overflow_strategy")),
+            ("event", EVENT, ("subject", "actor", "data")),
+            ("item", b.item("i3"), ("trust_level", "tags")),
+        )
+        for name in fields
+        for value in ([SECRET] if name in ("blocked_actions", "candidate_sources", "loss_notes") else SECRET,)
+    },
+    "the reason of a removed selection": one(b.item("i1", "x"), b.selection([], {"i1": SECRET}, **REMOVED)),
+    "a named field of a gap": one(b.missing(redacted_fields=["blocked_actions"], blocked_actions=[SECRET])),
+    "a gap that a later revision removes": later(
+        b.missing(question=SECRET, blocked_actions=[SECRET]), b.missing(question="gone", **REMOVED)
+    ),
     "a torn object": {"a.json": json.dumps([envelope(), b.item("i1", SECRET, **REMOVED)])[:-5]},
     "a torn list": {
         "a.json": json.dumps([envelope(), b.item("i1", None, **REMOVED) | {"content": SECRET}])[:-8]
