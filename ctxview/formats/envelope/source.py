@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ctxview.core.edits import EditRefused
 from ctxview.core.findings import Finding
 from ctxview.files.reading import ReadError
-from ctxview.formats.envelope.bundle import Bundle, Loaded, LoadedFile, load_files
+from ctxview.formats.envelope.bundle import Bundle, Loaded, LoadedFile, files_beside, load_files
 from ctxview.formats.envelope.editing.write_rights import EDITORS
 from ctxview.formats.envelope.format import NAME, SUFFIXES
 from ctxview.formats.envelope.parser import RecordFile, read_again
@@ -242,7 +242,9 @@ class _SourceRecords:
 
     @cached_property
     def withheld(self) -> WithheldContent:
-        return WithheldContent(documents_of(self.bundle.files), self._known)
+        own = self.bundle.files
+        beside = files_beside(self._path, own) if self._siblings is None else ()
+        return WithheldContent(documents_of((*own, *beside)), self._known)
 
     @cached_property
     def envelope_revisions(self) -> tuple[EnvelopeRevision, ...]:

@@ -385,3 +385,58 @@ def test_two_sources_are_compared_without_what_either_redacts(
     for command in (["diff", str(one_), str(other)], ["diff", str(other), str(one_), "--json"]):
         main(command)
         assert not leaks(capsys.readouterr().out)
+
+
+OTHER = [envelope("ctx-7", item_refs=["i9"]), b.item("i9", f"They said: {SECRET}!")]
+BESIDE: Mapping[str, Mapping[str, Sequence[Members]]] = {
+    "a revision between": {
+        **later(b.item("i1", SECRET), b.item("i1", None, **REMOVED)),
+        "b.r3.json": [envelope("ctx-1.r3", "ctx-1.r2"), b.item("i1", SECRET), b.item("i2", "nothing")],
+    },
+    "a copy of an earlier revision": {
+        "b.json": [envelope(), b.item("i1", SECRET)],
+        "b.r2.json": [
+            envelope("ctx-1.r2", "ctx-1"),
+            b.item("i1", None, **REMOVED),
+            b.item("i2", f"They said: {SECRET}!"),
+        ],
+    },
+    "a file of items": {
+        "b.json": [envelope(), b.item("i1", SECRET)],
+        "items.jsonl": [b.item("i1", None, **REMOVED)],
+    },
+    "a file of events": {
+        "b.json": [envelope(), b.item("i1", SECRET)],
+        "events.jsonl": [EVENT | {"event_type": "context.redaction.applied", "subject": "i1"}],
+    },
+    "a copy in another envelope": {"b.json": [envelope(), b.item("i1", SECRET, **REMOVED)], "zz.json": OTHER},
+}
+
+
+@pytest.mark.parametrize("place", BESIDE)
+def test_a_single_file_knows_the_redactions_beside_it(
+    place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path, BESIDE[place])
+    files = [str(tmp_path / name) for name in BESIDE[place]]
+    pairs = [["diff", one_, other] for one_ in files for other in files if one_ != other]
+    for command in (
+        *(["show", file] for file in files),
+        *(["show", file, "--json"] for file in files),
+        *pairs,
+    ):
+        with suppress(SystemExit):
+            main(command)
+        captured = capsys.readouterr()
+        assert not leaks(captured.out + captured.err), command
+    for file in files:
+        data = Path(file).read_bytes()
+        assert not leaks(showable_bytes(open_source(Path(file)), file, data).data.decode())
+
+
+def test_a_single_file_is_whole_when_no_file_beside_it_redacts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path, {"b.json": [envelope(), b.item("i1", "plain")], "zz.json": OTHER})
+    main(["show", str(tmp_path / "zz.json"), "--json"])
+    assert leaks(capsys.readouterr().out)
