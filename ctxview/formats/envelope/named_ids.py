@@ -11,6 +11,9 @@ from ctxview.formats.envelope.vocabulary import ID_KEYS, KIND_OF_ID, RecordKind
 
 NAMING = (*ID_KEYS, "subject", "record_ref", "record_id", "target_ref", "target_id")
 """The keys by which an object that is not a record names one."""
+_TARGET_KEY = re.compile(
+    r"subjects?|(?:(?:item|record|target|summary|missing|context_item)s?_?)?(?:refs?|ids?)?"
+)
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[-\s]+")
 
 
@@ -44,6 +47,14 @@ def names_of(members: Mapping[str, JsonValue]) -> Iterator[str]:
     for key in keys:
         if isinstance(found := member(members, key), str) and found:
             yield found
+
+
+def targets_of(members: Mapping[str, JsonValue]) -> Iterator[str]:
+    """Yield the ids of all records that an object which is not a record names, also in lists and objects."""
+    for key, value in members.items():
+        if _TARGET_KEY.fullmatch(snake_case(key)):
+            for name in ids_in(value):
+                yield from dict.fromkeys((name, name.rpartition(":")[2]))
 
 
 def ids_in(value: JsonValue) -> Iterator[str]:

@@ -92,7 +92,10 @@ def redaction_state(members: Mapping[str, JsonValue]) -> str | None:
     """The strictest redaction state that an object or its redaction record gives, as a word, or None."""
     if not mentions_redaction(members) and not isinstance(members.get("metadata"), dict):
         return None
-    stated = [value for key, value in members.items() if snake_case(key) == "redaction_state"]
+    holders = (members, _object(members, "metadata"))
+    stated = [
+        value for each in holders for key, value in each.items() if snake_case(key) == "redaction_state"
+    ]
     values = (*stated, *_states_of_notes(members), member(members, "redacted") is True or None)
     words = [each if isinstance(each, str) else UNREADABLE for each in values if each is not None]
     return max((word for word in words if word.strip()), key=_strictness, default=None)
@@ -105,7 +108,9 @@ def _strictness(state: str) -> int:
 def redaction_of(members: Mapping[str, JsonValue]) -> Redaction | None:
     """The redaction that an object states about itself; None when it is not redacted."""
     state = redaction_state(members)
-    named = [member(each, "redacted_fields") for each in (members, *_notes(members))]
+    named = [
+        member(each, "redacted_fields") for each in (members, _object(members, "metadata"), *_notes(members))
+    ]
     fields = tuple(dict.fromkeys(field for value in named for field in _field_names(value)))
     if state in SHOWN or (state is None and not fields):
         return None
@@ -292,9 +297,11 @@ def field_paths(members: Mapping[str, JsonValue], field: str) -> Sequence[Path]:
     steps = [step.replace("~1", "/").replace("~0", "~") for step in _STEP.findall(field.lstrip("#$@"))]
     found: list[tuple[Path, JsonValue]] = [((), dict(members))]
     for step in steps:
-        found = [
+        fitting = [
             ((*path, key), each) for path, value in found for key, each in _entries(value) if _fits(step, key)
         ]
+        # A part of a text is withheld with all of the text.
+        found = fitting or [(path, value) for path, value in found if path and isinstance(value, str)]
     if found and steps:
         return [path for path, _ in found]
     last = next((step for step in reversed(steps) if not _is_index(step)), None)
@@ -365,5 +372,5 @@ def _field_names(value: JsonValue) -> Iterator[str]:
         if isinstance(each, str) and each.strip():
             yield each.strip()
         elif isinstance(each, dict):
-            found = (each.get(key) for key in ("path", "pointer", "field", "name"))
-            yield from (name for name in found if isinstance(name, str) and name)
+            named = [each.get(key) for key in ("path", "pointer", "field", "name")]
+            yield from [name for name in named if isinstance(name, str) and name] or each

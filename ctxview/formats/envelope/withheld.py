@@ -23,11 +23,10 @@ from ctxview.files.strict_json.values import JsonPath, path_pointer, walk
 from ctxview.files.visible_text import visible
 from ctxview.formats.envelope.field_specs import FIELDS
 from ctxview.formats.envelope.model import Record
-from ctxview.formats.envelope.named_ids import kind_of_object, member, names_of
+from ctxview.formats.envelope.named_ids import kind_of_object, member, names_of, targets_of
 from ctxview.formats.envelope.outcomes import OUTCOME_WORDS
 from ctxview.formats.envelope.parser import RecordFile
 from ctxview.formats.envelope.redactions import (
-    APPLIED,
     DEEPEST,
     REPLACED,
     UNREADABLE,
@@ -181,29 +180,38 @@ class WithheldContent:
     def _register(self, found: RedactableObject) -> None:
         """Note the ids, the originals and the digests that an object redacts."""
         redaction, members = found.redaction, found.members
-        if member(members, "event_type") == APPLIED:
+        kind = kind_of_object(members)
+        if kind is RecordKind.EVENT:
             data = member(members, "data")
             about = data if isinstance(data, dict) else {}
-            stated = redaction_of(about) or Redaction(REPLACED[0], (), redaction_label(about, REPLACED[0]))
-            for name in (*found.names, *names_of(about)):
-                self.redactions.names.setdefault(name, []).append(stated)
+            stated = redaction_of(about)
+            if "redact" in str(member(members, "event_type")).lower():
+                stated = stated or Redaction(REPLACED[0], (), redaction_label(about, REPLACED[0]))
+                self._name((*found.names, *targets_of(members), *names_of(about), *targets_of(about)), stated)
+            elif stated is not None and next(names_of(about), None) is None:
+                self._name((*found.names, *targets_of(about)), stated)
         if redaction is None:
             return
+        is_part = any(member(members, name) is not None for name in ("block_id", "segment_id"))
+        if redaction.is_gone and (kind is RecordKind.ENVELOPE or (kind is None and not is_part)):
+            self._name(targets_of(members), redaction)
         content = member(members, "content")
         for name in found.names:
-            self.redactions.names.setdefault(name, []).append(redaction)
+            self._name((name,), redaction)
             if redaction.state in REPLACED and content is not None:
                 self.redactions.masks.setdefault(name, []).append(content)
         state = redaction.state if redaction.is_gone else UNREADABLE
         original = Redaction(state, (), redaction.label, redaction.name)
-        for name in linked_names(members):
-            if name not in found.names:
-                self.redactions.names.setdefault(name, []).append(original)
+        self._name((name for name in linked_names(members) if name not in found.names), original)
         for written in digests_of(members):
             digest = Digest.parse(written if ":" in written else f"sha256:{written}")
             is_of_mask = isinstance(content, str) and digest.matches(content.encode("utf-8", "surrogatepass"))
             if digest.algorithm in LENGTHS and not is_of_mask:
                 self.redactions.digests[digest] = redaction
+
+    def _name(self, names: Iterable[str], redaction: Redaction) -> None:
+        for name in dict.fromkeys(names):
+            self.redactions.names.setdefault(name, []).append(redaction)
 
     def _withhold_in(self, found: RedactableObject) -> None:
         if found.redaction is not None:

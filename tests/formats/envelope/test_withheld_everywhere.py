@@ -267,6 +267,38 @@ PLACES: Mapping[str, Mapping[str, Sequence[Members] | str]] = {
     "a gap that a later revision removes": later(
         b.missing(question=SECRET, blocked_actions=[SECRET]), b.missing(question="gone", **REMOVED)
     ),
+    **{
+        f"an event {more}": one(b.item("i1", SECRET), EVENT | more)
+        for more in (
+            *(
+                {"event_type": "context.redaction.applied", "data": data}
+                for data in (
+                    {"item_refs": ["i1"]},
+                    {"items": ["i1"]},
+                    {"item_ref": {"kind": "item", "id": "i1"}},
+                    {"record": {"item_id": "i1"}},
+                )
+            ),
+            {"event_type": "context.redaction.applied", "subject": "item:i1"},
+            {"subject": "i1", "data": {"redaction_state": "removed"}},
+            {"event_type": "context.item.redacted", "subject": "i1"},
+        )
+    },
+    "a redaction record with references": one(
+        b.item("i1", SECRET), {"redaction_id": "r1", "redaction_state": "removed", "item_refs": ["i1"]}
+    ),
+    "redacted fields as an object": one(
+        b.item("i1", SECRET, redaction_state="removed", redacted_fields={"content": "removed"})
+    ),
+    "redacted fields as an object alone": one(b.item("i1", SECRET, redacted_fields={"content": "removed"})),
+    "a part of a text": one(b.item("i1", SECRET, redacted_fields=["$.content.a"])),
+    "a state in metadata": one(b.item("i1", SECRET, metadata={"redaction_state": "removed"})),
+    "a removed envelope": {"a.json": [envelope(**REMOVED), b.item("i1", SECRET)]},
+    "a torn line of a later revision": {
+        "b.json": [envelope(), b.item("i1", SECRET)],
+        "b.r2.jsonl": json.dumps(envelope("ctx-1.r2", "ctx-1"))
+        + '\n{"item_id": "i1", "redaction_state": "removed", "con',
+    },
     "a torn object": {"a.json": json.dumps([envelope(), b.item("i1", SECRET, **REMOVED)])[:-5]},
     "a torn list": {
         "a.json": json.dumps([envelope(), b.item("i1", None, **REMOVED) | {"content": SECRET}])[:-8]
