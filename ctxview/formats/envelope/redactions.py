@@ -47,7 +47,9 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ][\d:.,+Zz-]{1,30})?")
 _STEP = re.compile(r"[^./\[\]'\"]+")
 _STATE_LABELS = {"policy_blocked": "blocked by policy", "encrypted_ref": "encrypted"}
 _TELLING_KEYS = frozenset((*KIND_OF_ID, *NAMING, "block_id", "segment_id", "metadata"))
-APPLIED = "context.redaction.applied"
+_NAMES_REDACTION = re.compile(r"redact|withheld|policy_blocked|encrypted_ref", re.IGNORECASE)
+_NAMES_NONE = re.compile(r'"redaction_state"\s*:\s*"(?:none|unknown)"')
+_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 
 
 _PLACEHOLDER_TEXT = re.compile(
@@ -86,6 +88,16 @@ def is_gone(state: str | None) -> bool:
 
 def mentions_redaction(members: Mapping[str, JsonValue]) -> bool:
     return "redact" in "\0".join(members).lower()
+
+
+def unescaped(words: str) -> str:
+    """Return broken JSON with its escapes decoded."""
+    return _ESCAPE.sub(lambda match: chr(int(match[1], 16)), words.replace("\0", ""))
+
+
+def states_redaction(plain: str) -> bool:
+    """Whether broken JSON names a redaction."""
+    return _NAMES_REDACTION.search(_NAMES_NONE.sub("", plain)) is not None
 
 
 def redaction_state(members: Mapping[str, JsonValue]) -> str | None:

@@ -22,7 +22,7 @@ from ctxview.formats.envelope.profile import PROFILES, Profile, load_profile
 from ctxview.formats.envelope.rules import check_bundle, check_envelope, check_loaded, check_records
 from ctxview.formats.envelope.state import masked_findings
 from ctxview.formats.envelope.state.timeline import EnvelopeRevision, envelope_revisions
-from ctxview.formats.envelope.withheld import MAY_REDACT, Redactions, WithheldContent, documents_of
+from ctxview.formats.envelope.withheld import MAY_REDACT, Redactions, WithheldContent, withheld_in
 from ctxview.formats.envelope.withheld_bytes import withheld_spans
 from ctxview.formats.interface import (
     AS_ON_DISK,
@@ -158,7 +158,7 @@ class EnvelopeSource(FileSource[RecordFile]):
         known = self._on_disk.withheld.redactions
         if known or any(MAY_REDACT.search(data) for _, data in found):
             files = [read_again(file, data) for file, data in found]
-            known = WithheldContent(documents_of(files), known).redactions
+            known = withheld_in(files, known).redactions
         return EnvelopeSource(self._path, self._loaded, known) if known else self
 
     def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:
@@ -244,7 +244,7 @@ class _SourceRecords:
     def withheld(self) -> WithheldContent:
         own = self.bundle.files
         beside = files_beside(self._path, own) if self._siblings is None else ()
-        return WithheldContent(documents_of((*own, *beside)), self._known)
+        return withheld_in((*own, *beside), self._known)
 
     @cached_property
     def envelope_revisions(self) -> tuple[EnvelopeRevision, ...]:

@@ -40,7 +40,9 @@ from ctxview.formats.envelope.redactions import (
     objects_in,
     redaction_label,
     redaction_of,
+    states_redaction,
     texts_of_removed,
+    unescaped,
     value_at,
     withheld_by,
 )
@@ -61,6 +63,7 @@ _OWN_WORDS = frozenset(
 """Words of ctxview and the draft; removed content that is only such a word is not withheld elsewhere."""
 _FORM_KEYS = ("type", "role", "kind", "format", "encoding", "language", "mime_type", "media_type", "status")
 """The keys of values that describe the form of structured content, and are not content."""
+_BROKEN_ID = re.compile(rf'"(?:{"|".join(KIND_OF_ID)})"\s*:\s*"([^"]{{1,200}})"')
 MAY_REDACT = re.compile(rb"redact|\\u00", re.IGNORECASE)
 
 
@@ -90,16 +93,24 @@ class WithheldContent:
     """The withheld content of the JSON texts of one source; `known` are redactions of other views of it."""
 
     def __init__(
-        self, documents: Iterable[tuple[str, str, JsonDocument]], known: Redactions | None = None
+        self,
+        documents: Iterable[tuple[str, str, JsonDocument]],
+        known: Redactions | None = None,
+        broken: Iterable[str] = (),
     ) -> None:
+        """`broken` are the parts of the files that are not JSON."""
         self._places: dict[tuple[str, str], Redaction] = {}
         """By file and pointer."""
         self.pointers: dict[tuple[str, str], list[str]] = {}
         """The same pointers within their JSON text, by file and the prefix of the text."""
         self.redactions = Redactions() if known is None else Redactions().joined(known)
         placed = list(documents)
+        for plain in map(unescaped, broken):
+            if states_redaction(plain):
+                label = redaction_label({}, UNREADABLE)
+                self._name(_BROKEN_ID.findall(plain), Redaction(UNREADABLE, (), label))
         data = {id(document.data): document.data for _, _, document in placed}
-        if not known and not any(map(MAY_REDACT.search, data.values())):
+        if not self.redactions and not any(map(MAY_REDACT.search, data.values())):
             return
         objects = [each for file, prefix, found in placed for each in objects_in(file, prefix, found.value)]
         objects += [each for file, prefix, found in placed for each in _redacted_before(file, prefix, found)]
@@ -300,6 +311,11 @@ class WithheldContent:
 def documents_of(files: Iterable[RecordFile]) -> Iterator[tuple[str, str, JsonDocument]]:
     """Yield every JSON text of some files: the file, the prefix of its pointers, and the text."""
     return ((file.file, prefix, document) for file in files for prefix, document in file.documents)
+
+
+def withheld_in(files: Sequence[RecordFile], known: Redactions | None = None) -> WithheldContent:
+    broken = (words for file in files for _, _, words in file.broken_parts)
+    return WithheldContent(documents_of(files), known, broken)
 
 
 def withheld_label(record: Record) -> str:
