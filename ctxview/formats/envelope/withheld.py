@@ -7,6 +7,7 @@ states none. A masked or summarised text *is* the replacement, and is shown.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
@@ -64,6 +65,8 @@ _OWN_WORDS = frozenset(
 _FORM_KEYS = ("type", "role", "kind", "format", "encoding", "language", "mime_type", "media_type", "status")
 """The keys of values that describe the form of structured content, and are not content."""
 _BROKEN_ID = re.compile(rf'"(?:{"|".join(KIND_OF_ID)})"\s*:\s*"([^"]{{1,200}})"')
+_PLAIN_KEY = re.compile(r"[a-z_]+", re.IGNORECASE)
+"""A key that is likely to be a name of a field, and not content."""
 MAY_REDACT = re.compile(rb"redact|\\u00", re.IGNORECASE)
 
 
@@ -251,15 +254,21 @@ class WithheldContent:
     ) -> None:
         self._withhold_place(found.file, found.prefix, join(path_pointer(found.path), *path), redaction)
         shown = CopyFinder([(mask, None) for mask in masks if isinstance(mask, str)]) if masks else None
-        for inner, words in walk({"": value}, DEEPEST):
-            if not isinstance(words, str) or inner is None:
+        for inner, each in walk({"": value}, DEEPEST):
+            if inner is None:
                 continue
-            is_nested = inner[0] is not None
+            is_nested, key = inner[0] is not None, inner[1]
+            if is_nested and isinstance(key, str) and len(key) >= ANYWHERE and not _PLAIN_KEY.fullmatch(key):
+                self._withhold_text(key, redaction)
+            is_number = isinstance(each, int | float) and not isinstance(each, bool)
+            words = json.dumps(each) if is_number else each
+            if not isinstance(words, str) or (is_number and is_nested and len(words) < ANYWHERE):
+                continue
             is_short = len(words.strip()) < ANYWHERE and is_nested and not any(map(str.isdigit, words))
             if is_short or (is_nested and inner[1] in _FORM_KEYS):
                 continue
-            for each in _without(words, shown):
-                self._withhold_text(each, redaction)
+            for part in _without(words, shown):
+                self._withhold_text(part, redaction)
 
     def _withhold_place(self, file: str, prefix: str, pointer: str, redaction: Redaction) -> None:
         place = file, prefix + pointer

@@ -39,6 +39,9 @@ SPELLINGS = {
     "html": "".join(f"&#{ord(char)};" for char in SECRET),
     "base64 of percent": base64.b64encode(quote(SECRET).encode()).decode(),
     "invisible characters": SECRET.replace("e", "e\u200b"),
+    "full width": "".join(chr(ord(char) + 0xFEE0) if char != " " else char for char in SECRET),
+    "accents": SECRET.replace("e", "é"),
+    "accents apart": SECRET.replace("e", "e\u0301"),
     "the beginning": "Zebra Quartz 4417 sleeps under the",
 }
 REMOVED: b.Members = {"redaction_state": "removed"}
@@ -393,6 +396,34 @@ def test_a_short_text_is_withheld_as_a_word(
     files = one(b.item("i1", short, **REMOVED), b.item("i3", f"the pin is {short}, they said", title=short))
     found = outputs(write(tmp_path, files), capsys=capsys)
     assert [name for name, text in found.items() if f"pin is {short}" in text or f'"{short}"' in text] == []
+
+
+@pytest.mark.parametrize(
+    ("content", "copy"),
+    [
+        (77411234, "77411234"),
+        ({"account": 77411234}, "77411234"),
+        ({SECRET: 1}, SECRET),
+        ({"acct-77411234": True}, "acct-77411234"),
+        (
+            "Das Café Übergrößenträger öffnet",
+            "Das Cafe\u0301 U\u0308bergro\u0308ßentra\u0308ger o\u0308ffnet",
+        ),
+        (
+            "Das Cafe\u0301 U\u0308bergro\u0308ßentra\u0308ger o\u0308ffnet",
+            "Das Café Übergrößenträger öffnet",
+        ),
+    ],
+)
+def test_numbers_keys_and_other_forms_of_letters_are_withheld(
+    content: Any, copy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    removed = {**b.item("i1", None, **REMOVED), "content": content}
+    files = one(removed, b.item("i3", f"they said {copy} yesterday", title=copy))
+    found = outputs(write(tmp_path, files), capsys=capsys)
+    written = (copy, json.dumps(copy)[1:-1])
+    assert [name for name, text in found.items() if any(each in text for each in written)] == []
+    assert any("they said" in text for text in found.values())
 
 
 def test_single_sentences_are_withheld(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
