@@ -224,8 +224,11 @@ class WithheldContent:
                 self.redactions.digests[digest] = redaction
 
     def _name(self, names: Iterable[str], redaction: Redaction) -> None:
-        for name in dict.fromkeys(names):
-            self.redactions.names.setdefault(name, []).append(redaction)
+        for name in names:
+            stated = self.redactions.names.setdefault(name, [])
+            # Many events may repeat one redaction.
+            if redaction not in stated:
+                stated.append(redaction)
 
     def _withhold_in(self, found: RedactableObject) -> None:
         if found.redaction is not None:
