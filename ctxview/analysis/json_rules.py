@@ -18,9 +18,10 @@ from ctxview.core.findings import Effect, Finding, Hit, Severity, rule, rules_in
 from ctxview.core.origin import Origin
 from ctxview.files.line_columns import LineColumns
 from ctxview.files.strict_json.document import JsonDocument, JsonError, parse
+from ctxview.files.strict_json.outline import value_end
 from ctxview.files.strict_json.values import path_pointer, walk
 
-_MOST_DUPLICATES = 100
+_MOST_NUMBERS = 100
 MAX_SAFE_INTEGER = 2**53 - 1
 """The greatest integer that a JavaScript number holds exactly."""
 MOST_BAD_LINES = 100
@@ -90,7 +91,8 @@ def check_json_texts(
 
 def unsafe_numbers(document: JsonDocument) -> Iterator[tuple[str, float]]:
     """Yield pointer and value of every number that JavaScript cannot hold exactly, or at all."""
-    if not _LONG_NUMBER.search(document.data, document.start, document.end):
+    span = document.start, document.end
+    if not (_LONG_NUMBER.search(document.data, *span) and _GREAT_NUMBER.search(document.data, *span)):
         return
     for path, value in walk(document.value):
         if isinstance(value, int | float) and abs(value) > MAX_SAFE_INTEGER:
@@ -136,20 +138,23 @@ def duplicate_key(text: JsonText) -> Iterator[Hit]:
     ## Source
     RFC 8259 section 4; ECMAScript: the last one wins.
     """
-    # Without a colon there is no key, and a long array of numbers needs no scan.
-    if text.document is None or text.document.data.find(b":", text.document.start, text.document.end) < 0:
+    document = text.document
+    # Without a colon there is no key, and most records need no outline.
+    if document is None or document.data.find(b":", document.start, document.end) < 0:
         return
-    tree = text.document.tree
-    repeated = tree.duplicates()
-    for node in islice(repeated, _MOST_DUPLICATES):
-        pointer = tree.pointer(node)
-        key = pointer.rpartition("/")[2]
+    repeated = document.outline.repeated
+    for each in repeated:
+        key = each.pointer.rpartition("/")[2]
+        end = value_end(document.data, each.value, document.end)
         yield Hit(
-            text.document.origin(text.file, pointer),
+            document.origin_at(text.file, each.pointer, each.value, end),
             f"the key {quoted(key)} is here a second time; the last value wins",
         )
-    if more := sum(1 for _ in repeated):
-        yield Hit(text.document.origin(text.file, ""), f"{more:,} more keys are there a second time")
+    if more := document.outline.count - len(repeated):
+        yield Hit(
+            document.origin_at(text.file, "", *document.root_span),
+            f"{more:,} more keys are there a second time",
+        )
 
 
 @rule("JSN003", name="number-out-of-range", severity=Severity.WARNING, effect=Effect.STORED)
@@ -168,10 +173,16 @@ def number_out_of_range(text: JsonText) -> Iterator[Hit]:
     ## Source
     RFC 8259 section 6; ECMAScript Number.MAX_SAFE_INTEGER.
     """
-    if text.document is not None:
-        for pointer, value in unsafe_numbers(text.document):
-            message, effect = unsafe_number_message(text.document, pointer, value)
-            yield Hit(text.document.origin(text.file, pointer), message, effect=effect)
+    document = text.document
+    if document is None:
+        return
+    unsafe = unsafe_numbers(document)
+    for pointer, value in islice(unsafe, _MOST_NUMBERS):
+        message, effect = unsafe_number_message(document, pointer, value)
+        yield Hit(document.origin(text.file, pointer), message, effect=effect)
+    if more := sum(1 for _ in unsafe):
+        message = f"{more:,} more numbers are beyond {MAX_SAFE_INTEGER}"
+        yield Hit(document.origin_at(text.file, "", *document.root_span), message)
 
 
 @rule("JSN004", name="not-utf8", severity=Severity.ERROR, effect=Effect.REJECTED)
@@ -249,16 +260,13 @@ def nested_too_deep(text: JsonText) -> Iterator[Hit]:
     openings = sum(document.data.count(opening, document.start, document.end) for opening in (b"[", b"{"))
     if openings <= _DEPTHS[0][0]:
         return
-    depth, level = 0, [document.value]
-    while level := [value for value in level if isinstance(value, dict | list)]:
-        depth += 1
-        level = [item for value in level for item in (value.values() if isinstance(value, dict) else value)]
+    depth = document.outline.depth
     refusing = [name for limit, name in _DEPTHS if depth > limit]
     if refusing:
         message = (
             f"nested {depth} levels deep: {', '.join(refusing)} {'give' if refusing[1:] else 'gives'} up"
         )
-        yield Hit(document.origin(text.file, ""), message)
+        yield Hit(document.origin_at(text.file, "", *document.root_span), message)
 
 
 def unsafe_number_message(document: JsonDocument, pointer: str, value: float) -> tuple[str, Effect | None]:
@@ -272,6 +280,8 @@ def unsafe_number_message(document: JsonDocument, pointer: str, value: float) ->
 _RULES = rules_in(__name__)
 # Begins with one class, not with a choice: that is eight times as fast over large files.
 _LONG_NUMBER = re.compile(rb"[0-9](?:[0-9]{15}|[eE]\+?[0-9]{2})")
+# Without the digits of a fraction, which make a number long but not great.
+_GREAT_NUMBER = re.compile(rb"(?<![0-9.])[0-9]{16}|[0-9][eE]\+?[0-9]{2}")
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _DEPTHS = ((200, "pydantic"), (994, "Python's json"), (1024, "orjson"))

@@ -71,7 +71,7 @@ SECRET_PATTERNS: Final = (
     _pattern("SEC001", "AWS access key id", "AKIA", r"AKIA[A-Z2-7]{16}(?![A-Za-z0-9])"),
     _pattern("SEC001", "AWS temporary access key id", "ASIA", r"ASIA[A-Z2-7]{16}(?![A-Za-z0-9])"),
     _pattern("SEC001", "AWS secret key", "aws_secret_access_key",
-             r"aws_secret_access_key[\"']?\s{0,4}[=:]\s{0,4}[\"']?"
+             r"aws_secret_access_key[\"']?[\s=:]{1,8}[\"']?"
              r"(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])", re.IGNORECASE, loose=True),
     _pattern("SEC001", "Google API key", "AIza", r"AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])"),
     _pattern("SEC001", "Google OAuth token", "ya29.", r"ya29\.[A-Za-z0-9_-]{20,512}"),
@@ -125,7 +125,7 @@ SECRET_PATTERNS: Final = (
     _pattern("SEC009", "secret setting",
              "secret_key|secretkey|client_secret|api_key|apikey|access_key|private_key|auth_token|access_token",
              r"(?:secret_?key|client_secret|api_?key|access_key|private_key|auth_token|access_token)"
-             r"[\"']?\s{0,4}[=:]\s{0,4}[\"']?(?=[A-Za-z+/_=-]{0,512}\d)(?=[\d+/_=-]{0,512}[A-Za-z])"
+             r"[\"']?[\s=:]{1,8}[\"']?(?=[A-Za-z+/_=-]{0,512}\d)(?=[\d+/_=-]{0,512}[A-Za-z])"
              r"(?P<secret>[A-Za-z0-9+/_=-]{32,512})", re.IGNORECASE, loose=True),
 )  # fmt: skip
 

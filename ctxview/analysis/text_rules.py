@@ -31,9 +31,14 @@ _WORD = re.compile(r"[^\W\d_]{1,64}")
 
 def check_text(text: str, origin_at: OriginAt) -> Iterator[Finding]:
     """Run the TXT and SEC rules on `text`; nearly free when the text is clean."""
+    yield from check_characters(text, origin_at)
+    yield from check_secrets(text, origin_at)
+
+
+def check_characters(text: str, origin_at: OriginAt) -> Iterator[Finding]:
+    """Run the TXT rules on `text`."""
     if characters.SUSPECT.search(text):
         yield from run(_RULES, text, origin_at)
-    yield from check_secrets(text, origin_at)
 
 
 def check_strings(
@@ -47,8 +52,14 @@ def check_strings(
         return
     for path, string in json_strings(value):
         pointer = path_pointer(path)
-        if not already_checked(pointer, string):
-            yield from check_text(string, _everywhere(origin_of, pointer))
+        if already_checked(pointer, string):
+            continue
+        found = list(check_text(string, place := _everywhere(origin_of, pointer)))
+        yield from found
+        name = path[1] if path is not None else None
+        if isinstance(name, str) and not any(each.rule.startswith("SEC") for each in found):
+            # The name of a member may say that its value is a secret.
+            yield from check_secrets(f"{name}: {string}", place)
 
 
 def check_bytes(file: str, data: bytes, begin: int = 0, end: int | None = None) -> Iterator[Finding]:
@@ -70,7 +81,7 @@ def _place_in(file: str, text: str, places: LineColumns, begin: int = 0) -> Orig
 
 
 def check_lines(file: str, data: bytes) -> Iterator[Finding]:
-    """Run the rules on a file of JSON lines; each TXT rule reports a line once, with the number of places."""
+    """Run the rules on a file; each TXT rule reports a line once, with the number of places."""
     text, places = data.decode("utf-8", "replace"), LineColumns(data)
     reported: Counter[str] = Counter()
     reached = offset = 0
@@ -86,7 +97,8 @@ def check_lines(file: str, data: bytes) -> Iterator[Finding]:
             worst = min(hits, key=lambda each: each.severity.rank)
             reported[rule_id] += 1
             if reported[rule_id] <= _MOST_HITS:
-                note = f" (and {len(hits) - 1} more in this line)" if hits[1:] else ""
+                least = "at least " if len(hits) >= _MOST_HITS else ""
+                note = f" (and {least}{len(hits) - 1} more in this line)" if hits[1:] else ""
                 yield replace(worst, message=worst.message + note)
         offset += len(line.encode("utf-8", "replace"))
         reached = end
@@ -318,4 +330,4 @@ def _plain_strings(value: JsonValue) -> Iterator[str]:
         if isinstance(current, str):
             yield current
         elif isinstance(current, dict):
-            yield from current
+            yield from (f"{key}: {each}" if isinstance(each, str) else key for key, each in current.items())

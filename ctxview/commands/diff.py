@@ -9,7 +9,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from ctxview.commands.arguments import add_reading_arguments, lens_from, open_only_source, revision_index
-from ctxview.formats import Source
+from ctxview.formats import Source, open_source
 from ctxview.formats.interface import JointRedactor, Replies
 from ctxview.formats.revisions import REVISION_HELP, previous_revision
 from ctxview.reports.console import UserError
@@ -53,7 +53,7 @@ def _sides(arguments: Namespace) -> tuple[tuple[Source, int], tuple[Source, int]
     first, last = (arguments.at[0], arguments.at[-1]) if arguments.at else (None, None)
     source = open_only_source(arguments.before, arguments)
     if arguments.after is not None:
-        other = open_only_source(arguments.after, arguments)
+        other = _as_reply(open_only_source(arguments.after, arguments), source, arguments)
         if isinstance(source, JointRedactor) and isinstance(other, JointRedactor):
             # The second call sees the texts that the first one found in `source`.
             source = source.withholding(other)
@@ -72,6 +72,15 @@ def _sides(arguments: Namespace) -> tuple[tuple[Source, int], tuple[Source, int]
             f"{source.path}: no revision comes before {label}; name a second path or two revisions"
         )
     return (source, earlier), (source, number)
+
+
+def _as_reply(other: Source, source: Source, arguments: Namespace) -> Source:
+    """Return a plain text after a snapshot as a reply without a snapshot, which changes nothing."""
+    is_text = other.format == "raw" and arguments.as_format is None and other.path.is_file()
+    if not is_text or not isinstance(source, Replies):
+        return other
+    reply = open_source(other.path, source.format)
+    return reply if reply.revisions[-1].kind == "reply" else other
 
 
 def _named(source: Source, wanted: str | None) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol, TypeAlias
+from collections.abc import Sequence
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 
@@ -41,6 +42,17 @@ Edit: TypeAlias = SetValue | InsertItem | DeleteValue | MoveItem
 
 class EditRefused(Exception):
     """An edit that is not allowed; the message tells the person why."""
+
+
+Spans: TypeAlias = Sequence[tuple[int, int]]
+
+
+@runtime_checkable
+class RedactingPolicy(Protocol):
+    """A write policy with which content can be redacted."""
+
+    def withheld(self, before: bytes, after: bytes) -> tuple[Spans, Spans]:
+        """Return the byte spans of two versions that the redactions of either withhold."""
 
 
 class WritePolicy(Protocol):

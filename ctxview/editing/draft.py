@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ctxview.core.edits import Edit, EditRefused, SetValue, WritePolicy
 from ctxview.core.findings import Finding, Severity
@@ -34,6 +35,11 @@ class Preview(Struct, frozen=True):
     removed: tuple[Finding, ...]
     standing: tuple[Finding, ...]
     blocked: str | None
+
+
+def with_added(preview: Preview, added: Sequence[Finding]) -> Preview:
+    """Return the preview with other added findings."""
+    return replace(preview, added=tuple(added), blocked=_why_blocked(_errors(added)))
 
 
 class Draft:

@@ -41,7 +41,7 @@ class LineColumns:
 
     @cached_property
     def _newlines(self) -> array[int]:
-        return array("q", [match.start() for match in _NEWLINE.finditer(self._data)])
+        return array("q", (match.start() for match in _NEWLINE.finditer(self._data)))
 
     @cached_property
     def _characters_at_block(self) -> array[int] | None:

@@ -80,9 +80,9 @@ def discover(path: Path) -> Discovery:
 
 def enclosing_source(file: Path) -> DiscoveredSource | None:
     """Return the source that `file` is a part of, such as a session, or None."""
-    for folder in file.absolute().parents[:NEAR]:
+    for above, folder in enumerate(file.absolute().parents[:NEAR]):
         found = _recognised(folder if file.is_absolute() else Path(os.path.relpath(folder)))
-        if found is not None and found.matches[0].score >= A_UNIT:
+        if found is not None and found.matches[0].score >= A_UNIT and not (above and found.matches[0].flat):
             return found
     return None
 
@@ -109,6 +109,9 @@ class _Search:
             elif path.is_dir() and not path.is_symlink():
                 self.folders.append(path)
                 waiting.extend((below, depth + 1) for below in self._entries(path, depth))
+            elif Peek(path).is_broken_json:
+                # It may have been anything, and is worth a look for that reason.
+                yield DiscoveredSource(path, RAW, "called JSON, but it is not")
             if self.looked_at >= MOST_ENTRIES:
                 self.capped = f"stopped after looking at {MOST_ENTRIES:,} files and folders"
 

@@ -5,7 +5,7 @@ It holds only types. `registry` chooses the format, `discovery` searches folders
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -150,6 +150,8 @@ class Publication(Struct, frozen=True):
 
     file: Path
     data: bytes
+    remaining: Callable[[Sequence[Finding], Lens], Sequence[Finding]] | None = None
+    """Returns those findings of the drafts that the new file has too: its own events may answer some."""
 
 
 class Fork(Struct, frozen=True):

@@ -69,10 +69,10 @@ def mask_bytes(data: bytes, spans: Spans, secrets: Sequence[MarkedSpan] = ()) ->
     return MaskedBytes(b"".join(pieces), len(data), hidden, len(moved) // 2 - hidden, tuple(moved))
 
 
-def showable_bytes(source: Source, file: str, data: bytes) -> MaskedBytes:
-    """Mask the bytes of a file of `source`, or of a draft of that file."""
+def showable_bytes(source: Source, file: str, data: bytes, also: Spans = ()) -> MaskedBytes:
+    """Mask the bytes of a file of `source`, or of a draft of that file; `also` are more withheld spans."""
     from ctxview.analysis.secrets import secrets_in_bytes
     from ctxview.formats.interface import Redactor
 
     withheld = source.withheld(file, data) if isinstance(source, Redactor) else ()
-    return mask_bytes(data, withheld, secrets_in_bytes(data))
+    return mask_bytes(data, [*withheld, *also], secrets_in_bytes(data))

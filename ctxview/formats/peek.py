@@ -16,6 +16,7 @@ from ctxview.files.strict_json.document import JsonError, parse
 MOST_BYTES = 4 * 1024 * 1024
 MOST_NAMES = 20_000
 HEAD = 64 * 1024
+LINES_SUFFIXES = (".jsonl", ".ndjson", ".jsonlines")
 
 
 class Peek:
@@ -79,6 +80,18 @@ class Peek:
             return parse(self.data).value
         except JsonError:
             return None
+
+    @cached_property
+    def is_broken_json(self) -> bool:
+        """Whether a file is called JSON or JSON lines and is not."""
+        suffix, data = self.path.suffix.lower(), self.data
+        if data is None or suffix not in (".json", *LINES_SUFFIXES):
+            return False
+        lines = [data] if suffix == ".json" else [line for line in data.split(b"\n") if line.strip()]
+        try:
+            return not all(map(parse, lines))
+        except JsonError:
+            return True
 
     def below(self, name: str) -> Peek:
         return Peek(self.path / name, inside=self.path)

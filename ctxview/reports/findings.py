@@ -10,6 +10,7 @@ from textwrap import indent
 from urllib.parse import quote
 
 from ctxview import __version__
+from ctxview.analysis.secrets import mask_secrets
 from ctxview.analysis.wording import counted
 from ctxview.core.findings import REGISTRY, Effect, Explanation, Finding, Rule, Severity
 from ctxview.core.origin import JsonValue, Origin
@@ -183,5 +184,6 @@ def _location(origin: Origin) -> JsonValue:
         place["region"] = region
     location: dict[str, JsonValue] = {"physicalLocation": place}
     if origin.pointer:
-        location["logicalLocations"] = [{"fullyQualifiedName": origin.pointer, "kind": "member"}]
+        name = mask_secrets(origin.pointer)
+        location["logicalLocations"] = [{"fullyQualifiedName": name, "kind": "member"}]
     return location

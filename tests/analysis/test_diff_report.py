@@ -46,6 +46,18 @@ def test_lines_are_grouped_and_counted() -> None:
     ]
 
 
+def test_the_heading_counts_changed_blocks_as_the_totals_do() -> None:
+    decay = (Delta("decay", 0.4, 0.7, "raised"),)
+    blocks = [
+        Change(ChangeGroup.BLOCKS, ChangeKind.CHANGED, "a", "core", deltas=decay),
+        Change(ChangeGroup.BLOCKS, ChangeKind.HIDDEN, "b", "core", deltas=decay, visibility="hidden"),
+        Change(ChangeGroup.BLOCKS, ChangeKind.HIDDEN, "c", "core", visibility="hidden"),
+    ]
+    found = difference(*blocks)
+    assert found.block_counts().text == "2 changed; 2 now hidden"
+    assert set(found.as_lines()[0].removeprefix("Memory: ").split(" · ")) == {"2 changed", "2 newly hidden"}
+
+
 def test_an_added_block_has_a_line_of_facts_and_a_line_of_text() -> None:
     deltas = (Delta("type", None, "task", "added"), Delta("text", None, "read it", "added"))
     new = Change(ChangeGroup.BLOCKS, ChangeKind.ADDED, "work-8", "working", deltas=deltas, why="too old")

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxview.analysis.secrets import find_secrets, mask_secrets, secrets_in_bytes
-from ctxview.analysis.text_rules import check_text
+from ctxview.analysis.text_rules import check_strings, check_text
 from ctxview.core.findings import Effect, Severity
-from ctxview.core.origin import Origin
+from ctxview.core.origin import JsonValue, Origin
 from ctxview.files.visible_text import visible
 from tests.analysis.made_up_secrets import CASES, TOKENS, letters
 
@@ -203,3 +203,12 @@ def test_a_secret_in_json_is_masked_in_the_bytes(
     data = text.encode("utf-8", "surrogatepass")
     spans = [data[start:end].decode() for start, end, _ in secrets_in_bytes(data)]
     assert any(token in span for span in spans)
+
+
+@pytest.mark.parametrize("name", ["api_key", "AWS_SECRET_ACCESS_KEY", "client_secret"])
+def test_the_name_of_a_member_makes_its_value_a_secret(name: str):
+    value: JsonValue = {"env": {name: letters(40)}}
+    (finding,) = check_strings(value, lambda pointer: Origin("f", pointer))
+    assert (finding.rule, finding.origin.pointer) in {("SEC009", f"/env/{name}"), ("SEC001", f"/env/{name}")}
+    assert letters(40) not in finding.message
+    assert list(check_strings({"env": {"note": letters(40)}}, lambda pointer: Origin("f", pointer))) == []

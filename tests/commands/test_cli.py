@@ -88,6 +88,26 @@ def test_a_secret_in_an_id_or_behind_a_line_end_is_masked_however_it_is_cut(
         assert "Cd2" not in ran.out
 
 
+def test_a_value_whose_name_says_that_it_is_secret_is_masked(ctxview: Run, tmp_path: Path) -> None:
+    secret = "c90bd5482a90a29b9fa5ff5180bc0dbc0e15637ebb8e3b91d26ab4a829a95249"
+    old, new = tmp_path / "a.json", tmp_path / "b.json"
+    old.write_text('{"api_key": "x"}', "utf-8")
+    new.write_text(json.dumps({"api_key": secret}), "utf-8")
+    for ran in (ctxview("show", new), ctxview("diff", old, new), ctxview("check", new)):
+        assert "c90b…(64 characters)" in ran.out
+        assert secret not in ran.out
+
+
+def test_sarif_masks_a_secret_that_is_a_key(ctxview: Run, tmp_path: Path) -> None:
+    token = "ghp_" + "Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv1Wx2"
+    value = json.loads(CLEAN.read_text("utf-8"))
+    value[f"env {token}"] = 1
+    (tmp_path / "a.json").write_text(json.dumps(value), "utf-8")
+    ran = ctxview("check", tmp_path / "a.json", "--format", "sarif")
+    assert "SEC002" in ran.out
+    assert token not in ran.out
+
+
 def test_show_json_prints_the_state_for_programs(ctxview: Run) -> None:
     state = ctxview("show", CLEAN, "--json").json
 

@@ -123,3 +123,14 @@ def test_the_subfolders_of_a_folder_of_rounds_are_searched(tmp_path: Path) -> No
     (tmp_path / "round-01.json").write_text('{"version": 3.0, "memory": {"core": []}}')
     shutil.copytree(samples_folder() / "session" / "fresh", tmp_path / "runs" / "fresh")
     assert {each.format for each in discover(tmp_path).found} == {"session", "snapshot"}
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+@pytest.mark.parametrize("data", [b"{'a': 1}", b"\0" * 99, b'{"a": 1'])
+def test_a_file_that_is_called_json_and_is_not_is_offered_in_a_tree(
+    tmp_path: Path, name: str, data: bytes
+) -> None:
+    (tmp_path / name).write_bytes(data)
+    assert [(each.path.name, each.format) for each in discover(tmp_path).found] == [(name, "raw")]
+    (tmp_path / name).write_bytes(b'{"a": 1}')
+    assert discover(tmp_path).found == ()

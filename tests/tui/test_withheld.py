@@ -14,11 +14,13 @@ from ctxview.formats.envelope.source import EnvelopeSource
 from ctxview.formats.masked_bytes import showable_bytes
 from ctxview.tui.drawing.text import plain
 from ctxview.tui.model.layout import Pane
+from ctxview.tui.screens.dialogs import ReasonDialog
 from ctxview.tui.screens.diff import DiffScreen
 from ctxview.tui.screens.raw import RawScreen
 from ctxview.tui.screens.save import ConflictScreen, SaveScreen
 from ctxview.tui.widgets.virtual_lines import ScrollList
 from tests.formats.envelope.bundles import changed, named
+from tests.formats.envelope.publishing import setting
 from tests.tui.driver import Driver, driving
 from tests.tui.handoff_story import DOCUMENT, FILE, SECRET, Handoff
 
@@ -117,6 +119,36 @@ async def test_the_difference_of_states_shows_no_secret(on_disk: Path) -> None:
         await drive.press("escape", "o")
         assert SECRET not in drive.screen_text()
         assert "kin of the passengers" in drive.screen_text()
+
+
+async def test_the_preview_of_a_redaction_shows_neither_the_content_nor_a_finding_that_the_save_answers(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "turn.json"
+    values = changed("item-goal", content=SECRET, byte_size=len(SECRET.encode()))
+    file.write_text(json.dumps(values, indent=1))
+    source = EnvelopeSource(file)
+    facts = {"redaction_state": "removed", "redaction_reason": "a private name"}
+    edits = [setting(source, "item-goal", name, value)[1] for name, value in facts.items()]
+    async with driving(source) as drive:
+        await drive.press("E", "r")
+        screen = drive.inspector
+        draft = screen.drafts.open(source, screen.model.key, str(file))
+        draft.apply(*edits)
+        draft.being_edited = False
+        screen.draft_changed()
+        await drive.press("w")
+        await drive.wait_for(ReasonDialog)
+        await drive.type("it is private")
+        await drive.press("enter")
+        await drive.wait_for(SaveScreen)
+        text = listed(drive)
+        assert '+     "redaction_state": "removed"' in text
+        assert SECRET not in text
+        assert "ENV077" in text
+        assert not [rule for rule in ("ENV079", "ENV080", "ENV083") if rule in text]
+        await drive.press("y")
+        await drive.wait_until((tmp_path / "turn.r2.json").exists, "the new revision is written")
 
 
 MOVING = "Zebra Quartz 4417 sleeps under the third flowerpot"

@@ -62,6 +62,9 @@ def diff(before: ContextState, after: ContextState) -> StateDiff:
     """
     is_draft = (before.source, before.revision) == (after.source, after.revision)
     old, new = (before, after) if is_draft else (before.kept, after.stated)
+    if old is not before or new is not after:
+        # After a reply there are no figures of the runtime yet to compare with.
+        old, new = _with_budgets_of(old, new), _with_budgets_of(new, old)
     if old.shown_only != new.shown_only:
         old, new = (old, _as_shown(new, old)) if old.shown_only else (_as_shown(old, new), new)
     changes = (change for part in _PARTS for change in part(old, new))
@@ -73,20 +76,26 @@ def _as_shown(state: ContextState, copy: ContextState) -> ContextState:
     blocks = [block for block in state.blocks() if block.visible]
     hidden = {block.id for block in state.blocks()} - {block.id for block in blocks}
     names = {each.name for each in copy.form.fields if each.present} if copy.form is not None else set()
-    targets = {(each.target, each.unit) for each in copy.budgets}
     fields = tuple(each for each in state.form.fields if each.name in names) if state.form else ()
     return replace(
-        state,
+        _with_budgets_of(state, copy),
         tiers=tuple(
             replace(tier, blocks=tuple(block for block in tier.blocks if block.visible))
             for tier in state.tiers
         ),
         form=replace(state.form, fields=fields) if state.form is not None else None,
-        budgets=tuple(each for each in state.budgets if (each.target, each.unit) in targets),
         refs=tuple(each for each in state.refs if not each.used_by or not hidden.issuperset(each.used_by)),
         missing=tuple(
             each for each in state.missing if not each.blocks or not hidden.issuperset(each.blocks)
         ),
+    )
+
+
+def _with_budgets_of(state: ContextState, other: ContextState) -> ContextState:
+    """Leave out the budgets that only `state` has."""
+    targets = {(each.target, each.unit) for each in other.budgets}
+    return replace(
+        state, budgets=tuple(each for each in state.budgets if (each.target, each.unit) in targets)
     )
 
 

@@ -84,6 +84,8 @@ class Delta(Struct, frozen=True):
     """The limit that a figure crossed, in either direction."""
     tampered: bool = False
     """Set when the writer was not allowed to change it."""
+    estimate: bool = False
+    """Whether both figures are estimates."""
 
     @property
     def system(self) -> bool:
@@ -171,6 +173,19 @@ class BlockCounts(Struct, frozen=True):
         return "; ".join(", ".join(words) for words in (content, sight) if words)
 
 
+def block_counts(blocks: Sequence[Change]) -> BlockCounts:
+    kinds = Counter(change.kind for change in blocks)
+    content = (ChangeKind.CHANGED, ChangeKind.HIDDEN, ChangeKind.SHOWN)
+    return BlockCounts(
+        added=kinds[ChangeKind.ADDED],
+        changed=sum(bool(change.deltas) for change in blocks if change.kind in content),
+        removed=kinds[ChangeKind.REMOVED],
+        moved=kinds[ChangeKind.MOVED],
+        hidden=sum(change.visibility == "hidden" for change in blocks),
+        shown=sum(change.visibility == "shown" for change in blocks),
+    )
+
+
 class StateDiff(Struct, frozen=True):
     """Every change from one state to another, by group; falsy when there is none."""
 
@@ -195,17 +210,7 @@ class StateDiff(Struct, frozen=True):
         return {kind: found[kind] for kind in ChangeKind if found[kind]}
 
     def block_counts(self) -> BlockCounts:
-        blocks = self.of(ChangeGroup.BLOCKS)
-        kinds = Counter(change.kind for change in blocks)
-        content = (ChangeKind.CHANGED, ChangeKind.HIDDEN, ChangeKind.SHOWN)
-        return BlockCounts(
-            added=kinds[ChangeKind.ADDED],
-            changed=sum(bool(change.deltas) for change in blocks if change.kind in content),
-            removed=kinds[ChangeKind.REMOVED],
-            moved=kinds[ChangeKind.MOVED],
-            hidden=sum(change.visibility == "hidden" for change in blocks),
-            shown=sum(change.visibility == "shown" for change in blocks),
-        )
+        return block_counts(self.of(ChangeGroup.BLOCKS))
 
     def as_json(self) -> dict[str, JsonValue]:
         """Return JSON with stable keys; a key that does not apply is null."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from ctxview.analysis.diff.model import Change, ChangeGroup, ChangeKind, Delta
 from ctxview.analysis.diff.values import (
     canonical,
@@ -178,7 +180,8 @@ def _budget_deltas(old: Budget, new: Budget) -> Iterator[Delta]:
     deltas = [found for left, right in parts for found in _segment_deltas(left, right)]
     comparable = _estimators(old) == _estimators(new) or not (old.segments and new.segments)
     if comparable and (deltas or not any(left and _same_but_spelled(left, right) for left, right in parts)):
-        yield from _deltas(("used", old.used, new.used))
+        estimated = not all(segment.exact for segment in (*old.segments, *new.segments))
+        yield from _figures(("used", old.used, new.used), estimated)
     yield from deltas
 
 
@@ -188,8 +191,13 @@ def _segment_deltas(old: Segment | None, new: Segment | None) -> Iterator[Delta]
         return
     comparable = old is None or new is None or (old.estimator, old.exact) == (new.estimator, new.exact)
     if comparable and not (old and _same_but_spelled(old, new)):
-        yield from _deltas((segment.name, old.used if old else None, new.used if new else None))
+        figures = (segment.name, old.used if old else None, new.used if new else None)
+        yield from _figures(figures, not segment.exact)
     yield from _deltas((f"{segment.name} limit", old.limit if old else None, new.limit if new else None))
+
+
+def _figures(values: tuple[str, JsonValue, JsonValue], estimated: bool) -> Iterator[Delta]:
+    return (replace(found, estimate=estimated) for found in _deltas(values))
 
 
 def _segment_key(segment: Segment) -> str:

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from ctxview.analysis.diff.compaction import LOST
-from ctxview.analysis.diff.model import Change, ChangeGroup, ChangeKind, Delta, StateDiff, WordPiece
+from ctxview.analysis.diff.model import (
+    Change,
+    ChangeGroup,
+    ChangeKind,
+    Delta,
+    StateDiff,
+    WordPiece,
+    block_counts,
+)
 from ctxview.analysis.diff.values import printable, value_text
 from ctxview.analysis.wording import counted
 from ctxview.core.origin import JsonValue
@@ -60,6 +69,8 @@ def lines_of(diff: StateDiff) -> list[str]:
 def change_counts(changes: Sequence[Change]) -> str:
     """`2 added · 1 moved · 1 newly hidden`, in the order of kinds."""
     kinds = Counter(change.kind for change in changes if not change.in_history)
+    if blocks := [change for change in changes if change.group is ChangeGroup.BLOCKS]:
+        kinds[ChangeKind.CHANGED] = block_counts(blocks).changed
     words = [f"{kinds[kind]} {_NEWLY.get(kind, kind)}" for kind in ChangeKind if kinds[kind]]
     courses = Counter(change.course for change in changes if change.course)
     losses = Counter(change.loss for change in changes if change.loss)
@@ -101,6 +112,12 @@ def delta_text(found: Delta) -> str:
     return f"{_change_text(found)}   {note}" if note else _change_text(found)
 
 
+def side_text(found: Delta, side: Literal["before", "after"]) -> str:
+    """The value of one side on one line, unescaped; an estimate is marked `≈`."""
+    value = found.before if side == "before" else found.after
+    return f"{'≈' if found.estimate else ''}{value_text(value)}"
+
+
 def note_on(found: Delta) -> str:
     """A note about the owner of the value; empty when the model owns it."""
     if found.tampered:
@@ -118,8 +135,7 @@ def details(change: Change) -> list[str]:
     if not change.one_sided:
         return [delta_text(found) for found in change.deltas]
     values = {
-        found.name: value_text(found.before if found.after is None else found.after)
-        for found in change.deltas
+        found.name: side_text(found, "before" if found.after is None else "after") for found in change.deltas
     }
     text = values.pop("text", "")
     facts = " · ".join(f"{name} {value}" for name, value in values.items())
@@ -148,13 +164,13 @@ def _change_text(found: Delta) -> str:
     if found.pieces:
         return f"{found.name}  {marked(found.pieces)}"
     if found.word == "added":
-        return f"{found.name}  {_cut(value_text(found.after))}"
+        return f"{found.name}  {_cut(side_text(found, 'after'))}"
     if found.word == "removed":
-        return f"{found.name}  was {_cut(value_text(found.before))}"
+        return f"{found.name}  was {_cut(side_text(found, 'before'))}"
     lists = isinstance(found.before, list) and isinstance(found.after, list)
     if lists and (listed := _list_text(found)):
         return f"{found.name}  {listed}"
-    arrow = f"{found.name}  {_cut(value_text(found.before))} → {_cut(value_text(found.after))}"
+    arrow = f"{found.name}  {_cut(side_text(found, 'before'))} → {_cut(side_text(found, 'after'))}"
     facts: list[str] = [found.word] if found.word in ("raised", "lowered") else []
     facts += [found.crossed] if found.crossed else []
     return f"{arrow} ({', '.join(facts)})" if facts else arrow

@@ -8,16 +8,23 @@ from __future__ import annotations
 
 from functools import cached_property
 
+import msgspec
 import orjson
 
 from ctxview.core.origin import JsonValue, Origin
 from ctxview.files.line_columns import LineColumn, LineColumns
 from ctxview.files.strict_json import syntax_errors
-from ctxview.files.strict_json.scanner import scan
+from ctxview.files.strict_json.outline import JsonOutline, outline
+from ctxview.files.strict_json.scanner import scan, skip_space
 from ctxview.files.strict_json.syntax_errors import SyntaxFault
 from ctxview.files.strict_json.tree import JsonTree, escape_token, join
 
 __all__ = ["JsonDocument", "JsonError", "LineColumn", "LineColumns", "escape_token", "join", "parse"]
+
+LARGE = 1024 * 1024
+"""The value of a larger text is built when it is needed."""
+MOST_REPEATED = 100
+"""The most repeated keys in the outline of a document."""
 
 
 class JsonError(ValueError):
@@ -49,7 +56,11 @@ class JsonDocument:
     @cached_property
     def value(self) -> JsonValue:
         """The value of `JSON.parse`: the last duplicate wins, 1e400 is infinite, lone surrogates stay."""
-        return self.tree.value()
+        try:
+            value: JsonValue = orjson.loads(self._text)
+        except orjson.JSONDecodeError:
+            return self.tree.value()
+        return value
 
     @cached_property
     def tree(self) -> JsonTree:
@@ -59,7 +70,12 @@ class JsonDocument:
     @cached_property
     def duplicates(self) -> tuple[str, ...]:
         """The pointer of every member that repeats a key of its object."""
-        return tuple(self.tree.pointer(node) for node in self.tree.duplicates())
+        return tuple(each.pointer for each in outline(self.data, self.start, self.end).repeated)
+
+    @cached_property
+    def outline(self) -> JsonOutline:
+        """The nesting and the first repeated keys, which need neither the value nor the nodes."""
+        return outline(self.data, self.start, self.end, MOST_REPEATED)
 
     def span(self, pointer: str) -> tuple[int, int] | None:
         """Return the byte span of the value at `pointer` in the file, or None."""
@@ -87,18 +103,38 @@ class JsonDocument:
         while span is None:
             pointer = pointer.rpartition("/")[0]
             span = self.span(pointer)
-        place = self.place(span[0])
-        return Origin(file, pointer, span[0], span[1], place.line, place.column)
+        return self.origin_at(file, pointer, *span)
+
+    def origin_at(self, file: str, pointer: str, start: int, end: int) -> Origin:
+        """Return the origin of the value at `pointer` with a known span, without a scan of the text."""
+        place = self.place(start)
+        return Origin(file, pointer, start, end, place.line, place.column)
+
+    @property
+    def root_span(self) -> tuple[int, int]:
+        """The span of the whole value, without a scan of the text."""
+        end = self.end
+        while self.data[end - 1] in b" \t\n\r":
+            end -= 1
+        return skip_space(self.data, self.start, end), end
+
+    @property
+    def _text(self) -> memoryview:
+        return memoryview(self.data)[self.start : self.end]
 
     def _check(self) -> None:
         """Check that the text is JSON; raises `JsonError`."""
         try:
-            # This sets the cached property: when orjson accepts the text, the value needs no scan.
-            self.__dict__["value"] = orjson.loads(memoryview(self.data)[self.start : self.end])
-        except orjson.JSONDecodeError:
-            # orjson rejects some texts that JSON.parse accepts (1e400, lone surrogates, great depth): scan.
+            if len(self._text) > LARGE:
+                msgspec.json.decode(self._text, type=msgspec.Raw)  # it checks the syntax, but not the UTF-8
+                str(self._text, "utf-8")
+            else:
+                # This sets the cached property: when orjson accepts the text, the value needs no scan.
+                self.__dict__["value"] = orjson.loads(self._text)
+        except (ValueError, RecursionError):
+            # Both reject some texts that JSON.parse accepts (1e400, lone surrogates, great depth): scan.
             try:
-                str(memoryview(self.data)[self.start : self.end], "utf-8")
+                str(self._text, "utf-8")
             except UnicodeDecodeError as error:
                 offset = self.start + error.start
                 raise JsonError(syntax_errors.bad_utf8(self.data[offset]), self.place(offset)) from None

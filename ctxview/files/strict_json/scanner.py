@@ -61,7 +61,7 @@ def scan(data: bytes, start: int, end: int) -> JsonNodes:
     value = skip_space(data, start, end)
     if value == end:
         raise SyntaxFault(start, "the text is empty: a JSON value is expected")
-    after = _scalar_end(data, value, end, floor=start)
+    after = scalar_end(data, value, end, floor=start)
     nodes.add(-1, value, after)
     if after == _OPENED:
         after = _scan_container(data, value, end, nodes)
@@ -122,7 +122,7 @@ def _scan_container(data: bytes, position: int, end: int, nodes: JsonNodes) -> i
             position = match.end()
             follow = data[position - 1]
         else:
-            key, value, after = _item_by_steps(data, position, end, opener)
+            key, value, after = item_by_steps(data, position, end, opener)
             nodes.add(key, value, after)
             if after == _OPENED:
                 position, opened = value, True
@@ -139,7 +139,7 @@ def _scan_container(data: bytes, position: int, end: int, nodes: JsonNodes) -> i
             follow, position = _follow(data, position, end, opener)
 
 
-def _item_by_steps(data: bytes, position: int, end: int, opener: int) -> tuple[int, int, int]:
+def item_by_steps(data: bytes, position: int, end: int, opener: int) -> tuple[int, int, int]:
     """Return the offsets of the key, the value and the end of the next member or element, step by step."""
     position = skip_space(data, position, end)
     key = -1
@@ -153,10 +153,10 @@ def _item_by_steps(data: bytes, position: int, end: int, opener: int) -> tuple[i
         position = skip_space(data, position + 1, end)
     if position == end:
         raise syntax_errors.never_closed(data, opener)
-    return key, position, _scalar_end(data, position, end, floor=opener)
+    return key, position, scalar_end(data, position, end, floor=opener)
 
 
-def _scalar_end(data: bytes, position: int, end: int, floor: int) -> int:
+def scalar_end(data: bytes, position: int, end: int, floor: int) -> int:
     """Return the end of the scalar at `position`, or `_OPENED` when a container begins there."""
     if data[position] in _CLOSER:
         return _OPENED

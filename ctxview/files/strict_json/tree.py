@@ -116,25 +116,6 @@ class JsonTree:
     def has_duplicates(self, node: int) -> bool:
         return self.is_object(node) and len(self.members(node)) < len(self.children(node))
 
-    def duplicates(self) -> Iterator[int]:
-        """Yield every member that repeats a key of its object, in document order."""
-        data, ends = self._data, self._ends
-        enclosing: list[tuple[int, set[bytes]]] = [(len(data) + 1, set())]
-        for node, (start, key) in enumerate(zip(self._starts, self._keys, strict=True)):
-            while start >= enclosing[-1][0]:
-                enclosing.pop()
-            if key >= 0:
-                # Only a colon and whitespace are between a key and its value.
-                name = data[key:start].rstrip(b" \t\n\r:")
-                if b"\\" in name:
-                    name = b'"%b"' % _string(name).encode(errors="surrogatepass")
-                seen = enclosing[-1][1]
-                if name in seen:
-                    yield node
-                seen.add(name)
-            if data[start] in _OPENERS:
-                enclosing.append((ends[node], set()))
-
     def pointer(self, node: int) -> str:
         """Return the pointer of a node; for a duplicate, it leads to the last member with this key."""
         tokens = []

@@ -52,11 +52,12 @@ def revisions_beside(file: Path) -> list[Path]:
 
 
 def belongs_to_source(path: Path) -> bool:
-    """Whether a file of a folder is part of the source: it holds records, or is broken and mentions some."""
+    """Whether a file of a folder is part of the source: it holds records, or it is broken JSON."""
     peek = Peek(path, inside=path.parent)
     if peek.path.is_symlink():
         return False
-    return recognise_file(peek) is not None or (peek.json is None and _mentions_records(peek.head))
+    is_broken = peek.is_broken_json or (peek.json is None and _mentions_records(peek.head))
+    return recognise_file(peek) is not None or is_broken
 
 
 def recognise_file(peek: Peek) -> tuple[int, str] | None:

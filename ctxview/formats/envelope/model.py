@@ -183,6 +183,11 @@ def _entries(
             yield RecordReference(record, (*path, at), each, spec.leads_to)
 
 
+def is_blocking(gap: Record) -> bool:
+    """Whether a gap is blocking, in any spelling: a capital must not hide it."""
+    return (gap.text("severity") or "").strip().casefold() == "blocking"
+
+
 class EnvelopeRecords(Struct, frozen=True, eq=False, dict=True):
     """One envelope with all its records: the input of the rules about a bundle.
 

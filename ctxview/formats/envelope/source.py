@@ -11,6 +11,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from ctxview.core.edits import EditRefused
 from ctxview.core.findings import Finding
 from ctxview.files.reading import ReadError
@@ -112,7 +114,25 @@ class EnvelopeSource(FileSource[RecordFile]):
                 f"{newer.id} in {Path(newer.file).name} is a newer revision of {envelope.id}; "
                 "saving this one would drop its changes."
             )
-        return make_publication(records, files, signature, on_disk, Path.exists, datetime.now(UTC))
+        made = make_publication(records, files, signature, on_disk, Path.exists, datetime.now(UTC))
+        return replace(made, remaining=partial(self._remaining, made, envelope.id if envelope else None))
+
+    def _remaining(
+        self, made: Publication, envelope: str | None, findings: Sequence[Finding], lens: Lens
+    ) -> Sequence[Finding]:
+        """Return the findings that the published file has too."""
+        profile, disk = load_profile(lens.profile), self._on_disk
+        file = read_again(str(made.file), made.data)
+        new = _SourceRecords(self._path, [file], disk.siblings, disk.withheld.redactions)
+        within = (each for group in new.bundle.groups for each in new.findings_within(group, profile))
+        found = masked_findings([*check_records(file, profile), *within], new.withheld)
+        known = {(each.rule, each.message) for each in found}
+        # The new envelope has another id, so a message that names the old one cannot be compared.
+        return [
+            each
+            for each in findings
+            if (each.rule, each.message) in known or (envelope or "") in each.message
+        ]
 
     def fork(self, revision: int, drafts: Mapping[str, bytes], editor: str) -> Fork | None:
         from ctxview.formats.envelope.editing.fork import find_fork

@@ -43,9 +43,11 @@ FOREIGN_OBJECTS: Final = (
 """Names in `metadata` and `data` under which the objects of other standards are copied."""
 OUTCOME_EVENTS: Final = ("turn.", "task.", "tool.", "permission.")
 """Prefixes of event types that only the runtime may write."""
-OUTCOME_KINDS: Final = ("turn", "task", "tool_call", "permission", "policy", "approval")
+OUTCOME_KINDS: Final = ("turn", "task", "run", "tool_call", "tool_result", "permission", "policy", "approval")
 """An object of such a kind with a member from `OUTCOME_WORDS` states an outcome."""
-OUTCOME_OF: Final = ("turn", "task", "tool", "tool_call", "permission", "policy", "approval")
+OUTCOME_OF: Final = (*OUTCOME_KINDS, "tool")
+OUTCOME_PARTS: Final = ("result", "results", "response", "outcome")
+"""Objects inside one of `OUTCOME_OF` that speak for it: `success` inside `result` inside `tool`."""
 OUTCOME_WORDS: Final = (
     "status",
     "state",
@@ -63,6 +65,7 @@ OUTCOME_WORDS: Final = (
     "canceled",
     "aborted",
     "done",
+    "ok",
     "granted",
     "denied",
     "approved",
@@ -215,6 +218,8 @@ APPROVAL_WORDS: Final = (
     "accepted",
 )
 """States of a gap that grant permission."""
+PERMISSION_VERBS: Final = ("allow", "approve", "grant", "permit", "deny", "denied", "reject", "rejected")
+"""More words that decide about a permission, as in `"policy": "allow"`."""
 STATE_KEYS: Final = ("status", "state", "decision", "outcome", "verdict")
 """Names of members that hold such a state."""
 OWNER_KEYS: Final = ("owner", "owner_ref", "owned_by", "assignee", "assigned_to", "responsible")

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from ctxview.analysis.secret_patterns import could_hold_secret
 from ctxview.analysis.secrets import check_secrets
-from ctxview.analysis.text_rules import check_text
+from ctxview.analysis.text_rules import check_characters
 from ctxview.analysis.token_cache import TokenCounts
 from ctxview.analysis.tokens import TokenCounter
 from ctxview.core.findings import Finding
@@ -230,12 +230,12 @@ class TextPass:
         # characters, none of them by an escape.
         content = line.content
         deceiving = not content.isascii() or b"\x7f" in content or _ESCAPES.search(content) is not None
-        if not deceiving and not could_hold_secret(content):
-            return
-        text = self._text_of(line)
-        if text is None:
-            return
-        check = check_text if deceiving else check_secrets
         # A callable, because the origin is needed only for a finding and takes time.
-        for finding in check(text, lambda _start, _end: line.origin()):
-            tally.add(finding)
+        if could_hold_secret(content):
+            # Of the whole line: arguments of tools and metadata hold secrets as well as the text.
+            whole = content.decode("utf-8", "replace")
+            for finding in check_secrets(whole, lambda _start, _end: line.origin()):
+                tally.add(finding)
+        if deceiving and (text := self._text_of(line)) is not None:
+            for finding in check_characters(text, lambda _start, _end: line.origin()):
+                tally.add(finding)

@@ -13,23 +13,29 @@ from itertools import islice
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ctxview.analysis.json_rules import binary_kind
+from ctxview.analysis.secrets import find_secrets
 from ctxview.core.origin import JsonValue, Origin
 from ctxview.files.line_columns import LineColumns
 from ctxview.files.reading import LIMIT, ReadError, read_ends
 from ctxview.files.strict_json.document import JsonDocument, JsonError, parse
+from ctxview.files.strict_json.outline import items
+from ctxview.files.strict_json.scanner import skip_space, string_end
 from ctxview.files.strict_json.tree import join
 from ctxview.formats.interface import OpenError
 
 MOST_PIECES = 5000
 LONGEST_TEXT = 20_000
+LARGEST_VALUE = 1024 * 1024
 LINES_TRIED = 40
 LINES_IN_A_CHUNK = 40
 BYTES_SHOWN = 2048
-LINES_SUFFIXES = (".jsonl", ".ndjson", ".jsonlines")
 BYTES = "binary"
 """The type of a piece that is not text."""
+_ARRAY, _OBJECT, _END_OF_ARRAY = b"[{]"
+_TYPES = {_ARRAY: "array", _OBJECT: "object"}
 
 _JSON_BEGINNING = re.compile(
     rb'(?:\xef\xbb\xbf)?\s*+(?:\{\s*+["}]|\[\s*+(?:[\]\[{"\d-]|(?:true|false|null)\b))'
@@ -120,37 +126,63 @@ def _json(data: bytes) -> JsonDocument | None:
 
 
 def _json_pieces(file: str, document: JsonDocument) -> Iterator[RawPiece]:
-    """Yield the elements of each array of an object as a group, and its other members as one group."""
-    root = document.value
-    if isinstance(root, list):
+    """Yield the members of an object, then the elements of each of its arrays as a group.
+
+    A key that is there twice is two parts, because both are in the file.
+    """
+    data, end = document.data, document.end
+    root, stop = document.root_span
+    if data[root] == _ARRAY:
         yield from _elements(file, document, "elements", "", root)
-    elif isinstance(root, dict):
-        plain = {key: value for key, value in root.items() if not isinstance(value, list)}
-        for key, value in plain.items():
-            pointer = join("", key)
-            yield RawPiece("members", key, _type(value), _spelled(value), document.origin(file, pointer))
-        for key, items in root.items():
-            if isinstance(items, list):
-                yield from _elements(file, document, key, join("", key), items)
+    elif data[root] == _OBJECT:
+        arrays: list[tuple[str, int]] = []
+        for at, start, stop in items(data, root, end):
+            key = str(parse(data, at, string_end(data, at, end)).value)
+            if data[start] == _ARRAY and data[skip_space(data, start + 1, end)] != _END_OF_ARRAY:
+                arrays.append((key, start))
+                if len(arrays) > MOST_PIECES:  # each of them has an element, so there are enough parts
+                    break
+            else:
+                origin = document.origin_at(file, join("", key), start, stop)
+                piece = _json_piece("members", key, data, start, stop, origin)
+                if piece.type == "string" and find_secrets(named := f"{key}: {piece.text}"):
+                    piece = replace(piece, text=named)  # the name shows that the value must be masked
+                yield piece
+        for key, start in arrays:
+            yield from _elements(file, document, key, join("", key), start)
     else:
-        yield RawPiece("value", "value", _type(root), _spelled(root), document.origin(file, ""))
+        origin = document.origin_at(file, "", root, stop)
+        yield _json_piece("value", "value", data, root, stop, origin)
 
 
-def _elements(
-    file: str, document: JsonDocument, group: str, pointer: str, items: list[JsonValue]
-) -> Iterator[RawPiece]:
-    for index, item in enumerate(items):
-        origin = document.origin(file, join(pointer, index))
-        named = item.get("id") or item.get("name") if isinstance(item, dict) else None
-        name = named if isinstance(named, str) else f"[{index}]"
-        yield RawPiece(group, name, _type(item), _spelled(item), origin)
+def _elements(file: str, document: JsonDocument, group: str, pointer: str, opener: int) -> Iterator[RawPiece]:
+    data = document.data
+    for index, (_, start, stop) in enumerate(items(data, opener, document.end)):
+        origin = document.origin_at(file, join(pointer, index), start, stop)
+        yield _json_piece(group, None, data, start, stop, origin, f"[{index}]")
+
+
+def _json_piece(
+    group: str, name: str | None, data: bytes, start: int, stop: int, origin: Origin, index: str = ""
+) -> RawPiece:
+    """Return the piece of one value; an element without a name is named by its id, its name or its index."""
+    if data[start] in (_ARRAY, _OBJECT) and stop - start > LARGEST_VALUE:
+        # Only its beginning is shown, so it is not read as a value.
+        text = data[start : start + LONGEST_TEXT].decode("utf-8", "replace")
+        text += f"… ({stop - start - LONGEST_TEXT:,} more bytes)"
+        return RawPiece(group, name or index, _TYPES[data[start]], text, origin)
+    value = parse(data, start, stop).value
+    if name is None:
+        named = value.get("id") or value.get("name") if isinstance(value, dict) else None
+        name = named if isinstance(named, str) else index
+    return RawPiece(group, name, _type(value), _spelled(value), origin)
 
 
 def _type(value: JsonValue) -> str:
     if isinstance(value, dict):
-        return "object"
+        return _TYPES[_OBJECT]
     if isinstance(value, list):
-        return "array"
+        return _TYPES[_ARRAY]
     if isinstance(value, str):
         return "string"
     if value is None or isinstance(value, bool):
@@ -160,11 +192,16 @@ def _type(value: JsonValue) -> str:
 
 def _spelled(value: JsonValue) -> str:
     if isinstance(value, str):
-        return value[:LONGEST_TEXT]
+        return _shortened(value)
     try:
-        return json.dumps(value, ensure_ascii=False, indent=2)[:LONGEST_TEXT]
+        return _shortened(json.dumps(value, ensure_ascii=False, indent=2))
     except (RecursionError, ValueError):
         return "…"
+
+
+def _shortened(text: str) -> str:
+    more = len(text) - LONGEST_TEXT
+    return f"{text[:LONGEST_TEXT]}… ({more:,} more characters)" if more > 0 else text
 
 
 def _looks_like_lines(data: bytes) -> bool:
@@ -181,7 +218,7 @@ def _line_pieces(file: str, data: bytes) -> Iterator[RawPiece]:
         if line.strip():
             end = start + len(line)
             origin = Origin(file, start=start, end=end, line=number, column=1)
-            text = line.decode("utf-8", "replace")[:LONGEST_TEXT]
+            text = _shortened(line.decode("utf-8", "replace"))
             problem = None
             try:
                 kind = _type(parse(data, start, end).value)
@@ -200,7 +237,7 @@ def _paragraphs(file: str, data: bytes) -> Iterator[RawPiece]:
         if lines and (not line.strip() or len(lines) == LINES_IN_A_CHUNK):
             chunk, place = b"\n".join(lines), places.at(begin)
             origin = Origin(file, start=begin, end=begin + len(chunk), line=place.line, column=place.column)
-            text = chunk.decode("utf-8", "replace")[:LONGEST_TEXT]
+            text = _shortened(chunk.decode("utf-8", "replace"))
             yield RawPiece("text", f"line {place.line}", "text", text, origin)
             lines = []
         if line.strip():

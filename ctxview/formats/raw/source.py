@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from ctxview.analysis.json_rules import check_document, check_json, check_json_lines
-from ctxview.analysis.text_rules import check_bytes, check_lines
+from ctxview.analysis.text_rules import check_lines
 from ctxview.analysis.tokens import TokenCounter
 from ctxview.core.edits import WritePolicy
 from ctxview.core.findings import Finding, worst_first
@@ -31,9 +31,9 @@ from ctxview.formats.interface import (
 )
 from ctxview.formats.kit.file_rules import report_partly_read, report_unrecognised
 from ctxview.formats.masked_bytes import Spans, mask_bytes
+from ctxview.formats.peek import LINES_SUFFIXES
 from ctxview.formats.raw.parser import (
     BYTES,
-    LINES_SUFFIXES,
     LONGEST_TEXT,
     RawFile,
     RawKind,
@@ -208,8 +208,7 @@ def _findings(raw: RawFile, *, whole: bool) -> Iterator[Finding]:
     if whole:
         yield from _json_findings(raw)
     if raw.kind is not RawKind.BINARY:
-        check = check_lines if raw.kind is RawKind.LINES else check_bytes
-        yield from check(raw.file, raw.data)
+        yield from check_lines(raw.file, raw.data)
 
 
 def _json_findings(raw: RawFile) -> Iterator[Finding]:

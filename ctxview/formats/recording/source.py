@@ -183,9 +183,13 @@ class RecordingSource:
         except DamagedRecordingError:
             return
         origin, time = Origin(str(self._path)), moment_time_text(recording.time(number))
-        for change in [*files_between(before, after)][:MOST_CHANGES] if before is not None else ():
+        changes = [*files_between(before, after)] if before is not None else []
+        for change in changes[:MOST_CHANGES]:
             unread = f", not recorded: {change.why}" if change.why is not None else ""
             yield Event(f"{change.name} {change.kind}{unread}", f"file {change.kind}", time, number, origin)
+        if (more := len(changes) - MOST_CHANGES) > 0:
+            label = f"{more:,} more files changed, which are not listed"
+            yield Event(label, "left out", time, number, origin)
 
     def _own_findings(
         self, as_of: MomentSource, label: str, faults: Sequence[RecordingFault]

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from ctxview.formats.session.grammar import todo_boxes
 from ctxview.formats.session.model import Session
 
 MOST_SHOWN: Final = 5000
-"""The most blocks of one tier, and the most references of one kind."""
+"""The most blocks of one tier, references of one kind, and items of one todo list."""
 
 
 def unread_parts(session: Session) -> Iterator[tuple[str, str]]:
@@ -39,8 +40,14 @@ def left_out(session: Session) -> Iterator[tuple[str, str]]:
         "context/swap/chunk": len(session.swap.blobs),
         "context/dedup/blob": len(session.dedup.blobs),
         "context/pack.json": len(session.pack.items),
+        "context/todo.md": sum(1 for _ in todo_boxes(session.part("context/todo.md").text)),
+        "context/plan.json": len(session.plan.nodes),
     }
     for name, count in listed.items():
         if count > MOST_SHOWN:
             what = "references" if name == "context/child" else "entries"
             yield name, f"only the first {MOST_SHOWN:,} of {count:,} {what} are shown"
+    if session.unsearched:
+        first, *others = session.unsearched
+        folders = f"this folder and {len(others):,} more were" if others else "this folder was"
+        yield first, f"{folders} not searched for links and open permissions"

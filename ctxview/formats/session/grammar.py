@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final
@@ -22,6 +23,9 @@ _BARE_RANGE: Final = re.compile(r"([0-9]{1,18})-([0-9]{1,18})")
 _TAIL: Final = re.compile(r"tail:([0-9]{1,18})")
 _DURATION: Final = re.compile(r"([0-9]{1,12})([smhdw])")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_BOX: Final = re.compile(
+    r"^[ \t]{0,32}(?:[-*+]|\d{1,4}[.)])[ \t]{1,8}\[(?P<mark>[ xX~/-])\][ \t]{1,8}(?P<title>\S.{0,1000})"
+)
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _MILLISECONDS: Final = 100_000_000_000
 """Numbers from here on are milliseconds: as seconds they would be thousands of years away."""
@@ -153,3 +157,13 @@ def _iso_time(text: str) -> datetime | None:
         return datetime.fromisoformat(text) if len(text) > 10 else None
     except ValueError:
         return None
+
+
+def todo_boxes(text: str) -> Iterator[tuple[int, int, int, str, str]]:
+    """Yield each line with a box such as `- [x] title`: its number, its span in bytes, the mark and title."""
+    offset = 0
+    for number, line in enumerate(text.split("\n"), 1):
+        end = offset + len(line.encode("utf-8", "surrogatepass"))
+        if (found := _BOX.match(line)) is not None:
+            yield number, offset, end, found["mark"], found["title"].rstrip()
+        offset = end + 1

@@ -289,6 +289,8 @@ class Session(Struct, frozen=True):
     """Every symbolic link in the session, by relative name."""
     wide_open: tuple[str, ...] = ()
     """Relative names of everything that others than the owner may read or write."""
+    unsearched: tuple[str, ...] = ()
+    """The folders that were not searched for these two, because there are too many entries or too deep."""
     manifest: JsonPart | None = None
     """The manifest of the columnar store, when there is one."""
 

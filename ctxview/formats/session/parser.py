@@ -47,7 +47,7 @@ def read_session(folder: SourceFolder) -> Session:
     files = (entry.name for entry in folder.entries("context/pinned") if not is_leftover(entry.name))
     pinned = [f"context/pinned/{name}" for name in files]
     manifest = folder.read(".store/manifest.json", LARGEST_PART)
-    links, wide_open = _walk(folder)
+    links, wide_open, unsearched = _walk(folder)
     children = [entry for entry in folder.entries("context/child") if entry.kind is EntryKind.FOLDER]
     odd = [entry for entry in folder.entries("context/child") if entry.kind is not EntryKind.FOLDER]
     return Session(
@@ -74,6 +74,7 @@ def read_session(folder: SourceFolder) -> Session:
         unread_pinned=max(0, len(pinned) - MOST_PINNED),
         links=links,
         wide_open=wide_open,
+        unsearched=unsearched,
         manifest=read_json(manifest) if manifest.exists else None,
     )
 
@@ -227,10 +228,14 @@ def _own_session(
     return home.read(f"{place}/state", LARGEST_PART).value, True
 
 
-def _walk(folder: SourceFolder) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of all links, and of all entries open to others than the owner, within bounds."""
+def _walk(folder: SourceFolder) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Return the names of all links, of all entries open to others than the owner, and of unsearched folders.
+
+    A folder is not searched when there are too many entries or when it is too deep.
+    """
     links: list[str] = []
     wide: list[str] = []
+    unsearched: list[str] = []
     waiting = [("", 0)]
     walked = 0
     while waiting and walked < MOST_WALKED:
@@ -244,6 +249,10 @@ def _walk(folder: SourceFolder) -> tuple[tuple[str, ...], tuple[str, ...]]:
                 links.append(name)
             elif entry.mode & 0o077:
                 wide.append(name)
-            if entry.kind is EntryKind.FOLDER and depth < DEEPEST:
-                waiting.append((name, depth + 1))
-    return tuple(sorted(links)), tuple(sorted(wide))
+            if entry.kind is EntryKind.FOLDER:
+                if depth < DEEPEST:
+                    waiting.append((name, depth + 1))
+                else:
+                    unsearched.append(name)
+    unsearched += [name for name, _ in waiting]
+    return tuple(sorted(links)), tuple(sorted(wide)), tuple(sorted(unsearched))

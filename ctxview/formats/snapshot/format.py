@@ -61,15 +61,7 @@ def belongs_to_source(path: Path) -> bool:
     peek = Peek(path, inside=path.parent)
     if peek.data is None or FORMAT.recognise(peek) is not None or _REPLY_NAME.search(path.stem):
         return True
-    return _is_broken(peek)
-
-
-def _is_broken(peek: Peek) -> bool:
-    """Whether a file that is called JSON is not JSON."""
-    try:
-        return peek.path.suffix == ".json" and not parse(peek.data or b"")
-    except JsonError:
-        return True
+    return peek.is_broken_json
 
 
 def agent_folder(peek: Peek) -> Path | None:
@@ -158,7 +150,7 @@ def _recognise_folder(peek: Peek) -> FormatMatch | None:
     if not fitting:
         return None
     # Broken JSON beside rounds may have been a round, so it does not count against them.
-    others = [below for below, fit in zip(peeked, fits, strict=True) if not fit and not _is_broken(below)]
+    others = [below for below, fit in zip(peeked, fits, strict=True) if not fit and not below.is_broken_json]
     why = f"{fitting} of {len(peeked)} files are snapshots or replies"
     return FormatMatch(NAME, LIKELY if fitting >= len(others) else PERHAPS, why, flat=True)
 

@@ -130,6 +130,8 @@ class Snapshot(Struct, frozen=True, dict=True):
     pointer: str
     value: dict[str, JsonValue]
     role: SnapshotRole
+    answered_round: int | None = None
+    """The round of the snapshot that a reply answers: the runtime discards the one that the reply states."""
 
     def at(self, *path: str | int) -> str:
         """Return the pointer, in the file's document, of the member at `path` of the snapshot."""
@@ -157,7 +159,9 @@ class Snapshot(Struct, frozen=True, dict=True):
 
     @property
     def round(self) -> int | None:
-        """The current round, read from where the file's version keeps it (top level in 1.2)."""
+        """The round that is answered, else the one at the place of the file's version (top level in 1.2)."""
+        if self.answered_round is not None:
+            return self.answered_round
         return integer(self.runtime.get("round", self.value.get("round")))
 
     @property

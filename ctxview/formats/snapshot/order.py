@@ -69,6 +69,10 @@ class FileTurn(Struct, frozen=True, dict=True):
         words = re.findall(r"[^\W\d_]+|\d+", self.path.name.casefold())
         return tuple(word.lstrip("0") for word in words if word not in ROLE_WORDS)
 
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        return tuple(word for word in self.stem if not word or word.isdecimal())
+
 
 class OrderedFile(Struct, frozen=True):
     """A file by its index in the given sequence; `answers` and `follows` are places in the new order."""
@@ -92,13 +96,14 @@ def order_files(turns: Sequence[FileTurn]) -> FileOrder:
     answered, is_history = pair_replies(turns, names)
     by_round = _is_round_reliable(turns, names)
     timed = [index for index, turn in enumerate(turns) if turn.snapshot is not None]
-    all_saved = all(turn.saved_at for turn in turns if turn.is_state)
+    all_saved = all(_UTC.fullmatch(turn.saved_at) for turn in turns if turn.is_state)
 
     def key(index: int) -> tuple[tuple[object, ...], bool, NameKey]:
         turn = turns[answered.get(index, index)]
+        # The clock of a log is content; when it was saved is not.
         clock, saved = turn.clock, turn.saved_at if all_saved else ""
-        own = (clock.round, clock.time, saved) if by_round else (clock.time, saved, clock.round)
-        return (clock.start, *own), turns[index].is_reply, names[index]
+        own = (clock.round, clock.time) if by_round else (clock.time, clock.round)
+        return (clock.start, saved, *own), turns[index].is_reply, names[index]
 
     timed.sort(key=key)
     follows = _follows(turns, timed) if is_history else {}
@@ -113,16 +118,15 @@ def order_files(turns: Sequence[FileTurn]) -> FileOrder:
 def pair_replies(turns: Sequence[FileTurn], names: Sequence[NameKey]) -> tuple[dict[int, int], bool]:
     """Map each reply to the snapshot it answers, and return whether the files are one history.
 
-    A reply answers the snapshot whose name differs only by the words of `ROLE_WORDS`; else its neighbour,
-    where snapshots and replies alternate; else the one whose system fields it repeats. In a history each
-    reply answers a snapshot, whatever it states.
+    A reply answers the snapshot whose name differs only by the words of `ROLE_WORDS`; else the only one with
+    the same numbers in its name, as in `ctx-09.json` and `model-09.txt`; else its neighbour, where snapshots
+    and replies alternate; else the one whose system fields it repeats. In a history each reply answers a
+    snapshot, whatever it states; but none if the file of its name cannot be read.
     """
     by_name = sorted(range(len(turns)), key=names.__getitem__)
     states = [index for index in by_name if turns[index].is_state]
     replies = [index for index in by_name if turns[index].is_reply]
-    named: dict[tuple[str, ...], list[int]] = defaultdict(list)
-    for index in states:
-        named[turns[index].stem].append(index)
+    partners = _partners(turns, by_name)
     neighbours = _neighbours(turns, by_name)
     distinct = {(turns[index].clock, turns[index].role) for index in states}
     clocks = [turns[index].clock for index in states]
@@ -130,13 +134,17 @@ def pair_replies(turns: Sequence[FileTurn], names: Sequence[NameKey]) -> tuple[d
         (clock.start, clock.round, clock.time) for clock in clocks
     )
     direct = {after for before, after in pairwise(by_name) if turns[before].is_state}
-    unnamed = [index for index in replies if turns[index].stem not in named]
+    unnamed = [index for index in replies if index not in partners]
+    if len(turns) == 2 and states and replies:
+        # The only two files of a folder belong together, whatever the reply states.
+        return {replies[0]: states[0]}, True
     alternating = in_order and len(set(clocks)) > 1 and len(unnamed) > 1 and direct.issuperset(unnamed)
     nearest = _Nearest(turns, names, states)
     found: dict[int, int] = {}
     for index in replies:
-        if candidates := named.get(turns[index].stem):
-            found[index] = nearest.best(index, candidates)
+        if candidates := partners.get(index):
+            if readable := [other for other in candidates if turns[other].is_state]:
+                found[index] = nearest.best(index, readable)
         elif alternating:
             found[index] = neighbours[index]
         elif (likely := nearest.by_fields(index, neighbours.get(index))) is not None:
@@ -145,10 +153,27 @@ def pair_replies(turns: Sequence[FileTurn], names: Sequence[NameKey]) -> tuple[d
     paired = sum(turns[index].snapshot is not None for index in found)
     is_history = timed <= 1 or 2 * (len(distinct) + paired) > timed
     if is_history and states:
-        for index in replies:
+        for index in unnamed:
             if index not in found:
                 found[index] = neighbours[index] if in_order else nearest.best(index, states)
     return found, is_history
+
+
+def _partners(turns: Sequence[FileTurn], by_name: Sequence[int]) -> dict[int, list[int]]:
+    """Map replies to the snapshots, readable or not, that their names belong to."""
+    stems: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    numbered: dict[tuple[str, ...], set[tuple[str, ...]]] = defaultdict(set)
+    for index in by_name:
+        if not turns[index].is_reply:
+            stems[turns[index].stem].append(index)
+            numbered[turns[index].numbers].add(turns[index].stem)
+    found: dict[int, list[int]] = {}
+    for index in by_name:
+        stem, numbers = turns[index].stem, turns[index].numbers
+        same_numbers = numbered[numbers] if numbers else set()
+        if turns[index].is_reply and (stem in stems or len(same_numbers) == 1):
+            found[index] = stems[stem if stem in stems else min(same_numbers)]
+    return found
 
 
 def natural_key(name: str) -> NameKey:

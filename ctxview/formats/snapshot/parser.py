@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from enum import StrEnum
 from functools import lru_cache
+from pathlib import PurePath
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,6 +23,8 @@ from ctxview.formats.snapshot.toon import ToonDocument
 SEPARATOR_BYTES = SEPARATOR.encode()
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 CONTEXT_TAG = re.compile(rb"<context>(.*?)</context>", re.DOTALL)
+REPLY_NAME = re.compile(r"(?<![^\W\d_])(?:reply|answer|completion)(?![^\W\d_])", re.IGNORECASE)
+"""The name of a reply, which it is even if it is JSON without a separator."""
 
 
 class SnapshotFileKind(StrEnum):
@@ -34,6 +37,9 @@ class SnapshotFileKind(StrEnum):
     PROMPT = "prompt"
     API_ERROR = "API error"
     OTHER = "not a snapshot"
+
+
+_IN_A_REPLY = (SnapshotFileKind.SNAPSHOT, SnapshotFileKind.OTHER)
 
 
 class SnapshotFile(Struct, frozen=True):
@@ -65,9 +71,12 @@ def parse_file(file: str, data: bytes, enabled: bool = True) -> SnapshotFile:
     looks_like_json = data.removeprefix(BYTE_ORDER_MARK).lstrip(b" \t\r\n")[:1] in (b"{", b"[")
     if looks_like_json or (SEPARATOR_BYTES not in data and not CONTEXT_TAG.search(data)):
         try:
-            return _read_json(file, data, parse(data))
+            found = _read_json(file, data, parse(data))
+            if found.kind not in _IN_A_REPLY or not REPLY_NAME.search(PurePath(file).name):
+                return found
         except JsonError as error:
-            if (looks_like_json or file.endswith(".json")) and SEPARATOR_BYTES not in data:
+            is_json = (looks_like_json or file.endswith(".json")) and SEPARATOR_BYTES not in data
+            if is_json and not REPLY_NAME.search(PurePath(file).name):
                 return _read_broken_json(file, data, error)
     if SEPARATOR_BYTES not in data and (tagged := CONTEXT_TAG.search(data)):
         return _read_tagged(file, data, enabled, tagged)

@@ -191,14 +191,20 @@ class SnapshotSource(FileSource[SnapshotFile]):
         return Reading(state, worst_first(self._findings_on_disk(revision, lens, profile)))
 
     def _file(self, revision: int, lens: Lens, data: bytes | None) -> SnapshotFile:
-        """Return the revision's file, or the draft `data` of it, as written in the mode of the lens."""
+        """Return the revision's file, or the draft `data` of it, in the mode of the lens.
+
+        The snapshot of a reply has the round of what it answers.
+        """
         enabled = lens.mode != "disabled"
-        if data is not None:
-            return parse_cached(str(self._files[revision].path), data, enabled)
         found = self._opened[revision]
-        if found.reply is None or found.reply.enabled is enabled:
+        if data is not None:
+            found = parse_cached(str(self._files[revision].path), data, enabled)
+        if found.reply is not None and found.reply.enabled is not enabled:
+            found = replace(found, reply=replace(found.reply, enabled=enabled))
+        received = self.received_for(revision)
+        if received is None or found.snapshot is None:
             return found
-        return replace(found, reply=replace(found.reply, enabled=enabled))
+        return replace(found, snapshot=replace(found.snapshot, answered_round=received.round))
 
     def _findings_on_disk(self, revision: int, lens: Lens, profile: Profile) -> tuple[Finding, ...]:
         """Return the findings of a revision as it is on disk, cached until a file they depend on changes."""
@@ -224,7 +230,8 @@ class SnapshotSource(FileSource[SnapshotFile]):
             yield from report_unreadable(str(loaded.path), loaded.problem)
             return
         mode = file.reply.enabled if file.reply is not None else None
-        content = (file.file, file.data, profile.name, mode)
+        answered = file.snapshot.answered_round if file.snapshot is not None else None
+        content = (file.file, file.data, profile.name, mode, answered)
         yield from self._findings_by_content.once(content, lambda: tuple(check_file(file, profile)))
         received = self.received_for(revision)
         if received is not None and file.snapshot is not None and file.error is None:

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.edits import EditRefused
-from ctxview.editing.draft import Preview
+from ctxview.editing.draft import Preview, with_added
 from ctxview.files.create import CreateRefused, create
-from ctxview.files.line_difference import Hunk, line_difference
-from ctxview.formats.interface import Fork, Publisher, Signature
-from ctxview.formats.masked_bytes import showable_bytes
+from ctxview.files.line_difference import Hunk
+from ctxview.formats import Lens
+from ctxview.formats.interface import Fork, Publication, Publisher, Signature
 from ctxview.tui.model.drafts import FileDraft
 from ctxview.tui.screens.dialogs import ReasonDialog
 from ctxview.tui.screens.inspector import InspectorScreen
@@ -37,7 +38,8 @@ async def publish(screen: InspectorScreen, source: Publisher, drafts: Sequence[F
             return
         signature = Signature(editor, reason)
         publication = await asyncio.to_thread(source.publication, revision, data, signature)
-        preview = await asyncio.to_thread(_join_previews, drafts)
+        lens = Lens(ESTIMATES["bytes/4"], screen.model.key.profile, editor=editor)
+        preview = await asyncio.to_thread(_preview, drafts, publication, lens)
         if not await screen.app.push_screen_wait(SaveScreen(preview, publication.file, f"{NOTE} ({editor})")):
             return
         file = publication.file
@@ -59,11 +61,10 @@ async def _resolve_fork(screen: InspectorScreen, fork: Fork, drafts: Sequence[Fi
     source, model = screen.model.source, screen.model
     assert source is not None, "its drafts are saved"
 
-    def difference(data: bytes) -> tuple[Hunk, ...]:
-        old, new = (showable_bytes(source, str(fork.file), each).data for each in (fork.base, data))
-        return line_difference(old, new)
+    def differences() -> Sequence[tuple[Hunk, ...]]:
+        return [drafts[0].difference(fork.base, data) for data in (fork.mine, fork.theirs)]
 
-    mine, theirs = await asyncio.to_thread(lambda: (difference(fork.mine), difference(fork.theirs)))
+    mine, theirs = await asyncio.to_thread(differences)
     dialog = ConflictScreen(fork.file, mine, theirs, fork.refused, "was published meanwhile")
     choice = await screen.app.push_screen_wait(dialog)
     if choice == "keep":
@@ -82,8 +83,8 @@ async def _resolve_fork(screen: InspectorScreen, fork: Fork, drafts: Sequence[Fi
     screen.draft_changed()
 
 
-def _join_previews(drafts: Sequence[FileDraft]) -> Preview:
-    """The previews of several drafts as one."""
+def _preview(drafts: Sequence[FileDraft], publication: Publication, lens: Lens) -> Preview:
+    """The previews of several drafts as one, without findings that the publication itself answers."""
     first, *others = (draft.preview() for draft in drafts)
     for each in others:
         first = replace(
@@ -94,4 +95,6 @@ def _join_previews(drafts: Sequence[FileDraft]) -> Preview:
             standing=(*first.standing, *each.standing),
             blocked=first.blocked or each.blocked,
         )
-    return first
+    if publication.remaining is None:
+        return first
+    return with_added(first, publication.remaining(first.added, lens))

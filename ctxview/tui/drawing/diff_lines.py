@@ -20,7 +20,7 @@ from ctxview.analysis.diff.model import (
     WordPiece,
     word_pieces,
 )
-from ctxview.analysis.diff.report import IN_HISTORY, TITLES, change_counts, note_on, shortened
+from ctxview.analysis.diff.report import IN_HISTORY, TITLES, change_counts, note_on, shortened, side_text
 from ctxview.analysis.diff.values import value_text
 from ctxview.core.origin import JsonValue
 from ctxview.files.line_difference import Hunk
@@ -154,18 +154,28 @@ def _delta_lines(delta: Delta, width: int, *, beside: bool) -> list[Line]:
 def _whole_lines(change: Change, width: int) -> list[Line]:
     """An added or removed item: its facts and its text, in the full width because it has only one side."""
     side: ChangeSide = "added" if change.deltas[0].word == "added" else "removed"
-    values = {delta.name: delta.before if side == "removed" else delta.after for delta in change.deltas}
-    text = values.pop("text", None)
+    deltas = {delta.name: delta for delta in change.deltas}
+    prose_delta = deltas.pop("text", None)
+    text = _value(prose_delta, side) if prose_delta is not None else None
     room = width - _INDENT
-    facts = join(*(_fact(name, value) for name, value in values.items()), gap=" · ")
+    facts = join(*(_fact(delta, side) for delta in deltas.values()), gap=" · ")
     prose = _signed([WordPiece(side, _bounded(text))], side, room) if isinstance(text, str) else []
     lines = [*wrap_all([facts], room), *prose]
     return [join((Span(" " * _INDENT),), line) for line in lines]
 
 
-def _fact(name: str, value: JsonValue) -> Line:
-    words = " ".join(f"#{tag}" for tag in value) if isinstance(value, list) else value_text(value)
-    return show(words if name in ("type", "tags", "state") else f"{name} {words}", "dim")
+def _fact(delta: Delta, side: ChangeSide) -> Line:
+    value = _value(delta, side)
+    words = " ".join(f"#{tag}" for tag in value) if isinstance(value, list) else _value_text(delta, side)
+    return show(words if delta.name in ("type", "tags", "state") else f"{delta.name} {words}", "dim")
+
+
+def _value(delta: Delta, side: ChangeSide) -> JsonValue:
+    return delta.before if side == "removed" else delta.after
+
+
+def _value_text(delta: Delta, side: ChangeSide) -> str:
+    return side_text(delta, "before" if side == "removed" else "after")
 
 
 def _direction(delta: Delta) -> list[Line]:
@@ -181,8 +191,8 @@ def _owner_note(delta: Delta) -> list[Line]:
 def _both(delta: Delta) -> Line:
     """A short value before and after, on one line."""
     nothing: Line = (Span("nothing", "dim"),)
-    before = show(value_text(delta.before), "diff.removed") if delta.word != "added" else nothing
-    after = show(value_text(delta.after), "diff.added") if delta.word != "removed" else nothing
+    before = show(side_text(delta, "before"), "diff.removed") if delta.word != "added" else nothing
+    after = show(side_text(delta, "after"), "diff.added") if delta.word != "removed" else nothing
     arrow = join(before, (Span("→", "dim"),), after, *_direction(delta), gap=" ")
     return join(arrow, *_owner_note(delta), gap="  ")
 
@@ -191,12 +201,12 @@ def _side(delta: Delta, side: ChangeSide, room: int) -> list[Line]:
     """The value on one side of the change; empty when that side has no value."""
     if delta.word == {"removed": "added", "added": "removed"}[side]:
         return []
-    value = delta.before if side == "removed" else delta.after
+    words = _value_text(delta, side)
     if _is_prose(delta):
-        return _signed(_pieces(delta) or [WordPiece(side, _bounded(value_text(value)))], side, room)
+        return _signed(_pieces(delta) or [WordPiece(side, _bounded(words))], side, room)
     last = delta.word == "removed" or side == "added"
     remarks = [*_direction(delta), *_owner_note(delta)] if last else []
-    return wrap_all([join(show(value_text(value), f"diff.{side}"), *remarks, gap="  ")], room)
+    return wrap_all([join(show(words, f"diff.{side}"), *remarks, gap="  ")], room)
 
 
 def _signed(cut: Sequence[WordPiece], side: ChangeSide, room: int) -> list[Line]:

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ctxview.analysis.tokens import ESTIMATES
-from ctxview.core.edits import Edit, EditRefused, WritePolicy
+from ctxview.core.edits import Edit, EditRefused, RedactingPolicy, WritePolicy
 from ctxview.core.findings import Finding
 from ctxview.editing.draft import Draft, Preview
 from ctxview.files.line_difference import Hunk, line_difference
@@ -206,10 +206,14 @@ class FileDraft:
 
     def difference(self, old: bytes, new: bytes) -> tuple[Hunk, ...]:
         """The difference of two versions of the file, without withheld content."""
-        return line_difference(self._showable(old), self._showable(new))
-
-    def _showable(self, data: bytes) -> bytes:
-        return showable_bytes(self._source, str(self.draft.file), data).data
+        file, policy = str(self.draft.file), self._policy
+        # What a draft redacts is not shown as the old text either.
+        spans = policy.withheld(old, new) if isinstance(policy, RedactingPolicy) else ((), ())
+        shown = (
+            showable_bytes(self._source, file, data, also).data
+            for data, also in zip((old, new), spans, strict=True)
+        )
+        return line_difference(*shown)
 
     def change_editor(self, editor: str | None) -> None:
         """Edit in the name of `editor`; saved changes can no longer be undone. Raises `EditRefused`."""

@@ -177,7 +177,8 @@ def test_a_folder_with_a_few_bad_files_shows_the_rest_and_reports_the_bad(tmp_pa
     source = opened(b.write(tmp_path, {**files, **broken}))
     assert len([*state_of(source).blocks()]) == 8
     assert {Path(each.origin.file).name for each in source.findings(LENS) if each.rule == "JSN001"} == {
-        "bad-1.json"
+        "bad-1.json",
+        "empty.json",
     }
 
 

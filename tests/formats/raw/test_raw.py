@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxview.analysis.json_rules import MOST_BAD_LINES
+from ctxview.analysis.json_rules import MOST_BAD_LINES, check_document
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.cli import main
 from ctxview.core.findings import Severity
@@ -300,6 +301,87 @@ def test_many_equal_keys_are_counted_and_not_listed(tmp_path: Path) -> None:
 
     assert len(found) == 101
     assert any("1,899 more keys" in message for message in found)
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.txt"])
+def test_a_line_full_of_invisible_characters_is_one_finding_with_a_true_count(
+    tmp_path: Path, name: str
+) -> None:
+    data = ('{"c": "' + "\u200bx" * 50 + '"}\n').encode()
+    (found,) = (each for each in reading(tmp_path, data, name).findings if each.rule == "TXT003")
+    assert found.message.endswith("(and at least 19 more in this line)")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"[" + b",".join(b"%d" % (number % 1000) for number in range(600_000)) + b"]",
+        b'{"a": [' + b",".join(b"%d" % (number % 1000) for number in range(600_000)) + b"]}",
+        b'{"a": [[' + b",".join(b"%d" % (number % 1000) for number in range(600_000)) + b"]]}",
+        b"[" + b",\n".join(b"0.%016d" % number for number in range(100_000)) + b"]",
+        b"{" + b",".join(b'"k":%d' % (number % 10) for number in range(400_000)) + b"}",
+    ],
+    ids=["numbers", "numbers of a member", "numbers below", "long fractions", "equal keys"],
+)
+def test_the_memory_for_a_large_file_is_bounded_by_its_size(data: bytes) -> None:
+    tracemalloc.start()
+    try:
+        raw = read_raw("x.json", data)
+        found = list(check_document("x.json", raw.document)) if raw.document is not None else []
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert raw.kind is RawKind.JSON
+    assert 1 <= len(raw.pieces) <= parser.MOST_PIECES
+    assert {each.rule for each in found} == ({"JSN002"} if b'"k"' in data else set())
+    assert peak < 3 * len(data) + 8 * 1024 * 1024
+
+
+def test_a_key_that_is_there_twice_is_two_parts_with_their_places(tmp_path: Path) -> None:
+    data = b'{"a": 1, "b": [2], "a": [3], "c": [], "a": "4"}'
+    found = reading(tmp_path, data)
+    assert [(block.tier, block.id, block.text) for block in found.state.blocks()] == [
+        ("members", "a", "1"),
+        ("members", "c", "[]"),
+        ("members", "a", "4"),
+        ("b", "[0]", "2"),
+        ("a", "[0]", "3"),
+    ]
+    spans = [(block.origin.start, block.origin.end) for block in found.state.blocks()]
+    assert [data[start:end] for start, end in spans] == [b"1", b"[]", b'"4"', b"2", b"3"]
+    repeated = [each.origin for each in found.findings if each.rule == "JSN002"]
+    assert sorted(data[each.start : each.end] for each in repeated) == [b'"4"', b"[3]"]
+
+
+def test_members_are_shown_before_the_elements_of_many_lists(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parser, "MOST_PIECES", 5)
+    found = reading(tmp_path, b'{"long": [1, 2, 3, 4, 5, 6], "name": "x"}')
+    assert [block.id for block in found.state.blocks()] == ["name", "[0]", "[1]", "[2]", "[3]"]
+    many = reading(tmp_path, b"{" + b",".join(b'"k%d": [%d]' % (each, each) for each in range(9)) + b"}")
+    assert [block.tier for block in many.state.blocks()] == [f"k{each}" for each in range(5)]
+    assert "RAW003" in rules(found) & rules(many)
+
+
+def test_a_part_that_is_shown_in_part_says_how_much_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parser, "LONGEST_TEXT", 10)
+    assert (
+        next(reading(tmp_path, b'["0123456789abc"]').state.blocks()).text == "0123456789… (3 more characters)"
+    )
+    assert next(reading(tmp_path, b'["0123456789"]').state.blocks()).text == "0123456789"
+    monkeypatch.setattr(parser, "LARGEST_VALUE", 20)
+    large = next(reading(tmp_path, b'[{"id": "x", "list": [1, 2, 3]}]').state.blocks())
+    assert (large.id, large.type, large.text) == ("[0]", "object", '{"id": "x"… (20 more bytes)')
+
+
+def test_many_great_numbers_are_counted_and_not_listed(tmp_path: Path) -> None:
+    data = b"[" + b",".join(b"%d" % (2**53 + number) for number in range(300)) + b"]"
+    found = [each.message for each in reading(tmp_path, data, "x.json").findings if each.rule == "JSN003"]
+    assert len(found) == 101
+    assert any("200 more numbers are beyond" in message for message in found)
 
 
 SECRET = "Zebra Quartz 4417 sleeps under the third flowerpot"

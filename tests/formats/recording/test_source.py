@@ -18,6 +18,7 @@ from ctxview.formats import Lens, OpenError, Source, detect, open_source
 from ctxview.formats.interface import PastRevisions, Redactor
 from ctxview.formats.masked_bytes import showable_bytes
 from ctxview.formats.recording import moment_reader
+from ctxview.formats.recording.source import MOST_CHANGES
 from ctxview.reports.json_output import finding_as_json, state_as_json
 from tests.formats.envelope import builders as envelopes
 from tests.formats.session.builders import sound, user
@@ -78,6 +79,19 @@ def test_a_moment_lists_the_changes_of_its_files(tmp_path: Path) -> None:
     ]
 
     assert labels == [[], ["a.json rewritten", "b appeared"], ["a.json gone", "b grew"], ["b truncated"]]
+
+
+@pytest.mark.parametrize("more", [0, 3])
+def test_changes_beyond_those_listed_are_counted(tmp_path: Path, more: int) -> None:
+    made = Recorded(tmp_path, "state")
+    made.keep({"a.json": b"{}"})
+    made.keep({"a.json": b"{}", **{f"f{each:02}": b"x" for each in range(MOST_CHANGES + more)}})
+    made.close()
+
+    timeline = open_source(made.file).reading(1, LENS).state.timeline
+    labels = [event.label for event in timeline if event.revision == 1]
+
+    assert labels[MOST_CHANGES:] == (["3 more files changed, which are not listed"] if more else [])
 
 
 def test_every_moment_is_a_revision_with_its_time(rounds: Path) -> None:

@@ -13,9 +13,10 @@ from ctxview.formats import Lens
 from ctxview.formats.kit import folder
 from ctxview.formats.session import parser
 from ctxview.formats.session.caps import MOST_SHOWN
+from ctxview.formats.session.rules import dedup_gc
 from ctxview.formats.session.source import SessionSource
 from ctxview.formats.session.store.gc import GcOutcome
-from tests.formats.session.builders import Build, sound
+from tests.formats.session.builders import Build, plan, sound, tool
 from tests.formats.session.store.gc_plans import old_plan
 
 LENS = Lens(ESTIMATES["words"])
@@ -128,3 +129,58 @@ def test_a_folder_with_too_many_entries_is_named(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(folder, "MOST_ENTRIES", 30)
 
     assert shown(build)[1] == {"context/pinned": "11 more entries were not read"}
+
+
+def boxes(count: int) -> str:
+    return "".join(f"- [x] item {number}\n" for number in range(count))
+
+
+def test_many_todo_items_hide_no_plan_and_the_rest_is_named(tmp_path: Path) -> None:
+    build = sound(tmp_path).set("context/todo.md", boxes(MOST_SHOWN + 3)).set("context/plan.json", plan())
+
+    state, gaps, found = shown(build)
+
+    assert state.todo is not None
+    assert [item.kept_in for item in state.todo.items][-3:] == ["todo.md", "plan", "plan"]
+    assert state.todo.summary.endswith("of those shown")
+    why = f"only the first {MOST_SHOWN:,} of {MOST_SHOWN + 3:,} entries are shown"
+    assert gaps == {"context/todo.md": why}
+    assert found == {("context/todo.md", why)}
+
+
+def test_as_many_todo_items_as_are_shown_leave_nothing_out(tmp_path: Path) -> None:
+    state, *left_out = shown(sound(tmp_path).set("context/todo.md", boxes(MOST_SHOWN)))
+    assert left_out == [{}, set()]
+    assert state.todo is not None
+    assert "shown" not in state.todo.summary
+
+
+def test_folders_that_were_not_searched_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build = sound(tmp_path)
+    assert shown(build)[1:] == ({}, set())
+    monkeypatch.setattr(parser, "MOST_WALKED", 1)
+
+    _, gaps, found = shown(build)
+
+    ((name, why),) = gaps.items()
+    assert name == "context"
+    assert why.endswith("not searched for links and open permissions")
+    assert found == {(name, why)}
+
+
+def test_a_folder_that_is_too_deep_to_be_searched_is_named(tmp_path: Path) -> None:
+    deep = "/".join(["notes", *"abcdefgh"])
+    build = sound(tmp_path).set(f"{deep}/x", "x\n")
+    why = "this folder was not searched for links and open permissions"
+    assert shown(build)[1] == {"notes/a/b/c/d/e/f": why}
+
+
+def test_contents_beyond_the_most_reported_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dedup_gc, "MOST_REPORTED", 1)
+    logs = [f"{letter} line of a long log\n" * 800 for letter in "abc"]
+    build = sound(tmp_path).add("messages.jsonl", *(tool(log, "call-1") for log in logs + logs))
+    found = [each.message for each in SessionSource(build.write()).findings(LENS) if each.rule == "ABI045"]
+    assert len(found) == 2
+    assert any(message.startswith("2 more contents are in several messages") for message in found)

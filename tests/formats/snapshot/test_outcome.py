@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -165,3 +166,63 @@ def test_the_reply_to_round_ten_closes_nothing() -> None:
 def test_the_careless_reply_is_called_by_the_round_it_answers() -> None:
     names = labels(open_source(NIGHT))
     assert names[15:19] == ["round 9 reply", "round 10 lite log", "round 10", "round 10 reply"]
+
+
+@pytest.mark.parametrize("stated", [77, 3])
+def test_a_forged_round_decides_no_age_no_visibility_and_no_finding(tmp_path: Path, stated: int) -> None:
+    blocks = {"ephemeral": [block("young", round=8)], "working": [block("w", round=9)]}
+    (tmp_path / "r09.received.json").write_bytes(to_bytes(at(9, **blocks)))
+    (tmp_path / "r09.reply.txt").write_bytes(reply_bytes(at(stated, **blocks)))
+    source = open_source(tmp_path)
+    reading = source.reading(1, LENS)
+    found = {each.id: (each.age, each.visible) for each in reading.state.blocks()}
+    assert found == {"young": (1, True), "w": (0, True)}
+    rules = {each.rule for each in reading.findings}
+    assert "SNP042" in rules
+    assert not rules & {"SNP017", "SNP022"}
+    draft = reply_bytes(at(stated + 1, **blocks))
+    drafted = source.reading(1, LENS, {str(tmp_path / "r09.reply.txt"): draft})
+    assert {each.age for each in drafted.state.blocks()} == {0, 1}
+    assert not {each.rule for each in drafted.findings} & {"SNP017", "SNP022"}
+
+
+@pytest.mark.parametrize("name", ["r09.reply.txt", "elsewhere.txt"])
+def test_a_text_without_a_separator_changes_no_block(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    given, sent = tmp_path / "r09.received.json", tmp_path / name
+    given.write_bytes(to_bytes(received()))
+    sent.write_text("I forgot everything.")
+    assert main(["diff", str(given), str(sent)]) == 1
+    assert capsys.readouterr().out.splitlines() == ["Fields: 1 added", '  + text  "I forgot everything."']
+
+
+def test_other_json_after_a_snapshot_is_not_a_reply(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given, other = tmp_path / "r09.received.json", tmp_path / "list.json"
+    given.write_bytes(to_bytes(received()))
+    other.write_text('["I", "am", "data"]')
+    assert main(["diff", str(given), str(other)]) == 1
+    assert "removed" in capsys.readouterr().out
+
+
+def test_no_figure_of_the_runtime_changes_by_a_reply(tmp_path: Path) -> None:
+    later = at(10, core=[block("a")])
+    later["runtime"]["budget"] = {**BUDGET, "estimated_input_tokens": 950}
+    longer = {"memory": {"core": [block("a", content="much longer than before " * 9)]}}
+    old, new, following = states(tmp_path, longer, r10=later)
+    recorded = "whole input, recorded by the runtime"
+    assert recorded in {each.target for each in old.budgets}
+    assert recorded not in {each.target for state in (new.stated, new.kept) for each in state.budgets}
+    budgets = {each.subject: each.kind for each in diff(old, new).of(ChangeGroup.BUDGET)}
+    assert budgets == {"snapshot in the prompt": ChangeKind.CHANGED}
+    assert recorded in {each.subject for each in diff(old, following).of(ChangeGroup.BUDGET)}
+
+
+def test_the_difference_of_estimates_is_marked(tmp_path: Path) -> None:
+    old, new = states(tmp_path, {"memory": {"core": [block("a", content="much longer " * 9)]}})
+    lines = [line.strip() for line in diff(old, new).as_lines()]
+    figures = [line for line in lines if line.startswith(("used ", "core "))]
+    assert figures
+    assert all(re.fullmatch(r"\w+  ≈\d+ → ≈\d+ \(raised\)", line) for line in figures)

@@ -118,7 +118,7 @@ def test_a_reply_with_a_changed_round_still_follows_what_it_answers(tmp_path: Pa
     assert "SNP042" in rules(source)
 
 
-def test_a_reply_does_not_answer_a_file_that_shares_only_its_time(tmp_path: Path) -> None:
+def test_a_reply_does_not_answer_one_of_several_files_that_share_only_its_time(tmp_path: Path) -> None:
     other = at(4, core=[block("a")])
     other["version"] = "2.1"
     other["runtime"] = {
@@ -127,7 +127,8 @@ def test_a_reply_does_not_answer_a_file_that_shares_only_its_time(tmp_path: Path
         "workspace": "/elsewhere",
     }
     del other["todo"]
-    folder = write(tmp_path / "s", a_json=to_bytes(other), b_txt=reply_bytes(at(4)))
+    same = {name: to_bytes(other) for name in ("a_json", "c_json", "d_json")}
+    folder = write(tmp_path / "s", **same, b_txt=reply_bytes(at(4)))
     assert not {"SNP042", "SNP043"} & rules(open_source(folder))
 
 

@@ -1,4 +1,4 @@
-"""The changes between two versions of a file, and why an editor may not make them.
+"""Why an editor may not make a change.
 
 Protections may be tightened, but only a reviewer may loosen them. Each check returns a sentence for the
 person, or None when the change is allowed; `ownership` says which fields may be written at all.
@@ -9,11 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from msgspec import Struct
-
 from ctxview.analysis.rfc3339 import parse_time
 from ctxview.core.origin import JsonValue
-from ctxview.files.strict_json.values import same_value, with_value
+from ctxview.files.strict_json.values import same_value
+from ctxview.formats.envelope.editing.field_changes import (
+    OMITTED,
+    REDACTION_STEPS,
+    SELECTED,
+    FieldChange,
+    follows,
+    is_taken_out,
+    item_names,
+    label,
+    strictness,
+)
 from ctxview.formats.envelope.editing.write_rights import (
     REVIEWER,
     WriteRight,
@@ -21,10 +30,8 @@ from ctxview.formats.envelope.editing.write_rights import (
     metadata_tampering,
     why_locked,
 )
-from ctxview.formats.envelope.model import EnvelopeRecords, Record, text, texts
-from ctxview.formats.envelope.parser import RecordFile, embedded
-from ctxview.formats.envelope.redactions import is_placeholder
-from ctxview.formats.envelope.vocabulary import KNOWN, OWN_ID, RecordKind, WordList
+from ctxview.formats.envelope.model import EnvelopeRecords, Record, is_blocking, text, texts
+from ctxview.formats.envelope.vocabulary import KNOWN, RecordKind, WordList
 
 TRANSITIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "open": ("requested", "resolved"),
@@ -36,15 +43,6 @@ TRANSITIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "expired": (),
 }
 """The next states of a gap by state; a closed gap is reopened only as a new record."""
-REDACTION_STEPS: Final[Mapping[str, int]] = {
-    "unknown": 0,
-    "none": 0,
-    "masked": 1,
-    "summarized": 1,
-    "encrypted_ref": 2,
-    "removed": 3,
-    "policy_blocked": 3,
-}
 SENSITIVITY_STEPS: Final[Mapping[str, int]] = {
     "public": 0,
     "low": 1,
@@ -69,12 +67,6 @@ TRUST_STEPS: Final[Mapping[str, int]] = {
 }
 """The draft lists no words for sensitivity and trust. Other words have no order, so a reviewer decides."""
 _CLOSED: Final = ("resolved", "declined", "expired")
-COUNTED = ("token_estimate", "byte_size")
-"""Fields that are counted again when the content changes."""
-BY_HAND = "human_curated_summary"
-REDACTING = ("redaction_state", "redacted_fields")
-"""Fields with which content is taken out in the same step."""
-OMITTED, SELECTED = "omitted_item_refs", "selected_item_refs"
 BLOCK_FIELDS = ("position", "wrapper", "visibility", "redaction_state")
 _FREE_REASONS: Final = (
     "budget_limit",
@@ -90,66 +82,9 @@ _FREE_REASONS: Final = (
 _ONLY_REVIEWERS: Final = ("policy_refs", "evidence_refs")
 
 
-class ChangeRefused(Exception):
-    """A change that no editor may make; the message is for the person."""
-
-
-class FieldChange(Struct, frozen=True):
-    """One field of one record, before and after. `before` is None for a new record."""
-
-    before: Record | None
-    after: Record
-    name: str
-
-    @property
-    def old(self) -> JsonValue:
-        return self.before.value.get(self.name) if self.before is not None else None
-
-    @property
-    def new(self) -> JsonValue:
-        return self.after.value.get(self.name)
-
-
-def changes(before: RecordFile, after: RecordFile) -> tuple[FieldChange, ...]:
-    """Return changed fields and new records; raises `ChangeRefused` when records moved or are gone."""
-    if before.layout is not after.layout and before.records:
-        raise ChangeRefused("The layout of the file would change.")
-    is_same = len(before.problems) == len(after.problems) and len(before.strays) == len(after.strays)
-    if not is_same or any(
-        not same_value(a.value, b.value) for a, b in zip(before.strays, after.strays, strict=True)
-    ):
-        raise ChangeRefused("A part of the file that is not a record would change.")
-    old = {record.pointer: record for record in before.records}
-    new = {record.pointer: record for record in after.records}
-    if gone := [record for pointer, record in old.items() if pointer not in new]:
-        raise ChangeRefused(f"{_label(gone[0])} would be removed; records cannot be removed.")
-    found: list[FieldChange] = []
-    for pointer, record in new.items():
-        was = old.get(pointer)
-        if was is None:
-            found.append(FieldChange(None, record, OWN_ID[record.kind]))
-            continue
-        # Embedded records are compared on their own.
-        fields, new_fields = _without_inner_records(was), _without_inner_records(record)
-        found += [
-            FieldChange(was, record, name)
-            for name in {**fields, **new_fields}
-            if (name in fields) != (name in new_fields)
-            or not same_value(fields.get(name), new_fields.get(name))
-        ]
-    return tuple(found)
-
-
 def first_refusal(found: tuple[FieldChange, ...], records: EnvelopeRecords, editor: str) -> str | None:
     """Why `editor` may not make these changes, or None."""
     return next((why for each in found if (why := _refused(each, found, records, editor))), None)
-
-
-def moved_items(change: FieldChange) -> tuple[frozenset[str], frozenset[str]]:
-    """The items that a selection now selects, and those that it now leaves out."""
-    assert change.before is not None, "a new selection moves nothing"
-    old, new = _named(change.before, SELECTED), _named(change.after, SELECTED)
-    return new - old, old - new
 
 
 def refusal(record: Record, name: str, new: JsonValue, editor: str) -> str | None:
@@ -170,22 +105,6 @@ def why_reviewer_only(name: str, editor: str) -> str | None:
     return "Only a reviewer may change this." if name in _ONLY_REVIEWERS and editor != REVIEWER else None
 
 
-def is_taken_out(old: JsonValue, new: JsonValue) -> bool:
-    """Whether the values differ only where a placeholder replaces content."""
-    pairs = [(old, new)]
-    while pairs:
-        before, after = pairs.pop()
-        if same_value(before, after) or is_placeholder(after):
-            continue
-        if isinstance(before, dict) and isinstance(after, dict) and before.keys() == after.keys():
-            pairs.extend((each, after[key]) for key, each in before.items())
-        elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-            pairs.extend(zip(before, after, strict=True))
-        else:
-            return False
-    return True
-
-
 def next_states(status: str | None) -> tuple[str, ...]:
     """The states a gap may have after an edit, the current one first."""
     if status is None or status not in TRANSITIONS:
@@ -200,34 +119,18 @@ def _refused(
     if was is None:
         return _new_record(record)
     if was.kind is not record.kind or was.id != record.id:
-        return f"The kind and the id of {_label(was)} cannot be changed."
+        return f"The kind and the id of {label(was)} cannot be changed."
     if follows(change, all_):
         return None
     if name == "metadata":
         return metadata_tampering(change.old, change.new)
     if why := why_locked(was, name, records):
-        return f"{name} of {_label(was)} is locked. {why}"
+        return f"{name} of {label(was)} is locked. {why}"
     if was.kind is RecordKind.SELECTION and name in (SELECTED, OMITTED):
-        return _selection(was, record, editor)
+        return _selection(was, record, records, editor)
     if name == "ordered_blocks":
         return _blocks(was, record, editor)
     return refusal(was, name, change.new, editor)
-
-
-def follows(change: FieldChange, all_: tuple[FieldChange, ...]) -> bool:
-    """Whether a derived or locked field changed only because the content or redaction it depends on did."""
-    record = change.after
-    is_redacting = any(each.after is record and each.name in REDACTING for each in all_)
-    if is_redacting and change.name not in REDACTING and is_taken_out(change.old, change.new):
-        return True
-    if record.kind is RecordKind.ITEM and change.name in COUNTED:
-        return any(each.after is record and each.name == "content" for each in all_)
-    summaries = [
-        each.after.id for each in all_ if each.after.kind is RecordKind.SUMMARY and each.name == "content"
-    ]
-    if record.kind is RecordKind.COMPACTION and change.name == "method" and change.new == BY_HAND:
-        return any(each.id in summaries for each in record.refs("summary_ref"))
-    return False
 
 
 def _new_record(record: Record) -> str | None:
@@ -240,18 +143,22 @@ def _new_record(record: Record) -> str | None:
     return "Only notes (items of the kind manual_note) may be added by hand."
 
 
-def _selection(was: Record, now: Record, editor: str) -> str | None:
+def _selection(was: Record, now: Record, records: EnvelopeRecords, editor: str) -> str | None:
     """Refuse an item that appears or disappears; moves and corrected reasons are allowed.
 
-    Only a reviewer may select an item that was left out to protect something, or change that reason.
+    Only a reviewer may select an item that is blocked or was left out to protect something, or change that
+    reason.
     """
-    before = sorted([*_named(was, SELECTED), *_named(was, OMITTED)])
+    before = sorted([*item_names(was, SELECTED), *item_names(was, OMITTED)])
     after = sorted(each.id or "" for name in (SELECTED, OMITTED) for each in now.refs(name))
     if before != after:
         return "Items may only move between selected and omitted: each must be in one of the two lists, once."
     reasons = {each.id: each.members.get("reason") for each in now.refs(OMITTED)}
     for omitted in was.refs(OMITTED) if editor != REVIEWER else ():
-        reason = omitted.members.get("reason")
+        item, reason = records.resolve(omitted), omitted.members.get("reason")
+        state = item.redaction if item is not None else None
+        if strictness(state) >= REDACTION_STEPS["policy_blocked"] and omitted.id not in reasons:
+            return f"{omitted.id} is {state}: only a reviewer may select it."
         if reason is not None and reason not in _FREE_REASONS and reasons.get(omitted.id) != reason:
             return f"{omitted.id} was left out because of {reason}: only a reviewer may change that."
     return None
@@ -285,23 +192,6 @@ def _block(
             if why := refusal(as_record, name, new.get(name), editor):
                 return why
     return None
-
-
-def _without_inner_records(record: Record) -> dict[str, JsonValue]:
-    whole: JsonValue = dict(record.value)
-    for reference in record.references:
-        if (found := embedded(reference)) is not None:
-            whole = with_value(whole, [str(part) for part in found[2]], f"an embedded record: {found[0]}")
-    assert isinstance(whole, dict), "members were replaced, not the whole value"
-    return whole
-
-
-def _named(selection: Record, name: str) -> frozenset[str]:
-    return frozenset(each.id or "" for each in selection.refs(name))
-
-
-def _label(record: Record) -> str:
-    return f"{record.kind.value.removeprefix('context_').replace('_', ' ')} {record.id or record.pointer}"
 
 
 def _appending(old: JsonValue, new: JsonValue) -> str | None:
@@ -350,7 +240,7 @@ def _status(record: Record, old: JsonValue, new: JsonValue, editor: str) -> str 
         allowed = " or ".join(TRANSITIONS[before])
         closed = "The gap is closed: to open it again, add a new record."
         return f"From {before} it can only become {allowed}." if allowed else closed
-    if editor != REVIEWER and record.text("severity") == "blocking" and after in _CLOSED:
+    if editor != REVIEWER and is_blocking(record) and after in _CLOSED:
         return "The gap is blocking, so only a reviewer may close it."
     return None
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from ctxview.core.edits import DeleteValue, Edit, EditRefused, InsertItem, MoveItem, SetValue
 from ctxview.files.strict_json.values import same_value
 from ctxview.formats.envelope.bundle import Bundle, lineage
-from ctxview.formats.envelope.editing.change_checks import (
+from ctxview.formats.envelope.editing.field_changes import (
     OMITTED,
     SELECTED,
     FieldChange,
@@ -76,7 +76,7 @@ def _carried_over(found: Sequence[FieldChange], theirs: EnvelopeRecords) -> Iter
             if change.before is not None and change.before.kind is theirs.envelope.kind
             else theirs.named(record.kind, record.id)
         )
-        if follows(change, tuple(found)):
+        if follows(change, found):
             continue
         if change.before is None:
             if target is not None:

@@ -17,14 +17,16 @@ from ctxview.core.fields import (
     JsonShape,
     Move,
     NumberShape,
+    Owner,
     TagsShape,
     TextShape,
 )
 from ctxview.core.lazy import LazySequence
 from ctxview.core.origin import JsonValue
-from ctxview.formats.envelope.editing.change_checks import OMITTED, SELECTED, next_states, why_reviewer_only
+from ctxview.formats.envelope.editing.change_checks import next_states, why_reviewer_only
+from ctxview.formats.envelope.editing.field_changes import OMITTED, SELECTED
 from ctxview.formats.envelope.editing.fresh_ids import FreshIds
-from ctxview.formats.envelope.editing.write_rights import WriteRight, field_ownership, why_locked
+from ctxview.formats.envelope.editing.write_rights import WRITABLE, WriteRight, field_ownership, why_locked
 from ctxview.formats.envelope.field_specs import FIELDS, FieldSpec, FieldType
 from ctxview.formats.envelope.model import EnvelopeRecords, Record, count, text, texts
 from ctxview.formats.envelope.vocabulary import KNOWN, OWN_ID, RecordKind, WordList
@@ -70,7 +72,10 @@ def _field(record: Record, name: str, present: bool, locked: str | None) -> Fiel
     shape = _shape(record, name, spec, value, present) if locked is None and spec is not None else None
     is_limited = owned.right in (WriteRight.GUARDED, WriteRight.APPEND_ONLY)
     why = locked if locked is not None else owned.why if is_limited else ""
-    return Field(name, value, owned.owner, record.at(name), shape, why, present)
+    # A field that is locked now is not marked as writable.
+    is_locked = locked is not None and owned.right in WRITABLE
+    owner = Owner.SYSTEM if is_locked else owned.owner
+    return Field(name, value, owner, record.at(name), shape, why, present)
 
 
 def _shape(record: Record, name: str, spec: FieldSpec, value: JsonValue, present: bool) -> FieldShape:

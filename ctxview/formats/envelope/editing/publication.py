@@ -16,20 +16,21 @@ from ctxview.core.origin import JsonValue
 from ctxview.files.strict_json.document import parse
 from ctxview.files.strict_json.splice import SpliceError, set_value
 from ctxview.formats.envelope.bundle import Bundle
-from ctxview.formats.envelope.editing.change_checks import (
+from ctxview.formats.envelope.editing.change_checks import TRANSITIONS
+from ctxview.formats.envelope.editing.field_changes import (
     OMITTED,
-    REDACTION_STEPS,
     SELECTED,
-    TRANSITIONS,
     ChangeRefused,
     FieldChange,
     changes,
     follows,
     moved_items,
+    tightens_redaction,
 )
 from ctxview.formats.envelope.editing.fresh_ids import FreshIds, next_revision
+from ctxview.formats.envelope.editing.policy import with_marked_blocks
 from ctxview.formats.envelope.editing.write_rights import OWN_KEY, WriteRight, field_ownership
-from ctxview.formats.envelope.model import EnvelopeRecords, Record, text, texts
+from ctxview.formats.envelope.model import EnvelopeRecords, Record, text
 from ctxview.formats.envelope.outcomes import outcomes
 from ctxview.formats.envelope.parser import RecordFile, RecordLayout, embedded, read_again
 from ctxview.formats.envelope.vocabulary import OWN_ID, RecordKind
@@ -50,8 +51,10 @@ class EditedFile(Struct, frozen=True):
 
 
 def edited_files(files: Sequence[RecordFile], drafts: Mapping[str, bytes]) -> tuple[EditedFile, ...]:
-    """Return every file with its draft, or unchanged without one."""
-    return tuple(EditedFile(file, read_again(file.file, drafts.get(file.file, file.data))) for file in files)
+    """Return every file with its draft, and with the marks of blocks that hold what another file redacts."""
+    edited = [EditedFile(file, read_again(file.file, drafts.get(file.file, file.data))) for file in files]
+    found = all_changes(edited)
+    return tuple(EditedFile(each.before, with_marked_blocks(each.after, found)) for each in edited)
 
 
 def all_changes(files: Iterable[EditedFile]) -> tuple[FieldChange, ...]:
@@ -160,8 +163,10 @@ class _Revision:
             pieces += [self._event(kind, new_ids[place], change.name) for kind in _SELECTION_EVENTS]
         for change, pointer in zip(found, changed, strict=True):
             # A field that follows from another change, such as removed content, has no event of its own.
-            if _place(change.after) not in moved and not follows(change, tuple(found)):
-                pieces.append(self._event(_event_type(change), change.after.id or pointer, change.name))
+            if _place(change.after) not in moved and not follows(change, found):
+                is_envelope = _place(change.after) == _place(self._envelope)
+                subject = self._context_id if is_envelope else change.after.id or pointer
+                pieces.append(self._event(_event_type(change), subject, change.name))
         return pieces
 
     def _new_envelope(
@@ -257,7 +262,7 @@ def _event_type(change: FieldChange) -> str:
     word = record.kind.value.removeprefix("context_").removesuffix("_context").removesuffix("_ref")
     if change.before is None:
         return "context.item.added" if record.kind is RecordKind.ITEM else f"{_OWN_EVENT}.{word}.added"
-    if _tightens_redaction(change):
+    if tightens_redaction(change):
         return "context.redaction.applied"
     if record.kind is RecordKind.ITEM:
         return "context.item.updated"
@@ -267,17 +272,6 @@ def _event_type(change: FieldChange) -> str:
     if record.kind is RecordKind.MISSING and name == "status" and status in TRANSITIONS:
         return _MISSING_EVENTS.get(status, f"{_OWN_EVENT}.{word}.{status}")
     return f"{_OWN_EVENT}.{word}.updated"
-
-
-def _tightens_redaction(change: FieldChange) -> bool:
-    """Whether more is redacted than before; a change between unknown words is not known to be one."""
-    if change.name == "redacted_fields":
-        return not set(texts(change.new)) <= set(texts(change.old))
-    if change.name != "redaction_state":
-        return False
-    old = 0 if change.old is None else REDACTION_STEPS.get(text(change.old) or "")
-    new = REDACTION_STEPS.get(text(change.new) or "")
-    return old is not None and new is not None and new > 0 and new >= old
 
 
 def _literal(record: Record) -> bytes:

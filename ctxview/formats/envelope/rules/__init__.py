@@ -17,6 +17,7 @@ from ctxview.core.findings import REGISTRY, Finding, group_rules, run
 from ctxview.core.origin import Origin
 from ctxview.files.strict_json.document import JsonDocument
 from ctxview.formats.envelope.bundle import LoadedFile
+from ctxview.formats.envelope.caps import left_out
 from ctxview.formats.envelope.model import EnvelopeRecords, Record, StrayValue
 from ctxview.formats.envelope.parser import RecordFile, RecordLayout
 from ctxview.formats.envelope.profile import Profile
@@ -31,8 +32,8 @@ def check_loaded(file: LoadedFile, profile: Profile) -> Iterator[Finding]:
     if file.problem is not None:
         yield from report_unreadable(str(file.path), file.problem)
         return
-    if (left_out := file.left_out or file.found.left_out) is not None:
-        yield from report_partly_read(str(file.path), left_out)
+    if (why := file.left_out or file.found.left_out) is not None:
+        yield from report_partly_read(str(file.path), why)
     yield from check_records(file.found, profile)
 
 
@@ -57,6 +58,8 @@ def check_records(file: RecordFile, profile: Profile) -> Iterator[Finding]:
 def check_envelope(records: EnvelopeRecords, siblings: SiblingFiles, profile: Profile) -> Iterator[Finding]:
     """Check the records of one envelope together, and the files that its sources lead to."""
     yield from check_record_group(records, profile)
+    for origin, why in left_out(records):
+        yield from report_partly_read(origin.file, why)
     for source in records.of(RecordKind.SOURCE):
         if (file := siblings.find(source.text("uri"))) is not None:
             yield from check_file_beside(source, file)

@@ -25,6 +25,8 @@ from ctxview.formats.envelope.word_lists import (
     OUTCOME_EVENTS,
     OUTCOME_OF,
     OUTCOME_WORDS,
+    PERMISSION_VERBS,
+    STATE_KEYS,
 )
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -32,6 +34,7 @@ Value: TypeAlias = JsonValue | Mapping[str, JsonValue]
 DEEPEST = 60
 """How deep rules look into a value: no real record is deeper, but a hostile one may be."""
 _OUTCOME = re.compile(rf"(?:is_|has_)?(?:{'|'.join(OUTCOME_OF)})_(?:{'|'.join(OUTCOME_WORDS)})")
+_ENDED = tuple(word for word in OUTCOME_WORDS if word not in STATE_KEYS)
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -155,6 +158,7 @@ def member_strings(value: Value) -> Iterator[tuple[Path, str]]:
 
 def approves(key: str, value: Value) -> bool:
     """Whether a member grants a permission: it has a name such as `approved`, and its value says yes."""
+    key = re.sub(r"^(?:is|was|has|has_been)_", "", key)
     if key not in APPROVAL_KEYS:
         return False
     word = value.strip().casefold() if isinstance(value, str) else ""
@@ -173,10 +177,22 @@ def names_an_outcome(name: str) -> bool:
 
 
 def is_outcome_event(type_: str) -> bool:
-    """Whether an event type states an outcome: `turn.…`, or `….turn.completed` anywhere in it."""
+    """Whether an event type states an outcome: `turn.…`, or `….turn.completed` or `….approved` in it."""
     parts = type_.lower().split(".")
     pairs = (f"{one}_{two}" for one, two in pairwise(parts))
+    # The approval of a summary is its validation, and not a permission.
+    if "summary" not in parts and any(part in APPROVAL_WORDS for part in parts):
+        return True
     return type_.lower().startswith(OUTCOME_EVENTS) or any(map(names_an_outcome, (*parts, *pairs)))
+
+
+def is_outcome_value(name: str, value: Value) -> bool:
+    """Whether a member such as `"policy": "allow"` says by its value how something of the runtime ended."""
+    return (
+        snake_case(name) in OUTCOME_OF
+        and isinstance(value, str)
+        and value.strip().casefold() in (*_ENDED, *APPROVAL_WORDS, *PERMISSION_VERBS)
+    )
 
 
 def snake_case(name: str) -> str:

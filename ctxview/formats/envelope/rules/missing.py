@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from ctxview.analysis.wording import excerpt, json_excerpt, listed
 from ctxview.core.findings import Hit, Severity, rule
-from ctxview.formats.envelope.model import EnvelopeRecords, Record, text
+from ctxview.formats.envelope.model import EnvelopeRecords, Record, is_blocking, text
 from ctxview.formats.envelope.profile import Profile
 from ctxview.formats.envelope.rules.lookups import approves, id_of, is_approval_word, is_blank, members
 from ctxview.formats.envelope.vocabulary import CLOSED_GAP, RecordKind
@@ -46,7 +46,7 @@ def gap_without_source(record: Record, profile: Profile) -> Iterator[Hit]:
     if is_blank(record.value.get("requested_from")) and is_blank(record.value.get("candidate_sources")):
         message = f"the gap {id_of(record)} names neither a person to ask nor a source to look in"
         yield Hit(record.origin(), message)
-    if record.text("severity") == "blocking" and is_blank(record.value.get("blocked_actions")):
+    if is_blocking(record) and is_blank(record.value.get("blocked_actions")):
         message = f"the gap {id_of(record)} is blocking, but names no action that it blocks"
         yield Hit(record.origin("blocked_actions"), message)
 
@@ -121,7 +121,7 @@ def injected_with_blocking_gap(records: EnvelopeRecords, profile: Profile) -> It
     if lifecycle != "injected" and not records.of(RecordKind.INJECTION):
         return
     for gap in records.of(RecordKind.MISSING):
-        if gap.text("severity") == "blocking" and gap.text("status") not in CLOSED_GAP:
+        if is_blocking(gap) and gap.text("status") not in CLOSED_GAP:
             status = gap.value.get("status")
             state = "open" if status is None else excerpt(text(status) or json_excerpt(status))
             actions = "; ".join(excerpt(each, _WHOLE) for each in gap.texts("blocked_actions"))

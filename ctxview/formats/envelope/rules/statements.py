@@ -21,12 +21,13 @@ from ctxview.formats.envelope.rules.lookups import (
     DEEPEST,
     approves,
     is_outcome_event,
+    is_outcome_value,
     label,
     names_an_outcome,
     snake_case,
 )
 from ctxview.formats.envelope.vocabulary import RecordKind
-from ctxview.formats.envelope.word_lists import OUTCOME_KINDS, OUTCOME_OF, OUTCOME_WORDS
+from ctxview.formats.envelope.word_lists import OUTCOME_KINDS, OUTCOME_OF, OUTCOME_PARTS, OUTCOME_WORDS
 
 QUOTED_MATTER = ("content", "external_mappings", "ranking_signals")
 """Members that hold the words or ids of others, not statements of the record."""
@@ -43,8 +44,9 @@ def states_an_outcome(record: Record, profile: Profile) -> Iterator[Hit]:
     The runtime decides that a turn is over, a tool succeeded, where a task stands and what is permitted. A
     context record that says it too will one day say something else, and a reader that trusts it acts on it: a
     denied tool call runs. An event type of `turn.`, `task.`, `tool.` or `permission.`, or one that names such
-    an outcome further on (`context.turn.completed`), is an error. A member such as `turn_status`, `status`
-    inside `turn`, or `approved: true` is a warning, because only its name gives it away.
+    an outcome or an approval further on (`context.turn.completed`), is an error. A member such as
+    `turn_status`, `status` inside `turn` or the reverse, `approved: true` or `policy: "allow"` is a warning,
+    because only its name or word gives it away.
     ## Bad
     ctx-1.metadata.turn_status = "completed"
     ## Good
@@ -109,14 +111,18 @@ def _statements(record: Record) -> Iterator[tuple[Path, str]]:
         if not isinstance(value, dict) or len(path) >= DEEPEST:
             continue
         kind = snake_case(text(value.get("kind")) or text(value.get("type")) or "")
-        holder = next((each for each in reversed(path) if isinstance(each, str)), "")
+        holders = [each for each in reversed(path) if isinstance(each, str)]
+        nearest = holders[0] if holders else ""
+        holder = next((each for each in holders if snake_case(each) not in OUTCOME_PARTS), "")
         about = kind if kind in OUTCOME_KINDS else holder if _is_outcome_of(holder) else ""
         for name, inner in value.items():
             if name in QUOTED_MATTER or (*path, name) in embedded_paths or inner is None:
                 continue
             is_about = about != "" and snake_case(name) in OUTCOME_WORDS
             permits = VALIDATION not in path and approves(snake_case(name), inner)
-            if is_about or permits or names_an_outcome(name):
+            is_state_of = not isinstance(inner, dict | list) and names_an_outcome(f"{name}_{nearest}")
+            is_outcome = names_an_outcome(name) or is_outcome_value(name, inner)
+            if is_about or permits or is_outcome or is_state_of:
                 yield (*path, name), f"{about} {name}" if is_about else name
             elif isinstance(inner, dict | list):
                 waiting.append(((*path, name), inner))

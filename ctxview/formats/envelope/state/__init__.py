@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ctxview.analysis.wording import listed
-from ctxview.core.fields import Field, Form, Move
+from ctxview.core.fields import Field, Form, Move, Owner
 from ctxview.core.findings import Finding, worst_first
 from ctxview.core.lazy import LazySequence
 from ctxview.core.origin import Origin
@@ -109,7 +109,7 @@ def _field(field: Field, file: str, withheld: WithheldContent) -> Field:
     masked = withheld.masked_value(file, field.pointer, field.value)
     if masked == field.value:
         return field
-    return replace(field, value=masked, shape=None, why=WITHHELD)
+    return replace(field, value=masked, owner=Owner.SYSTEM, shape=None, why=WITHHELD)
 
 
 def _compaction(inputs: EnvelopeStateInputs, record: Record) -> CompactionRecord:

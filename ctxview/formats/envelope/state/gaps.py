@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from ctxview.analysis.wording import counted, listed
 from ctxview.core.origin import JsonValue, Origin
 from ctxview.core.state import Gap, Todo, TodoItem
-from ctxview.formats.envelope.model import Record, text
+from ctxview.formats.envelope.caps import left_out
+from ctxview.formats.envelope.model import Record, is_blocking, text
 from ctxview.formats.envelope.outcomes import outcome_key, risky_omissions
 from ctxview.formats.envelope.parser import RecordFile
 from ctxview.formats.envelope.state.inputs import EnvelopeStateInputs, spelled_out
@@ -15,7 +16,6 @@ from ctxview.formats.envelope.vocabulary import CLOSED_GAP, KNOWN, RecordKind, W
 
 SEVERITIES = tuple(reversed(KNOWN[WordList.SEVERITY]))
 UNREADABLE = "unreadable"
-MOST_OMISSIONS = 200
 
 
 def build_gaps(inputs: EnvelopeStateInputs, files: Sequence[RecordFile]) -> tuple[Gap, ...]:
@@ -48,7 +48,7 @@ def _recorded(inputs: EnvelopeStateInputs) -> Iterator[Gap]:
         yield Gap(
             id=inputs.name(record),
             question=inputs.mask(record.text("question") or "the record asks no question"),
-            severity=record.text("severity") or "unknown",
+            severity="blocking" if is_blocking(record) else record.text("severity") or "unknown",
             status=record.text("status") or "unknown",
             blocks=tuple(map(inputs.mask, record.texts("blocked_actions"))),
             why=inputs.mask("; ".join(why)),
@@ -66,7 +66,7 @@ def _candidate(members: dict[str, JsonValue] | object) -> str:
 def _omissions(inputs: EnvelopeStateInputs) -> Iterator[Gap]:
     # An item that several attempts left out is one gap, with the reason of the last attempt.
     last = {risky.outcome.id: risky for risky in risky_omissions(inputs.known_outcomes)}
-    for risky in [*last.values()][:MOST_OMISSIONS]:
+    for risky in last.values():
         reason = risky.omission.reason or "no reason given"
         title = risky.outcome.item.text("title") if risky.outcome.item is not None else None
         yield Gap(
@@ -91,6 +91,8 @@ def _unreadable(inputs: EnvelopeStateInputs, files: Sequence[RecordFile]) -> Ite
         if file.left_out is not None:
             origin = Origin(file.file, start=0, line=1, column=1)
             yield Gap("rest", "the rest of the file", "warning", "left out", (), file.left_out, origin)
+    for origin, why in left_out(inputs.records):
+        yield Gap("references", "references", "warning", "left out", (), why, origin)
 
 
 def _broken(inputs: EnvelopeStateInputs, origin: Origin, question: str, reason: str) -> Gap:

@@ -5,12 +5,13 @@ All references to the same target are one entry.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from ctxview.analysis.tokens import byte_size
 from ctxview.core.origin import Origin
 from ctxview.core.state import Ref, RefStatus
+from ctxview.formats.envelope.caps import MOST_REFS, orphans, reference_field, references_by_target
 from ctxview.formats.envelope.model import Record, RecordReference
 from ctxview.formats.envelope.parser import embedded
 from ctxview.formats.envelope.redactions import is_gone
@@ -20,11 +21,8 @@ from ctxview.formats.envelope.state.record_text import fields_text
 from ctxview.formats.envelope.state.tiers import block_text
 from ctxview.formats.envelope.vocabulary import RecordKind
 
-MOST_REFS = 5000
 LONGEST_TEXT = 4000
 NAMELESS = "?"
-ROOTS = (RecordKind.ENVELOPE, RecordKind.EVENT)
-"""Kinds that need no reference to them."""
 _WORST = (RefStatus.DANGLING, RefStatus.MISMATCH, RefStatus.ORPHAN)
 
 
@@ -49,9 +47,8 @@ class _Refs:
         return self._resolved <= MOST_REFS
 
     def of_references(self) -> Iterator[Ref]:
-        for references in self._grouped().values():
+        for record, references in references_by_target(self._records).values():
             first = references[0]
-            record = self._target(first)
             file = None if first.leads_to else self._inputs.siblings.find(first.id)
             if record is not None:
                 if self._has_room():
@@ -79,11 +76,8 @@ class _Refs:
 
     def of_orphans(self) -> Iterator[Ref]:
         """The records without a reference to them; none without an envelope."""
-        if self._records.envelope is None:
-            return
-        for record in self._records.records:
-            if record.kind not in ROOTS and record not in self._records.reached:
-                yield self._record_ref(record, _word(record.kind), RefStatus.ORPHAN, (), record.origin())
+        for record in orphans(self._records):
+            yield self._record_ref(record, _word(record.kind), RefStatus.ORPHAN, (), record.origin())
 
     # -- one reference -------------------------------------------------------------------------------------
 
@@ -116,7 +110,7 @@ class _Refs:
         holder = references[0].holder
         hidden = any(is_gone(each.holder.redaction) for each in references)
         digest = holder.text("digest") if not hidden else None
-        name, kind = self._inputs.mask(references[0].id or NAMELESS), _field(references[0])
+        name, kind = self._inputs.mask(references[0].id or NAMELESS), reference_field(references[0])
         users = self._users(references)
         return self._file_ref(name, kind, file, digest, hidden, users, references[0].origin)
 
@@ -149,7 +143,7 @@ class _Refs:
         is_broken = first.id is None or resolve_reference(first, self._records) is RefResolution.BROKEN
         return Ref(
             id=name,
-            kind=_word(first.leads_to[0]) if first.leads_to else _field(first),
+            kind=_word(first.leads_to[0]) if first.leads_to else reference_field(first),
             target=f"no {first.leads_to[0].value} {name}" if is_broken and first.leads_to else name,
             status=RefStatus.DANGLING if is_broken else RefStatus.EXTERNAL,
             tokens=None,
@@ -158,34 +152,10 @@ class _Refs:
             origin=first.origin,
         )
 
-    # -- targets -------------------------------------------------------------------------------------------
-
-    def _grouped(self) -> Mapping[Hashable, Sequence[RecordReference]]:
-        found: dict[Hashable, list[RecordReference]] = {}
-        for record in self._records.records:
-            for reference in record.references:
-                if any((kind, reference.id) in self._later for kind in reference.leads_to):
-                    continue
-                target = self._target(reference)
-                key = (
-                    target if target is not None else (reference.leads_to or _field(reference), reference.id)
-                )
-                found.setdefault(key, []).append(reference)
-        return found
-
-    def _target(self, reference: RecordReference) -> Record | None:
-        """The record of a kind that the field may name; a field for any kind finds any record."""
-        if reference.leads_to:
-            return self._records.resolve(reference)
-        return self._by_name.get(reference.id or "")
+    # -- users and sources ---------------------------------------------------------------------------------
 
     def _users(self, references: Sequence[RecordReference]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(self._inputs.name(each.holder) for each in references))
-
-    @cached_property
-    def _later(self) -> set[tuple[RecordKind, str | None]]:
-        """The kind and id of records that are newer than this revision."""
-        return {(each.kind, each.id) for each in self._records.later}
 
     @cached_property
     def _hidden(self) -> set[Record]:
@@ -193,19 +163,6 @@ class _Refs:
         gone = (each for each in self._records.of(RecordKind.ITEM) if is_gone(each.redaction))
         return {source for each in gone for source in self._records.targets_of(each.refs("source_refs"))}
 
-    @cached_property
-    def _by_name(self) -> Mapping[str, Record]:
-        found: dict[str, Record] = {}
-        for record in self._records.records:
-            if record.id:
-                found.setdefault(record.id, record)
-        return found
-
 
 def _word(kind: RecordKind) -> str:
     return kind.value.removeprefix("context_").removesuffix("_ref").removesuffix("_context")
-
-
-def _field(reference: RecordReference) -> str:
-    """The name of the field without `_ref` or `_refs`."""
-    return reference.name.removesuffix("_refs").removesuffix("_ref")

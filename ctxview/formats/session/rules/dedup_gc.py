@@ -12,7 +12,7 @@ from ctxview.analysis.wording import counted, excerpt, quoted
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.core.origin import Origin
 from ctxview.formats.kit.folder import EntryKind
-from ctxview.formats.session.grammar import duration
+from ctxview.formats.session.grammar import MESSAGES, duration
 from ctxview.formats.session.rules.dedup_refs import unresolved
 from ctxview.formats.session.store.blobs import child_uses
 from ctxview.formats.session.survey.facts import SessionFacts
@@ -149,6 +149,8 @@ def stored_twice(facts: SessionFacts) -> Iterator[Hit]:
         origin = facts.history.messages.line(each.last).origin()
         message = f"the same {each.size:,} bytes are in {each.times} messages"
         yield Hit(origin, f"{message}, first on line {each.first + 1}")
+    if more := sum(1 for _ in unstored):
+        yield Hit(facts.session.origin(MESSAGES), f"{more:,} more contents are in several messages")
     first: dict[str, str] = {}
     for blob in (*facts.session.dedup.blobs, *facts.session.swap.blobs):
         known = facts.blob_facts(blob)

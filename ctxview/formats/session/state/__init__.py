@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+from itertools import chain, islice
 
 from msgspec.structs import replace
 
@@ -11,8 +11,9 @@ from ctxview.core.origin import Origin
 from ctxview.core.state import ContextState, Event, Todo, TodoItem, progress_text
 from ctxview.files.strict_json.tree import join
 from ctxview.formats.kit.state_parts import count_blocks
+from ctxview.formats.session.caps import MOST_SHOWN
 from ctxview.formats.session.forms import REF_FIELDS, locked_form, new_record_form, session_form, text_form_of
-from ctxview.formats.session.grammar import session_time
+from ctxview.formats.session.grammar import session_time, todo_boxes
 from ctxview.formats.session.model import node_states
 from ctxview.formats.session.state.budgets import build_budgets
 from ctxview.formats.session.state.gaps import build_gaps
@@ -23,10 +24,6 @@ from ctxview.formats.session.survey.citations import cited_rows
 from ctxview.formats.session.transcript import message_transcript
 
 FORMAT = "session"
-MOST_ITEMS = 2000
-_BOX = re.compile(
-    r"^[ \t]{0,32}(?:[-*+]|\d{1,4}[.)])[ \t]{1,8}\[(?P<mark>[ xX~/-])\][ \t]{1,8}(?P<title>\S.{0,1000})"
-)
 _STATUS = {" ": "open", "x": "done", "X": "done", "~": "doing", "/": "doing", "-": "dropped"}
 
 
@@ -88,14 +85,18 @@ def _extra(inputs: SessionStateInputs) -> dict[str, str]:
 def build_todo(inputs: SessionStateInputs) -> Todo | None:
     """Return the todo list, or None when there is neither a todo file nor a plan."""
     part = inputs.facts.session.part("context/todo.md")
-    items = [*_boxes(inputs), *_nodes(inputs)][:MOST_ITEMS]
+    boxes, nodes = _boxes(inputs), _nodes(inputs)
+    items = [*islice(boxes, MOST_SHOWN), *islice(nodes, MOST_SHOWN)]
+    are_all = next(chain(boxes, nodes), None) is None
     form = text_form_of(part)
     if not items and form is None:
         return None
     current = next((at for at, item in enumerate(items) if not item.is_done and not item.is_dropped), None)
     marked = tuple(replace(item, current=index == current) for index, item in enumerate(items))
     return Todo(
-        summary=progress_text(items) if items else "nothing to do",
+        summary=f"{progress_text(items)}{'' if are_all else ', of those shown'}"
+        if items
+        else "nothing to do",
         total=len(items),
         step=None,
         cursor=None,
@@ -106,22 +107,15 @@ def build_todo(inputs: SessionStateInputs) -> Todo | None:
 
 def _boxes(inputs: SessionStateInputs) -> Iterator[TodoItem]:
     part = inputs.facts.session.part("context/todo.md")
-    offset = 0
-    for number, line in enumerate(part.text.split("\n"), 1):
-        size = len(line.encode("utf-8", "surrogatepass"))
-        found = _BOX.match(line)
-        if found is not None:
-            origin = Origin(part.file, None, offset, offset + size, number, 1)
-            yield TodoItem(
-                None, found["title"].rstrip(), _STATUS[found["mark"]], origin=origin, kept_in="todo.md"
-            )
-        offset += size + 1
+    for number, start, end, mark, title in todo_boxes(part.text):
+        origin = Origin(part.file, None, start, end, number, 1)
+        yield TodoItem(None, title, _STATUS[mark], origin=origin, kept_in="todo.md")
 
 
 def _nodes(inputs: SessionStateInputs) -> Iterator[TodoItem]:
     session = inputs.facts.session
     states = node_states(session)
-    for node in session.plan.nodes[:MOST_ITEMS]:
+    for node in session.plan.nodes:
         waits = f" after {', '.join(node.deps)}" if node.deps else ""
         task = node.word("handoff") or node.word("agent") or ""
         title = f"{node.name}{waits}: {task}" if task else f"{node.name}{waits}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from ctxview.analysis.wording import excerpt, json_excerpt, listed, quoted
+from ctxview.analysis.wording import counted, excerpt, json_excerpt, listed, quoted
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.files.strict_json.values import same_value
 from ctxview.formats.snapshot.model import TIERS, MemoryBlock, Snapshot, integer, member_at, text
@@ -48,7 +48,9 @@ def clock_broken(previous: Snapshot, following: Snapshot, profile: Profile) -> I
         if now < before:
             yield Hit(origin, f"the round goes back from {before} to {now} in one process", Severity.ERROR)
         elif now > before + 1:
-            yield Hit(origin, f"the round jumps from {before} to {now}: {now - before - 1} turns are missing")
+            missing = counted(now - before - 1, "turn")
+            be = "is" if now == before + 2 else "are"
+            yield Hit(origin, f"the round jumps from {before} to {now}: {missing} {be} missing")
     for path in (("version",), ("runtime", "workspace")):
         was, became = (member_at(snapshot.value, path)[1] for snapshot in (previous, following))
         if was is not None and became is not None and not same_value(was, became):

@@ -16,7 +16,7 @@ from ctxview.formats.snapshot.model import AgentStore, MemoryEntry, Snapshot, Sn
 from ctxview.formats.snapshot.parser import SnapshotFile, SnapshotFileKind
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.runtime.normalisation import quality
-from ctxview.formats.snapshot.state.budgets import build_budgets
+from ctxview.formats.snapshot.state.budgets import RECORDED, build_budgets
 from ctxview.formats.snapshot.state.gaps import build_gaps, lost_references, unreadable_store
 from ctxview.formats.snapshot.state.references import build_refs
 from ctxview.formats.snapshot.state.tiers import block_visibility, build_tiers
@@ -57,6 +57,8 @@ def _outcome_states(file: SnapshotFile, options: SnapshotStateOptions) -> tuple[
     emitted = file.snapshot if file.error is None else None
     outcome = outcome_of(options.received, emitted, options.profile)
     kept = _build(replace(file, reply=None, salvaged=None, snapshot=outcome.kept), options)
+    # The runtime recorded the input with the received snapshot, not with this one.
+    kept = replace(kept, budgets=tuple(each for each in kept.budgets if each.target != RECORDED))
     # A forged round must not age the blocks: only the fields themselves are as the reply states them.
     stated = replace(
         kept,

@@ -22,6 +22,7 @@ from ctxview.formats.snapshot.profile import BudgetPolicy, Profile
 from ctxview.formats.snapshot.state.tiers import prompt_text
 
 ORDINARY_LENGTH = 10_000
+RECORDED = "whole input, recorded by the runtime"
 NOT_HERE = "not in this file"
 """The segment of the input that the snapshot does not hold: system prompt, tools, conversation."""
 MODEL_MEMBERS = ("version", "todo", "active_task", "active_task_meta", "capabilities")
@@ -146,7 +147,7 @@ def _recorded(snapshot: Snapshot, tiers: Sequence[Tier], profile: Profile) -> It
     stage = figures.get("degrade_stage")
     quiet = (None, "none", policy.disabled_stage)
     yield Budget(
-        target="whole input, recorded by the runtime",
+        target=RECORDED,
         unit="tokens",
         limit=integer(figures.get("input_budget")),
         used=used,

@@ -192,6 +192,12 @@ def test_a_model_cannot_clear_a_blocking_gap(tmp_path: Path) -> None:
     edited(source, SetValue(status, "resolved"), editor="reviewer")
 
 
+def test_a_model_cannot_clear_a_blocking_gap_in_another_spelling(tmp_path: Path) -> None:
+    source = opened(tmp_path, changed("missing-1", severity="Blocking", status="waiting"))
+    edit = SetValue(at(source, "missing-1", "status"), "declined")
+    assert "only a reviewer" in refusal(source, edit)
+
+
 def test_lists_that_only_grow_are_never_shortened(tmp_path: Path) -> None:
     source = opened(tmp_path)
     pointer = at(source, "compaction-1", "loss_notes")

@@ -150,7 +150,8 @@ def test_an_event_says_what_happened(
 ) -> None:
     source = one_file(tmp_path, changed(id_, **before))
     made = publish(source, setting(source, id_, name, new))
-    assert new_events(values_of(made)) == [(expected, id_)]
+    # An edited envelope is a new one.
+    assert new_events(values_of(made)) == [(expected, "ctx-1.r2" if id_ == "ctx-1" else id_)]
     added = [each for each in EnvelopeSource(tmp_path).findings(LENS) if each.origin.file == str(made.file)]
     assert not {each.rule for each in added} & {"ENV010", "ENV019", "ENV020", "ENV082"}
 
@@ -250,6 +251,22 @@ def test_a_model_does_not_select_what_was_left_out_to_protect_something(tmp_path
     with pytest.raises(EditRefused, match="only a reviewer"):
         edited(source, setting(source, "selection-1", "omitted_item_refs", milder), editor="model")
     assert edited(source, move, editor="reviewer")
+
+
+@pytest.mark.parametrize("state", ["policy_blocked", "removed", "shredded"])
+def test_a_model_does_not_select_a_blocked_item_that_was_left_out_for_another_reason(
+    tmp_path: Path, state: str
+) -> None:
+    values = changed("item-extra", redaction_state=state)
+    entry = {"item_ref": "item-extra", "reason": "budget_limit"}
+    named(values, "selection-1")["omitted_item_refs"] = [entry]
+    source = one_file(tmp_path, values)
+    move = moving(source, "item-extra", "omitted", "selected")
+    with pytest.raises(EditRefused, match="only a reviewer"):
+        edited(source, move, editor="model")
+    assert edited(source, move, editor="reviewer")
+    milder = [{**entry, "reason": "stale"}]
+    assert edited(source, setting(source, "selection-1", "omitted_item_refs", milder), editor="model")
 
 
 def test_a_model_selects_what_only_lacked_room(tmp_path: Path) -> None:

@@ -97,3 +97,8 @@ def test_the_rule_has_a_finding(rule: int, changes: str, severity: str, words: s
 @pytest.mark.parametrize(("rule", "changes"), NEAR_MISSES)
 def test_the_rule_has_no_finding(rule: int, changes: str):
     assert rule_findings(rule, changes) == []
+
+
+def test_a_blocking_gap_in_another_spelling_is_blocking():
+    assert rule_findings(75, f'{G}.severity = "Blocking"')
+    assert rule_findings(75, f'{G}.severity = "Blocked"') == []

@@ -23,6 +23,8 @@ from tests.formats.envelope.rules.examples import rule_findings
         "Context.Tool_Call.Failed",
         "acme.context.permission.granted",
         "context.turn_completed",
+        "context.run.completed",
+        "context.item.approved",
     ],
 )
 def test_an_event_type_of_the_runtime_is_an_error(kind: str):
@@ -32,7 +34,17 @@ def test_an_event_type_of_the_runtime_is_an_error(kind: str):
     assert finding.origin.pointer.endswith("/event_type")
 
 
-@pytest.mark.parametrize("kind", ["context.exported", "turning.point", "toolbox", "context.turn.shown"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "context.exported",
+        "turning.point",
+        "toolbox",
+        "context.turn.shown",
+        "context.summary.approved",
+        "context.run.shown",
+    ],
+)
 def test_other_event_types_are_not_reported(kind: str):
     assert rule_findings(20, f'event-1.event_type = "{kind}"') == []
 
@@ -55,6 +67,12 @@ def test_other_event_types_are_not_reported(kind: str):
         ('event-1.data = {"policies": [{"verdict": "allow"}]}', "policies verdict"),
         ('item-plan.metadata.rule = {"kind": "policy", "decision": "allow"}', "policy decision"),
         ("selection-1.approved = true", "approved"),
+        ('ctx-1.metadata.tool = {"result": {"success": true}}', "tool success"),
+        ('ctx-1.metadata.tool_result = {"status": "succeeded"}', "tool_result status"),
+        ('ctx-1.metadata.tool = {"ok": true}', "tool ok"),
+        ('ctx-1.metadata.policy = "allow"', "policy"),
+        ("ctx-1.metadata.is_approved = true", "is_approved"),
+        ('ctx-1.metadata.status = {"turn": "completed"}', "turn"),
         ('ctx-1.metadata.approval = "granted"', "approval"),
         ('assembly-model.metadata = {"approvedBy": "coder"}', "approvedBy"),
     ],
@@ -79,6 +97,12 @@ def test_a_member_that_states_an_outcome_is_a_warning(change: str, name: str):
         'ctx-1.metadata.turn = {"number": 3, "status": null}',
         'ctx-1.metadata.server = {"status": "up"}',
         "selection-1.approved = false",
+        'ctx-1.metadata.tool = {"parameters": {"state": "CA"}}',
+        'ctx-1.metadata.tool = {"result": {"lines": 12}}',
+        'ctx-1.metadata.policy = "policy-7"',
+        'ctx-1.metadata.task = "complete the parser"',
+        "ctx-1.metadata.is_approved = false",
+        'ctx-1.metadata.status = {"window": "completed"}',
         'ctx-1.metadata.approval = "needed"',
         'compaction-1.validation = {"status": "approved", "approved_by": "coder"}',
     ],

@@ -25,7 +25,7 @@ def test_a_round_that_goes_back_in_one_process_is_an_error():
 def test_a_round_that_jumps_is_a_warning():
     (finding,) = of_succession(52, at(5), at(7))
     assert finding.severity is Severity.WARNING
-    assert "1 turns are missing" in finding.message
+    assert "1 turn is missing" in finding.message
 
 
 def test_the_same_or_the_next_round_is_fine():

@@ -1,0 +1,53 @@
+"""References that are not shown because there are too many are a row of what is missing and a finding."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ctxview.analysis.tokens import ESTIMATES
+from ctxview.core.state import RefStatus
+from ctxview.formats import Lens
+from ctxview.formats.envelope import caps
+from ctxview.formats.envelope.format import FORMAT
+from ctxview.formats.envelope.state import references
+from tests.formats.envelope import builders as b
+
+LENS = Lens(ESTIMATES["bytes/4"])
+
+
+def bundle(path: Path) -> Path:
+    file = path / "bundle.json"
+    file.write_text(json.dumps([*b.turn(), b.item("lost", source_refs=["nowhere"])]))
+    return file
+
+
+def test_references_that_are_not_shown_are_a_row_and_a_finding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = FORMAT.open(bundle(tmp_path))
+    count = len(source.reading(0, LENS).state.refs)
+    for most in (count, count - 1, 3):
+        for module in (caps, references):
+            monkeypatch.setattr(module, "MOST_REFS", most)
+        source = FORMAT.open(bundle(tmp_path))
+        reading = source.reading(0, LENS)
+        why = f"only {most} of {count} references are shown, problems first"
+        expected = [why] if most < count else []
+        assert len(reading.state.refs) == most
+        assert [gap.why for gap in reading.state.missing if gap.status == "left out"] == expected
+        for findings in (reading.findings, source.findings(LENS)):
+            assert [each.message for each in findings if each.rule == "RAW003"] == expected
+    assert RefStatus.DANGLING in {each.status for each in reading.state.refs}
+
+
+def test_every_risky_omission_is_a_gap(tmp_path: Path) -> None:
+    items = [f"i{number}" for number in range(300)]
+    chosen = b.selection(["i0"], dict.fromkeys(items[1:], "budget_exceeded"))
+    chosen["ranking_signals"] = {name: {"score": 1.0} for name in items}
+    file = tmp_path / "bundle.json"
+    file.write_text(json.dumps([b.envelope(), *map(b.item, items), b.surface(items), chosen]))
+    gaps = FORMAT.open(file).reading(0, LENS).state.missing
+    assert len([gap for gap in gaps if gap.status == "omitted"]) == 299
