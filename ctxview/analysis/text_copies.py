@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import html
 import re
+import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, Generic, TypeVar
@@ -50,6 +51,18 @@ _CONTROLS: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _BASE64: Final = re.compile(r"(?<![A-Za-z0-9+/_-])(?![a-z]+(?![A-Za-z0-9+/_=-]))[A-Za-z0-9+/_-]{4,}={0,2}")
 _HEX: Final = re.compile(r"(?:[0-9a-fA-F]{2}[ :,-]?){3,}+")
 _STANDARD: Final = str.maketrans("-_", "+/")
+
+
+class _FoldedCharacters(dict[int, str]):
+    """Letters of any width, with or without accents, in one piece or several, as plain small letters."""
+
+    def __missing__(self, code: int) -> str:
+        parts = unicodedata.normalize("NFKD", chr(code).lower())
+        self[code] = "".join(each for each in parts if not unicodedata.combining(each)).lower()
+        return self[code]
+
+
+_FOLDED: Final = _FoldedCharacters()
 
 
 class CopyFinder(Generic[T]):
@@ -122,19 +135,18 @@ class CopyFinder(Generic[T]):
                 break
 
     def _plain(self, text: str) -> Iterator[tuple[int, int, T]]:
-        lowered = text.replace("İ", "i").lower()
-        bare = _IGNORED.sub("", lowered)
+        bare = bare_text(text)
         if bare in self._tiny:
             yield 0, len(text), self._tiny[bare]
         found = [*self._common_runs(bare), *self._short_copies(bare)]
         if not found:
             return
         places: Sequence[int] = range(len(text))
-        if len(bare) != len(text):
-            places = [at for at, char in enumerate(lowered) if not _IGNORED.match(char)]
+        if len(bare) != len(text) or not text.isascii():
+            places = [at for at, char in enumerate(text) for _ in bare_text(char)]
         for first, last, value in found:
             start, end = places[first], places[last - 1] + 1
-            if last - first >= ANYWHERE or _is_word(lowered, start, end):
+            if last - first >= ANYWHERE or _is_word(text, start, end):
                 yield start, end, value
 
     def _common_runs(self, bare: str) -> Iterator[tuple[int, int, T]]:
@@ -186,7 +198,7 @@ class CopyFinder(Generic[T]):
             tail, start = "", end
             while start > max(0, end - LONGEST_QUOTE) and len(tail) < LONG:
                 start -= 1
-                tail = _IGNORED.sub("", text[start].lower()) + tail
+                tail = bare_text(text[start]) + tail
                 at = bisect_left(self._openings, tail) if len(tail) >= ANYWHERE else len(self._openings)
                 if at < len(self._openings) and self._openings[at].startswith(tail):
                     yield start, end, self._opening_values[self._openings[at]]
@@ -207,8 +219,11 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def bare_text(text: str) -> str:
-    """Return a text in lower case without spaces and invisible characters, for comparison."""
-    return _IGNORED.sub("", text.replace("İ", "i").lower())
+    """Return a text in lower case without spaces, invisible characters and accents, for comparison.
+
+    Each character is folded by itself, so that places in the result can be led back to the text.
+    """
+    return _IGNORED.sub("", text.lower() if text.isascii() else text.translate(_FOLDED))
 
 
 def _heads(texts: Iterable[str], size: int, lengths: range) -> Mapping[str, Sequence[int]]:

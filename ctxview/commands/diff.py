@@ -55,7 +55,9 @@ def _sides(arguments: Namespace) -> tuple[tuple[Source, int], tuple[Source, int]
     if arguments.after is not None:
         other = _as_reply(open_only_source(arguments.after, arguments), source, arguments)
         if isinstance(source, JointRedactor) and isinstance(other, JointRedactor):
-            source, other = source.withholding(other), other.withholding(source)
+            # The second call sees the texts that the first one found in `source`.
+            source = source.withholding(other)
+            other = other.withholding(source)
         number = _named(source, first)
         if isinstance(other, Replies):
             other = other.answering(source, number)

@@ -5,7 +5,7 @@ It holds only types. `registry` chooses the format, `discovery` searches folders
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -204,6 +204,9 @@ class JointRedactor(Protocol):
 
     def withholding(self, other: Source) -> Source:
         """Return this source with what `other` redacts withheld too; `other` may be of another time."""
+
+    def withholding_of(self, versions: Iterable[tuple[str, bytes]]) -> Source:
+        """Return this source with what other versions of its files, by name, redact withheld too."""
 
 
 @runtime_checkable

@@ -7,17 +7,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
 from msgspec import Struct
 
 from ctxview.analysis.rfc3339 import time_sort_key
+from ctxview.files.reading import ReadError, read_bytes
 from ctxview.formats.envelope.format import belongs_to_source, files_of, revisions_beside
 from ctxview.formats.envelope.model import EnvelopeRecords, Record, text
 from ctxview.formats.envelope.parser import RecordFile, parse_record_file
 from ctxview.formats.envelope.vocabulary import RecordKind
+from ctxview.formats.envelope.withheld import MAY_REDACT
 from ctxview.formats.interface import OpenError
 from ctxview.formats.kit import file_source
 
@@ -261,6 +265,25 @@ def load_files(path: Path, earlier: Loaded | None = None) -> Loaded:
     if not files.files and not files.held_back:
         raise OpenError(f"{path}: no file in this folder holds records of the Agent Context draft")
     return files.loaded()
+
+
+def files_beside(path: Path, own: Sequence[RecordFile]) -> Sequence[RecordFile]:
+    """The other files in the folder of a single file, if one of them or of its own may redact something.
+
+    A folder is one source, so a redaction in any of its files holds in the others.
+    """
+    if path.is_dir():
+        return ()
+    taken = {file.file for file in own}
+    found: list[tuple[str, bytes]] = []
+    others = (each for each in files_of(path.parent) if str(each) not in taken and not each.is_symlink())
+    for each in islice(others, MOST_BESIDE):
+        # As with wanted records, a very large file is not searched.
+        with suppress(ReadError):
+            found.append((str(each), read_bytes(each, LARGEST_BESIDE)))
+    if not any(MAY_REDACT.search(data) for data in (*(file.data for file in own), *dict(found).values())):
+        return ()
+    return [parse_record_file(file, data) for file, data in found]
 
 
 def _add_wanted(files: file_source.FileLoader[RecordFile], paths: Sequence[Path]) -> None:

@@ -74,6 +74,15 @@ class RecordFile(Struct, frozen=True):
     left_out: str | None = None
     """Which part was not read because a limit was reached, or None."""
 
+    @property
+    def broken_parts(self) -> Iterator[tuple[int, int, str]]:
+        """Yield start, end and text of the parts between the JSON texts."""
+        done = 0
+        for start, end in (*((each.start, each.end) for _, each in self.documents), (len(self.data), 0)):
+            if (part := self.data[done:start]).strip(b" \t\r\n,[]\0"):
+                yield done, start, part.decode("utf-8", "surrogateescape")
+            done = end
+
 
 def parse_record_file(file: str, data: bytes, *, whole: bool = True) -> RecordFile:
     """Parse the records in `data`. Unless it is the `whole` file, a cut-off end is not a problem."""

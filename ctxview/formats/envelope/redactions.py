@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 
 from msgspec import Struct
 
 from ctxview.core.origin import JsonValue
 from ctxview.files.strict_json.values import JsonPath, all_values, path_keys, walk
-from ctxview.formats.envelope.vocabulary import ID_KEYS, KIND_OF_ID, RecordKind
+from ctxview.formats.envelope.named_ids import NAMING, ids_in, kind_of_object, member, names_of, snake_case
+from ctxview.formats.envelope.vocabulary import KIND_OF_ID, RecordKind
 
 Path = tuple[str | int, ...]
 
@@ -41,12 +41,15 @@ _RAW_KEY = re.compile(
 )
 _LINK_KEY = re.compile(r"_(?:refs?|ids?|uris?|urls?|digest|hash|size|tokens|at)$")
 _REFERENCE = re.compile(r"_(?:refs?|ids?|uris?|urls?)$")
-_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[-\s]+")
+_KEPT_KEY = re.compile("redact|version$|^content$")
+_KEPT_OF_ITEM = ("title", "metadata", "source_refs")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ][\d:.,+Zz-]{1,30})?")
 _STEP = re.compile(r"[^./\[\]'\"]+")
 _STATE_LABELS = {"policy_blocked": "blocked by policy", "encrypted_ref": "encrypted"}
-_NAMING = (*ID_KEYS, "subject", "record_ref", "record_id", "target_ref", "target_id")
-_TELLING_KEYS = frozenset((*KIND_OF_ID, *_NAMING, "block_id", "segment_id", "metadata"))
-APPLIED = "context.redaction.applied"
+_TELLING_KEYS = frozenset((*KIND_OF_ID, *NAMING, "block_id", "segment_id", "metadata"))
+_NAMES_REDACTION = re.compile(r"redact|withheld|policy_blocked|encrypted_ref", re.IGNORECASE)
+_NAMES_NONE = re.compile(r'"redaction_state"\s*:\s*"(?:none|unknown)"')
+_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 
 
 _PLACEHOLDER_TEXT = re.compile(
@@ -83,31 +86,28 @@ def is_gone(state: str | None) -> bool:
     return is_redacted(state) and state not in REPLACED
 
 
-@lru_cache(maxsize=4096)
-def snake_case(key: str) -> str:
-    """Return `redactionState` and `redaction-state` as `redaction_state`."""
-    return _CAPITAL.sub("_", key.strip()).lower()
-
-
-def member(members: Mapping[str, JsonValue], name: str) -> JsonValue:
-    """The member with this name in any spelling; None when there is none."""
-    if name in members:
-        return members[name]
-    for key in members:
-        if not (key.islower() and key.isidentifier()) and snake_case(key) == name:
-            return members[key]
-    return None
-
-
 def mentions_redaction(members: Mapping[str, JsonValue]) -> bool:
     return "redact" in "\0".join(members).lower()
+
+
+def unescaped(words: str) -> str:
+    """Return broken JSON with its escapes decoded."""
+    return _ESCAPE.sub(lambda match: chr(int(match[1], 16)), words.replace("\0", ""))
+
+
+def states_redaction(plain: str) -> bool:
+    """Whether broken JSON names a redaction."""
+    return _NAMES_REDACTION.search(_NAMES_NONE.sub("", plain)) is not None
 
 
 def redaction_state(members: Mapping[str, JsonValue]) -> str | None:
     """The strictest redaction state that an object or its redaction record gives, as a word, or None."""
     if not mentions_redaction(members) and not isinstance(members.get("metadata"), dict):
         return None
-    stated = [value for key, value in members.items() if snake_case(key) == "redaction_state"]
+    holders = (members, _object(members, "metadata"))
+    stated = [
+        value for each in holders for key, value in each.items() if snake_case(key) == "redaction_state"
+    ]
     values = (*stated, *_states_of_notes(members), member(members, "redacted") is True or None)
     words = [each if isinstance(each, str) else UNREADABLE for each in values if each is not None]
     return max((word for word in words if word.strip()), key=_strictness, default=None)
@@ -120,7 +120,9 @@ def _strictness(state: str) -> int:
 def redaction_of(members: Mapping[str, JsonValue]) -> Redaction | None:
     """The redaction that an object states about itself; None when it is not redacted."""
     state = redaction_state(members)
-    named = [member(each, "redacted_fields") for each in (members, *_notes(members))]
+    named = [
+        member(each, "redacted_fields") for each in (members, _object(members, "metadata"), *_notes(members))
+    ]
     fields = tuple(dict.fromkeys(field for value in named for field in _field_names(value)))
     if state in SHOWN or (state is None and not fields):
         return None
@@ -129,26 +131,10 @@ def redaction_of(members: Mapping[str, JsonValue]) -> Redaction | None:
 
 def redaction_label(members: Mapping[str, JsonValue], state: str | None) -> str:
     redactor = member(members, "redacted_by")
-    who = next(_ids(member(members, "policy_refs")), None) or next(_ids(redactor), None)
+    who = next(ids_in(member(members, "policy_refs")), None) or next(ids_in(redactor), None)
     how = _STATE_LABELS.get(state or "", (state or UNREADABLE)[:40])
     by = f": {who}" if who and state == "policy_blocked" else f" by {who}" if who else ""
     return f"[withheld: {how}{by}]"
-
-
-def kind_of_object(members: Mapping[str, JsonValue]) -> RecordKind | None:
-    """The kind of record that an object is by its id field, in any spelling."""
-    names = {snake_case(key) for key in members}
-    return next((kind for name, kind in KIND_OF_ID.items() if name in names), None)
-
-
-def names_of(members: Mapping[str, JsonValue]) -> Iterator[str]:
-    """Yield the id of a record, and the subject of an event; the ids that any other object has."""
-    kind = kind_of_object(members)
-    own = [name for name, each in KIND_OF_ID.items() if each is kind]
-    keys = (*own, *(("subject",) if kind is RecordKind.EVENT else ())) if kind else _NAMING
-    for key in keys:
-        if isinstance(found := member(members, key), str) and found:
-            yield found
 
 
 def linked_names(members: Mapping[str, JsonValue]) -> Iterator[str]:
@@ -156,7 +142,7 @@ def linked_names(members: Mapping[str, JsonValue]) -> Iterator[str]:
     for holder in (members, *_notes(members), _object(members, "metadata")):
         for key, value in holder.items():
             if is_link_to_original(key):
-                yield from _ids(value)
+                yield from ids_in(value)
 
 
 def digests_of(members: Mapping[str, JsonValue]) -> Iterator[str]:
@@ -211,6 +197,34 @@ def withheld_by(
                 yield here, each
             elif isinstance(each, dict | list) and len(here) < DEEPEST:
                 waiting.append((here, key_name, each))
+
+
+def texts_of_removed(redaction: Redaction, members: Mapping[str, JsonValue]) -> Iterator[tuple[Path, str]]:
+    """Yield path and value of the texts of a removed record, without ids, references, times and versions.
+
+    Of an item and a summary, whose content `withheld_by` yields, only sentences in fields beside the title.
+    """
+    own, kind = set(names_of(members)), kind_of_object(members)
+    is_item = kind in (RecordKind.ITEM, RecordKind.SUMMARY)
+    is_of_other = kind is RecordKind.ENVELOPE and redaction.name not in own
+    # The state in an event about a redaction is that of the redacted record.
+    if kind is None or is_of_other or "redact" in str(member(members, "event_type")):
+        return
+    waiting: list[tuple[Path, str, JsonValue]] = [((), "", dict(members))]
+    while waiting:
+        path, name, value = waiting.pop()
+        for key, each in (
+            () if isinstance(value, dict) and path and _is_other(value, own) else _entries(value)
+        ):
+            here, key_name = (*path, key), snake_case(key) if isinstance(key, str) else name
+            if not path and (_KEPT_KEY.search(key_name) or (is_item and key_name in _KEPT_OF_ITEM)):
+                continue
+            if isinstance(each, dict | list) and len(here) < DEEPEST:
+                waiting.append((here, key_name, each))
+            elif not isinstance(each, str) or _LINK_KEY.search(f"_{key_name}") or _TIME.fullmatch(each):
+                continue
+            elif not is_item or len(each.split()) > 1:
+                yield here, each
 
 
 def _is_withheld(name: str, value: JsonValue, redaction: Redaction) -> bool:
@@ -295,9 +309,11 @@ def field_paths(members: Mapping[str, JsonValue], field: str) -> Sequence[Path]:
     steps = [step.replace("~1", "/").replace("~0", "~") for step in _STEP.findall(field.lstrip("#$@"))]
     found: list[tuple[Path, JsonValue]] = [((), dict(members))]
     for step in steps:
-        found = [
+        fitting = [
             ((*path, key), each) for path, value in found for key, each in _entries(value) if _fits(step, key)
         ]
+        # A part of a text is withheld with all of the text.
+        found = fitting or [(path, value) for path, value in found if path and isinstance(value, str)]
     if found and steps:
         return [path for path, _ in found]
     last = next((step for step in reversed(steps) if not _is_index(step)), None)
@@ -368,15 +384,5 @@ def _field_names(value: JsonValue) -> Iterator[str]:
         if isinstance(each, str) and each.strip():
             yield each.strip()
         elif isinstance(each, dict):
-            found = (each.get(key) for key in ("path", "pointer", "field", "name"))
-            yield from (name for name in found if isinstance(name, str) and name)
-
-
-def _ids(value: JsonValue) -> Iterator[str]:
-    """Yield the ids of a reference or a list of them."""
-    for each in value if isinstance(value, list) else [value]:
-        if isinstance(each, str) and each:
-            yield each
-        elif isinstance(each, dict):
-            yield from names_of(each)
-            yield from (name for key in ID_KEYS if isinstance(name := each.get(key), str) and name)
+            named = [each.get(key) for key in ("path", "pointer", "field", "name")]
+            yield from [name for name in named if isinstance(name, str) and name] or each

@@ -6,7 +6,7 @@ from another thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,15 +16,15 @@ from msgspec.structs import replace
 from ctxview.core.edits import EditRefused
 from ctxview.core.findings import Finding
 from ctxview.files.reading import ReadError
-from ctxview.formats.envelope.bundle import Bundle, Loaded, LoadedFile, load_files
+from ctxview.formats.envelope.bundle import Bundle, Loaded, LoadedFile, files_beside, load_files
 from ctxview.formats.envelope.editing.write_rights import EDITORS
-from ctxview.formats.envelope.format import NAME
+from ctxview.formats.envelope.format import NAME, SUFFIXES
 from ctxview.formats.envelope.parser import RecordFile, read_again
 from ctxview.formats.envelope.profile import PROFILES, Profile, load_profile
 from ctxview.formats.envelope.rules import check_bundle, check_envelope, check_loaded, check_records
 from ctxview.formats.envelope.state import masked_findings
 from ctxview.formats.envelope.state.timeline import EnvelopeRevision, envelope_revisions
-from ctxview.formats.envelope.withheld import Redactions, WithheldContent, documents_of
+from ctxview.formats.envelope.withheld import MAY_REDACT, Redactions, WithheldContent, withheld_in
 from ctxview.formats.envelope.withheld_bytes import withheld_spans
 from ctxview.formats.interface import (
     AS_ON_DISK,
@@ -169,8 +169,17 @@ class EnvelopeSource(FileSource[RecordFile]):
         if not isinstance(other, EnvelopeSource) or not (known := other._on_disk.withheld.redactions):
             return self
         if self._withholding is None or self._withholding[0] is not other:
+            known = known if self._known is None else self._known.joined(known)
             self._withholding = other, EnvelopeSource(self._path, self._loaded, known)
         return self._withholding[1]
+
+    def withholding_of(self, versions: Iterable[tuple[str, bytes]]) -> EnvelopeSource:
+        found = [(file, data) for file, data in versions if Path(file).suffix in SUFFIXES]
+        known = self._on_disk.withheld.redactions
+        if known or any(MAY_REDACT.search(data) for _, data in found):
+            files = [read_again(file, data) for file, data in found]
+            known = withheld_in(files, known).redactions
+        return EnvelopeSource(self._path, self._loaded, known) if known else self
 
     def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:
         if overlay:
@@ -188,6 +197,8 @@ class EnvelopeSource(FileSource[RecordFile]):
     def again(self) -> EnvelopeSource:
         """Open the source again, without reading or checking unchanged files. Raises `OpenError`."""
         new = EnvelopeSource(self._path, load_files(self._path, self._loaded), self._known)
+        # A redaction holds also when its record is rewritten; the content it withholds may be only in one.
+        new = new.withholding(self).withholding(self.withholding(new))
         new._file_cache = self._file_cache
         return new
 
@@ -251,7 +262,9 @@ class _SourceRecords:
 
     @cached_property
     def withheld(self) -> WithheldContent:
-        return WithheldContent(documents_of(self.bundle.files), self._known)
+        own = self.bundle.files
+        beside = files_beside(self._path, own) if self._siblings is None else ()
+        return withheld_in((*own, *beside), self._known)
 
     @cached_property
     def envelope_revisions(self) -> tuple[EnvelopeRevision, ...]:

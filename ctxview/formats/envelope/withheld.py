@@ -7,6 +7,7 @@ states none. A masked or summarised text *is* the replacement, and is shown.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
@@ -23,10 +24,10 @@ from ctxview.files.strict_json.values import JsonPath, path_pointer, walk
 from ctxview.files.visible_text import visible
 from ctxview.formats.envelope.field_specs import FIELDS
 from ctxview.formats.envelope.model import Record
+from ctxview.formats.envelope.named_ids import kind_of_object, member, names_of, targets_of
 from ctxview.formats.envelope.outcomes import OUTCOME_WORDS
 from ctxview.formats.envelope.parser import RecordFile
 from ctxview.formats.envelope.redactions import (
-    APPLIED,
     DEEPEST,
     REPLACED,
     UNREADABLE,
@@ -36,12 +37,13 @@ from ctxview.formats.envelope.redactions import (
     digests_of,
     is_placeholder,
     linked_names,
-    member,
     mentions_redaction,
-    names_of,
     objects_in,
     redaction_label,
     redaction_of,
+    states_redaction,
+    texts_of_removed,
+    unescaped,
     value_at,
     withheld_by,
 )
@@ -62,6 +64,9 @@ _OWN_WORDS = frozenset(
 """Words of ctxview and the draft; removed content that is only such a word is not withheld elsewhere."""
 _FORM_KEYS = ("type", "role", "kind", "format", "encoding", "language", "mime_type", "media_type", "status")
 """The keys of values that describe the form of structured content, and are not content."""
+_BROKEN_ID = re.compile(rf'"(?:{"|".join(KIND_OF_ID)})"\s*:\s*"([^"]{{1,200}})"')
+_PLAIN_KEY = re.compile(r"[a-z_]+", re.IGNORECASE)
+"""A key that is likely to be a name of a field, and not content."""
 MAY_REDACT = re.compile(rb"redact|\\u00", re.IGNORECASE)
 
 
@@ -91,19 +96,28 @@ class WithheldContent:
     """The withheld content of the JSON texts of one source; `known` are redactions of other views of it."""
 
     def __init__(
-        self, documents: Iterable[tuple[str, str, JsonDocument]], known: Redactions | None = None
+        self,
+        documents: Iterable[tuple[str, str, JsonDocument]],
+        known: Redactions | None = None,
+        broken: Iterable[str] = (),
     ) -> None:
+        """`broken` are the parts of the files that are not JSON."""
         self._places: dict[tuple[str, str], Redaction] = {}
         """By file and pointer."""
         self.pointers: dict[tuple[str, str], list[str]] = {}
         """The same pointers within their JSON text, by file and the prefix of the text."""
         self.redactions = Redactions() if known is None else Redactions().joined(known)
         placed = list(documents)
+        for plain in map(unescaped, broken):
+            if states_redaction(plain):
+                label = redaction_label({}, UNREADABLE)
+                self._name(_BROKEN_ID.findall(plain), Redaction(UNREADABLE, (), label))
         data = {id(document.data): document.data for _, _, document in placed}
-        if not known and not any(map(MAY_REDACT.search, data.values())):
+        if not self.redactions and not any(map(MAY_REDACT.search, data.values())):
             return
         objects = [each for file, prefix, found in placed for each in objects_in(file, prefix, found.value)]
         objects += [each for file, prefix, found in placed for each in _redacted_before(file, prefix, found)]
+        self._ids = {each.names[0] for each in objects if each.names and kind_of_object(each.members)}
         for each in objects:
             self._register(each)
         for each in objects:
@@ -180,29 +194,41 @@ class WithheldContent:
     def _register(self, found: RedactableObject) -> None:
         """Note the ids, the originals and the digests that an object redacts."""
         redaction, members = found.redaction, found.members
-        if member(members, "event_type") == APPLIED:
+        kind = kind_of_object(members)
+        if kind is RecordKind.EVENT:
             data = member(members, "data")
             about = data if isinstance(data, dict) else {}
-            stated = redaction_of(about) or Redaction(REPLACED[0], (), redaction_label(about, REPLACED[0]))
-            for name in (*found.names, *names_of(about)):
-                self.redactions.names.setdefault(name, []).append(stated)
+            stated = redaction_of(about)
+            if "redact" in str(member(members, "event_type")).lower():
+                stated = stated or Redaction(REPLACED[0], (), redaction_label(about, REPLACED[0]))
+                self._name((*found.names, *targets_of(members), *names_of(about), *targets_of(about)), stated)
+            elif stated is not None and next(names_of(about), None) is None:
+                self._name((*found.names, *targets_of(about)), stated)
         if redaction is None:
             return
+        is_part = any(member(members, name) is not None for name in ("block_id", "segment_id"))
+        if redaction.is_gone and (kind is RecordKind.ENVELOPE or (kind is None and not is_part)):
+            self._name(targets_of(members), redaction)
         content = member(members, "content")
         for name in found.names:
-            self.redactions.names.setdefault(name, []).append(redaction)
+            self._name((name,), redaction)
             if redaction.state in REPLACED and content is not None:
                 self.redactions.masks.setdefault(name, []).append(content)
         state = redaction.state if redaction.is_gone else UNREADABLE
         original = Redaction(state, (), redaction.label, redaction.name)
-        for name in linked_names(members):
-            if name not in found.names:
-                self.redactions.names.setdefault(name, []).append(original)
+        self._name((name for name in linked_names(members) if name not in found.names), original)
         for written in digests_of(members):
             digest = Digest.parse(written if ":" in written else f"sha256:{written}")
             is_of_mask = isinstance(content, str) and digest.matches(content.encode("utf-8", "surrogatepass"))
             if digest.algorithm in LENGTHS and not is_of_mask:
                 self.redactions.digests[digest] = redaction
+
+    def _name(self, names: Iterable[str], redaction: Redaction) -> None:
+        for name in names:
+            stated = self.redactions.names.setdefault(name, [])
+            # Many events may repeat one redaction.
+            if redaction not in stated:
+                stated.append(redaction)
 
     def _withhold_in(self, found: RedactableObject) -> None:
         if found.redaction is not None:
@@ -214,6 +240,12 @@ class WithheldContent:
                 if redaction is not found.redaction:
                     for path, value in withheld_by(redaction, found.members, masks):
                         self._withhold(found, path, value, redaction, masks)
+        named = (each for name in found.names[:1] for each in self.redactions.names.get(name, ()))
+        gone = next((each for each in (found.redaction, *named) if each is not None and each.is_gone), None)
+        if gone is not None:
+            for path, words in texts_of_removed(gone, found.members):
+                if words not in self._ids and words.strip() not in _OWN_WORDS:
+                    self._withhold(found, path, words, gone)
 
     def _withhold(
         self,
@@ -225,15 +257,21 @@ class WithheldContent:
     ) -> None:
         self._withhold_place(found.file, found.prefix, join(path_pointer(found.path), *path), redaction)
         shown = CopyFinder([(mask, None) for mask in masks if isinstance(mask, str)]) if masks else None
-        for inner, words in walk({"": value}, DEEPEST):
-            if not isinstance(words, str) or inner is None:
+        for inner, each in walk({"": value}, DEEPEST):
+            if inner is None:
                 continue
-            is_nested = inner[0] is not None
+            is_nested, key = inner[0] is not None, inner[1]
+            if is_nested and isinstance(key, str) and len(key) >= ANYWHERE and not _PLAIN_KEY.fullmatch(key):
+                self._withhold_text(key, redaction)
+            is_number = isinstance(each, int | float) and not isinstance(each, bool)
+            words = json.dumps(each) if is_number else each
+            if not isinstance(words, str) or (is_number and is_nested and len(words) < ANYWHERE):
+                continue
             is_short = len(words.strip()) < ANYWHERE and is_nested and not any(map(str.isdigit, words))
             if is_short or (is_nested and inner[1] in _FORM_KEYS):
                 continue
-            for each in _without(words, shown):
-                self._withhold_text(each, redaction)
+            for part in _without(words, shown):
+                self._withhold_text(part, redaction)
 
     def _withhold_place(self, file: str, prefix: str, pointer: str, redaction: Redaction) -> None:
         place = file, prefix + pointer
@@ -285,6 +323,11 @@ class WithheldContent:
 def documents_of(files: Iterable[RecordFile]) -> Iterator[tuple[str, str, JsonDocument]]:
     """Yield every JSON text of some files: the file, the prefix of its pointers, and the text."""
     return ((file.file, prefix, document) for file in files for prefix, document in file.documents)
+
+
+def withheld_in(files: Sequence[RecordFile], known: Redactions | None = None) -> WithheldContent:
+    broken = (words for file in files for _, _, words in file.broken_parts)
+    return WithheldContent(documents_of(files), known, broken)
 
 
 def withheld_label(record: Record) -> str:

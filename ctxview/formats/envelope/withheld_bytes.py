@@ -9,13 +9,10 @@ from ctxview.analysis.text_rules import json_strings
 from ctxview.files.strict_json.document import JsonDocument
 from ctxview.files.strict_json.values import path_pointer
 from ctxview.formats.envelope.parser import RecordFile
-from ctxview.formats.envelope.redactions import objects_in
+from ctxview.formats.envelope.redactions import objects_in, states_redaction, unescaped
 from ctxview.formats.envelope.withheld import WithheldContent, shadowed_members
 
-_NAMES_REDACTION = re.compile(r"redact|withheld|policy_blocked|encrypted_ref", re.IGNORECASE)
-_NAMES_NONE = re.compile(r'"redaction_state"\s*:\s*"(?:none|unknown)"')
 _QUOTED = re.compile(r"[\"']([^\"']{1,200})[\"']")
-_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 
 
 def withheld_spans(withheld: WithheldContent, file: RecordFile) -> tuple[tuple[int, int], ...]:
@@ -62,24 +59,13 @@ def _spans_of_copies(withheld: WithheldContent, document: JsonDocument) -> Itera
 
 def _spans_of_broken_parts(withheld: WithheldContent, file: RecordFile) -> Iterator[tuple[int, int]]:
     """Yield the parts that are not JSON and name a redaction or a redacted record, and copies."""
-    done = 0
-    for start, end in (*((each.start, each.end) for _, each in file.documents), (len(file.data), 0)):
-        part = file.data[done:start]
-        if part.strip(b" \t\r\n,[]\0"):
-            words = part.decode("utf-8", "surrogateescape")
-            if _is_about_redaction(withheld, words):
-                yield done, start
-            for first, last, _ in withheld.copies(words):
-                before = done + len(words[:first].encode("utf-8", "surrogateescape"))
-                yield before, before + len(words[first:last].encode("utf-8", "surrogateescape"))
-        done = end
-
-
-def _is_about_redaction(withheld: WithheldContent, words: str) -> bool:
-    plain = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), words.replace("\0", ""))
-    return _NAMES_REDACTION.search(_NAMES_NONE.sub("", plain)) is not None or withheld.is_named(
-        _QUOTED.findall(plain)
-    )
+    for start, end, words in file.broken_parts:
+        plain = unescaped(words)
+        if states_redaction(plain) or withheld.is_named(_QUOTED.findall(plain)):
+            yield start, end
+        for first, last, _ in withheld.copies(words):
+            before = start + len(words[:first].encode("utf-8", "surrogateescape"))
+            yield before, before + len(words[first:last].encode("utf-8", "surrogateescape"))
 
 
 def _every_span(document: JsonDocument, pointer: str) -> Iterator[tuple[int, int]]:

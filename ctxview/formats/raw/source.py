@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from ctxview.analysis.json_rules import check_document, check_json, check_json_lines
 from ctxview.analysis.text_rules import check_lines
@@ -15,11 +20,21 @@ from ctxview.core.origin import Origin
 from ctxview.core.state import Block, ContextState, Counts, Gap, Tier
 from ctxview.files.change_detector import is_settled
 from ctxview.formats.discovery import enclosing_source
-from ctxview.formats.interface import AS_ON_DISK, Lens, Reading, Revision, Source
+from ctxview.formats.interface import (
+    AS_ON_DISK,
+    Lens,
+    OpenError,
+    Reading,
+    Redactor,
+    Revision,
+    Source,
+)
 from ctxview.formats.kit.file_rules import report_partly_read, report_unrecognised
+from ctxview.formats.masked_bytes import Spans, mask_bytes
 from ctxview.formats.peek import LINES_SUFFIXES
 from ctxview.formats.raw.parser import (
     BYTES,
+    LONGEST_TEXT,
     RawFile,
     RawKind,
     RawPiece,
@@ -29,9 +44,13 @@ from ctxview.formats.raw.parser import (
 )
 from ctxview.formats.registry import detect, format_named, plugin_problems
 
+MAY_REDACT = re.compile(rb"redact|\\u00", re.IGNORECASE)
+REDACTING_FORMAT = "envelope"
+"""The format that knows how JSON names redactions: records that it does not recognise are withheld too."""
+
 
 class RawSource:
-    """One file as it is."""
+    """One file as it is, without what a redaction in it withholds."""
 
     format = "raw"
     profiles: Sequence[str] = ()
@@ -73,9 +92,13 @@ class RawSource:
     def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:
         data = overlay.get(str(self._path))
         raw = self._raw if data is None else read_raw(str(self._path), data)
-        state = _state(raw, self._path, self.revisions[revision].label, lens.counter)
-        found = self._found if data is None else tuple(_findings(raw, whole=True))
+        spans = self._spans if data is None else self._spans_in(data)
+        state = _state(_masked(raw, spans), self._path, self.revisions[revision].label, lens.counter)
+        found = self._found if data is None else _masked_findings(_findings(raw, whole=True), spans)
         return Reading(state, found)
+
+    def withheld(self, file: str, data: bytes | None = None) -> Sequence[tuple[int, int]]:  # noqa: ARG002
+        return self._spans if data is None or data == self._data else self._spans_in(data)
 
     def findings(self, lens: Lens) -> Sequence[Finding]:  # noqa: ARG002 - no lens changes what is found
         return self._found
@@ -113,8 +136,65 @@ class RawSource:
         return read_raw(str(self._path), self._data, self._left_out)
 
     @cached_property
+    def _spans(self) -> Spans:
+        return self._spans_in(self._data)
+
+    def _spans_in(self, data: bytes) -> Spans:
+        """The spans that the redactions in JSON withhold; all of it when they cannot be read."""
+        if not MAY_REDACT.search(data) or not looks_like_json(data):
+            return ()
+        try:
+            source = format_named(REDACTING_FORMAT).open(self._path)
+        except OpenError:
+            return ((0, len(data)),)
+        return source.withheld(str(self._path), data) if isinstance(source, Redactor) else ()
+
+    @cached_property
     def _found(self) -> tuple[Finding, ...]:
-        return worst_first(_findings(self._raw, whole=self._left_out is None))
+        return _masked_findings(_findings(self._raw, whole=self._left_out is None), self._spans)
+
+
+def _masked(raw: RawFile, spans: Spans) -> RawFile:
+    """Return the file without the bytes of `spans`; a part is masked where it touches one."""
+    if not spans:
+        return raw
+    ends = [end for _, end in spans]
+    pieces = []
+    for piece in raw.pieces:
+        start, end = piece.origin.start or 0, piece.origin.end or len(raw.data)
+        # The piece is masked by itself, so only the spans from the first that reaches into it are needed.
+        touching: list[tuple[int, int]] = []
+        for span in islice(spans, bisect_right(ends, start), None):
+            if span[0] >= end:
+                break
+            touching.append((max(0, span[0] - start), span[1] - start))
+        if touching:
+            text = mask_bytes(raw.data[start:end], touching).data.decode("utf-8", "replace")[:LONGEST_TEXT]
+            place = f"line {piece.origin.line}"
+            is_whole = touching[0][0] == 0 and touching[0][1] >= end - start
+            group = "withheld" if is_whole else piece.group
+            name = piece.name if piece.name in text and not is_whole else place
+            piece = replace(piece, group=group, name=name, text=text, origin=_without_keys(piece.origin))
+        pieces.append(piece)
+    data = mask_bytes(raw.data, spans).data
+    return replace(raw, pieces=tuple(pieces), data=data)
+
+
+def _masked_findings(findings: Iterable[Finding], spans: Spans) -> tuple[Finding, ...]:
+    """Return the findings, worst first; those about withheld bytes do not quote them."""
+    found = []
+    ends = [end for _, end in spans]
+    for each in findings:
+        start = each.origin.start
+        at = bisect_right(ends, start) if start is not None else len(spans)
+        if at < len(spans) and spans[at][0] < (each.origin.end or (start or 0) + 1):
+            each = replace(each, message="about withheld content", origin=_without_keys(each.origin))
+        found.append(each)
+    return worst_first(found)
+
+
+def _without_keys(origin: Origin) -> Origin:
+    return replace(origin, pointer=None)
 
 
 def _findings(raw: RawFile, *, whole: bool) -> Iterator[Finding]:

@@ -24,6 +24,7 @@ from ctxview.formats.interface import (
     Progress,
     Reading,
     Revision,
+    Source,
 )
 from ctxview.formats.recording.moment_reader import (
     MomentReader,
@@ -34,7 +35,7 @@ from ctxview.formats.recording.moment_reader import (
 )
 from ctxview.formats.recording.rules import RecordingCondition, check_recording
 from ctxview.recording.frames import DamagedRecordingError
-from ctxview.recording.manifest import files_between, moment_time_text
+from ctxview.recording.manifest import RecordedFile, files_between, moment_time_text
 from ctxview.recording.reader import Recording, RecordingFault, open_recording
 
 FORMAT = "recording"
@@ -64,6 +65,8 @@ class RecordingSource:
         self._recording = recording
         self._moments = moments
         self._current: MomentSource | None = None
+        self._joint: Source | None = None
+        """A source that knows the redactions of all moments."""
 
     @property
     def path(self) -> Path:
@@ -148,14 +151,28 @@ class RecordingSource:
         work_on_moment(self._current or self._at(-1), lens, progress)
 
     def _at(self, revision: int) -> MomentSource:
-        last = len(self.revisions) - 1
-        number = range(last + 1)[revision]
-        found = self._moments.at(self._recording, number)
+        found = self._moments.at(self._recording, range(len(self.revisions))[revision])
         source = found.source
-        if number == last or source is None or not isinstance(source, JointRedactor):
-            return found
-        # What was redacted later must not be read in the past.
-        return found.withholding(self._moments.at(self._recording, last).source)
+        if self._joint is None and source is not None and isinstance(source, JointRedactor):
+            # What was redacted at one moment must not be read at any other.
+            self._joint = source.withholding_of(self._versions())
+        return found.withholding(self._joint)
+
+    def _versions(self) -> Iterator[tuple[str, bytes]]:
+        """Yield name and content of each file that is new or changed at a moment."""
+        before: Mapping[str, object] = {}
+        for number in range(len(self._recording)):
+            try:
+                manifest = self._recording.at(number).manifest
+            except DamagedRecordingError:
+                continue
+            for name, entry in manifest.items():
+                if isinstance(entry, RecordedFile) and entry != before.get(name):
+                    try:
+                        yield name, b"".join(map(self._recording.content, entry.refs))
+                    except DamagedRecordingError:
+                        continue
+            before = manifest
 
     def _file_events(self, revision: int) -> Iterator[Event]:
         """Yield the changes of files since the moment before."""

@@ -39,6 +39,9 @@ SPELLINGS = {
     "html": "".join(f"&#{ord(char)};" for char in SECRET),
     "base64 of percent": base64.b64encode(quote(SECRET).encode()).decode(),
     "invisible characters": SECRET.replace("e", "e\u200b"),
+    "full width": "".join(chr(ord(char) + 0xFEE0) if char != " " else char for char in SECRET),
+    "accents": SECRET.replace("e", "é"),
+    "accents apart": SECRET.replace("e", "e\u0301"),
     "the beginning": "Zebra Quartz 4417 sleeps under the",
 }
 REMOVED: b.Members = {"redaction_state": "removed"}
@@ -62,6 +65,7 @@ def outputs(folder: Path, *more: Sequence[str], capsys: pytest.CaptureFixture[st
         ["check", path],
         ["check", path, "--format", "json"],
         ["check", path, "--format", "sarif"],
+        ["check", path, "--format", "github"],
         ["diff", path],
         ["diff", path, "--json"],
         *more,
@@ -117,6 +121,13 @@ def later(first: Members, second: Members) -> Mapping[str, Sequence[Members]]:
     }
 
 
+EVENT: Members = {
+    **b.VERSION,
+    "event_id": "e1",
+    "event_type": "context.item.updated",
+    "source": "x",
+    "time": b.at(5),
+}
 DIGEST = "sha256:" + hashlib.sha256(SECRET.encode()).hexdigest()
 PLACES: Mapping[str, Mapping[str, Sequence[Members] | str]] = {
     "a later revision removes it": later(b.item("i1", SECRET), b.item("i1", None, **REMOVED)),
@@ -231,6 +242,66 @@ PLACES: Mapping[str, Mapping[str, Sequence[Members] | str]] = {
         "a.jsonl": json.dumps(envelope())
         + f'\n{{"item_id": "i1", "r\\u0065daction_state": "removed", "content": "{SECRET}",,}}\n'
     },
+    **{
+        f"{name} of a removed {kind}": one(b.item("i1", "x"), {**record, **REMOVED, name: value})
+        for kind, record, fields in (
+            (
+                "gap",
+                b.missing(),
+                (
+                    "question",
+                    "needed_for",
+                    "blocked_actions",
+                    "candidate_sources",
+                    "requested_from",
+                    "status",
+                ),
+            ),
+            ("compaction", b.compaction(["i1"], "s1"), ("method", "loss_notes")),
+            ("budget", b.budget(), ("target", "overflow_strategy")),
+            ("event", EVENT, ("subject", "actor", "data")),
+            ("item", b.item("i3"), ("trust_level", "tags")),
+        )
+        for name in fields
+        for value in ([SECRET] if name in ("blocked_actions", "candidate_sources", "loss_notes") else SECRET,)
+    },
+    "the reason of a removed selection": one(b.item("i1", "x"), b.selection([], {"i1": SECRET}, **REMOVED)),
+    "a named field of a gap": one(b.missing(redacted_fields=["blocked_actions"], blocked_actions=[SECRET])),
+    "a gap that a later revision removes": later(
+        b.missing(question=SECRET, blocked_actions=[SECRET]), b.missing(question="gone", **REMOVED)
+    ),
+    **{
+        f"an event {more}": one(b.item("i1", SECRET), EVENT | more)
+        for more in (
+            *(
+                {"event_type": "context.redaction.applied", "data": data}
+                for data in (
+                    {"item_refs": ["i1"]},
+                    {"items": ["i1"]},
+                    {"item_ref": {"kind": "item", "id": "i1"}},
+                    {"record": {"item_id": "i1"}},
+                )
+            ),
+            {"event_type": "context.redaction.applied", "subject": "item:i1"},
+            {"subject": "i1", "data": {"redaction_state": "removed"}},
+            {"event_type": "context.item.redacted", "subject": "i1"},
+        )
+    },
+    "a redaction record with references": one(
+        b.item("i1", SECRET), {"redaction_id": "r1", "redaction_state": "removed", "item_refs": ["i1"]}
+    ),
+    "redacted fields as an object": one(
+        b.item("i1", SECRET, redaction_state="removed", redacted_fields={"content": "removed"})
+    ),
+    "redacted fields as an object alone": one(b.item("i1", SECRET, redacted_fields={"content": "removed"})),
+    "a part of a text": one(b.item("i1", SECRET, redacted_fields=["$.content.a"])),
+    "a state in metadata": one(b.item("i1", SECRET, metadata={"redaction_state": "removed"})),
+    "a removed envelope": {"a.json": [envelope(**REMOVED), b.item("i1", SECRET)]},
+    "a torn line of a later revision": {
+        "b.json": [envelope(), b.item("i1", SECRET)],
+        "b.r2.jsonl": json.dumps(envelope("ctx-1.r2", "ctx-1"))
+        + '\n{"item_id": "i1", "redaction_state": "removed", "con',
+    },
     "a torn object": {"a.json": json.dumps([envelope(), b.item("i1", SECRET, **REMOVED)])[:-5]},
     "a torn list": {
         "a.json": json.dumps([envelope(), b.item("i1", None, **REMOVED) | {"content": SECRET}])[:-8]
@@ -327,6 +398,34 @@ def test_a_short_text_is_withheld_as_a_word(
     assert [name for name, text in found.items() if f"pin is {short}" in text or f'"{short}"' in text] == []
 
 
+@pytest.mark.parametrize(
+    ("content", "copy"),
+    [
+        (77411234, "77411234"),
+        ({"account": 77411234}, "77411234"),
+        ({SECRET: 1}, SECRET),
+        ({"acct-77411234": True}, "acct-77411234"),
+        (
+            "Das Café Übergrößenträger öffnet",
+            "Das Cafe\u0301 U\u0308bergro\u0308ßentra\u0308ger o\u0308ffnet",
+        ),
+        (
+            "Das Cafe\u0301 U\u0308bergro\u0308ßentra\u0308ger o\u0308ffnet",
+            "Das Café Übergrößenträger öffnet",
+        ),
+    ],
+)
+def test_numbers_keys_and_other_forms_of_letters_are_withheld(
+    content: Any, copy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    removed = {**b.item("i1", None, **REMOVED), "content": content}
+    files = one(removed, b.item("i3", f"they said {copy} yesterday", title=copy))
+    found = outputs(write(tmp_path, files), capsys=capsys)
+    written = (copy, json.dumps(copy)[1:-1])
+    assert [name for name, text in found.items() if any(each in text for each in written)] == []
+    assert any("they said" in text for text in found.values())
+
+
 def test_single_sentences_are_withheld(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = one(
         b.item("i1", "Good morning. The vault is 99-Zebra. Ring twice!\nThen wait for me.", **REMOVED),
@@ -349,3 +448,58 @@ def test_two_sources_are_compared_without_what_either_redacts(
     for command in (["diff", str(one_), str(other)], ["diff", str(other), str(one_), "--json"]):
         main(command)
         assert not leaks(capsys.readouterr().out)
+
+
+OTHER = [envelope("ctx-7", item_refs=["i9"]), b.item("i9", f"They said: {SECRET}!")]
+BESIDE: Mapping[str, Mapping[str, Sequence[Members]]] = {
+    "a revision between": {
+        **later(b.item("i1", SECRET), b.item("i1", None, **REMOVED)),
+        "b.r3.json": [envelope("ctx-1.r3", "ctx-1.r2"), b.item("i1", SECRET), b.item("i2", "nothing")],
+    },
+    "a copy of an earlier revision": {
+        "b.json": [envelope(), b.item("i1", SECRET)],
+        "b.r2.json": [
+            envelope("ctx-1.r2", "ctx-1"),
+            b.item("i1", None, **REMOVED),
+            b.item("i2", f"They said: {SECRET}!"),
+        ],
+    },
+    "a file of items": {
+        "b.json": [envelope(), b.item("i1", SECRET)],
+        "items.jsonl": [b.item("i1", None, **REMOVED)],
+    },
+    "a file of events": {
+        "b.json": [envelope(), b.item("i1", SECRET)],
+        "events.jsonl": [EVENT | {"event_type": "context.redaction.applied", "subject": "i1"}],
+    },
+    "a copy in another envelope": {"b.json": [envelope(), b.item("i1", SECRET, **REMOVED)], "zz.json": OTHER},
+}
+
+
+@pytest.mark.parametrize("place", BESIDE)
+def test_a_single_file_knows_the_redactions_beside_it(
+    place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path, BESIDE[place])
+    files = [str(tmp_path / name) for name in BESIDE[place]]
+    pairs = [["diff", one_, other] for one_ in files for other in files if one_ != other]
+    for command in (
+        *(["show", file] for file in files),
+        *(["show", file, "--json"] for file in files),
+        *pairs,
+    ):
+        with suppress(SystemExit):
+            main(command)
+        captured = capsys.readouterr()
+        assert not leaks(captured.out + captured.err), command
+    for file in files:
+        data = Path(file).read_bytes()
+        assert not leaks(showable_bytes(open_source(Path(file)), file, data).data.decode())
+
+
+def test_a_single_file_is_whole_when_no_file_beside_it_redacts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path, {"b.json": [envelope(), b.item("i1", "plain")], "zz.json": OTHER})
+    main(["show", str(tmp_path / "zz.json"), "--json"])
+    assert leaks(capsys.readouterr().out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tracemalloc
 from pathlib import Path
 
@@ -11,10 +12,12 @@ from hypothesis import strategies as st
 
 from ctxview.analysis.json_rules import MOST_BAD_LINES, check_document
 from ctxview.analysis.tokens import ESTIMATES
+from ctxview.cli import main
 from ctxview.core.findings import Severity
 from ctxview.files.visible_text import is_safe
 from ctxview.formats import Lens, OpenError, Reading, open_source
 from ctxview.formats.interface import PartialWrites
+from ctxview.formats.masked_bytes import showable_bytes
 from ctxview.formats.raw import parser
 from ctxview.formats.raw.parser import RawKind, read_raw
 from tests.formats.watching import Time, write
@@ -379,3 +382,55 @@ def test_many_great_numbers_are_counted_and_not_listed(tmp_path: Path) -> None:
     found = [each.message for each in reading(tmp_path, data, "x.json").findings if each.rule == "JSN003"]
     assert len(found) == 101
     assert any("200 more numbers are beyond" in message for message in found)
+
+
+SECRET = "Zebra Quartz 4417 sleeps under the third flowerpot"
+GONE = {"redaction_state": "removed", "content": SECRET}
+ENVELOPE = {"schema_version": "0.1.1", "context_id": "c", "scope": "turn", "item_refs": ["i1"]}
+ITEM = {"schema_version": "0.1.1", "item_id": "i1", "context_kind": "manual_note", **GONE}
+COPY = {"note": f"they said: {SECRET}"}
+REDACTED = {
+    "an object": GONE,
+    "a list": [GONE, {"a": 1}],
+    "lines": f"{json.dumps(GONE)}\n{json.dumps({'a': 1})}\n",
+    "broken lines": f"{json.dumps({'a': 1})}\n{json.dumps(GONE)[:-3]}\n{json.dumps({'a': 1})}\n",
+    "an object around": {"data": GONE},
+    "records": {"records": [ENVELOPE, ITEM]},
+    "a bundle": {"bundle": {**ENVELOPE, "items": [ITEM]}},
+    "a list of lists": [[ENVELOPE, ITEM]],
+    "a key": {"data": {"redaction_state": "removed", "content": {SECRET: SECRET}}},
+    "a name": [{"redaction_state": "removed", "name": SECRET, "content": SECRET}],
+    "broken JSON": json.dumps({"data": GONE})[:-1],
+    "a copy": [GONE, COPY],
+    "the same member twice": json.dumps({"data": GONE}).replace('"content"', '"content": 1, "content"'),
+}
+
+
+@pytest.mark.parametrize("place", REDACTED)
+@pytest.mark.parametrize("format_name", [None, "raw"])
+def test_a_redaction_holds_in_a_file_of_no_format(
+    place: str, format_name: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / ("file.jsonl" if "lines" in place else "file.json")
+    value = REDACTED[place]
+    file.write_text(value if isinstance(value, str) else json.dumps(value))
+    chosen = ["--as", format_name] if format_name else []
+    for command in (["show"], ["show", "--json"], ["check"], ["check", "--format", "json"]):
+        main([*command, str(file), *chosen])
+        captured = capsys.readouterr()
+        assert SECRET[:24] not in captured.out + captured.err
+    source = open_source(file, format_name)
+    assert SECRET[:24] not in str(showable_bytes(source, str(file), file.read_bytes()).data)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'{"redact": ["password"], "note": "all of it"}',
+        b'{"redaction_state": "none", "note": "all of it"}',
+        b"# How to redact\n\nThis is all of it.\n",
+    ],
+)
+def test_a_file_that_redacts_nothing_is_shown_whole(data: bytes, tmp_path: Path) -> None:
+    found = reading(tmp_path, data, "file.json")
+    assert "all of it" in " ".join(block.text or "" for block in found.state.blocks())

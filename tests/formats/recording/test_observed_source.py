@@ -352,3 +352,26 @@ def test_what_is_redacted_now_is_withheld_in_the_earlier_states(tmp_path: Path) 
     data = source.bytes_at(0, str(path))
     assert secret.encode() in data
     assert secret.encode() not in showable_bytes(source, str(path), data).data
+
+
+def test_what_was_redacted_stays_withheld_when_the_file_is_written_without_the_redaction(
+    tmp_path: Path,
+) -> None:
+    secret = "the key is under the flowerpots"
+    records = envelopes.turn()
+
+    def write(record: envelopes.Members) -> Path:
+        records[4] = record
+        return envelopes.write(tmp_path / "handoff", envelopes.LAYOUTS["array"](records))
+
+    path = write(envelopes.item("talk", secret))
+    source = with_history(open_source(path))
+    write(envelopes.item("talk", None, redaction_state="removed"))
+    source = source.again()
+    for record in (envelopes.item("talk", secret), envelopes.item("other", f"They say that {secret}.")):
+        write(record)
+        source = source.again()
+        for revision in range(len(source.revisions)):
+            assert secret not in repr(source.reading(revision, LENS))
+            data = source.bytes_at(revision, str(path))
+            assert secret.encode() not in showable_bytes(source, str(path), data).data

@@ -375,3 +375,29 @@ def test_what_a_later_moment_redacts_is_withheld_in_the_earlier_ones(tmp_path: P
         data = source.bytes_at(revision, name)
         assert (secret.encode() in data) == (revision == 0)
         assert secret.encode() not in showable_bytes(source, name, data).data
+
+
+@pytest.mark.parametrize(
+    "states", [["removed", "none"], ["none", "removed", "none"], ["removed", "none", "none"]]
+)
+def test_what_any_moment_redacts_is_withheld_in_all(tmp_path: Path, states: list[str]) -> None:
+    secret = "the key is under the flowerpots"
+    made = Recorded(tmp_path, "handoff")
+    for number, state in enumerate(states):
+        records = envelopes.turn()
+        content = secret if state == "none" else None
+        records[4] = envelopes.item("talk", content, redaction_state=state, title=f"try {number}")
+        path = envelopes.write(tmp_path / "handoff", envelopes.LAYOUTS["array"](records))
+        made.keep()
+    records[4] = envelopes.item("other", f"They say that {secret}.")
+    envelopes.write(tmp_path / "handoff", envelopes.LAYOUTS["array"](records))
+    made.keep()
+    made.close()
+    source = open_source(made.file)
+
+    assert isinstance(source, PastRevisions)
+    assert len(source.revisions) == len(states) + 1
+    for revision in range(len(source.revisions)):
+        assert secret not in repr(source.reading(revision, LENS))
+        name = f"{made.file}/{path.name}"
+        assert secret.encode() not in showable_bytes(source, name, source.bytes_at(revision, name)).data
