@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from ctxview.core.findings import Finding
 from ctxview.core.origin import JsonValue, Origin
-from ctxview.formats.kit.history import Cancelled, HistoryStream, Report, unreadable_reason
+from ctxview.formats.kit.history import Cancelled, HistoryStream, Report
 from ctxview.formats.kit.history_line import HistoryLine, PassClock
 from ctxview.formats.kit.history_passes import FindingTally
 from ctxview.formats.session.grammar import iso
@@ -159,7 +159,7 @@ class _Layout:
 
     def facts(self, stream: HistoryStream) -> StreamFacts:
         lines = max(self.lines, len(stream))
-        return StreamFacts(lines, stream.size, self._blanks[:], unreadable_reason(stream))
+        return StreamFacts(lines, stream.size, self._blanks[:], stream.problem)
 
 
 class _Content(Struct):

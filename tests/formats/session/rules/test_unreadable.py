@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 from collections.abc import Iterator
 from contextlib import chdir, contextmanager
@@ -13,8 +14,8 @@ import pytest
 
 from ctxview.core.findings import Finding, Severity
 from ctxview.formats.session import rules
-from tests.formats.ordinary_user import as_ordinary_user
-from tests.formats.session.builders import Build, sound
+from tests.formats.session.builders import sound
+from tests.formats.session.open_sessions import locked_session, make_fifo
 from tests.formats.session.sources import DOCUMENT, comparison_with, observation_of, read_facts
 
 PARTS = [
@@ -34,10 +35,6 @@ PARTS = [
 
 def names_and_rules(root: Path, found: list[Finding]) -> set[tuple[str, str]]:
     return {(each.rule, os.path.relpath(each.origin.file, root)) for each in found}
-
-
-def make_fifo(path: Path) -> None:
-    os.mkfifo(path, 0o600)
 
 
 def make_folder(path: Path) -> None:
@@ -86,19 +83,10 @@ def test_a_session_that_can_be_read_has_no_such_finding(tmp_path: Path):
 def locked(name: str, change=lambda build: build) -> Iterator[tuple[Path, list[Finding]]]:
     """A session with one entry that the user may not read, and its findings."""
     with TemporaryDirectory() as folder:
-        root = open_to_all(change(sound(Path(folder))))
-        (root / name).chmod(0)
-        with as_ordinary_user():
+        build = change(sound(Path(folder)))
+        with locked_session(build, name) as root:
             found = list(rules.check_all(read_facts(root)))
-        (root / name).chmod(0o700)
         yield root, [each for each in found if each.severity is not Severity.INFO and each.rule != "ABI007"]
-
-
-def open_to_all(build: Build) -> Path:
-    root = build.write()
-    for path in [build.base, *build.base.rglob("*")]:
-        path.chmod(0o755 if path.is_dir() else 0o644)
-    return root
 
 
 @pytest.mark.parametrize(
@@ -133,11 +121,22 @@ def test_a_summary_that_is_too_large_is_not_called_empty(tmp_path: Path):
 @pytest.mark.parametrize("name", ["context/child", "context/child/rev-1/result.md", "context/dedup/blob"])
 def test_what_became_unreadable_is_not_called_removed(name: str):
     with TemporaryDirectory() as folder:
-        root = open_to_all(sound(Path(folder)))
-        before = observation_of(read_facts(root))
-        (root / name).chmod(0)
-        with as_ordinary_user():
+        build = sound(Path(folder))
+        before = observation_of(read_facts(build.write()))
+        with locked_session(build, name) as root:
             facts = read_facts(root)
             found = list(rules.check_succession(facts, comparison_with(facts, before)))
-        (root / name).chmod(0o700)
         assert found == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["context/child/rev-1", "context/child", "context/pinned", "context/swap", "context/dedup", "context"],
+)
+def test_a_fifo_in_the_place_of_a_folder_gets_the_only_finding(name: str, tmp_path: Path):
+    root = sound(tmp_path).remove(name).write()
+    if (root / name).exists():
+        shutil.rmtree(root / name)
+    make_fifo(root / name)
+    found = [each for each in rules.check_all(read_facts(root)) if each.severity is not Severity.INFO]
+    assert names_and_rules(root, found) == {("RAW002", name)}
