@@ -13,9 +13,11 @@ from tests.formats.session.open_sessions import (
     in_columnar_store,
     locked_session,
     make_fifo,
+    make_old,
     open_session,
     tree,
 )
+from tests.formats.session.store.gc_plans import old_plan, plan_at
 from tests.formats.session.test_pack import plan_of
 from tests.running import Run
 
@@ -77,3 +79,54 @@ def test_a_child_that_cannot_be_used_by_the_pack_does_not_stop_it(tmp_path: Path
     root = with_fifo(sound(tmp_path), "context/child/rev-1/artifact")
 
     assert plan_of(open_session(root)).unreadable is None
+
+
+NAMING = [
+    "context/refs.jsonl",
+    "context/facts.jsonl",
+    "context/decisions.jsonl",
+    "context/summary.md",
+    "context/todo.md",
+    "context/pack.json",
+    "context/plan.json",
+    "context/swap/index.jsonl",
+    "context/dedup/index.jsonl",
+    "context/child/rev-1/refs.jsonl",
+    "context/child/rev-1",
+    "context/child",
+]
+ORPHAN = f"context/dedup/blob/sha256-{'0' * 64}"
+
+
+def collectable(base: Path) -> Build:
+    """A session of which everything that can be removed may be removed at once."""
+    policy = "pack_ttl=0s\nswap_ttl=0s\ndedup_min_refs=1\n"
+    return sound(base).set(ORPHAN, "orphan").swap(3, 5).set("context/gc.policy", policy)
+
+
+def test_all_kinds_are_collected_when_everything_can_be_read(tmp_path: Path) -> None:
+    kinds = {item.kind for item in old_plan(collectable(tmp_path)).removals}
+
+    assert kinds == {"pack", "chunk", "blob"}
+
+
+@pytest.mark.parametrize("name", NAMING)
+def test_nothing_is_collected_when_the_user_may_not_read_what_names_content(name: str) -> None:
+    with TemporaryDirectory() as folder, locked_session(collectable(Path(folder)), name) as root:
+        plan = plan_at(root)
+
+    assert plan.removals == ()
+    assert f"{name} was not read whole (" in plan.notes[-1]
+    assert plan.notes[-1].endswith("so nothing is collected")
+
+
+@pytest.mark.parametrize("name", NAMING)
+def test_nothing_is_collected_when_a_fifo_is_in_the_place_of_what_names_content(
+    ctxview: Run, tmp_path: Path, name: str
+) -> None:
+    root = with_fifo(collectable(tmp_path), name)
+    make_old(root, 60)
+    before = tree(root)
+
+    assert ctxview("gc", root, "--apply").code == 0
+    assert tree(root) == before

@@ -90,7 +90,11 @@ def swap_lost(facts: SessionFacts) -> Iterator[Hit]:
         elif rebuilt.text is None:
             message = f"the chunk {excerpt(name)} is gone and cannot be rebuilt: {rebuilt.why}"
             yield Hit(record.origin("id"), message)
-        elif digest_in(name) not in (None, rebuilt.digest):
+        elif digest_in(name) is None:
+            unknown = "without its SHA-256 no copy of its content can be recognised"
+            message = f"the chunk {excerpt(name)} is gone; {unknown}"
+            yield Hit(record.origin("id"), message, Severity.WARNING)
+        elif digest_in(name) != rebuilt.digest:
             gone = f"the chunk {excerpt(name)} is gone"
             message = f"{gone}, and what it came from has another hash: {rebuilt.why}"
             yield Hit(record.origin("id"), message, Severity.WARNING)
