@@ -228,6 +228,9 @@ def _lost_blobs(facts: SessionFacts) -> Iterator[Hit]:
         if (place := holder_of(facts, record)) is not None:
             message = f"{gone}; {excerpt(place, 60)} still holds its content"
             yield Hit(record.origin("hash"), message, Severity.WARNING)
+        elif (why := facts.history.unreadable_rows) is not None:
+            message = f"{gone}; whether its content is elsewhere is unknown: {excerpt(why, 120)}"
+            yield Hit(record.origin("hash"), message, Severity.WARNING)
         elif digest_in(name) is None and any(is_resolved(facts, ref) for ref in refs_of(record)):
             message = f"{gone}; without its SHA-256 no copy of its content can be recognised"
             yield Hit(record.origin("hash"), message, Severity.WARNING)

@@ -72,7 +72,7 @@ class RawContent(Struct):
         """Yield the lines of the records from `first` to `last`, counted from 1; raises `ContentMissing`."""
         facts = self._layout(stream)
         if facts.problem is not None:
-            raise ContentMissing(f"{stream} cannot be read: {facts.problem}")
+            raise ContentUnreadable(f"{stream} cannot be read: {facts.problem}")
         if not 1 <= first <= last:
             raise ContentMissing(f"{first}-{last} is not a range", "range")
         if last > facts.records:

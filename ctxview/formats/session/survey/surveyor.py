@@ -142,6 +142,7 @@ class _Layout:
 
     def __init__(self) -> None:
         self.lines = 0
+        self._read = 0
         self.done = 0
         self._blanks = array("Q")
 
@@ -153,13 +154,14 @@ class _Layout:
     def note(self, line: HistoryLine) -> None:
         number = self.lines if line.number is None else line.number
         self.lines = number + 1
+        self._read += 1
         self.done += line.size + line.ending
         if line.is_blank:
             self._blanks.append(number)
 
     def facts(self, stream: HistoryStream) -> StreamFacts:
         lines = max(self.lines, len(stream))
-        return StreamFacts(lines, stream.size, self._blanks[:], stream.problem)
+        return StreamFacts(lines, stream.size, self._blanks[:], stream.problem, lines - self._read)
 
 
 class _Content(Struct):
