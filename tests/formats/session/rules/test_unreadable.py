@@ -123,7 +123,20 @@ def test_a_summary_that_is_too_large_is_not_called_empty(tmp_path: Path):
     assert found == []
 
 
-@pytest.mark.parametrize("name", ["context/child", "context/child/rev-1/result.md", "context/dedup/blob"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "context",
+        "context/facts.jsonl",
+        "context/child",
+        "context/child/rev-1",
+        "context/child/rev-1/status",
+        "context/child/rev-1/result.md",
+        "context/dedup/blob",
+        "created_at",
+        "updated_at",
+    ],
+)
 def test_what_became_unreadable_is_not_called_removed(name: str):
     with TemporaryDirectory() as folder:
         build = sound(Path(folder))
