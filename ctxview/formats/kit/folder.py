@@ -32,7 +32,7 @@ class EntryKind(StrEnum):
     OTHER = "other"
     ABSENT = "absent"
     UNKNOWN = "unknown"
-    """A folder on the way to the entry cannot be searched, so the entry may or may not exist."""
+    """A folder on the way to the entry is not a folder or cannot be searched: the entry may exist or not."""
 
     @property
     def description(self) -> str:
@@ -178,6 +178,9 @@ class SourceFolder:
                 if above.kind is EntryKind.LINK:
                     return FolderEntry(name, EntryKind.LINK)
                 place = f"{place}/{part}" if place else part
+                wrong = above.kind is EntryKind.FILE and place in self.seen.closed
+                if wrong or above.kind is EntryKind.OTHER:
+                    return FolderEntry(name, EntryKind.UNKNOWN)
             return _entry(name, os.lstat(self.root / name))
         except PermissionError as error:
             self.seen.closed[place] = error_text(error)

@@ -36,6 +36,10 @@ class HistoryStream(Protocol):
         """The size in bytes."""
 
     @property
+    def problem(self) -> str | None:
+        """Why the number of its lines is not known: the history, or its end, cannot be read."""
+
+    @property
     def complete(self) -> bool:
         """Whether every line has its number; before that only `tail` and `scan` reach all lines."""
 
@@ -70,11 +74,6 @@ class HistoryStream(Protocol):
         """Return the SHA-256 of the first bytes for each length, in ascending order; None on failure."""
 
 
-def unreadable_reason(stream: HistoryStream) -> str | None:
-    """Return why a history cannot be read; None when it can, or does not exist."""
-    return stream.problem if isinstance(stream, EmptyHistoryStream) else None
-
-
 class EmptyHistoryStream:
     """A history that is missing, or that cannot be read for the reason in `problem`."""
 
@@ -85,7 +84,7 @@ class EmptyHistoryStream:
 
     def __init__(self, name: str, problem: str | None = None) -> None:
         self.name = name
-        self.problem = problem
+        self.problem: str | None = problem
 
     def __len__(self) -> int:
         return 0
@@ -111,6 +110,8 @@ class EmptyHistoryStream:
 
 class FileHistoryStream:
     """A history in a file of lines."""
+
+    problem: str | None = None
 
     def __init__(self, lines: LineFile, name: str, file: str) -> None:
         self.name = name

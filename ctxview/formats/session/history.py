@@ -61,10 +61,9 @@ class SessionHistory(Struct, frozen=True):
 
     @property
     def unreadable_rows(self) -> str | None:
-        """Why some rows of the store cannot be read; None when all can, and for files."""
-        shards = range(self.store.shards) if self.store is not None else ()
-        loaded = (self.store.shard(each, name) for each in shards for name in STREAM_WORDS if self.store)
-        return next((rows for rows in loaded if isinstance(rows, str)), None)
+        """Why some lines or rows of the histories cannot be read; None when all can."""
+        problems = (f"{each.name}: {each.problem}" for each in self.streams if each.problem is not None)
+        return next(problems, None) or (self.store.unreadable_rows if self.store is not None else None)
 
     @property
     def streams(self) -> tuple[HistoryStream, HistoryStream]:
@@ -152,6 +151,21 @@ class ColumnarStore:
             return False
         return True
 
+    @cached_property
+    def problem(self) -> str | None:
+        """Why the number of rows is not known: the manifest or the log cannot be read."""
+        if not self.manifest.is_object:
+            reason = self.manifest.error.reason if self.manifest.error is not None else "it is not an object"
+            return f"the manifest cannot be read: {self.manifest.part.problem or reason}"
+        log = self.wal.part
+        return f"the log cannot be read: {log.problem}" if log.exists and not log.readable else None
+
+    @cached_property
+    def unreadable_rows(self) -> str | None:
+        """Why some rows of the shards cannot be read; None when all can."""
+        loaded = (self.shard(each, name) for each in range(self.shards) for name in STREAM_WORDS)
+        return next((rows for rows in loaded if isinstance(rows, str)), None)
+
     def shard(self, number: int, stream: str) -> list[tuple[int, bytes]] | str:
         """Return ordinal and payload of a shard's rows of one history, in order, or why it cannot be read."""
         key = (number, stream)
@@ -188,6 +202,10 @@ class ColumnarStream:
         self.name = name
         self.store = store
         self._committed = store.head(name, "lines")
+
+    @property
+    def problem(self) -> str | None:
+        return self.store.problem
 
     @property
     def size(self) -> int:

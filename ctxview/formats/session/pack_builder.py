@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from ctxview.analysis.tokens import ESTIMATES, TokenCounter
 from ctxview.core.findings import Severity
 from ctxview.formats.kit.folder import EntryKind, FolderFile
-from ctxview.formats.kit.history import HistoryStream, unreadable_reason
+from ctxview.formats.kit.history import HistoryStream
 from ctxview.formats.kit.json_records import JsonRecordFile
 from ctxview.formats.session.caps import unread_parts
 from ctxview.formats.session.grammar import EVENTS, MESSAGES, is_name, tail_count
@@ -48,7 +48,7 @@ REQUIRED_TEXTS: Final = {
 }
 """The texts that a record of each kind must have besides its id."""
 MOST_TAIL: Final = 5000
-PACKED_FOLDERS: Final = ("context/child", "context/pinned")
+PACKED_FOLDERS: Final = ("", "context", "context/child", "context/pinned")
 _FENCED: Final = re.compile(r"(?:^|[\n\r])[ \t]*(`{3,})")
 _HEAD: Final = re.compile(
     r"^## (?P<kind>[^\n]{0,80})\n\nsource: (?P<source>[^\n]{1,400})\n"
@@ -138,12 +138,27 @@ def pack_offers(
         for each, count in zip(found, measured, strict=True)
     )
     aborts = dict.fromkeys(_aborts(session, messages, counted, profile))
-    tail = tail_lines(messages, last) if last > 0 else []
-    unread = [f"{MESSAGES}: {line.problem}" for line in tail if line.unreadable]
-    sources = (f"{name}: {why}" for name, why in unread_parts(session) if name in PACKED_FOLDERS)
-    unreadable = next(chain(unread, sources), None)
     exact = all(count.exact for count in measured)
-    return PackOffers(counted, used.name, exact, tuple(aborts), unreadable)
+    return PackOffers(counted, used.name, exact, tuple(aborts), unread_source(session, messages, last))
+
+
+def unread_source(session: Session, messages: HistoryStream, recent: int) -> str | None:
+    """Return the first source that the runtime can read but that cannot be read here, with the reason."""
+    tail = tail_lines(messages, recent) if recent > 0 else []
+    lines = (line.problem for line in tail if line.unreadable)
+    budget = session.part("context/budget")
+    unread = chain(
+        ((MESSAGES, why) for why in (messages.problem, *lines) if why is not None),
+        ((name, why) for name, why in sorted(session.closed.items()) if _is_packed(name)),
+        ((name, why) for name, why in unread_parts(session) if _is_packed(name)),
+        [(budget.name, budget.problem)] if budget.exists and not budget.readable else [],
+    )
+    return next((f"{name or 'the session'}: {why}" for name, why in unread), None)
+
+
+def _is_packed(folder: str) -> bool:
+    """Whether the builder lists a folder or reads sources in it."""
+    return folder in PACKED_FOLDERS or folder.rpartition("/")[0] == "context/child"
 
 
 def plan_pack(offered: PackOffers, budget: int | None) -> PackPlan:
@@ -226,7 +241,7 @@ def source_text(facts: SessionFacts, item: PackItem) -> str | None:
     if source is None or source == EVENTS or source_fault(source) is not None:
         return None
     if source == MESSAGES:
-        if unreadable_reason(facts.history.messages) is not None:
+        if facts.history.messages.problem is not None:
             return None
         count = tail_count(item.range or "")
         return tail_text(facts.history.messages, count)[0] if count and count <= MOST_TAIL else None
@@ -253,7 +268,8 @@ def _pinned(session: Session, profile: Profile) -> Iterator[PackOffer]:
 def _recent(messages: HistoryStream, count: int, profile: Profile) -> PackOffer:
     text, found = tail_text(messages, count) if count > 0 else ("", 0)
     if not found:
-        return _out("recent_messages", MESSAGES, "blank" if count > 0 else "none were asked for")
+        why = "blank" if count > 0 else "none were asked for"
+        return _out("recent_messages", MESSAGES, why if messages.problem is None else messages.problem)
     if text is None:
         return _out("recent_messages", MESSAGES, "cannot be read here, unlike by the runtime")
     if any(line.cut for line in messages.tail(count)):

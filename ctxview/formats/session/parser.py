@@ -48,8 +48,11 @@ def read_session(folder: SourceFolder) -> Session:
     pinned = [f"context/pinned/{name}" for name in files]
     manifest = folder.read(".store/manifest.json", LARGEST_PART)
     links, wide_open, unsearched = _walk(folder)
-    children = [entry for entry in folder.entries("context/child") if entry.kind is EntryKind.FOLDER]
-    odd = [entry for entry in folder.entries("context/child") if entry.kind is not EntryKind.FOLDER]
+    channels = folder.entries("context/child")
+    # A FIFO or a socket in the place of a channel is a channel that cannot be read.
+    kinds = (EntryKind.FOLDER, EntryKind.OTHER)
+    children = [entry for entry in channels if entry.kind in kinds]
+    odd = [entry for entry in channels if entry.kind not in kinds]
     return Session(
         folder=folder,
         name=folder.root.absolute().name,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from ctxview.formats.session.model import Session
 from ctxview.formats.session.parser import read_session
 from ctxview.formats.session.profile import Profile
 from ctxview.formats.session.store.content import RawContent
+from tests.formats.ordinary_user import as_ordinary_user
 from tests.formats.session.builders import Build
 from tests.formats.session.sources import CORTEXFS, read_facts
 
@@ -43,6 +46,24 @@ def broken_rules(root: Path) -> set[str]:
     facts = read_facts(root)
     assert facts.survey is not None
     return {finding.rule for finding in (*facts.survey.findings, *rules.check_session(facts))}
+
+
+def make_fifo(path: Path) -> None:
+    os.mkfifo(path, 0o600)
+
+
+@contextmanager
+def locked_session(build: Build, name: str) -> Iterator[Path]:
+    """Write a session with one entry that the user may not read, and give up the rights of root meanwhile."""
+    root = build.write()
+    for path in [build.base, *build.base.rglob("*")]:
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    (root / name).chmod(0)
+    try:
+        with as_ordinary_user():
+            yield root
+    finally:
+        (root / name).chmod(0o700)
 
 
 def file_states(root: Path) -> dict[str, tuple[int, int, str]]:

@@ -20,7 +20,7 @@ from ctxview.formats.session.model import (
     nodes_in_cycle,
     whole_number,
 )
-from ctxview.formats.session.store.blobs import NAMING, uses_by_child
+from ctxview.formats.session.store.blobs import unread_naming, uses_by_child
 from ctxview.formats.session.survey.facts import SessionFacts
 
 AT_WORK = ("pending", "active")
@@ -128,7 +128,7 @@ def child_unused(facts: SessionFacts) -> Iterator[Hit]:
     Source document, Dedup: child results should be merged as result refs, summaries and artifacts.
     """
     # A file that cannot be read may refer to any child.
-    if any(part.name in NAMING for part in facts.session.problems()) or facts.session.closed:
+    if any(unread_naming(facts.session)):
         return
     uses = uses_by_child(facts.session)
     terminal = facts.profile.words.terminal_statuses

@@ -137,7 +137,7 @@ def stored_twice(facts: SessionFacts) -> Iterator[Hit]:
     ## Source
     Source document, Dedup: large repeated content should be referenced instead of copied.
     """
-    if facts.survey is None:
+    if facts.survey is None or any(_may_hold_blobs(place) for place in facts.session.closed):
         return
     stored = {blob.digest for blob in facts.session.dedup.blobs}
     for chunk in facts.session.swap.blobs:
@@ -159,3 +159,7 @@ def stored_twice(facts: SessionFacts) -> Iterator[Hit]:
         if known.digest in first:
             yield Hit(Origin(blob.file), f"this is the same content as {excerpt(first[known.digest], 60)}")
         first.setdefault(known.digest, blob.name)
+
+
+def _may_hold_blobs(folder: str) -> bool:
+    return folder in ("", "context") or folder.startswith(("context/swap", "context/dedup"))

@@ -35,7 +35,7 @@ def unresolved(facts: SessionFacts, ref: str) -> str | None:
     if kind == "tool":
         survey = facts.survey
         known = survey is None or any((stream, name) in survey.id_lines for stream in (EVENTS, MESSAGES))
-        if survey is not None and (survey.events.problem or survey.messages.problem):
+        if survey is not None and not (survey.events.whole and survey.messages.whole):
             return None
         return None if known else "no call and no event has this id"
     if kind == "swap":

@@ -14,7 +14,7 @@ from ctxview.core.origin import Origin
 from ctxview.formats.kit.folder import EntryKind, FolderFile
 from ctxview.formats.kit.json_records import JsonRecord
 from ctxview.formats.session.grammar import EVENTS, MESSAGES, is_clean_path, is_name
-from ctxview.formats.session.history import DATA, STREAM_WORDS, ColumnarStore, missing_shards, wal_row
+from ctxview.formats.session.history import DATA, STREAM_WORDS, WAL, ColumnarStore, missing_shards, wal_row
 from ctxview.formats.session.survey.facts import SessionFacts
 
 SINGLE_VALUES = ("state", "cwd", "created_at", "updated_at", "current_run")
@@ -276,11 +276,9 @@ def columnar_store(facts: SessionFacts) -> Iterator[Hit]:
     if store is None:
         return
     manifest = store.manifest
-    if not manifest.is_object:
-        reason = manifest.error.reason if manifest.error is not None else "it is not an object"
-        yield Hit(
-            manifest.origin(), f"the manifest cannot be read: {excerpt(reason, 120)}", effect=Effect.REJECTED
-        )
+    if store.problem is not None:
+        origin = session.origin(WAL) if manifest.is_object else manifest.origin()
+        yield Hit(origin, excerpt(store.problem, 150), effect=Effect.REJECTED)
     for name in (MESSAGES, EVENTS):
         entry = session.folder.entry(name)
         if entry.kind is EntryKind.FILE and entry.size:

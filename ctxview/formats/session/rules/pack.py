@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from ctxview.analysis.wording import excerpt, json_excerpt, quoted
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.formats.kit.folder import EntryKind
-from ctxview.formats.kit.history import unreadable_reason
 from ctxview.formats.session.grammar import MESSAGES, tail_count
 from ctxview.formats.session.model import PackItem, as_text, whole_number
 from ctxview.formats.session.pack_builder import packed_sections, source_text
@@ -198,7 +197,7 @@ def pack_tail(facts: SessionFacts) -> Iterator[Hit]:
                 else "no range"
             )
             yield Hit(origin, f"{fault}; recent messages are named as tail:40")
-        elif unreadable_reason(facts.history.messages) is not None:
+        elif facts.history.messages.problem is not None:
             continue
         elif facts.survey is not None and count > facts.survey.messages.records:
             yield Hit(
@@ -237,6 +236,6 @@ def _item_fault(facts: SessionFacts, item: PackItem) -> Iterator[Hit]:
 def _is_empty(facts: SessionFacts, source: str) -> bool:
     """Whether a source holds nothing; a source that cannot be read is not called empty."""
     if source == MESSAGES:
-        return facts.history.messages.size == 0 and unreadable_reason(facts.history.messages) is None
+        return facts.history.messages.size == 0 and facts.history.messages.problem is None
     part = facts.session.folder.read(source)
     return part.readable and part.is_blank

@@ -11,9 +11,16 @@ from itertools import pairwise
 from ctxview.analysis.wording import counted, excerpt, listed, quoted
 from ctxview.core.findings import Hit, Severity, rule
 from ctxview.core.origin import Origin
+from ctxview.formats.kit.folder import EntryKind
 from ctxview.formats.session.grammar import MESSAGES, tail_count
 from ctxview.formats.session.model import PackItem
-from ctxview.formats.session.pack_builder import pack_offers, packed_sections, sections_in, source_text
+from ctxview.formats.session.pack_builder import (
+    pack_offers,
+    packed_sections,
+    sections_in,
+    source_text,
+    unread_source,
+)
 from ctxview.formats.session.pack_candidates import FENCE, candidates, first_fit, is_child_history
 from ctxview.formats.session.survey.facts import SessionFacts
 
@@ -44,7 +51,11 @@ def pack_incomplete(facts: SessionFacts) -> Iterator[Hit]:
     chosen = [each.candidate for each in first_fit(offered, facts.session.budget) if each.taken]
     packed = [item.source for item in pack.items]
     left_out = [each.source for each in chosen if each.source not in packed]
-    if left_out:
+    # The choice depends on each source: with one that cannot be read it is not known.
+    unread = unread_source(facts.session, facts.history.messages, recent or 0) or any(
+        part.kind is EntryKind.FILE for part in facts.session.problems()
+    )
+    if left_out and not unread:
         yield Hit(pack.json.origin("items"), _missing(facts, recent, left_out))
     places = {each.source: place for place, each in enumerate(offered)}
     known = [places[source] for source in packed if source in places]

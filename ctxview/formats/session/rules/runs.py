@@ -12,7 +12,7 @@ from ctxview.core.findings import Hit, Severity, rule
 from ctxview.core.origin import Origin
 from ctxview.formats.session.grammar import EVENTS, MESSAGES
 from ctxview.formats.session.model import as_text
-from ctxview.formats.session.survey.facts import SessionFacts
+from ctxview.formats.session.survey.facts import SessionFacts, Survey
 from ctxview.formats.session.survey.runs import Run, RunAnomaly, RunAnomalyKind
 
 STATES = {"ok": "done", "error": "error", "cancelled": "cancelled"}
@@ -36,7 +36,7 @@ def latest_or_state_stale(facts: SessionFacts) -> Iterator[Hit]:
     Runtime: latest.md is the last assistant text; a run that ends sets the state.
     """
     survey, session = facts.survey, facts.session
-    if survey is None or survey.messages.problem is not None:
+    if survey is None or not survey.messages.whole:
         return
     latest = session.part("latest.md")
     answer = survey.assistant.text if survey.assistant is not None else ""
@@ -95,7 +95,7 @@ def last_run(facts: SessionFacts) -> Run | None:
 def expected_state(facts: SessionFacts) -> str | None:
     """Return the state that follows from the events, or None."""
     run = last_run(facts)
-    if run is None:
+    if run is None or facts.survey is None or not facts.survey.events.whole:
         return None
     return "active" if run.status is None else STATES.get(run.status)
 
@@ -108,6 +108,15 @@ _RUN_WORDS = {
     RunAnomalyKind.AFTER_DONE: "goes on after it has ended",
     RunAnomalyKind.ERROR_THEN_OK: "had an error, but ends with ok",
 }
+
+
+_ABSENCES = (
+    RunAnomalyKind.NO_START,
+    RunAnomalyKind.NO_DONE,
+    RunAnomalyKind.UNKNOWN_CALL,
+    RunAnomalyKind.UNANSWERED,
+    RunAnomalyKind.USER_WITHOUT_START,
+)
 
 
 @rule("ABI018", name="run-out-of-order", severity=Severity.WARNING)
@@ -128,10 +137,11 @@ def run_out_of_order(facts: SessionFacts) -> Iterator[Hit]:
     ## Source
     Runtime: a send writes start, a finished, failed or cancelled run writes done.
     """
-    survey = facts.survey
+    survey, state = facts.survey, facts.session.part("state")
     last = survey.runs.runs[-1].id if survey is not None and survey.runs.runs else None
+    may_be_active = state.value == "active" or (state.exists and not state.readable)
     for anomaly in _anomalies(facts, *_RUN_WORDS):
-        if anomaly.kind is RunAnomalyKind.NO_DONE and anomaly.run == last and facts.session.state == "active":
+        if anomaly.kind is RunAnomalyKind.NO_DONE and anomaly.run == last and may_be_active:
             continue
         yield Hit(_origin(facts, anomaly), f"the run {excerpt(anomaly.run or '')} {_RUN_WORDS[anomaly.kind]}")
     yield from _uncounted(facts, *_RUN_WORDS)
@@ -227,7 +237,14 @@ def blank_lines(facts: SessionFacts) -> Iterator[Hit]:
 
 def _anomalies(facts: SessionFacts, *kinds: RunAnomalyKind) -> Iterator[RunAnomaly]:
     if facts.survey is not None:
-        yield from (anomaly for anomaly in facts.survey.runs.anomalies if anomaly.kind in kinds)
+        known = _claimable(facts.survey, *kinds)
+        yield from (anomaly for anomaly in facts.survey.runs.anomalies if anomaly.kind in known)
+
+
+def _claimable(survey: Survey, *kinds: RunAnomalyKind) -> list[RunAnomalyKind]:
+    """Return the kinds that are certain: those of an absent line are not if some lines cannot be read."""
+    whole = survey.messages.whole and survey.events.whole
+    return [kind for kind in kinds if whole or kind not in _ABSENCES]
 
 
 def _origin(facts: SessionFacts, anomaly: RunAnomaly) -> Origin:
@@ -239,7 +256,7 @@ def _uncounted(facts: SessionFacts, *kinds: RunAnomalyKind) -> Iterator[Hit]:
     if facts.survey is None:
         return
     run_facts = facts.survey.runs
-    for kind in kinds:
+    for kind in _claimable(facts.survey, *kinds):
         kept = [anomaly for anomaly in run_facts.anomalies if anomaly.kind is kind]
         more = run_facts.counts.get(kind, 0) - len(kept)
         if more > 0:

@@ -128,11 +128,11 @@ def told_twice(facts: SessionFacts) -> Iterator[Hit]:
                 message = f"{excerpt(record.text('id') or '')} is also in summary.md"
                 yield Hit(record.origin(name), message)
             if text in seen:
+                # Both may have the same id, so the other one is named by its place too.
                 other = seen[text]
-                message = (
-                    f"{excerpt(record.text('id') or '')} says the same as {excerpt(other.text('id') or '')}"
-                )
-                yield Hit(record.origin(name), message)
+                place = f"line {other.line} of {PurePosixPath(other.file).name}"
+                names = [excerpt(each.text("id") or "") for each in (record, other)]
+                yield Hit(record.origin(name), f"{names[0]} says the same as {names[1]} on {place}")
             seen.setdefault(text, record)
 
 

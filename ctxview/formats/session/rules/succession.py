@@ -162,7 +162,7 @@ def record_rewritten(facts: SessionFacts, both: LookComparison) -> Iterator[Hit]
                 message = f"the {kind} {excerpt(name)} says something else than {_when(both)}"
                 yield Hit(record.origin("text" if kind == "fact" else "decision"), message)
         retired = list(both.gone(kind))
-        if retired:
+        if retired and (records.part.readable or not records.part.exists):
             message = f"no longer there since {_when(both)}: {listed(retired)}"
             yield Hit(Origin(records.file, start=0, line=1, column=1), message, Severity.INFO)
     created, updated = both.changed("created_at"), both.changed("updated_at")
@@ -175,7 +175,9 @@ def record_rewritten(facts: SessionFacts, both: LookComparison) -> Iterator[Hit]
     terminal = facts.profile.words.terminal_statuses
     for child in session.children:
         statuses = both.changed(f"child:{child.name}")
-        if statuses is not None and statuses[0] in terminal and statuses[1] not in terminal:
+        if statuses is None or _is_unreadable(session, child.part("status").name):
+            continue
+        if statuses[0] in terminal and statuses[1] not in terminal:
             message = f"the child {excerpt(child.name)} was {statuses[0]} and is {excerpt(statuses[1])} now"
             yield Hit(session.origin(f"context/child/{child.name}/status"), message)
 

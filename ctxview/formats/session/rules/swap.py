@@ -90,7 +90,11 @@ def swap_lost(facts: SessionFacts) -> Iterator[Hit]:
         elif rebuilt.text is None:
             message = f"the chunk {excerpt(name)} is gone and cannot be rebuilt: {rebuilt.why}"
             yield Hit(record.origin("id"), message)
-        elif digest_in(name) not in (None, rebuilt.digest):
+        elif digest_in(name) is None:
+            unknown = "without its SHA-256 no copy of its content can be recognised"
+            message = f"the chunk {excerpt(name)} is gone; {unknown}"
+            yield Hit(record.origin("id"), message, Severity.WARNING)
+        elif digest_in(name) != rebuilt.digest:
             gone = f"the chunk {excerpt(name)} is gone"
             message = f"{gone}, and what it came from has another hash: {rebuilt.why}"
             yield Hit(record.origin("id"), message, Severity.WARNING)
@@ -223,6 +227,9 @@ def _lost_blobs(facts: SessionFacts) -> Iterator[Hit]:
         gone = f"the blob {excerpt(name, 24)} is gone"
         if (place := holder_of(facts, record)) is not None:
             message = f"{gone}; {excerpt(place, 60)} still holds its content"
+            yield Hit(record.origin("hash"), message, Severity.WARNING)
+        elif (why := facts.history.unreadable_rows) is not None:
+            message = f"{gone}; whether its content is elsewhere is unknown: {excerpt(why, 120)}"
             yield Hit(record.origin("hash"), message, Severity.WARNING)
         elif digest_in(name) is None and any(is_resolved(facts, ref) for ref in refs_of(record)):
             message = f"{gone}; without its SHA-256 no copy of its content can be recognised"

@@ -111,6 +111,9 @@ def _lost_references(refs: Sequence[Ref]) -> Iterator[Gap]:
             if ref.kind == "dedup":
                 why = "the blob is missing; another place in the session still holds its content"
             yield make_gap(ref.id, subject, Severity.WARNING, "rebuildable", why, ref.origin, ref.used_by)
+        elif ref.status is RefStatus.PLACEHOLDER and ref.bytes is None:
+            why = "the chunk is missing; without its SHA-256 no copy of its content can be recognised"
+            yield make_gap(ref.id, subject, Severity.WARNING, "placeholder", why, ref.origin, ref.used_by)
         elif ref.status is RefStatus.STALE:
             why = "the pack shows an earlier text of this source"
             yield make_gap(ref.target, subject, Severity.WARNING, "stale", why, ref.origin, ref.used_by)

@@ -156,9 +156,11 @@ def _lost_status(inputs: SessionStateInputs, record: JsonRecord) -> RefStatus:
         return RefStatus.UNKNOWN
     rebuilt = rebuild(inputs.facts, record)
     if rebuilt.text is None:
-        return RefStatus.DANGLING
-    same = digest_in(record.text("id") or "") in (None, rebuilt.digest)
-    return RefStatus.REBUILDABLE if same else RefStatus.MISMATCH
+        return RefStatus.UNKNOWN if rebuilt.unreadable else RefStatus.DANGLING
+    digest = digest_in(record.text("id") or "")
+    if digest is None:
+        return RefStatus.PLACEHOLDER
+    return RefStatus.REBUILDABLE if digest == rebuilt.digest else RefStatus.MISMATCH
 
 
 def _followed(inputs: SessionStateInputs, ref: Ref, blob: Blob, facts: BlobFacts) -> Ref:
@@ -167,7 +169,7 @@ def _followed(inputs: SessionStateInputs, ref: Ref, blob: Blob, facts: BlobFacts
         return ref
     found = follow_reference(inputs.facts, facts.reference, blob.id)
     if found.text is None:
-        lost = _UNFOLLOWED.get(found.member, RefStatus.DANGLING)
+        lost = RefStatus.UNKNOWN if found.unreadable else _UNFOLLOWED.get(found.member, RefStatus.DANGLING)
         status = ref.status if ref.status in (RefStatus.ORPHAN, RefStatus.MISMATCH) else lost
         return replace(
             ref, status=status, text=f"refers to content that cannot be found: {found.why}\n{facts.head}"
@@ -216,7 +218,9 @@ def _lost_blob(inputs: SessionStateInputs, record: JsonRecord) -> RefStatus:
     """Return the status of a missing blob: whether a place in the session still holds its content."""
     if inputs.facts.survey is None or "context/dedup/blob" in inputs.facts.session.closed:
         return RefStatus.UNKNOWN
-    return RefStatus.DANGLING if holder_of(inputs.facts, record) is None else RefStatus.REBUILDABLE
+    if holder_of(inputs.facts, record) is not None:
+        return RefStatus.REBUILDABLE
+    return RefStatus.DANGLING if inputs.facts.history.unreadable_rows is None else RefStatus.UNKNOWN
 
 
 def _orphans(inputs: SessionStateInputs) -> Iterator[Ref]:

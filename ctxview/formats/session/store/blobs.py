@@ -13,6 +13,7 @@ from msgspec import Struct
 from ctxview.core.origin import JsonValue, Origin
 from ctxview.files.reading import ReadError, read_beneath
 from ctxview.formats.kit.folder import EntryKind, SourceFolder
+from ctxview.formats.session.caps import unread_parts
 from ctxview.formats.session.grammar import digest_in
 from ctxview.formats.session.model import Blob, Session
 from ctxview.formats.session.pack_candidates import estimate
@@ -178,6 +179,17 @@ NAMING = (
     "context/swap/index.jsonl",
     "context/dedup/index.jsonl",
 )
+
+
+def unread_naming(session: Session) -> Iterator[tuple[str, str]]:
+    """Yield each part that may name chunks, blobs or children but was not read whole, with the reason."""
+    for place, why in sorted(session.closed.items()):
+        if place.partition("/")[0] in ("", "context"):
+            yield place or "the session", why
+    for part in session.problems():
+        if part.name in NAMING or part.name.startswith("context/child/"):
+            yield part.name, part.problem or "it cannot be read"
+    yield from unread_parts(session)
 
 
 class Mentions(Struct, frozen=True, dict=True):

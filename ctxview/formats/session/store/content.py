@@ -19,7 +19,7 @@ from ctxview.core.origin import JsonValue
 from ctxview.files.line_file import never_cancelled
 from ctxview.files.reading import LIMIT
 from ctxview.formats.kit.folder import SourceFolder
-from ctxview.formats.kit.history import HistoryStream, unreadable_reason
+from ctxview.formats.kit.history import HistoryStream
 from ctxview.formats.kit.history_line import HistoryLine
 from ctxview.formats.kit.json_records import JsonRecord
 from ctxview.formats.session.grammar import EVENTS, MESSAGES, cited_range, digest_in
@@ -72,7 +72,7 @@ class RawContent(Struct):
         """Yield the lines of the records from `first` to `last`, counted from 1; raises `ContentMissing`."""
         facts = self._layout(stream)
         if facts.problem is not None:
-            raise ContentMissing(f"{stream} cannot be read: {facts.problem}")
+            raise ContentUnreadable(f"{stream} cannot be read: {facts.problem}")
         if not 1 <= first <= last:
             raise ContentMissing(f"{first}-{last} is not a range", "range")
         if last > facts.records:
@@ -191,7 +191,7 @@ def _layout(stream: HistoryStream) -> StreamFacts:
         lines = number + 1
         if line.is_blank:
             blanks.append(number)
-    return StreamFacts(max(lines, len(stream)), stream.size, blanks, unreadable_reason(stream))
+    return StreamFacts(max(lines, len(stream)), stream.size, blanks, stream.problem)
 
 
 class RebuiltContent(Struct, frozen=True):

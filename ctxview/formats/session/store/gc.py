@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -29,7 +30,6 @@ from ctxview.files.removal import (
 )
 from ctxview.formats.kit.folder import EntryKind, FolderFile, SourceFolder
 from ctxview.formats.kit.json_records import JsonRecord
-from ctxview.formats.session.caps import unread_parts
 from ctxview.formats.session.grammar import EVENTS, MESSAGES
 from ctxview.formats.session.history import open_history
 from ctxview.formats.session.model import Blob, Session
@@ -40,6 +40,7 @@ from ctxview.formats.session.store.blobs import (
     ChunkReference,
     Mentions,
     reference_in,
+    unread_naming,
     uses_by_child,
 )
 from ctxview.formats.session.store.content import (
@@ -109,6 +110,8 @@ def plan_gc(folder: SourceFolder, profile: Profile, now: float) -> GcPlan:
     notes = list(policy.problems)
     if session.state == "active":
         notes.append("the session is active: an agent may be at work in it")
+    for name, why in islice(unread_naming(session), 1):
+        notes.append(f"{name} was not read whole ({why}), so nothing is collected")
     planner = _Planner(session, raw, policy, now)
     items = tuple(planner.items())
     return GcPlan(items, policy, tuple(notes), inputs)
@@ -198,7 +201,7 @@ class _Planner(Struct, dict=True):
     def items(self) -> Iterator[GcItem]:
         yield from (self._pack(self.session.part(name)) for name in _PACKS if self.session.part(name).exists)
         yield from self._chunks()
-        yield from (self._blob(blob) for blob in self.session.dedup.blobs)
+        yield from self._blobs()
         for name, keep in ((MESSAGES, self.policy.keep_messages), (EVENTS, self.policy.keep_events)):
             allowed = "" if keep else f"keep_{name.removesuffix('.jsonl')}=0 allows it, but "
             size = self.session.folder.entry(name).size
@@ -242,8 +245,6 @@ class _Planner(Struct, dict=True):
         return *self._by_age(found, self.policy.swap_ttl, "swap_ttl"), found
 
     def _rebuildable(self, blob: Blob, records: list[JsonRecord], place: str | None) -> tuple[GcOutcome, str]:
-        if self._unread is not None:
-            return GcOutcome.PROTECTED, self._unread
         if named := self._mentions.of(blob.name):
             return GcOutcome.PROTECTED, f"{_listed(named)} would refer to a missing file"
         if blob.digest is None:
@@ -272,15 +273,28 @@ class _Planner(Struct, dict=True):
             return GcOutcome.PROTECTED, f"only refers, and cannot be rebuilt: {place} have another hash"
         return GcOutcome.REMOVE, f"only refers to {place}, which stay in the history"
 
-    def _blob(self, blob: Blob) -> GcItem:
-        if blob.entry.kind is not EntryKind.FILE:
-            return _untouched(blob.name, "blob", blob.entry.kind)
-        found = identify(self.session.folder.root, blob.name)
-        why = self._why_protected(blob, found)
-        outcome, reason = (GcOutcome.PROTECTED, why) if why else (GcOutcome.REMOVE, "nothing refers to it")
-        return self._file(blob.name, "blob", outcome, reason, found)
+    def _blobs(self) -> Iterator[GcItem]:
+        judged = []
+        for blob in self.session.dedup.blobs:
+            plain = blob.entry.kind is EntryKind.FILE
+            found = identify(self.session.folder.root, blob.name) if plain else None
+            judged.append((blob, found, self._why_protected(blob, found)))
+        # The text of the index is searched, because a broken line may name a blob too.
+        index = self.session.dedup.index.part.text
+        unused = (blob for blob, _, why in judged if why is None)
+        listed = {blob.id: blob for blob in unused if (blob.digest or blob.id) in index}
+        places = trace_content(self.raw, dict(self._shapes(listed.values())))
+        for blob, found, why in judged:
+            outcome, reason = GcOutcome.PROTECTED, why or "the index lists it, and no history holds the same"
+            place = places.get(blob.digest or "")
+            if why is None and (place is not None or blob.id not in listed):
+                same = f", and {place} hold the same" if place is not None else ""
+                outcome, reason = GcOutcome.REMOVE, f"nothing refers to it{same}"
+            yield self._file(blob.name, "blob", outcome, reason, found)
 
     def _why_protected(self, blob: Blob, found: FileIdentity | None) -> str | None:
+        if blob.entry.kind is not EntryKind.FILE:
+            return _untouched(blob.name, "blob", blob.entry.kind).reason
         if self._unread is not None:
             return self._unread
         least, setting = self.policy.dedup_min_refs, self.policy.setting("dedup_min_refs")
@@ -298,6 +312,8 @@ class _Planner(Struct, dict=True):
         return None
 
     def _by_age(self, found: FileIdentity | None, ttl: int | None, key: str) -> tuple[GcOutcome, str]:
+        if self._unread is not None:
+            return GcOutcome.PROTECTED, self._unread
         if ttl is None:
             return GcOutcome.PROTECTED, f"no valid {key} says when it may be removed"
         age = self._age(found)
@@ -325,8 +341,8 @@ class _Planner(Struct, dict=True):
 
     @cached_property
     def _unread(self) -> str | None:
-        """Why not all references to chunks and blobs are known."""
-        found = next(unread_parts(self.session), None)
+        """Why not all references are known."""
+        found = next(unread_naming(self.session), None)
         return None if found is None else f"it may be referred to from {found[0]}: {found[1]}"
 
     @cached_property

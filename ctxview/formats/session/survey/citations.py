@@ -53,7 +53,8 @@ def resolve_citation(cited: CitedRange, survey: Survey | None) -> Citation:
     if survey.facts(stream_of(cited)).problem is not None:
         return Citation(cited, CitationStatus.UNREADABLE)
     if cited.kind is SourceKind.LATEST_USER:
-        return Citation(cited, CitationStatus.RESOLVED if survey.user is not None else CitationStatus.BEYOND)
+        absent = CitationStatus.BEYOND if survey.messages.whole else CitationStatus.UNREADABLE
+        return Citation(cited, absent if survey.user is None else CitationStatus.RESOLVED)
     count = survey.facts(stream_of(cited)).records
     first, last = cited.first or 0, cited.last or 0
     if cited.reversed:

@@ -45,6 +45,13 @@ class StreamFacts(Struct, frozen=True):
     blanks: array[int] = field(default_factory=lambda: array("Q"))
     problem: str | None = None
     """Why the history cannot be read, so that its number of records is not known."""
+    left_out: int = 0
+    """The lines that could not be read; their number is known."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of the history was read, so that something not found in it is not there."""
+        return self.problem is None and not self.left_out
 
     @property
     def records(self) -> int:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from ctxview.core.findings import Finding
 from ctxview.core.origin import JsonValue, Origin
-from ctxview.formats.kit.history import Cancelled, HistoryStream, Report, unreadable_reason
+from ctxview.formats.kit.history import Cancelled, HistoryStream, Report
 from ctxview.formats.kit.history_line import HistoryLine, PassClock
 from ctxview.formats.kit.history_passes import FindingTally
 from ctxview.formats.session.grammar import iso
@@ -142,6 +142,7 @@ class _Layout:
 
     def __init__(self) -> None:
         self.lines = 0
+        self._read = 0
         self.done = 0
         self._blanks = array("Q")
 
@@ -153,13 +154,14 @@ class _Layout:
     def note(self, line: HistoryLine) -> None:
         number = self.lines if line.number is None else line.number
         self.lines = number + 1
+        self._read += 1
         self.done += line.size + line.ending
         if line.is_blank:
             self._blanks.append(number)
 
     def facts(self, stream: HistoryStream) -> StreamFacts:
         lines = max(self.lines, len(stream))
-        return StreamFacts(lines, stream.size, self._blanks[:], unreadable_reason(stream))
+        return StreamFacts(lines, stream.size, self._blanks[:], stream.problem, lines - self._read)
 
 
 class _Content(Struct):

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 
+from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.findings import Finding, Severity
+from ctxview.formats import Lens
 from ctxview.formats.session import rules
-from tests.formats.ordinary_user import as_ordinary_user
-from tests.formats.session.builders import Build, sound
+from ctxview.formats.session.history import ColumnarStore
+from ctxview.formats.session.source import SessionSource
+from tests.formats.session.builders import Build, sha256, sound, user, words
+from tests.formats.session.columnar_stores import columnar
+from tests.formats.session.open_sessions import locked_session, make_fifo
 from tests.formats.session.sources import DOCUMENT, comparison_with, observation_of, read_facts
 
 PARTS = [
@@ -34,10 +40,6 @@ PARTS = [
 
 def names_and_rules(root: Path, found: list[Finding]) -> set[tuple[str, str]]:
     return {(each.rule, os.path.relpath(each.origin.file, root)) for each in found}
-
-
-def make_fifo(path: Path) -> None:
-    os.mkfifo(path, 0o600)
 
 
 def make_folder(path: Path) -> None:
@@ -86,19 +88,10 @@ def test_a_session_that_can_be_read_has_no_such_finding(tmp_path: Path):
 def locked(name: str, change=lambda build: build) -> Iterator[tuple[Path, list[Finding]]]:
     """A session with one entry that the user may not read, and its findings."""
     with TemporaryDirectory() as folder:
-        root = open_to_all(change(sound(Path(folder))))
-        (root / name).chmod(0)
-        with as_ordinary_user():
+        build = change(sound(Path(folder)))
+        with locked_session(build, name) as root:
             found = list(rules.check_all(read_facts(root)))
-        (root / name).chmod(0o700)
         yield root, [each for each in found if each.severity is not Severity.INFO and each.rule != "ABI007"]
-
-
-def open_to_all(build: Build) -> Path:
-    root = build.write()
-    for path in [build.base, *build.base.rglob("*")]:
-        path.chmod(0o755 if path.is_dir() else 0o644)
-    return root
 
 
 @pytest.mark.parametrize(
@@ -130,14 +123,113 @@ def test_a_summary_that_is_too_large_is_not_called_empty(tmp_path: Path):
     assert found == []
 
 
-@pytest.mark.parametrize("name", ["context/child", "context/child/rev-1/result.md", "context/dedup/blob"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "context",
+        "context/facts.jsonl",
+        "context/child",
+        "context/child/rev-1",
+        "context/child/rev-1/status",
+        "context/child/rev-1/result.md",
+        "context/dedup/blob",
+        "created_at",
+        "updated_at",
+    ],
+)
 def test_what_became_unreadable_is_not_called_removed(name: str):
     with TemporaryDirectory() as folder:
-        root = open_to_all(sound(Path(folder)))
-        before = observation_of(read_facts(root))
-        (root / name).chmod(0)
-        with as_ordinary_user():
+        build = sound(Path(folder))
+        before = observation_of(read_facts(build.write()))
+        with locked_session(build, name) as root:
             facts = read_facts(root)
             found = list(rules.check_succession(facts, comparison_with(facts, before)))
-        (root / name).chmod(0o700)
         assert found == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["context/child/rev-1", "context/child", "context/pinned", "context/swap", "context/dedup", "context"],
+)
+def test_a_fifo_in_the_place_of_a_folder_gets_the_only_finding(name: str, tmp_path: Path):
+    root = sound(tmp_path).remove(name).write()
+    if (root / name).exists():
+        shutil.rmtree(root / name)
+    make_fifo(root / name)
+    found = [each for each in rules.check_all(read_facts(root)) if each.severity is not Severity.INFO]
+    assert names_and_rules(root, found) == {("RAW002", name)}
+
+
+def with_swapped_output(build: Build) -> Build:
+    output = "1 failed: test_blank_lines"
+    name = f"sha256-{sha256(output)}"
+    line = {"id": name, "kind": "tool_output", "source": "events.jsonl", "event": "call-1", "summary": "s"}
+    build.set(f"context/swap/chunk/{name}", output)
+    return build.add("context/swap/index.jsonl", {**line, "tokens": words(output)})
+
+
+def with_lost_output(build: Build) -> Build:
+    before = set(build.files)
+    (chunk,) = set(with_swapped_output(build).files) - before
+    return build.remove(chunk)
+
+
+def with_small_budget(build: Build) -> Build:
+    return build.set("context/budget", "30\n").pack()
+
+
+def at_work(build: Build) -> Build:
+    events = build.text("events.jsonl").splitlines(keepends=True)
+    build.set("events.jsonl", "".join(events[:-1])).set("state", "active\n")
+    return build.remove("state.json")
+
+
+def with_repeated_content(build: Build) -> Build:
+    content = "x" * 5000
+    build.add("messages.jsonl", user(content, None), user(content, None)).blob(content, "messages:7-8")
+    return build.pack()
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "rule"),
+    [
+        ("events.jsonl", with_swapped_output, "ABI042"),
+        ("messages.jsonl", with_small_budget, "ABI035"),
+        ("context/budget", with_small_budget, "ABI035"),
+        ("context/pinned", with_small_budget, "ABI035"),
+        ("context/summary.md", with_small_budget, "ABI035"),
+        ("state", at_work, "ABI018"),
+        ("context/dedup/blob", with_repeated_content, "ABI045"),
+        ("context", with_repeated_content, "ABI045"),
+    ],
+)
+def test_no_rule_says_that_something_is_absent_when_it_may_be_in_an_unreadable_part(
+    name: str, change: Callable[[Build], Build], rule: str
+):
+    with TemporaryDirectory() as folder:
+        build = change(sound(Path(folder)))
+        before = {each.rule for each in rules.check_all(read_facts(build.write()))}
+        with locked_session(build, name) as root:
+            found = {each.rule for each in rules.check_all(read_facts(root))}
+    assert rule not in before
+    assert rule not in found
+    assert "RAW002" in found
+
+
+@pytest.mark.parametrize(
+    ("name", "change"), [("events.jsonl", with_lost_output), ("context/child/rev-1", lambda build: build)]
+)
+def test_what_cannot_be_read_is_the_only_gap(name: str, change: Callable[[Build], Build]):
+    with TemporaryDirectory() as folder, locked_session(change(sound(Path(folder))), name) as root:
+        gaps = SessionSource(root).reading(-1, Lens(ESTIMATES["words"])).state.missing
+    assert [(gap.id, gap.status) for gap in gaps] == [(name, "unreadable")]
+
+
+def test_shards_that_cannot_be_read_may_hold_what_is_not_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(ColumnarStore, "readable", False)
+    for in_log in range(5):
+        root = columnar(sound(tmp_path), in_log).write()
+        found = rules.check_all(read_facts(root))
+        assert [each for each in found if each.severity is not Severity.INFO] == []

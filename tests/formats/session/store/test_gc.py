@@ -354,3 +354,29 @@ def test_a_wrong_plan_cannot_remove_a_protected_file(tmp_path: Path, name: str) 
 )
 def test_ages_have_one_unit(seconds: int, words: str) -> None:
     assert age_in_words(seconds) == words
+
+
+# -- blobs that the index lists without a reference --------------------------------------------------------
+
+
+@pytest.mark.parametrize("line", ['{"hash": "%s", "refs": []}', '{"hash": "%s"}', '{"hash": "%s", "refs": ['])
+def test_the_only_copy_of_content_that_the_index_lists_is_protected(tmp_path: Path, line: str) -> None:
+    content = "nowhere else\n" * 400
+    blob = f"sha256-{sha256(content)}"
+    build = sound(tmp_path).set(f"{BLOBS}/{blob}", content)
+    build.set("context/dedup/index.jsonl", f"{line % blob}\n")
+
+    found = item(old_plan(build), f"{BLOBS}/{blob}")
+
+    assert found.outcome is GcOutcome.PROTECTED
+    assert found.reason == "the index lists it, and no history holds the same"
+
+
+def test_a_listed_blob_without_references_is_removed_if_a_history_holds_its_content(tmp_path: Path) -> None:
+    content = "also in a message\n" * 400
+    build = sound(tmp_path).add("messages.jsonl", user(content)).blob(content)
+
+    found = item(old_plan(build), f"{BLOBS}/sha256-{sha256(content)}")
+
+    assert found.outcome is GcOutcome.REMOVE
+    assert found.reason == "nothing refers to it, and messages 7 hold the same"

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from ctxview.analysis.tokens import ESTIMATES
+from ctxview.formats import Lens
 from ctxview.formats.kit.folder import SourceFolder
+from ctxview.formats.session.source import SessionSource
 from ctxview.formats.session.store.content import ContentMissing
 from ctxview.formats.session.store.derived_files import WriteAction, WriteFailed, write_derived
 from ctxview.formats.session.store.swap import (
@@ -353,3 +356,15 @@ def test_only_packs_chunks_blobs_and_indexes_are_ever_written(root: Path, name: 
         write_derived(SourceFolder(root), name, b"x", None)
 
     assert tree(root) == before
+
+
+def test_check_state_and_rebuild_agree_on_a_missing_chunk_without_a_hash(tmp_path: Path) -> None:
+    line = {"id": "sha256-abc", "kind": "message_range", "source": "messages.jsonl", "range": "1-2"}
+    build = sound(tmp_path).add("context/swap/index.jsonl", {**line, "summary": "s", "tokens": 1})
+    reading = SessionSource(build.write()).reading(-1, Lens(ESTIMATES["words"]))
+    opened = open_session(build.root)
+
+    (gap,) = (each for each in reading.state.missing if each.id == "sha256-abc")
+    assert (gap.status, gap.severity) == ("placeholder", "warning")
+    assert not any(each.possible for each in rebuilds(opened.session, opened.raw) if each.id == "sha256-abc")
+    assert not any("can be rebuilt" in each.message for each in reading.findings)
