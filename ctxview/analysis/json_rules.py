@@ -55,10 +55,14 @@ def check_document(file: str, document: JsonDocument) -> Iterator[Finding]:
 def check_json_lines(file: str, data: bytes) -> Iterator[Finding]:
     """Run the JSN rules on a file of JSON lines; of many bad lines only the first are reported one by one."""
     places = LineColumns(data)
+    if _fills_lines(data):
+        reason = "one value fills several lines, but each line must be a value"
+        yield from check_json_texts(file, data, (), [JsonError(reason, places.at(0))])
+        return
     documents: list[JsonDocument] = []
     errors: list[JsonError] = []
     start = bad = 0
-    for line in [] if _fills_lines(data) else data.split(b"\n"):
+    for line in data.split(b"\n"):
         end = start + len(line)
         if line.strip():
             try:
@@ -68,9 +72,7 @@ def check_json_lines(file: str, data: bytes) -> Iterator[Finding]:
                 if bad <= MOST_BAD_LINES:
                     errors.append(JsonError(_with_cause(error.reason, line), error.place))
         start = end + 1
-    if _fills_lines(data):
-        errors = [JsonError("one value fills several lines, but each line must be a value", places.at(0))]
-    elif bad > MOST_BAD_LINES:
+    if bad > MOST_BAD_LINES:
         last = errors.pop()
         errors.append(
             JsonError(f"{last.reason}; {bad - MOST_BAD_LINES:,} more lines are not JSON", last.place)

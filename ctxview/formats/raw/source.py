@@ -45,6 +45,7 @@ from ctxview.formats.raw.parser import (
 from ctxview.formats.registry import detect, format_named, plugin_problems
 
 MAY_REDACT = re.compile(rb"redact|\\u00", re.IGNORECASE)
+_OBJECT = re.compile(rb"\{\s*\"")
 REDACTING_FORMAT = "envelope"
 """The format that knows how JSON names redactions: records that it does not recognise are withheld too."""
 
@@ -141,7 +142,8 @@ class RawSource:
 
     def _spans_in(self, data: bytes) -> Spans:
         """The spans that the redactions in JSON withhold; all of it when they cannot be read."""
-        if not MAY_REDACT.search(data) or not looks_like_json(data):
+        # An object may be anywhere in a text, behind a broken line or inside a log.
+        if not MAY_REDACT.search(data) or not (looks_like_json(data) or _OBJECT.search(data)):
             return ()
         try:
             source = format_named(REDACTING_FORMAT).open(self._path)

@@ -393,6 +393,8 @@ REDACTED = {
     "an object": GONE,
     "a list": [GONE, {"a": 1}],
     "lines": f"{json.dumps(GONE)}\n{json.dumps({'a': 1})}\n",
+    "lines after a broken one": f"garbage\n{json.dumps(GONE)}\n",
+    "an object in a text": f"note:\n{json.dumps(GONE, indent=1)}\nmore text\n",
     "broken lines": f"{json.dumps({'a': 1})}\n{json.dumps(GONE)[:-3]}\n{json.dumps({'a': 1})}\n",
     "an object around": {"data": GONE},
     "records": {"records": [ENVELOPE, ITEM]},
