@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ctxview.analysis.tokens import TokenCounter
     from ctxview.core.edits import Edit, WritePolicy
     from ctxview.core.findings import Finding
+    from ctxview.core.prompt import Prompt
     from ctxview.core.state import ContextState
     from ctxview.formats.peek import Peek
 
@@ -258,6 +259,18 @@ class Replies(Protocol):
 
         A reply whose own files say what it answers keeps that.
         """
+
+
+@runtime_checkable
+class PromptText(Protocol):
+    """A source whose runtime's prompt can be put together from its files."""
+
+    @property
+    def targets(self) -> Sequence[str]:
+        """The receivers of a prompt, the default first; empty when there is only the model."""
+
+    def prompt(self, revision: int, lens: Lens, target: str | None = None) -> Prompt:
+        """Return the prompt of one revision. Raises `PromptError` when the runtime would make none."""
 
 
 class FormatMatch(Struct, frozen=True):

@@ -18,7 +18,7 @@ from ctxview.tui.screens.inspector import InspectorScreen
 
 
 async def search(screen: ActionScreen[object]) -> None:
-    from ctxview.tui.widgets.bars import Prompt
+    from ctxview.tui.widgets.bars import InputLine
 
     lines = screen.lines
 
@@ -29,7 +29,7 @@ async def search(screen: ActionScreen[object]) -> None:
         elif text.strip():
             screen.step_hit(back=False)
 
-    await screen.ask(Prompt(show(" search /", "key"), "", screen.search_for, done))
+    await screen.ask(InputLine(show(" search /", "key"), "", screen.search_for, done))
 
 
 def next_hit(screen: ActionScreen[object]) -> None:
@@ -41,7 +41,7 @@ def previous_hit(screen: ActionScreen[object]) -> None:
 
 
 async def filter(screen: InspectorScreen) -> None:  # noqa: A001 - the name of the command
-    from ctxview.tui.widgets.bars import Prompt
+    from ctxview.tui.widgets.bars import InputLine
 
     before, chosen = screen.model.query, screen.memory.item
     lines = screen.lines
@@ -62,7 +62,7 @@ async def filter(screen: InspectorScreen) -> None:  # noqa: A001 - the name of t
         screen.set_focus(lines)
 
     await screen.ask(
-        Prompt(show(" filter: ", "key"), before.text, changed, done, complete=partial(_completed, screen))
+        InputLine(show(" filter: ", "key"), before.text, changed, done, complete=partial(_completed, screen))
     )
 
 

@@ -194,7 +194,7 @@ def origin(screen: InspectorScreen) -> None:
 
 async def budget(screen: InspectorScreen) -> None:
     """Ask for another budget and try it."""
-    from ctxview.tui.widgets.bars import Prompt
+    from ctxview.tui.widgets.bars import InputLine
 
     before, lines = screen.model.key.budget, screen.lines
 
@@ -209,7 +209,7 @@ async def budget(screen: InspectorScreen) -> None:
             screen.try_budget(number)
 
     value = "" if before is None else str(before)
-    await screen.ask(Prompt(show(" budget ", "key"), value, _budget_hint, done))
+    await screen.ask(InputLine(show(" budget ", "key"), value, _budget_hint, done))
 
 
 def wanted_budget(text: str) -> int | None:

@@ -29,7 +29,7 @@ from ctxview.tui.widgets.strips import content
 from ctxview.tui.widgets.virtual_lines import VirtualLines
 
 if TYPE_CHECKING:
-    from ctxview.tui.widgets.bars import Prompt
+    from ctxview.tui.widgets.bars import InputLine
 
 
 def bindings(known: Container[str] = ACTIONS_BY_ID) -> list[Binding]:
@@ -128,12 +128,12 @@ class ActionScreen(DismissOnce[Result]):
     # -- the prompt line -------------------------------------------------------------------------------------
 
     @property
-    def prompt(self) -> Prompt | None:
-        from ctxview.tui.widgets.bars import Prompt
+    def prompt(self) -> InputLine | None:
+        from ctxview.tui.widgets.bars import InputLine
 
-        return next(iter(self.query(Prompt)), None)
+        return next(iter(self.query(InputLine)), None)
 
-    async def ask(self, prompt: Prompt) -> None:
+    async def ask(self, prompt: InputLine) -> None:
         """Show a prompt line at the bottom, in place of an earlier one."""
         if self.prompt is not None:
             await self.prompt.remove()

@@ -253,15 +253,15 @@ def _key(action: Action) -> Line:
     return (Span(key, "key", click), Span(f" {action.label}", "dim", click))
 
 
-class Prompt(Horizontal):
+class InputLine(Horizontal):
     """A text input; `changed` returns a hint for every key, `done` gets the text, or None when cancelled."""
 
     DEFAULT_CSS = """
-    Prompt { height: 1; background: $panel; }
-    Prompt Input { width: 2fr; height: 1; border: none; padding: 0; background: $panel; }
-    Prompt Input:focus { border: none; }
-    Prompt PromptName { width: 9; }
-    Prompt PromptHint { width: 3fr; }
+    InputLine { height: 1; background: $panel; }
+    InputLine Input { width: 2fr; height: 1; border: none; padding: 0; background: $panel; }
+    InputLine Input:focus { border: none; }
+    InputLine InputLineName { width: 9; }
+    InputLine InputLineHint { width: 3fr; }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -281,15 +281,15 @@ class Prompt(Horizontal):
     ) -> None:
         super().__init__(id="prompt")
         self.input = Input(value=value, compact=True, select_on_focus=False)
-        self._label = PromptName(name)
-        self._hint = PromptHint()
+        self._label = InputLineName(name)
+        self._hint = InputLineHint()
         self._changed = changed
         self._taken = value
         """The text that `changed` got last."""
         self._done = done
         self._complete = complete
 
-    def compose(self) -> Iterator[PromptName | Input | PromptHint]:
+    def compose(self) -> Iterator[InputLineName | Input | InputLineHint]:
         yield self._label
         yield self.input
         yield self._hint
@@ -330,7 +330,7 @@ class Prompt(Horizontal):
         await self.remove()
 
 
-class PromptName(BarLine):
+class InputLineName(BarLine):
     def __init__(self, line: Line) -> None:
         super().__init__()
         self._line = line
@@ -339,7 +339,7 @@ class PromptName(BarLine):
         return fit(self._line, width)
 
 
-class PromptHint(BarLine):
+class InputLineHint(BarLine):
     """The effect of the text typed so far, or its error."""
 
     def __init__(self) -> None:

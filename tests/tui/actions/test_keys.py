@@ -18,7 +18,7 @@ from ctxview.tui.model.reading_index import TODO, ItemId, ItemKind
 from ctxview.tui.screens.action_screen import find_action
 from ctxview.tui.screens.help import HelpScreen, PaletteScreen, matching
 from ctxview.tui.screens.raw import RawScreen
-from ctxview.tui.widgets.bars import Prompt
+from ctxview.tui.widgets.bars import InputLine
 from tests.tui.driver import driving
 from tests.tui.snapshot_stories import empty, huge, night
 
@@ -323,5 +323,5 @@ async def test_quit_ends_the_program() -> None:
 async def test_keys_typed_ahead_of_the_prompt_go_into_it() -> None:
     async with driving(night()) as drive:
         await drive.press_quickly(*"/lamp")
-        prompt = drive.app.screen.query_one(Prompt)
+        prompt = drive.app.screen.query_one(InputLine)
         assert prompt.input.value == "lamp"
