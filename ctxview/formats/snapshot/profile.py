@@ -5,12 +5,14 @@ This module defines the shape of the data; `ProfileLoader` loads it. None always
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Literal
 
 from msgspec import Struct, field
 from msgspec.structs import asdict
 
+from ctxview.analysis.tokens import byte_size
 from ctxview.formats.kit.profiles import ProfileError, ProfileLoader
 
 
@@ -57,6 +59,23 @@ class BudgetPolicy(Struct, frozen=True):
     """Every plausible window is a multiple of one of these; empty when this is unknown."""
 
     @property
+    def estimator(self) -> str:
+        """How the runtime estimates tokens, in words."""
+        if self.units_per_token is None:
+            return "unknown"
+        unit = "UTF-8 bytes" if self.estimate_unit == "bytes" else "characters"
+        return f"{unit} / {self.units_per_token:g}"
+
+    def estimate(self, text: str) -> int:
+        """Estimate the tokens of a text as the runtime does."""
+        units = (
+            byte_size(text)
+            if self.estimate_unit == "bytes"
+            else len(text.encode("utf-16-le", "surrogatepass")) // 2
+        )
+        return math.ceil(units / (self.units_per_token or 1))
+
+    @property
     def margin(self) -> int | None:
         if self.window is None:
             return None
@@ -90,6 +109,10 @@ class Profile(Struct, frozen=True):
     """None when the profile has no fixed wording."""
     default_confidence: float | None = None
     """The confidence of a block that has none; None when such a block is invalid."""
+    needs_round: bool = False
+    """Whether the runtime drops every block when `runtime.round` is missing."""
+    toon: str = "2.1.0"
+    """The release of the TOON library that writes the context block."""
     near_duplicate: float = 0.9
     """The similarity (0..1) from which one content counts as a reworded copy of another."""
     unrelated: float = 0.2

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from ctxview.core.findings import Finding, worst_first
 from ctxview.core.origin import Origin
+from ctxview.core.prompt import PromptError
 from ctxview.formats.interface import AS_ON_DISK, Lens, Reading, Revision, Source
 from ctxview.formats.kit.file_rules import report_partly_read, report_unreadable
 from ctxview.formats.kit.file_source import MOST_FILES, FileSource, Memo
@@ -29,6 +30,7 @@ from ctxview.formats.snapshot.source_files import Loaded, LoadedFile, load_files
 
 if TYPE_CHECKING:
     from ctxview.core.edits import WritePolicy
+    from ctxview.core.prompt import Prompt
     from ctxview.core.state import Event
     from ctxview.formats.snapshot.agent_store import StoreReading
     from ctxview.formats.snapshot.runtime.outcome import ReplyOutcome
@@ -130,6 +132,28 @@ class SnapshotSource(FileSource[SnapshotFile]):
 
     def findings(self, lens: Lens) -> Sequence[Finding]:
         return self._all_findings.once((lens.profile, lens.mode), lambda: self._find_all(lens))
+
+    @property
+    def targets(self) -> Sequence[str]:
+        return ("model",)
+
+    def prompt(self, revision: int, lens: Lens, target: str | None = None) -> Prompt:
+        """Return the prompt of a snapshot, or the one that a reply answers. Raises `PromptError`."""
+        from ctxview.formats.snapshot.prompt import PromptOptions, file_prompt
+
+        if target not in (None, *self.targets):
+            raise PromptError(f"a snapshot is given to the model only, not to {target}")
+        if not self._files:
+            raise PromptError("a memory store alone has no prompt: no snapshot says what it gave")
+        if (problem := self._files[revision].problem) is not None:
+            raise PromptError(problem)
+        answers = self._placed[revision].answers
+        if answers is not None:
+            answered = self.prompt(answers, lens, target)
+            return replace(answered, notes=("The prompt that this reply answers.", *answered.notes))
+        agent = self._store_folder if revision == len(self._files) - 1 else None
+        options = PromptOptions(load_profile(lens.profile), lens.counter, agent)
+        return file_prompt(self._opened[revision], self._given, options)
 
     @property
     def made_of(self) -> Sequence[Path]:

@@ -28,7 +28,7 @@ class ToonDocument(JsonDocument):
         # The parent's constructor is not called, because it parses JSON; all its attributes are set here.
         self.data, self.start, self.end = data, start, end
         self._places = LineColumns(data)
-        self._inside = inside
+        self.inside = inside
         reader = _Reader(_lines(data, start, end))
         self.__dict__["value"] = reader.read_object(0, "", 0)
         self.__dict__["duplicates"] = ()
@@ -44,9 +44,9 @@ class ToonDocument(JsonDocument):
         return None
 
     def origin(self, file: str, pointer: str) -> Origin:
-        if self._inside is None:
+        if self.inside is None:
             return super().origin(file, pointer)
-        document, place = self._inside
+        document, place = self.inside
         return document.origin(file, place)
 
 

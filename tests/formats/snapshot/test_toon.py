@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,6 +11,7 @@ from hypothesis import strategies as st
 
 from ctxview.formats.snapshot.parser import SnapshotFileKind, parse_file
 from ctxview.formats.snapshot.toon import ToonDocument
+from ctxview.formats.snapshot.toon_writer import toon_lines, toon_text
 from tests.formats.snapshot.builders import to_bytes
 
 PROMPT = """You are an agent.
@@ -110,96 +109,6 @@ def test_very_deep_indentation_is_a_problem_and_not_an_error() -> None:
 # -- what the runtime writes ---------------------------------------------------------------------------
 
 
-class Toon:
-    """Writes a value as `@toon-format/toon` 2.1.0 does without options."""
-
-    def __init__(self, value: dict[str, Any]) -> None:
-        self.text = "\n".join(self._members(value, 0))
-
-    def _members(self, value: dict[str, Any], indent: int) -> Iterator[str]:
-        for key, item in value.items():
-            yield from self._member(key, item, indent, first=False)
-
-    def _member(self, key: str, item: Any, indent: int, *, first: bool) -> Iterator[str]:
-        margin, name = " " * indent, self._key(key)
-        if isinstance(item, dict):
-            yield f"{margin}{name}:"
-            yield from self._members(item, indent + 2)
-        elif not isinstance(item, list):
-            yield f"{margin}{name}: {self._primitive(item)}"
-        elif self._is_table(item):
-            heads = ",".join(map(self._key, item[0]))
-            yield f"{margin}{name if key else ''}[{len(item)}]{{{heads}}}:"
-            for row in item:
-                yield f"{margin}  {','.join(self._primitive(row[head]) for head in item[0])}"
-        else:
-            yield from self._list(name if key or first else "", item, indent)
-
-    def _list(self, name: str, items: list[Any], indent: int) -> Iterator[str]:
-        margin, head = " " * indent, f"{name}[{len(items)}]:"
-        if all(not isinstance(item, dict | list) for item in items):
-            cells = ",".join(map(self._primitive, items))
-            yield f"{margin}{head} {cells}".rstrip(" ") if not items else f"{margin}{head} {cells}"
-            return
-        yield f"{margin}{head}"
-        for item in items:
-            yield from self._element(item, indent + 2)
-
-    def _element(self, item: Any, indent: int) -> Iterator[str]:
-        margin = " " * indent
-        if isinstance(item, dict) and item:
-            (key, value), *others = item.items()
-            head, *rest = self._member(key, value, indent + 2, first=True)
-            yield f"{margin}- {head.lstrip(' ')}"
-            yield from rest
-            yield from self._members(dict(others), indent + 2)
-        elif isinstance(item, dict):
-            yield f"{margin}-"
-        elif isinstance(item, list):
-            head, *rest = self._list("", item, indent)
-            yield f"{margin}- {head.lstrip(' ')}"
-            yield from rest
-        else:
-            yield f"{margin}- {self._primitive(item)}"
-
-    def _is_table(self, items: list[Any]) -> bool:
-        rows = [item for item in items if isinstance(item, dict)]
-        return (
-            len(rows) == len(items) > 0
-            and bool(rows[0])
-            and all(row.keys() == rows[0].keys() for row in rows)
-            and not any(isinstance(cell, dict | list) for row in rows for cell in row.values())
-        )
-
-    def _key(self, key: str) -> str:
-        return key if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.]*", key) else self._quoted(key)
-
-    def _primitive(self, value: Any) -> str:
-        if value is None or isinstance(value, bool):
-            return {None: "null", True: "true", False: "false"}[value]
-        if isinstance(value, str):
-            return self._quoted(value) if self._needs_quotes(value) else value
-        return str(value)
-
-    def _needs_quotes(self, text: str) -> bool:
-        blank = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
-            map(chr, range(0x2000, 0x200B))
-        )
-        number = re.fullmatch(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?", text)
-        return (
-            text in ("", "true", "false", "null")
-            or text != text.strip(blank)
-            or number is not None
-            or any(sign in text for sign in ':"\\[]{},\n\r\t')
-            or text.startswith("-")
-        )
-
-    def _quoted(self, text: str) -> str:
-        for sign, escape in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
-            text = text.replace(sign, escape)
-        return f'"{text}"'
-
-
 KEYS = st.sampled_from(
     ["a", "b_1", "null", "true", "", "with-dash", "a b", "k[0]", "x}y", 'q"', "键"]
 ) | st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
@@ -207,8 +116,9 @@ WORDS = st.sampled_from(
     ["", "-", "- x", "05", "1e5", "true", "null", "a: b", "a,b", "[2]: a", "\x85x\x85", "\u2028"]
 )
 TEXTS = WORDS | st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+NUMBERS = st.integers(-(10**14), 10**14) | st.floats(allow_nan=False, allow_infinity=False)
 VALUES: st.SearchStrategy[Any] = st.recursive(
-    st.none() | st.booleans() | st.integers(-(10**14), 10**14) | TEXTS,
+    st.none() | st.booleans() | NUMBERS | TEXTS,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4),
     max_leaves=16,
 )
@@ -216,7 +126,7 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 
 @given(st.dictionaries(KEYS, VALUES, max_size=5))
 def test_what_the_runtime_writes_is_read_back_without_a_problem(value: dict[str, Any]) -> None:
-    data = Toon(value).text.encode()
+    data = toon_text(value).encode()
     document = ToonDocument(data, 0, len(data))
     assert document.value == value
     assert document.problems == ()
@@ -312,3 +222,84 @@ def test_large_numbers_are_doubles() -> None:
 def test_lists_in_lists_have_a_limit() -> None:
     deep = "\n".join(" " * (2 * level) + "- [1]:" for level in range(1, 500))
     assert read_toon(f"<context>\nversion: 3\na[1]:\n{deep}\n</context>").problems
+
+
+# -- writing -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "line"),
+    [
+        ({"a": 0.40}, "a: 0.4"),
+        ({"a": 3.0}, "a: 3"),
+        ({"a": -0.0}, "a: 0"),
+        ({"a": 1e21}, "a: 1e+21"),
+        ({"a": 123456789012345678901}, "a: 123456789012345680000"),
+        ({"a": 12345678901234567890}, "a: 12345678901234567000"),
+        ({"a": 0.000001}, "a: 0.000001"),
+        ({"a": 2.5e-7}, "a: 2.5e-7"),
+        ({"a": math.inf}, "a: null"),
+        ({"a": 10**400}, "a: null"),
+        ({"a": "05"}, 'a: "05"'),
+        ({"a": "1e5"}, 'a: "1e5"'),
+        ({"a": "-3.14"}, 'a: "-3.14"'),
+        ({"a": "+5"}, "a: +5"),
+        ({"a": ".5"}, "a: .5"),
+        ({"a": "5."}, "a: 5."),
+        ({"a": "0x1F"}, "a: 0x1F"),
+        ({"a": "１２"}, "a: １２"),
+        ({"a": "NaN"}, "a: NaN"),
+        ({"a": "True"}, "a: True"),
+        ({"a": "null"}, 'a: "null"'),
+        ({"a": ""}, 'a: ""'),
+        ({"a": "\u00a0x"}, 'a: "\u00a0x"'),
+        ({"a": "x\ufeff"}, 'a: "x\ufeff"'),
+        ({"a": "\x85x\u200b"}, "a: \x85x\u200b"),
+        ({"a": "#x | <y> *z* 'q'"}, "a: #x | <y> *z* 'q'"),
+        ({"a": 'b "c" \\\n\r\t'}, r'a: "b \"c\" \\\n\r\t"'),
+        ({"a": "\x01"}, "a: \x01"),
+        ({"a.b_1": 1, "\u212a": 2, "é": 3, "1a": 4}, 'a.b_1: 1\n"\u212a": 2\n"é": 3\n"1a": 4'),
+        (
+            {"b": 1, "10": 2, "9": 3, "09": 4, "4294967295": 5},
+            '"9": 3\n"10": 2\nb: 1\n"09": 4\n"4294967295": 5',
+        ),
+        ({"a": [{"x": 1, "y": 2}, {"y": 3, "x": 4}]}, "a[2]{x,y}:\n  1,2\n  4,3"),
+        ({"a": [{"x": 1}, {"x": []}]}, "a[2]:\n  - x: 1\n  - x[0]:"),
+        ({"a": [[{"x": 1}]]}, "a[1]:\n  - [1]:\n    - x: 1"),
+        ({"a": [{}, {"o": {"p": 1}, "q": 2}]}, "a[2]:\n  -\n  - o:\n      p: 1\n    q: 2"),
+        ({"a": [{"t": [{"x": 1}], "q": 2}]}, "a[1]:\n  - t[1]{x}:\n      1\n    q: 2"),
+        ({"": 1}, '"": 1'),
+        ({"": {}}, '"":'),
+        ({"": [{"a": 1}]}, "[1]{a}:\n  1"),
+        ({"a": [{"": [1]}]}, 'a[1]:\n  - ""[1]: 1'),
+        ({"a": [{"": [{"b": 1}]}]}, "a[1]:\n  - [1]{b}:\n      1"),
+    ],
+)
+def test_a_value_is_written_as_the_library_writes_it(value: dict[str, Any], line: str) -> None:
+    assert toon_text(value) == line
+
+
+def test_the_worked_example_of_the_runtime_is_written_again() -> None:
+    data = EXAMPLE.encode()
+    value = ToonDocument(data, 0, len(data)).value
+    assert isinstance(value, dict)
+    assert toon_text(value) == EXAMPLE
+
+
+def test_each_line_has_the_path_of_its_value() -> None:
+    value = {"a": {"b": [{"x": 1, "y": [2]}]}, "t": [{"x": 1}]}
+    assert [(line.text.strip(), line.path) for line in toon_lines(value)] == [
+        ("a:", ("a",)),
+        ("b[1]:", ("a", "b")),
+        ("- x: 1", ("a", "b", 0, "x")),
+        ("y[1]: 2", ("a", "b", 0, "y")),
+        ("t[1]{x}:", ("t",)),
+        ("1", ("t", 0)),
+    ]
+
+
+def test_a_very_deep_value_is_written() -> None:
+    value: Any = 1
+    for _ in range(3000):
+        value = [value]
+    assert toon_text({"a": value}).count("[1]:") == 3000

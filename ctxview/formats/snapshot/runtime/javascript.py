@@ -1,6 +1,6 @@
-"""JavaScript operations that differ from Python's: trimming, converting numbers, cutting and ordering texts.
+"""JavaScript operations that differ from Python's: trimming, numbers, cutting texts, ordering texts and keys.
 
-Only the operations that the reference runtime applies to memory blocks; this module knows no snapshots.
+Only the operations that the reference runtime applies to snapshots; this module knows no snapshots.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from collections.abc import Iterator, Mapping
 
 from ctxview.core.origin import JsonValue
 
@@ -32,6 +33,40 @@ def finite_number(value: JsonValue) -> float | None:
         found = _as_float(value)
         return value if math.isfinite(found) else None
     return None
+
+
+def number_text(value: float) -> str:
+    """Return a number as String() writes it; `null` for one that is not finite, as in JSON."""
+    found = _as_float(value)
+    if not math.isfinite(found):
+        return "null"
+    mantissa, _, power = repr(abs(found)).partition("e")
+    whole, _, fraction = mantissa.removesuffix(".0").partition(".")
+    point = len(whole) + int(power or 0)
+    digits = (whole + fraction).lstrip("0")
+    point -= len(whole + fraction) - len(digits)
+    digits = digits.rstrip("0")
+    if not digits:
+        return "0"
+    sign = "-" if found < 0 else ""
+    if len(digits) <= point <= 21:
+        return f"{sign}{digits}{'0' * (point - len(digits))}"
+    if 0 < point <= 21:
+        return f"{sign}{digits[:point]}.{digits[point:]}"
+    if -6 < point <= 0:
+        return f"{sign}0.{'0' * -point}{digits}"
+    rest = f".{digits[1:]}" if len(digits) > 1 else ""
+    return f"{sign}{digits[0]}{rest}e{point - 1:+}"
+
+
+def ordered_members(value: Mapping[str, JsonValue]) -> Iterator[tuple[str, JsonValue]]:
+    """Yield the members in the order of Object.keys: array indexes first, by their number."""
+    indexes = [key for key in value if _ARRAY_INDEX.fullmatch(key) and int(key) < 4294967295]
+    if indexes:
+        first = dict.fromkeys(sorted(indexes, key=int))
+        yield from ((key, value[key]) for key in (*first, *(key for key in value if key not in first)))
+    else:
+        yield from value.items()
 
 
 def cut(text: str, units: int | None) -> str:
@@ -63,6 +98,7 @@ _ORDER: dict[int, int | None] = {
     **{ord(char.upper()): rank for rank, char in enumerate(_LETTERS, len(_SIGNS))},
 }
 """ASCII in the order of the root collation, both cases alike; control characters are ignored."""
+_ARRAY_INDEX = re.compile(r"0|[1-9][0-9]{0,9}", re.ASCII)
 _RADIX = re.compile(r"0([xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)")
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 

@@ -175,16 +175,18 @@ def _status(value: JsonValue, tier: str) -> str | None:
 
 
 def _stored(value: dict[str, JsonValue], block: StoredBlock) -> dict[str, JsonValue]:
-    """Return all members of `value` with the normalised fields; a status outside working stays as sent."""
-    status: dict[str, JsonValue] = {"status": block.status} if block.status is not None else {}
-    return {
-        **value,
+    """Return the normalised fields in their fixed order, then all other members as they were sent.
+
+    A status outside working stays as sent.
+    """
+    fields: dict[str, JsonValue] = {
         "id": block.id,
         "type": block.type,
-        "content": block.content,
         "decay": block.decay,
         "confidence": block.confidence,
         "round": block.round,
         "tags": list(block.tags),
-        **status,
+        "content": block.content,
     }
+    status: dict[str, JsonValue] = {"status": block.status} if block.status is not None else {}
+    return {**fields, **{key: each for key, each in value.items() if key not in fields}, **status}

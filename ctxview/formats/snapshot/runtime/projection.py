@@ -140,6 +140,8 @@ def _judge(block: MemoryBlock, profile: Profile, current_round: int | None) -> H
     normal = normalise(block.value, block.tier, current_round, profile)
     if normal is None:
         return HideVerdict(DropReason.INVALID, f"invalid: {why_invalid(block.value, profile)}")
+    if current_round is None and profile.needs_round:
+        return HideVerdict(DropReason.INVALID, "runtime.round is missing")
     return _beyond_limits(normal, block.tier, profile.tier(block.tier), current_round) or normal
 
 

@@ -6,19 +6,18 @@ The chosen counter counts the texts; every other figure names its estimator.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from msgspec.structs import replace
 
 from ctxview.analysis.diff.values import printable
-from ctxview.analysis.tokens import Estimate, TokenCounter, byte_size
+from ctxview.analysis.tokens import Estimate, TokenCounter
 from ctxview.analysis.wording import excerpt
 from ctxview.core.origin import JsonValue
 from ctxview.core.state import Budget, Segment, Tier
 from ctxview.formats.snapshot.model import TIERS, Snapshot, SnapshotRole, integer
-from ctxview.formats.snapshot.profile import BudgetPolicy, Profile
+from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.state.tiers import prompt_text
 
 ORDINARY_LENGTH = 10_000
@@ -57,14 +56,6 @@ def build_budgets(
         _shown_blocks(tiers, profile),
         *([_stored_blocks(snapshot, profile)] if snapshot.role is SnapshotRole.STORED else ()),
     )
-
-
-def estimator_name(policy: BudgetPolicy) -> str:
-    """Return how the runtime of the profile estimates tokens, in words."""
-    if policy.units_per_token is None:
-        return "unknown"
-    unit = "UTF-8 bytes" if policy.estimate_unit == "bytes" else "characters"
-    return f"{unit} / {policy.units_per_token:g}"
 
 
 def _limited(shown: Budget, snapshot: Snapshot, profile: Profile, limited_by: Snapshot | None) -> Budget:
@@ -135,11 +126,11 @@ def _recorded(snapshot: Snapshot, tiers: Sequence[Tier], profile: Profile) -> It
     used = integer(figures.get("estimated_input_tokens")) if isinstance(figures, dict) else None
     if not isinstance(figures, dict) or used is None:
         return
-    name = estimator_name(policy)
+    name = policy.estimator
     segments: tuple[Segment, ...] = (Segment("whole input", used, exact=False, estimator=name),)
     if policy.units_per_token is not None:
         # Counted as the runtime counts, so that the parts and the whole can be compared.
-        counter = Estimate(name, lambda text: _estimate(text, policy))
+        counter = Estimate(name, policy.estimate)
         parts = _segments(snapshot, tiers, profile, counter)
         rest = used - sum(part.used for part in parts)
         if rest >= 0:
@@ -155,16 +146,6 @@ def _recorded(snapshot: Snapshot, tiers: Sequence[Tier], profile: Profile) -> It
         segments=segments,
         note=f"degrade stage {excerpt(str(stage))}" if stage not in quiet else None,
     )
-
-
-def _estimate(text: str, policy: BudgetPolicy) -> int:
-    """Estimate the tokens of a text as the runtime of the profile does."""
-    units = (
-        byte_size(text)
-        if policy.estimate_unit == "bytes"
-        else len(text.encode("utf-16-le", "surrogatepass")) // 2
-    )
-    return math.ceil(units / (policy.units_per_token or 1))
 
 
 def _usage(snapshot: Snapshot) -> Iterator[Budget]:

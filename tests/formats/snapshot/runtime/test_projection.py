@@ -172,9 +172,10 @@ def test_blocks_in_an_unknown_tier_are_hidden() -> None:
     assert [hidden.verdict.text for hidden in found.hidden()] == ["the tier semantic is unknown"]
 
 
-def test_without_a_round_no_block_is_too_old() -> None:
-    found = project(snapshot(ephemeral=[block("a", round=1)], runtime={}), ATOM)
-    assert shown(found, "ephemeral") == ["a"]
+def test_without_a_round_the_runtime_drops_every_block() -> None:
+    bare = snapshot(ephemeral=[block("a", round=1)], runtime={})
+    assert [hidden.verdict.text for hidden in project(bare, ATOM).hidden()] == ["runtime.round is missing"]
+    assert shown(project(bare, load_profile("protocol-3.0")), "ephemeral") == ["a"]
 
 
 def test_ranks_count_through_all_tiers() -> None:
