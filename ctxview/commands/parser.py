@@ -98,6 +98,14 @@ COMMANDS = {
             ("ctxview diff before.json after.json --json", "the same as JSON"),
         ),
     ),
+    "why": CliCommand(
+        "why",
+        "say where a block went: last shown, hidden, erased, and by what",
+        (
+            ("ctxview why .agent h1-time-zone", "its life over all revisions; exit 1 if no revision has it"),
+            ("ctxview why .agent h1-time-zone --json", "the same as JSON"),
+        ),
+    ),
     "record": CliCommand(
         "record",
         "record every change of a file, session or folder",

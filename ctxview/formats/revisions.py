@@ -1,18 +1,31 @@
-"""Finds revisions in a list: by a name, number or time, the previous one, and the same one after a reload."""
+"""Finds revisions in a list, by a name, number or time, the previous one, and the same one after a reload.
+
+`read_facts` reads all revisions of a source and keeps what overview, skyline, log, why and search need.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, time, timedelta
+from typing import TYPE_CHECKING
 
 from ctxview.analysis.wording import did_you_mean
-from ctxview.formats.interface import Revision
+from ctxview.formats.interface import Lens, Progress, Revision, Source
+
+if TYPE_CHECKING:
+    from ctxview.analysis.revisions.facts import KnownRevisions, RevisionFacts, RevisionName
+    from ctxview.core.state import ContextState
 
 REVISION_HELP = (
     "a round or number from 1, -1 for the latest, #3 for the third, a name or part of one, or a time"
 )
 """The ways to name a revision, for help texts."""
+
+REPLY = "reply"
+"""The kind of a revision that answers another one instead of continuing it."""
+MOST_RECENT = 4
+"""States that are kept to compare the next revision with."""
 
 _NUMBER = re.compile(r"(#|-)?(\d{1,9})")
 _SECONDS = re.compile(r"\d{10,11}")
@@ -78,6 +91,57 @@ def same_revision(
     tests = alike if not is_newest else alike[:2] if stay else ()
     found = (place for test in tests for place, each in enumerate(after) if test(each))
     return next(found, last if is_newest else min(at, last))
+
+
+def name_revisions(revisions: Sequence[Revision]) -> tuple[RevisionName, ...]:
+    """Return the names of all revisions, known before any of them is read."""
+    from ctxview.analysis.revisions.facts import RevisionName
+
+    labels = {each.label for each in revisions}
+    found = []
+    for number, each in enumerate(revisions):
+        name, short = each.label, each.label
+        if each.kind == REPLY and each.label == f"round {each.round} reply":
+            name, short = f"the reply to round {each.round}", f"reply to {each.round}"
+        elif each.label.startswith(f"round {each.round} ") and f"round {each.round}" not in labels:
+            name = f"round {each.round}"
+        previous = previous_revision(revisions, number)
+        readable = each.kind != "unreadable"
+        found.append(RevisionName(each.label, name, short, each.time, each.kind == REPLY, previous, readable))
+    return tuple(found)
+
+
+def read_facts(
+    source: Source, lens: Lens, progress: Progress, numbers: Iterable[int] | None = None
+) -> Iterator[RevisionFacts]:
+    """Yield the facts of `numbers`, or of all revisions, the newest first; ends early when cancelled."""
+    from ctxview.analysis.revisions.facts import FactsCollector
+
+    names = name_revisions(source.revisions)
+    collector = FactsCollector(names)
+    recent: dict[int, ContextState] = {}
+    wanted = list(numbers) if numbers is not None else [*reversed(range(len(names)))]
+    for done, number in enumerate(wanted):
+        if progress.cancelled:
+            return
+        progress.report(done, len(wanted), "revisions")
+        reading = source.reading(number, lens)
+        previous = names[number].previous
+        if previous is not None and previous not in recent:
+            recent[previous] = source.reading(previous, lens).state
+        before = recent.get(previous) if previous is not None else None
+        yield collector.collect(number, reading.state, reading.findings, before)
+        recent[number] = reading.state
+        for old in [*recent][:-MOST_RECENT]:
+            del recent[old]
+
+
+def read_known(source: Source, lens: Lens, progress: Progress) -> KnownRevisions:
+    """Read all revisions; those that are read before a cancellation are known."""
+    from ctxview.analysis.revisions.facts import KnownRevisions
+
+    facts = {each.number: each for each in read_facts(source, lens, progress)}
+    return KnownRevisions(name_revisions(source.revisions), facts)
 
 
 def _by_number(revisions: Sequence[Revision], sign: str, number: int) -> int | None:

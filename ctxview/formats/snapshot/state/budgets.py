@@ -12,6 +12,7 @@ from pathlib import PurePath
 from msgspec.structs import replace
 
 from ctxview.analysis.diff.values import printable
+from ctxview.analysis.revisions.window import ELSEWHERE
 from ctxview.analysis.tokens import Estimate, TokenCounter
 from ctxview.analysis.wording import excerpt
 from ctxview.core.origin import JsonValue
@@ -22,8 +23,6 @@ from ctxview.formats.snapshot.state.tiers import prompt_text
 
 ORDINARY_LENGTH = 10_000
 RECORDED = "whole input, recorded by the runtime"
-NOT_HERE = "not in this file"
-"""The segment of the input that the snapshot does not hold: system prompt, tools, conversation."""
 MODEL_MEMBERS = ("version", "todo", "active_task", "active_task_meta", "capabilities")
 
 
@@ -134,7 +133,7 @@ def _recorded(snapshot: Snapshot, tiers: Sequence[Tier], profile: Profile) -> It
         parts = _segments(snapshot, tiers, profile, counter)
         rest = used - sum(part.used for part in parts)
         if rest >= 0:
-            segments = (*parts, Segment(NOT_HERE, rest, exact=False, estimator=name))
+            segments = (*parts, Segment(ELSEWHERE, rest, exact=False, estimator=name))
     stage = figures.get("degrade_stage")
     quiet = (None, "none", policy.disabled_stage)
     yield Budget(

@@ -1,0 +1,139 @@
+"""The window of a model as a budget states it: how full it is, in a sentence, and what grew.
+
+The first budget of a state is the one its runtime compared with a limit, or the nearest to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from ctxview.analysis.wording import excerpt
+from ctxview.core.state import Budget, ContextState, Segment
+
+ELSEWHERE = "not in this file"
+"""The name of the segment for the part of a prompt that the read files do not hold."""
+
+FULL, PRESSED = 0.95, 0.80
+"""Shares of the limit from which the window counts as full, and as nearly full."""
+
+Pressure = Literal["over", "full", "high", "low", "unknown"]
+
+
+class Growth(Struct, frozen=True):
+    """How one segment, or the whole, differs from an earlier revision."""
+
+    name: str
+    amount: int
+
+
+def main_budget(budgets: Sequence[Budget]) -> Budget | None:
+    """Return the budget that answers how full the window is."""
+    return next((each for each in budgets if each.used is not None), budgets[0] if budgets else None)
+
+
+def second_budget(budgets: Sequence[Budget]) -> Budget | None:
+    """Return the same limit counted in another unit, where a runtime does not count tokens."""
+    main = main_budget(budgets)
+    if main is None or main.limit is None:
+        return None
+    others = (each for each in budgets if each.limit == main.limit and unit_of(each) != unit_of(main))
+    return next(others, None)
+
+
+def unit_of(budget: Budget) -> str:
+    """The unit without the counter that a format may add in brackets."""
+    return budget.unit.partition(" (")[0]
+
+
+def counter_of(budget: Budget) -> str:
+    """The method behind the figures, such as `bytes/3` or `o200k_base`; empty when none is named."""
+    named = budget.unit.partition(" (")[2].removesuffix(")")
+    names = {(each.estimator or "").removesuffix(" of the JSON") for each in budget.segments}
+    found = named or (names.pop() if len(names) == 1 else "")
+    return found.replace("UTF-8 ", "").replace(" / ", "/")
+
+
+def is_recorded(budget: Budget) -> bool:
+    """Whether the runtime recorded the figure itself, so that it is not our count."""
+    estimators = {each.estimator for each in budget.segments}
+    return "recorded by the runtime" in budget.target or estimators == {"recorded"}
+
+
+def is_estimate(budget: Budget) -> bool:
+    return not is_recorded(budget) and not all(each.exact for each in budget.segments)
+
+
+def segments_here(budget: Budget) -> list[Segment]:
+    """The segments that the read files hold, the largest first."""
+    here = (each for each in budget.segments if each.name != ELSEWHERE and each.used > 0)
+    return sorted(here, key=lambda each: -each.used)
+
+
+def used_elsewhere(budget: Budget) -> int | None:
+    """The part of the prompt that the read files do not hold; None when that is not known."""
+    return next((each.used for each in budget.segments if each.name == ELSEWHERE), None)
+
+
+def pressure_of(budget: Budget | None) -> Pressure:
+    if budget is None or not budget.limit or budget.used is None:
+        return "unknown"
+    share = budget.used / budget.limit
+    return "over" if share > 1 else "full" if share >= FULL else "high" if share >= PRESSED else "low"
+
+
+def window_sentence(budget: Budget | None) -> str:
+    """How full the window is. What is left is rounded down, so that a full window reads as full."""
+    if budget is None or budget.used is None:
+        return "No figure is recorded"
+    unit, about = unit_of(budget), "≈" if is_estimate(budget) else ""
+    if not budget.limit:
+        return f"{about}{budget.used:,} {unit} used; the limit is not known"
+    if budget.over:
+        return (
+            f"Over by {about}{budget.over:,}: {about}{budget.used:,} {unit} in a budget of {budget.limit:,}"
+        )
+    if budget.partial:
+        share = budget.used * 100 // budget.limit
+        return f"At least {share} % full: {about}{budget.used:,} of {budget.limit:,} {unit} are in this file"
+    left = f"{about}{budget.limit - budget.used:,} of {budget.limit:,} {unit} left"
+    if pressure_of(budget) == "full":
+        return f"Full: {left}"
+    return f"{budget.used * 100 // budget.limit} % full: {left}"
+
+
+def window_source(budget: Budget | None) -> str:
+    """Where the figure and the limit come from, as the end of the sentence; empty when it is our count."""
+    if budget is None:
+        return ""
+    recorded = ", as recorded by the runtime" if is_recorded(budget) else ""
+    limit = f"; limit {excerpt(budget.limit_from)}" if budget.limit_from is not None else ""
+    return recorded + limit
+
+
+def stage_of(budget: Budget | None) -> str | None:
+    """What the runtime did because the limit was near, such as `stage trim_memory_ephemeral`."""
+    return budget.note.removeprefix("degrade ") if budget is not None and budget.note else None
+
+
+def same_budget(budgets: Sequence[Budget], wanted: Budget) -> Budget | None:
+    """Return the budget of another revision that can be compared with `wanted`."""
+    key = wanted.target, wanted.unit
+    return next((each for each in budgets if (each.target, each.unit) == key), None)
+
+
+def growth_of(before: Budget | None, after: Budget | None) -> tuple[Growth, ...]:
+    """Return how each segment changed, the largest growth first; empty when it cannot be compared."""
+    if before is None or after is None or (before.target, before.unit) != (after.target, after.unit):
+        return ()
+    old = {each.name: each.used for each in before.segments}
+    new = {each.name: each.used for each in after.segments}
+    found = (Growth(name, new.get(name, 0) - old.get(name, 0)) for name in {**old, **new})
+    return tuple(sorted((each for each in found if each.amount), key=lambda each: -each.amount))
+
+
+def own_name(state: ContextState) -> str:
+    """The name of the part of the window that this source holds."""
+    return f"this {state.format}"
