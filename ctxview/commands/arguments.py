@@ -8,19 +8,29 @@ from pathlib import Path
 
 from ctxview.analysis.tokens import COUNTERS, ESTIMATES, counter_named
 from ctxview.config import Config, ConfigError, load_config
-from ctxview.formats import Lens, OpenError, Source, discover, open_source
+from ctxview.formats import Lens, OpenError, Source, discover, lens_options, open_source
 from ctxview.formats.revisions import RevisionError, find_revision
 from ctxview.reports.console import UserError
 
+OPTION = "option_"
+"""The prefix of the arguments that are `LensOption`s."""
+
 
 def add_reading_arguments(parser: ArgumentParser, *, tokens: bool = True) -> None:
-    """Add `--as`, `--mode`, `--profile` and, for commands that show figures, `--tokens`."""
+    """Add `--as`, `--profile`, the options of the formats and, for commands that show figures, `--tokens`."""
     parser.add_argument(
         "--as", dest="as_format", metavar="FORMAT", help="read as this format (default: recognise it)"
     )
-    parser.add_argument(
-        "--mode", choices=("enabled", "disabled"), help="context mode in which the reply was made"
-    )
+    for option in lens_options():
+        number = option.kind == "number"
+        parser.add_argument(
+            f"--{option.name}",
+            dest=f"{OPTION}{option.name}",
+            metavar="N" if number else None,
+            type=unsigned_integer if number else str,
+            choices=option.choices or None,
+            help=option.help,
+        )
     add_profile_argument(parser)
     if tokens:
         parser.add_argument(
@@ -56,7 +66,17 @@ def lens_from(arguments: Namespace) -> Lens:
     """Return the lens that the arguments ask for. Token counts that are not shown are only estimated."""
     shows_figures = "tokens" in arguments
     counter = counter_named(preferred_settings(arguments).tokens) if shows_figures else ESTIMATES["bytes/4"]
-    return Lens(counter, arguments.profile, arguments.mode)
+    return Lens(counter, arguments.profile, given_options(arguments))
+
+
+def given_options(arguments: Namespace) -> dict[str, str | int]:
+    """Return the values of the `LensOption`s that were given."""
+    given = vars(arguments).items()
+    return {
+        name.removeprefix(OPTION): value
+        for name, value in given
+        if name.startswith(OPTION) and value is not None
+    }
 
 
 def open_only_source(path: Path, arguments: Namespace) -> Source:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from ctxview.analysis.wording import did_you_mean
 from ctxview.commands.arguments import add_reading_arguments, lens_from
 from ctxview.core.findings import Finding, Severity
-from ctxview.formats import LastLook, Lens, OpenError, Source, discover, open_source
+from ctxview.formats import Lens, OpenError, Source, discover, open_source
 from ctxview.formats.kit.profiles import is_profile_path, unknown_profile
 from ctxview.reports.console import UserError, print_error
 
@@ -100,10 +100,10 @@ def _check(path: Path, arguments: Namespace, lens: Lens, checked: CheckRun) -> N
             print_error(str(error))
             checked.unreadable = True
             continue
-        if isinstance(source, LastLook):
+        if (last_look := source.abilities.last_look) is not None:
             # The next check compares with this state to see whether histories only grew.
             try:
-                source.remember(own)
+                last_look.remember(own)
             except OSError as error:
                 checked.not_remembered = str(error)
         checked.findings += found
@@ -130,9 +130,9 @@ def _require_known_profile(profile: str | None, checked: CheckRun) -> None:
 
 
 def _forget(source: Source) -> None:
-    if isinstance(source, LastLook):
+    if (last_look := source.abilities.last_look) is not None:
         try:
-            source.forget()
+            last_look.forget()
         except OSError as error:
             raise UserError(f"{source.path}: cannot forget the last check: {error}") from error
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from ctxview.commands.arguments import add_reading_arguments, preferred_settings
+from ctxview.commands.arguments import add_reading_arguments, given_options, preferred_settings
 from ctxview.commands.inspect import add_screen_arguments, run_screen
 from ctxview.commands.replay import add_speed_argument
 
@@ -24,7 +24,7 @@ def run(arguments: Namespace) -> int:
         return run_demo(
             preferred_settings(arguments),
             ReplayOptions(arguments.speed, arguments.loop),
-            mode=arguments.mode,
+            options=given_options(arguments),
             profile=arguments.profile,
         )
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from ctxview.commands.arguments import add_reading_arguments, lens_from, open_only_source, revision_index
 from ctxview.formats import Source, open_source
-from ctxview.formats.interface import JointRedactor, Replies
 from ctxview.formats.revisions import REVISION_HELP, previous_revision
 from ctxview.reports.console import UserError
 
@@ -54,13 +53,14 @@ def _sides(arguments: Namespace) -> tuple[tuple[Source, int], tuple[Source, int]
     source = open_only_source(arguments.before, arguments)
     if arguments.after is not None:
         other = _as_reply(open_only_source(arguments.after, arguments), source, arguments)
-        if isinstance(source, JointRedactor) and isinstance(other, JointRedactor):
+        redactor, other_redactor = source.abilities.joint_redactor, other.abilities.joint_redactor
+        if redactor is not None and other_redactor is not None:
             # The second call sees the texts that the first one found in `source`.
-            source = source.withholding(other)
-            other = other.withholding(source)
+            source = redactor.withholding(other)
+            other = other_redactor.withholding(source)
         number = _named(source, first)
-        if isinstance(other, Replies):
-            other = other.answering(source, number)
+        if (replies := other.abilities.replies) is not None:
+            other = replies.answering(source, number)
         return (source, number), (other, _named(other, last))
     number = revision_index(source, last)
     if len(arguments.at) == 2:
@@ -77,7 +77,7 @@ def _sides(arguments: Namespace) -> tuple[tuple[Source, int], tuple[Source, int]
 def _as_reply(other: Source, source: Source, arguments: Namespace) -> Source:
     """Return a plain text after a snapshot as a reply without a snapshot, which changes nothing."""
     is_text = other.format == "raw" and arguments.as_format is None and other.path.is_file()
-    if not is_text or not isinstance(source, Replies):
+    if not is_text or source.abilities.replies is None:
         return other
     reply = open_source(other.path, source.format)
     return reply if reply.revisions[-1].kind == "reply" else other

@@ -14,7 +14,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from ctxview.analysis.wording import did_you_mean
-from ctxview.commands.arguments import add_reading_arguments, preferred_settings
+from ctxview.commands.arguments import add_reading_arguments, given_options, preferred_settings
 from ctxview.config import GLYPHS, ConfigError
 from ctxview.formats.path_hints import missing_path_reason
 from ctxview.reports.console import UserError
@@ -49,7 +49,7 @@ def open_inspector(paths: list[Path], arguments: Namespace, show: ReplayOptions 
             paths,
             preferred_settings(arguments),
             as_format=arguments.as_format,
-            mode=arguments.mode,
+            options=given_options(arguments),
             profile=arguments.profile,
             show=show,
         )

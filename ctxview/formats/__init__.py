@@ -8,44 +8,41 @@ from __future__ import annotations
 
 from ctxview.formats.discovery import DiscoveredSource, Discovery, discover
 from ctxview.formats.interface import (
-    Editors,
+    Abilities,
     Format,
     FormatMatch,
     FormatSpec,
-    LastLook,
     Lens,
-    LongWork,
+    LensOption,
     OpenError,
     Progress,
     Reading,
-    Redactor,
     Revision,
     Source,
 )
 from ctxview.formats.peek import Peek
-from ctxview.formats.registry import FORMATS, all_rules, detect, open_source, rule_families
+from ctxview.formats.registry import FORMATS, all_rules, detect, lens_options, open_source, rule_families
 
 __all__ = [
     "FORMATS",
+    "Abilities",
     "DiscoveredSource",
     "Discovery",
-    "Editors",
     "Format",
     "FormatMatch",
     "FormatSpec",
-    "LastLook",
     "Lens",
-    "LongWork",
+    "LensOption",
     "OpenError",
     "Peek",
     "Progress",
     "Reading",
-    "Redactor",
     "Revision",
     "Source",
     "all_rules",
     "detect",
     "discover",
+    "lens_options",
     "open_source",
     "rule_families",
     "with_history",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from msgspec import Struct, field
 
@@ -29,14 +29,27 @@ class OpenError(Exception):
     """A path or name that cannot be opened; the message is shown to the user."""
 
 
+class LensOption(Struct, frozen=True):
+    """A way to read that a format declares: a word of `choices`, or a whole number from 0 on."""
+
+    name: str
+    """The key in `Lens.options`."""
+    label: str
+    kind: Literal["choice", "number"]
+    choices: tuple[str, ...] = ()
+    help: str = ""
+
+
+NO_OPTIONS: Mapping[str, str | int] = MappingProxyType({})
+
+
 class Lens(Struct, frozen=True):
     """How to read a source. `profile` None means the format's default."""
 
     counter: TokenCounter
     profile: str | None = None
-    mode: str | None = None
-    budget: int | None = None
-    """A trial budget instead of the source's own (None). Formats without such a budget ignore it."""
+    options: Mapping[str, str | int] = NO_OPTIONS
+    """Values by the names of `LensOption`s. A format ignores names and words that it does not declare."""
     editor: str | None = None
     """In whose name fields are edited; None for the first of `Editors.editors`."""
     hurry: bool = False
@@ -83,6 +96,10 @@ class Source(Protocol):
     def profiles(self) -> Sequence[str]:
         """Names that a `Lens` may use, the default first."""
 
+    @property
+    def abilities(self) -> Abilities:
+        """What only some sources can do."""
+
     def bytes_of(self, file: str) -> bytes:
         """Return a file as it was read; `file` is its name in origins and forms. Raises `ReadError`."""
 
@@ -91,6 +108,9 @@ class Source(Protocol):
 
     def findings(self, lens: Lens) -> Sequence[Finding]:
         """Return the findings of all revisions and of the source as a whole."""
+
+    def findings_of(self, revision: int, lens: Lens, overlay: Mapping[str, bytes]) -> Sequence[Finding]:
+        """Return the findings that `reading` has for the same arguments, without building a state."""
 
     def policy(self, file: str) -> WritePolicy | None:
         """Return the writable fields of a file, or None when it is read-only."""
@@ -116,7 +136,6 @@ class Progress(Protocol):
     def report(self, done: int, total: int, what: str) -> None: ...
 
 
-@runtime_checkable
 class LongWork(Protocol):
     """A source whose readings are complete only after long work."""
 
@@ -127,7 +146,6 @@ class LongWork(Protocol):
         """Do the rest of the work; after `progress` cancels it, the next call continues."""
 
 
-@runtime_checkable
 class Editors(Protocol):
     """A source in which several editors may write different fields."""
 
@@ -171,7 +189,6 @@ class Fork(Struct, frozen=True):
     """Why the changes cannot be made there, or None."""
 
 
-@runtime_checkable
 class Publisher(Protocol):
     """A source with fixed revisions: saving drafts of one writes a new file beside it."""
 
@@ -188,7 +205,6 @@ class Publisher(Protocol):
         """Return the fork that publishing the drafts would make, or None; raises `EditRefused`."""
 
 
-@runtime_checkable
 class Redactor(Protocol):
     """A source with content that must never be shown."""
 
@@ -199,7 +215,6 @@ class Redactor(Protocol):
         """
 
 
-@runtime_checkable
 class JointRedactor(Protocol):
     """A redactor that also withholds what another view of the same things redacts."""
 
@@ -210,7 +225,6 @@ class JointRedactor(Protocol):
         """Return this source with what other versions of its files, by name, redact withheld too."""
 
 
-@runtime_checkable
 class PartialWrites(Protocol):
     """A source that shows the earlier content of files while another program writes them."""
 
@@ -219,7 +233,6 @@ class PartialWrites(Protocol):
         """These files; a later `again` reads their new content. Empty when all is as on disk."""
 
 
-@runtime_checkable
 class FileScope(Protocol):
     """A source that does not consist of everything below its path."""
 
@@ -228,7 +241,6 @@ class FileScope(Protocol):
         """The files and whole folders that the source is read from."""
 
 
-@runtime_checkable
 class PastRevisions(Protocol):
     """A source with different bytes for the same file at different revisions."""
 
@@ -239,7 +251,6 @@ class PastRevisions(Protocol):
         """Return a file as it was at a revision; `file` is its name in origins. Raises `ReadError`."""
 
 
-@runtime_checkable
 class LastLook(Protocol):
     """A source that compares itself with the last time it was read, which is stored outside of it."""
 
@@ -250,7 +261,6 @@ class LastLook(Protocol):
         """Delete the stored facts, so that all changes since then are accepted. Raises `OSError`."""
 
 
-@runtime_checkable
 class Replies(Protocol):
     """A source whose files may be replies, which change a state instead of holding one."""
 
@@ -261,7 +271,6 @@ class Replies(Protocol):
         """
 
 
-@runtime_checkable
 class PromptText(Protocol):
     """A source whose runtime's prompt can be put together from its files."""
 
@@ -271,6 +280,25 @@ class PromptText(Protocol):
 
     def prompt(self, revision: int, lens: Lens, target: str | None = None) -> Prompt:
         """Return the prompt of one revision. Raises `PromptError` when the runtime would make none."""
+
+
+class Abilities(Struct, frozen=True):
+    """What only some sources can do; None where a source cannot.
+
+    A source names itself where it has an ability. A wrapper forwards the others with `replace`.
+    """
+
+    work: LongWork | None = None
+    editors: Editors | None = None
+    publisher: Publisher | None = None
+    redactor: Redactor | None = None
+    joint_redactor: JointRedactor | None = None
+    partial_writes: PartialWrites | None = None
+    past: PastRevisions | None = None
+    file_scope: FileScope | None = None
+    last_look: LastLook | None = None
+    replies: Replies | None = None
+    prompt: PromptText | None = None
 
 
 class FormatMatch(Struct, frozen=True):
@@ -315,6 +343,7 @@ class FormatSpec(Struct, frozen=True):
     recognised_by: str
     families: Mapping[str, str] = field(default_factory=dict)
     """The subject of each rule family of the format, by the letters before the rule numbers."""
+    options: tuple[LensOption, ...] = ()
 
     @property
     def module(self) -> str:

@@ -72,7 +72,7 @@ def mask_bytes(data: bytes, spans: Spans, secrets: Sequence[MarkedSpan] = ()) ->
 def showable_bytes(source: Source, file: str, data: bytes, also: Spans = ()) -> MaskedBytes:
     """Mask the bytes of a file of `source`, or of a draft of that file; `also` are more withheld spans."""
     from ctxview.analysis.secrets import secrets_in_bytes
-    from ctxview.formats.interface import Redactor
 
-    withheld = source.withheld(file, data) if isinstance(source, Redactor) else ()
+    redactor = source.abilities.redactor
+    withheld = redactor.withheld(file, data) if redactor is not None else ()
     return mask_bytes(data, [*withheld, *also], secrets_in_bytes(data))

@@ -13,9 +13,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ctxview.analysis.wording import did_you_mean
-from ctxview.formats.interface import FallbackFormat, Format, FormatMatch, FormatSpec, OpenError, Source
+from ctxview.formats.interface import (
+    FallbackFormat,
+    Format,
+    FormatMatch,
+    FormatSpec,
+    LensOption,
+    OpenError,
+    Source,
+)
 from ctxview.formats.path_hints import missing_path_reason, nothing_recognised
 from ctxview.formats.peek import Peek
 
@@ -29,6 +38,7 @@ FORMATS: tuple[FormatSpec, ...] = (
         "Context Runtime ABI sessions",
         "a folder with messages.jsonl, or with other parts of a session; a folder of sessions with its index",
         {"ABI": "sessions (Context Runtime ABI)"},
+        (LensOption("budget", "Budget", "number", help="try another budget for the pack of a session"),),
     ),
     FormatSpec(
         "envelope",
@@ -43,6 +53,15 @@ FORMATS: tuple[FormatSpec, ...] = (
         "an .agent folder or its logs; JSON with memory and version; a log envelope or {ok, data} around "
         "one; a text with the <<<CONTEXT>>> separator; a folder of such files, as rounds",
         {"SNP": "snapshots (Context Protocol v3)"},
+        (
+            LensOption(
+                "mode",
+                "Context mode",
+                "choice",
+                ("enabled", "disabled"),
+                "context mode in which the reply was made",
+            ),
+        ),
     ),
     FormatSpec(
         "recording",
@@ -132,6 +151,15 @@ def rule_families() -> dict[str, str]:
     """Return the subject of each rule family, by the letters before the rule numbers."""
     own = {name: about for spec in FORMATS for name, about in spec.families.items()}
     return own | {name: about for name, (about, _) in GENERAL_RULES.items()}
+
+
+def lens_options() -> tuple[LensOption, ...]:
+    """Return the options of all formats; two formats that declare the same name share it."""
+    found: dict[str, LensOption] = {}
+    for option in (option for spec in FORMATS for option in spec.options):
+        known = found.get(option.name, option)
+        found[option.name] = replace(known, choices=tuple(dict.fromkeys((*known.choices, *option.choices))))
+    return tuple(found.values())
 
 
 def plugin_problems() -> dict[str, str]:

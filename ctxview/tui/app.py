@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import Thread
 from traceback import format_exc
@@ -17,6 +17,7 @@ from textual.screen import Screen
 from ctxview.analysis.tokens import use_counting_processes
 from ctxview.config import DEFAULT_THEME, Config
 from ctxview.files.visible_text import visible
+from ctxview.formats.interface import NO_OPTIONS
 from ctxview.samples import sample_paths
 from ctxview.tui import themes
 from ctxview.tui.configured_keys import use_keymap
@@ -42,7 +43,7 @@ def run(
     config: Config,
     *,
     as_format: str | None = None,
-    mode: str | None = None,
+    options: Mapping[str, str | int] = NO_OPTIONS,
     profile: str | None = None,
     show: ReplayOptions | None = None,
 ) -> int:
@@ -55,10 +56,9 @@ def run(
     if paths:
         _remember(paths)
     start = PathOpener(paths, as_format) if paths else None
-    options = ReadOptions(config.tokens, mode)
     app = CtxviewApp(
         start,
-        options,
+        ReadOptions(config.tokens, options),
         profile,
         theme,
         show=show,
@@ -190,12 +190,16 @@ def _remember(paths: Sequence[Path]) -> None:
 
 
 def run_demo(
-    config: Config, show: ReplayOptions, *, mode: str | None = None, profile: str | None = None
+    config: Config,
+    show: ReplayOptions,
+    *,
+    options: Mapping[str, str | int] = NO_OPTIONS,
+    profile: str | None = None,
 ) -> int:
     """Open the list of stories; a `show` that loops begins at once. Raises `ThemeError` and `ConfigError`."""
     theme, terminal = appearance(config)
     keys = use_keymap(config.keys)
-    app = DemoApp(show, ReadOptions(config.tokens, mode), profile, theme, terminal)
+    app = DemoApp(show, ReadOptions(config.tokens, options), profile, theme, terminal)
     app.set_keymap(keys)
     app.run()
     return app.return_code or 0

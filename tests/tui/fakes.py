@@ -15,7 +15,7 @@ from ctxview.core.findings import Effect, Finding, Severity
 from ctxview.core.origin import JsonValue, Origin
 from ctxview.core.state import Block, Budget, ContextState, Counts, Event, Gap, Ref, Segment, Tier, Todo
 from ctxview.files.strict_json.document import JsonDocument, parse
-from ctxview.formats import Lens, Reading, Revision
+from ctxview.formats import Abilities, Lens, Reading, Revision
 from ctxview.formats.interface import AS_ON_DISK
 
 TIERS = ("core", "working", "ephemeral", "longterm")
@@ -77,6 +77,13 @@ class FakeSource:
         newest = revision == len(self.documents) - 1
         draft = overlay.get(str(self.path)) if newest else None
         return self._reading(draft or spelled(self.documents[revision]), revision, lens)
+
+    @property
+    def abilities(self) -> Abilities:
+        return Abilities()
+
+    def findings_of(self, revision: int, lens: Lens, overlay: Mapping[str, bytes]) -> Sequence[Finding]:
+        return self.reading(revision, lens, overlay).findings
 
     def findings(self, lens: Lens) -> Sequence[Finding]:
         return [found for at in range(len(self.documents)) for found in self.reading(at, lens).findings]

@@ -14,7 +14,7 @@ from ctxview.core.findings import Effect, Finding, Severity
 from ctxview.core.flow import Flow, FlowLink, FlowNode, FlowStage
 from ctxview.core.origin import Origin
 from ctxview.core.state import Block, Budget, ContextState, Counts, Gap, Reach, Segment, Tier, Todo, TodoItem
-from ctxview.formats import Lens, Reading, Revision
+from ctxview.formats import Abilities, Lens, Reading, Revision
 from ctxview.formats.interface import AS_ON_DISK
 from tests.tui.fakes import parsed, spelled
 
@@ -124,6 +124,13 @@ class Handoff:
 
     def again(self) -> Handoff:
         return self
+
+    @property
+    def abilities(self) -> Abilities:
+        return Abilities(editors=self, redactor=self)
+
+    def findings_of(self, revision: int, lens: Lens, overlay: Mapping[str, bytes]) -> Sequence[Finding]:
+        return self.reading(revision, lens, overlay).findings
 
     def findings(self, lens: Lens) -> Sequence[Finding]:
         return self.reading(0, lens).findings

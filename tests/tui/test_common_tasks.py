@@ -64,7 +64,7 @@ def the_blocking_gap_is_selected_with_its_blocked_items(drive: Driver, _: Path) 
 
 
 def the_budget_is_changed(drive: Driver, _: Path) -> None:
-    assert drive.inspector.model.key.budget == 1000
+    assert drive.inspector.model.key.option("budget") == 1000
     assert "1,000" in drive.text(Pane.BUDGET)
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from ctxview.core.origin import Origin
 from ctxview.core.transcript import Row
 from ctxview.files.reading import ReadError
-from ctxview.formats import Lens, Progress, Reading, Revision
+from ctxview.formats import Abilities, Lens, Progress, Reading, Revision
 from ctxview.formats.interface import AS_ON_DISK
 from tests.tui.fakes import FakeSource
 from tests.tui.snapshot_stories import RICH
@@ -80,8 +80,8 @@ class TalkingSource(FakeSource):
     def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:
         reading = super().reading(revision, lens, overlay)
         budgets = reading.state.budgets
-        if lens.budget is not None:
-            budgets = (replace(budgets[0], limit=lens.budget), *budgets[1:])
+        if isinstance(tried := lens.options.get("budget"), int):
+            budgets = (replace(budgets[0], limit=tried), *budgets[1:])
         return replace(reading, state=replace(reading.state, transcript=self.transcript, budgets=budgets))
 
 
@@ -93,6 +93,10 @@ class WorkingSource(TalkingSource):
     started: Event = field(default_factory=Event)
     worked: bool = False
     stopped: bool = False
+
+    @property
+    def abilities(self) -> Abilities:
+        return Abilities(work=self)
 
     @property
     def revisions(self) -> list[Revision]:

@@ -28,6 +28,7 @@ from ctxview.formats.envelope.withheld import MAY_REDACT, Redactions, WithheldCo
 from ctxview.formats.envelope.withheld_bytes import withheld_spans
 from ctxview.formats.interface import (
     AS_ON_DISK,
+    Abilities,
     Fork,
     Lens,
     OpenError,
@@ -65,6 +66,11 @@ class EnvelopeSource(FileSource[RecordFile]):
         self._readings: Memo[Reading] = Memo()
         self._file_cache: Memo[tuple[Finding, ...]] = Memo(MOST_FILES)
         self._all_cache: Memo[tuple[Finding, ...]] = Memo()
+
+    @property
+    def abilities(self) -> Abilities:
+        own = super().abilities
+        return replace(own, editors=self, publisher=self, redactor=self, joint_redactor=self)
 
     @property
     def bundle(self) -> Bundle:
@@ -194,6 +200,13 @@ class EnvelopeSource(FileSource[RecordFile]):
     def findings(self, lens: Lens) -> Sequence[Finding]:
         return self._all_cache.once(lens.profile, lambda: self._all_findings(load_profile(lens.profile)))
 
+    def findings_of(self, revision: int, lens: Lens, overlay: Mapping[str, bytes]) -> tuple[Finding, ...]:
+        records, profile = self._on_disk, load_profile(lens.profile)
+        if not overlay:
+            return records.findings(revision, profile, self._file_findings)
+        drafted = records.with_drafts(overlay)
+        return drafted.findings(revision, profile, partial(self._draft_findings, drafted, overlay))
+
     def again(self) -> EnvelopeSource:
         """Open the source again, without reading or checking unchanged files. Raises `OpenError`."""
         new = EnvelopeSource(self._path, load_files(self._path, self._loaded), self._known)
@@ -311,6 +324,13 @@ class _SourceRecords:
         is_cached = (current.whole, profile.name) in self._group_cache
         if lens.hurry and len(self.bundle.records) > MANY and not is_cached:
             return Reading(build_state(inputs, options), (), judged=False)
+        return Reading(build_state(inputs, options), self.findings(revision, profile, file_findings))
+
+    def findings(
+        self, revision: int, profile: Profile, file_findings: Callable[[Profile], Iterator[Finding]]
+    ) -> tuple[Finding, ...]:
+        """The findings of a revision: of its files, of its envelope, and between the envelopes."""
+        current = self.revision_at(revision)
         own_files = {record.file for record in current.records.records}
         unrelated = {record.file for record in self.bundle.envelopes} - own_files
         found = [
@@ -318,7 +338,7 @@ class _SourceRecords:
             *self.findings_within(current.whole, profile),
             *self.between_envelopes(profile),
         ]
-        return Reading(build_state(inputs, options), masked_findings(found, self.withheld))
+        return masked_findings(found, self.withheld)
 
     def findings_within(self, records: EnvelopeRecords, profile: Profile) -> tuple[Finding, ...]:
         """The findings between the records of an envelope."""

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from ctxview.analysis.wording import counted
 from ctxview.files.change_detector import Stamp, is_settled, stable_stamp, stamp_of
 from ctxview.files.reading import LIMIT, ReadError, error_text, read_beneath, read_bytes, read_ends
-from ctxview.formats.interface import OpenError
+from ctxview.formats.interface import Abilities, OpenError
 
 if TYPE_CHECKING:
     from ctxview.core.edits import WritePolicy
@@ -212,6 +212,10 @@ class FileSource(Generic[R]):
     @property
     def path(self) -> Path:
         return self._path
+
+    @property
+    def abilities(self) -> Abilities:
+        return Abilities(partial_writes=self)
 
     @cached_property
     def title(self) -> str:

@@ -22,10 +22,10 @@ from ctxview.files.change_detector import is_settled
 from ctxview.formats.discovery import enclosing_source
 from ctxview.formats.interface import (
     AS_ON_DISK,
+    Abilities,
     Lens,
     OpenError,
     Reading,
-    Redactor,
     Revision,
     Source,
 )
@@ -80,6 +80,10 @@ class RawSource:
     def title(self) -> str:
         return self._path.name
 
+    @property
+    def abilities(self) -> Abilities:
+        return Abilities(redactor=self, partial_writes=self)
+
     @cached_property
     def revisions(self) -> Sequence[Revision]:
         return (Revision(self._path.name, "file", self._path),)
@@ -95,14 +99,19 @@ class RawSource:
         raw = self._raw if data is None else read_raw(str(self._path), data)
         spans = self._spans if data is None else self._spans_in(data)
         state = _state(_masked(raw, spans), self._path, self.revisions[revision].label, lens.counter)
-        found = self._found if data is None else _masked_findings(_findings(raw, whole=True), spans)
-        return Reading(state, found)
+        return Reading(state, self.findings_of(revision, lens, overlay))
 
     def withheld(self, file: str, data: bytes | None = None) -> Sequence[tuple[int, int]]:  # noqa: ARG002
         return self._spans if data is None or data == self._data else self._spans_in(data)
 
     def findings(self, lens: Lens) -> Sequence[Finding]:  # noqa: ARG002 - no lens changes what is found
         return self._found
+
+    def findings_of(self, revision: int, lens: Lens, overlay: Mapping[str, bytes]) -> tuple[Finding, ...]:  # noqa: ARG002
+        if (data := overlay.get(str(self._path))) is None:
+            return self._found
+        found = _findings(read_raw(str(self._path), data), whole=True)
+        return _masked_findings(found, self._spans_in(data))
 
     @property
     def watched(self) -> Sequence[Path]:
@@ -149,7 +158,8 @@ class RawSource:
             source = format_named(REDACTING_FORMAT).open(self._path)
         except OpenError:
             return ((0, len(data)),)
-        return source.withheld(str(self._path), data) if isinstance(source, Redactor) else ()
+        redactor = source.abilities.redactor
+        return redactor.withheld(str(self._path), data) if redactor is not None else ()
 
     @cached_property
     def _found(self) -> tuple[Finding, ...]:

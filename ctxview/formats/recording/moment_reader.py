@@ -16,20 +16,12 @@ from msgspec.structs import replace
 from ctxview.core.fields import Field, Form
 from ctxview.core.findings import Finding
 from ctxview.core.origin import Origin
+from ctxview.core.prompt import Prompt, PromptError
 from ctxview.core.state import ContextState, Counts, Gap, Tier, map_parts
 from ctxview.core.transcript import Row, Transcript
 from ctxview.files.reading import ReadError, path_problem, read_beneath
 from ctxview.formats.discovery import discover
-from ctxview.formats.interface import (
-    JointRedactor,
-    Lens,
-    LongWork,
-    OpenError,
-    Progress,
-    Reading,
-    Redactor,
-    Source,
-)
+from ctxview.formats.interface import AS_ON_DISK, Abilities, Lens, OpenError, Reading, Source
 from ctxview.formats.recording.checkout import Checkout, check_out
 from ctxview.formats.registry import open_source
 from ctxview.recording.frames import DamagedRecordingError
@@ -134,6 +126,11 @@ class MomentSource(Struct, frozen=True):
     def size(self) -> int:
         return self.checkout.size if self.checkout is not None else 0
 
+    @property
+    def abilities(self) -> Abilities:
+        """The abilities of the recorded source; none when there is no source."""
+        return self.source.abilities if self.source is not None else Abilities()
+
     def reading(self, lens: Lens) -> Reading | None:
         """Read the latest revision of the moment; None when it has no source."""
         if self.source is None:
@@ -155,6 +152,21 @@ class MomentSource(Struct, frozen=True):
             self.naming.of(tuple(self.source.findings(self._lens(lens)))) if self.source is not None else ()
         )
 
+    def latest_findings(self, lens: Lens) -> Sequence[Finding]:
+        """Return the findings of the latest revision, as `reading` has them."""
+        source = self.source
+        if source is None:
+            return ()
+        latest = len(source.revisions) - 1
+        return self.naming.of(tuple(source.findings_of(latest, self._lens(lens), AS_ON_DISK)))
+
+    def prompt(self, lens: Lens, target: str | None) -> Prompt:
+        """Return the prompt of the latest revision; raises `PromptError`."""
+        if self.source is None or (ability := self.abilities.prompt) is None:
+            raise PromptError("no prompt can be put together from what was recorded at this moment")
+        latest = len(self.source.revisions) - 1
+        return self.naming.of(ability.prompt(latest, self._lens(lens), target))
+
     def bytes_of(self, file: str) -> bytes:
         """Return a file of the moment by its visible name; raises `ReadError`."""
         name = self.naming.name(file)
@@ -165,18 +177,18 @@ class MomentSource(Struct, frozen=True):
         return read_beneath(self.checkout.folder, name)
 
     def withheld(self, file: str, data: bytes | None = None) -> Sequence[tuple[int, int]]:
-        """Return the withheld spans of a file, if the format of the moment is a `Redactor`."""
-        name, source = self.naming.name(file), self.source
-        if name is None or source is None or not isinstance(source, Redactor):
+        """Return the withheld spans of a file, if the source of the moment has any."""
+        name, redactor = self.naming.name(file), self.abilities.redactor
+        if name is None or redactor is None:
             return ()
-        return source.withheld(f"{self.naming.folder}/{name}", data)
+        return redactor.withheld(f"{self.naming.folder}/{name}", data)
 
     def withholding(self, other: Source | None) -> MomentSource:
         """Return the moment with what a later state of the source redacts withheld too."""
-        source = self.source
-        if other is None or source is None or other is source or not isinstance(source, JointRedactor):
+        joint = self.abilities.joint_redactor
+        if other is None or other is self.source or joint is None:
             return self
-        return replace(self, source=source.withholding(other))
+        return replace(self, source=joint.withholding(other))
 
     def _lens(self, lens: Lens) -> Lens:
         known = self.source is None or lens.profile is None or lens.profile in self.source.profiles
@@ -266,18 +278,6 @@ def empty_moment_state(
         counts=Counts(0, 0, 0, 0, lens.counter.exact, lens.counter.name),
         extra={"kind": "moment"},
     )
-
-
-def moment_has_work(as_of: MomentSource, lens: Lens) -> bool:
-    source = as_of.source
-    return source is not None and isinstance(source, LongWork) and source.has_work(lens)
-
-
-def work_on_moment(as_of: MomentSource, lens: Lens, progress: Progress) -> None:
-    """Do the long work of the source of a moment, if it has any."""
-    source = as_of.source
-    if source is not None and isinstance(source, LongWork):
-        source.work(lens, progress)
 
 
 def _reason(error: Exception) -> str:

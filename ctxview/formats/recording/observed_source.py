@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import Final
@@ -16,13 +15,24 @@ from weakref import finalize
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ctxview.core.edits import WritePolicy
+from ctxview.core.edits import EditRefused, WritePolicy
 from ctxview.core.findings import Finding
+from ctxview.core.prompt import Prompt, PromptError
 from ctxview.core.state import ContextState
 from ctxview.files.system_calls import close
-from ctxview.formats.interface import AS_ON_DISK, FileScope, Lens, PartialWrites, Reading, Revision, Source
+from ctxview.formats.interface import (
+    AS_ON_DISK,
+    Abilities,
+    Fork,
+    Lens,
+    Publication,
+    Publisher,
+    Reading,
+    Revision,
+    Signature,
+    Source,
+)
 from ctxview.formats.recording.checkout import remove_left_over_folders
-from ctxview.formats.recording.delegation import ABILITIES
 from ctxview.formats.recording.moment_reader import MomentReader, MomentSource, empty_moment_state
 from ctxview.recording.manifest import moment_clock_text, moment_time_text, recording_info
 from ctxview.recording.reader import Recording
@@ -45,7 +55,8 @@ def scope_of(source: Source) -> RecordingScope:
     path = source.path.resolve()
     if not path.is_dir():
         return RecordingScope(path.parent, (path.name,))
-    made_of = source.made_of if isinstance(source, FileScope) else (path,)
+    file_scope = source.abilities.file_scope
+    made_of = file_scope.made_of if file_scope is not None else (path,)
     below = [each.resolve() for each in made_of if each.resolve().is_relative_to(path)]
     parts = {"" if each == path else str(each.relative_to(path)) for each in below}
     return RecordingScope(path, ("",) if "" in parts or not parts else tuple(sorted(parts)))
@@ -156,7 +167,7 @@ def with_history(source: Source) -> ObservedSource:
     """
     remove_left_over_folders()
     moments = PrivateRecorder(source)
-    return _class_for(source)(source, moments, (), moments.keep(source))
+    return ObservedSource(source, moments, (), moments.keep(source))
 
 
 class ObservedSource:
@@ -196,6 +207,13 @@ class ObservedSource:
         return self.source.watched
 
     @property
+    def abilities(self) -> Abilities:
+        own = self.source.abilities
+        publisher = _OwnPublisher(self, own.publisher) if own.publisher is not None else None
+        prompt = self if own.prompt is not None else None
+        return replace(own, past=self, publisher=publisher, prompt=prompt)
+
+    @property
     def revisions(self) -> Sequence[Revision]:
         own = self.source.revisions
         return [own[each] if isinstance(each, int) else _revision(each) for each in self._ordered()]
@@ -208,10 +226,11 @@ class ObservedSource:
         new = self.source.again()
         if new is self.source:
             return self
-        if isinstance(new, PartialWrites) and new.held_back:
-            return _class_for(new)(new, self._moments, self._seen, self._noted)
+        partial_writes = new.abilities.partial_writes
+        if partial_writes is not None and partial_writes.held_back:
+            return ObservedSource(new, self._moments, self._seen, self._noted)
         noted = self._moments.keep(new)
-        return _class_for(new)(new, self._moments, self._seen_by(new, noted), noted)
+        return ObservedSource(new, self._moments, self._seen_by(new, noted), noted)
 
     def bytes_of(self, file: str) -> bytes:
         return self.source.bytes_of(file)
@@ -242,6 +261,25 @@ class ObservedSource:
     def findings(self, lens: Lens) -> Sequence[Finding]:
         """Return the findings of the latest state."""
         return self.source.findings(lens)
+
+    def findings_of(self, revision: int, lens: Lens, overlay: Mapping[str, bytes]) -> Sequence[Finding]:
+        place = self._ordered()[revision]
+        if isinstance(place, int):
+            return self.source.findings_of(place, lens, overlay)
+        return self._at(place).latest_findings(lens)
+
+    @property
+    def targets(self) -> Sequence[str]:
+        prompt = self.source.abilities.prompt
+        return prompt.targets if prompt is not None else ()
+
+    def prompt(self, revision: int, lens: Lens, target: str | None = None) -> Prompt:
+        place, ability = self._ordered()[revision], self.source.abilities.prompt
+        if not isinstance(place, int):
+            return self._at(place).prompt(lens, target)
+        if ability is None:
+            raise PromptError("no prompt can be put together from this source")
+        return ability.prompt(place, lens, target)
 
     def own_revision(self, revision: int) -> int | None:
         """Return the number of a revision in the wrapped source; None for an earlier state."""
@@ -304,11 +342,26 @@ def _still_exists(latest: Revision, new: Source, noted: MomentNote) -> bool:
     return any((each.file, each.round) == (latest.file, latest.round) for each in new.revisions)
 
 
-@cache
-def _class_with(abilities: tuple[type, ...]) -> type[ObservedSource]:
-    return type(ObservedSource.__name__, (ObservedSource, *abilities), {})
+class _OwnPublisher(Struct, frozen=True):
+    """Publishes only the source's own revisions; observed revisions are read-only."""
 
+    observed: ObservedSource
+    own: Publisher
 
-def _class_for(source: Source) -> type[ObservedSource]:
-    """Return the subclass of `ObservedSource` with the abilities of `source`."""
-    return _class_with(tuple(mixin for ability, mixin in ABILITIES if isinstance(source, ability)))
+    def publishes(self, revision: int) -> bool:
+        number = self.observed.own_revision(revision)
+        return number is not None and self.own.publishes(number)
+
+    def asks_reason(self, revision: int, drafts: Mapping[str, bytes]) -> str | None:
+        number = self.observed.own_revision(revision)
+        return self.own.asks_reason(number, drafts) if number is not None else None
+
+    def publication(self, revision: int, drafts: Mapping[str, bytes], signature: Signature) -> Publication:
+        number = self.observed.own_revision(revision)
+        if number is None:
+            raise EditRefused(READ_ONLY_REASON)
+        return self.own.publication(number, drafts, signature)
+
+    def fork(self, revision: int, drafts: Mapping[str, bytes], editor: str) -> Fork | None:
+        number = self.observed.own_revision(revision)
+        return self.own.fork(number, drafts, editor) if number is not None else None

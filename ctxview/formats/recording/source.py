@@ -14,11 +14,12 @@ from msgspec.structs import replace
 from ctxview.core.edits import WritePolicy
 from ctxview.core.findings import Finding, worst_first
 from ctxview.core.origin import Origin
+from ctxview.core.prompt import Prompt
 from ctxview.core.state import Event
 from ctxview.files.reading import ReadError, read_bytes
 from ctxview.formats.interface import (
     AS_ON_DISK,
-    JointRedactor,
+    Abilities,
     Lens,
     OpenError,
     Progress,
@@ -26,13 +27,7 @@ from ctxview.formats.interface import (
     Revision,
     Source,
 )
-from ctxview.formats.recording.moment_reader import (
-    MomentReader,
-    MomentSource,
-    empty_moment_state,
-    moment_has_work,
-    work_on_moment,
-)
+from ctxview.formats.recording.moment_reader import MomentReader, MomentSource, empty_moment_state
 from ctxview.formats.recording.rules import RecordingCondition, check_recording
 from ctxview.recording.frames import DamagedRecordingError
 from ctxview.recording.manifest import RecordedFile, files_between, moment_time_text
@@ -75,6 +70,12 @@ class RecordingSource:
     @property
     def title(self) -> str:
         return self._recording.info.name
+
+    @property
+    def abilities(self) -> Abilities:
+        # Until a moment is read, its format is not known.
+        has_prompt = self._current is None or self._current.abilities.prompt is not None
+        return Abilities(work=self, redactor=self, past=self, prompt=self if has_prompt else None)
 
     @property
     def revisions(self) -> Sequence[Revision]:
@@ -126,16 +127,16 @@ class RecordingSource:
     ) -> Reading:
         as_of, label = self._at(revision), self.revisions[revision].label
         self._current = as_of
-        found = list(self._own_findings(as_of, label, self._recording.faults))
         reading = as_of.reading(lens)
         if reading is None:
             state = empty_moment_state(as_of, self.title, str(self._path), label, lens)
         else:
-            found += reading.findings
             state = replace(reading.state, source=str(self._path), revision=label)
         earlier = (replace(event, revision=None) for event in state.timeline)
         state = replace(state, timeline=(*earlier, *self._file_events(revision)))
-        return Reading(state, worst_first(found), reading is None or reading.judged)
+        own = self._own_findings(as_of, label, self._recording.faults)
+        found = reading.findings if reading is not None else ()
+        return Reading(state, worst_first((*own, *found)), reading is None or reading.judged)
 
     def findings(self, lens: Lens) -> Sequence[Finding]:
         """Return the findings of the whole recording and of its last moment."""
@@ -143,19 +144,39 @@ class RecordingSource:
         own = self._own_findings(as_of, label, self._recording.verify())
         return worst_first((*own, *as_of.findings(lens)))
 
+    def findings_of(
+        self,
+        revision: int,
+        lens: Lens,
+        overlay: Mapping[str, bytes],  # noqa: ARG002 - a recording has no drafts
+    ) -> Sequence[Finding]:
+        as_of, label = self._at(revision), self.revisions[revision].label
+        own = self._own_findings(as_of, label, self._recording.faults)
+        return worst_first((*own, *as_of.latest_findings(lens)))
+
+    @property
+    def targets(self) -> Sequence[str]:
+        prompt = (self._current or self._at(-1)).abilities.prompt
+        return prompt.targets if prompt is not None else ()
+
+    def prompt(self, revision: int, lens: Lens, target: str | None = None) -> Prompt:
+        return self._at(revision).prompt(lens, target)
+
     def has_work(self, lens: Lens) -> bool:
-        return moment_has_work(self._current or self._at(-1), lens)
+        work = (self._current or self._at(-1)).abilities.work
+        return work is not None and work.has_work(lens)
 
     def work(self, lens: Lens, progress: Progress) -> None:
         """Do the long work of the moment that was read last."""
-        work_on_moment(self._current or self._at(-1), lens, progress)
+        if (work := (self._current or self._at(-1)).abilities.work) is not None:
+            work.work(lens, progress)
 
     def _at(self, revision: int) -> MomentSource:
         found = self._moments.at(self._recording, range(len(self.revisions))[revision])
-        source = found.source
-        if self._joint is None and source is not None and isinstance(source, JointRedactor):
+        joint = found.abilities.joint_redactor
+        if self._joint is None and joint is not None:
             # What was redacted at one moment must not be read at any other.
-            self._joint = source.withholding_of(self._versions())
+            self._joint = joint.withholding_of(self._versions())
         return found.withholding(self._joint)
 
     def _versions(self) -> Iterator[tuple[str, bytes]]:

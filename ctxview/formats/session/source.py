@@ -15,7 +15,7 @@ from ctxview.core.findings import Finding, worst_first
 from ctxview.core.origin import Origin
 from ctxview.core.state import Block, ContextState, Gap, Ref, RefStatus, Tier
 from ctxview.files.reading import ReadError, read_beneath
-from ctxview.formats.interface import AS_ON_DISK, Lens, OpenError, Progress, Reading, Revision
+from ctxview.formats.interface import AS_ON_DISK, Abilities, Lens, OpenError, Progress, Reading, Revision
 from ctxview.formats.kit.file_rules import report_partly_read
 from ctxview.formats.kit.folder import FolderReading, SourceFolder
 from ctxview.formats.kit.history_passes import HistoryTokens, count_history, tallied
@@ -42,6 +42,7 @@ class RootSource:
 
     format = FORMAT
     profiles: Sequence[str] = PROFILES
+    abilities = Abilities()
 
     def __init__(self, path: Path, root: Path) -> None:
         self._path = path
@@ -101,6 +102,14 @@ class RootSource:
         for name, more in self._root.folder.seen.capped.items():
             found += report_partly_read(self._root.folder.file(name), f"{more:,} more entries were not read")
         return worst_first(tallied(found))
+
+    def findings_of(
+        self,
+        revision: int,  # noqa: ARG002 - there is only one revision
+        lens: Lens,
+        overlay: Mapping[str, bytes],  # noqa: ARG002 - nothing here can be drafted
+    ) -> Sequence[Finding]:
+        return self.findings(lens)
 
     def _state(self, lens: Lens) -> ContextState:
         tiers = (Tier("sessions", tuple(self._block(each) for each in self._root.sessions)),)
@@ -184,6 +193,10 @@ class SessionSource:
         return title_of(agent_of(self._path), self._path.absolute().name)
 
     @property
+    def abilities(self) -> Abilities:
+        return Abilities(work=self, partial_writes=self, last_look=self)
+
+    @property
     def session(self) -> Session:
         return self._open().session
 
@@ -214,11 +227,9 @@ class SessionSource:
         opened = self._open()
         analysis = opened.analysis(lens.profile)
         if overlay:
-            before = opened.session.folder.seen.parts
-            session = read_session(SourceFolder(self._path, overlay, FolderReading(before=before)))
-            return self._read(revision, lens, opened, analysis, session)
+            return self._read(revision, lens, opened, analysis, self._drafted(opened, overlay))
         counted = lens.counter.name in self._tokens
-        key = (revision, lens.profile, lens.counter.name, lens.budget, analysis.version, counted)
+        key = (revision, lens.profile, lens.counter.name, _tried_budget(lens), analysis.version, counted)
         return opened.readings.once(key, lambda: self._read(revision, lens, opened, analysis, opened.session))
 
     def findings(self, lens: Lens) -> Sequence[Finding]:
@@ -226,6 +237,11 @@ class SessionSource:
         analysis = opened.analysis(lens.profile)
         analysis.finish()
         return self._findings(analysis, opened.session)
+
+    def findings_of(self, revision: int, lens: Lens, overlay: Mapping[str, bytes]) -> Sequence[Finding]:  # noqa: ARG002 - all revisions have the same
+        opened = self._open()
+        session = self._drafted(opened, overlay) if overlay else opened.session
+        return self._findings(opened.analysis(lens.profile), session)
 
     def has_work(self, lens: Lens) -> bool:
         analysis = self._open().analysis(lens.profile)
@@ -294,6 +310,10 @@ class SessionSource:
         RECENT.use(self)
         return opened
 
+    def _drafted(self, opened: HeldSession, overlay: Mapping[str, bytes]) -> Session:
+        before = opened.session.folder.seen.parts
+        return read_session(SourceFolder(self._path, overlay, FolderReading(before=before)))
+
     def _count_tokens(self, history: SessionHistory, counter: TokenCounter, progress: Progress) -> None:
         if counter.name not in self._tokens:
 
@@ -324,7 +344,7 @@ class SessionSource:
         label = past.revisions[revision if as_of is not None else -1].label
         counted = self._tokens.get(lens.counter.name)
         inputs = SessionStateInputs(
-            facts, lens.counter, as_of, lens.budget, counted.roles if counted is not None else None
+            facts, lens.counter, as_of, _tried_budget(lens), counted.roles if counted is not None else None
         )
         state = build_state(inputs, label, build_timeline(facts))
         return Reading(state, self._findings(analysis, session))
@@ -332,3 +352,8 @@ class SessionSource:
     def _findings(self, analysis: SessionAnalysis, session: Session) -> tuple[Finding, ...]:
         found: Iterator[Finding] = iter((*check_all(analysis.facts(session)), *analysis.findings(session)))
         return worst_first(tallied(found))
+
+
+def _tried_budget(lens: Lens) -> int | None:
+    tried = lens.options.get("budget")
+    return tried if isinstance(tried, int) else None

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from ctxview.core.findings import Finding, worst_first
 from ctxview.core.origin import Origin
 from ctxview.core.prompt import PromptError
-from ctxview.formats.interface import AS_ON_DISK, Lens, Reading, Revision, Source
+from ctxview.formats.interface import AS_ON_DISK, Abilities, Lens, Reading, Revision, Source
 from ctxview.formats.kit.file_rules import report_partly_read, report_unreadable
 from ctxview.formats.kit.file_source import MOST_FILES, FileSource, Memo
 from ctxview.formats.snapshot.format import log_folder
@@ -69,6 +69,10 @@ class SnapshotSource(FileSource[SnapshotFile]):
         self._placed, self._is_history = order.placed, order.is_history
         self._files = [files[placed.index] for placed in self._placed]
         self._opened = [opened[placed.index] for placed in self._placed]
+
+    @property
+    def abilities(self) -> Abilities:
+        return replace(super().abilities, file_scope=self, replies=self, prompt=self)
 
     @cached_property
     def title(self) -> str:
@@ -124,14 +128,23 @@ class SnapshotSource(FileSource[SnapshotFile]):
         return SnapshotPolicy(file) if known is not None and may_be_written(self._opened[known]) else None
 
     def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:
-        draft = overlay.get(str(self._files[revision].path)) if self._files else None
-        if draft is not None:
-            return self._read(revision, lens, draft)
-        key = (revision, lens.profile, lens.mode, lens.counter.name)
-        return self._readings.once(key, lambda: self._read(revision, lens, None))
+        if self._draft(revision, overlay) is not None:
+            return self._read(revision, lens, overlay)
+        key = (revision, lens.profile, lens.options.get("mode"), lens.counter.name)
+        return self._readings.once(key, lambda: self._read(revision, lens, overlay))
 
     def findings(self, lens: Lens) -> Sequence[Finding]:
-        return self._all_findings.once((lens.profile, lens.mode), lambda: self._find_all(lens))
+        key = (lens.profile, lens.options.get("mode"))
+        return self._all_findings.once(key, lambda: self._find_all(lens))
+
+    def findings_of(self, revision: int, lens: Lens, overlay: Mapping[str, bytes]) -> tuple[Finding, ...]:
+        profile = load_profile(lens.profile)
+        if not self._files:
+            return tuple(self._store_findings(profile))
+        draft = self._draft(revision, overlay)
+        if draft is None:
+            return worst_first(self._findings_on_disk(revision, lens, profile))
+        return worst_first(self._file_findings(revision, self._file(revision, lens, draft), profile))
 
     @property
     def targets(self) -> Sequence[str]:
@@ -183,15 +196,18 @@ class SnapshotSource(FileSource[SnapshotFile]):
 
     # -- one revision ----------------------------------------------------------------------------------
 
-    def _read(self, revision: int, lens: Lens, data: bytes | None) -> Reading:
+    def _draft(self, revision: int, overlay: Mapping[str, bytes]) -> bytes | None:
+        return overlay.get(str(self._files[revision].path)) if self._files else None
+
+    def _read(self, revision: int, lens: Lens, overlay: Mapping[str, bytes]) -> Reading:
         from ctxview.formats.snapshot.state import SnapshotStateOptions, build_state, build_store_state
         from ctxview.formats.snapshot.state.timeline import build_timeline
 
         profile = load_profile(lens.profile)
         if not self._files:
             state = build_store_state(self._store, self.title, str(self._path), lens.counter)
-            return Reading(state, tuple(self._store_findings(profile)))
-        file = self._file(revision, lens, data)
+            return Reading(state, self.findings_of(revision, lens, overlay))
+        file = self._file(revision, lens, self._draft(revision, overlay))
         timeline = self._timelines.once(
             profile.name, lambda: build_timeline(list(self._round_facts(profile)), profile)
         )
@@ -210,16 +226,14 @@ class SnapshotSource(FileSource[SnapshotFile]):
         if not self._is_history:
             note = f"{len(self._files)} files that are not rounds of one history"
             state = replace(state, extra={**state.extra, "folder": note})
-        if data is not None:
-            return Reading(state, worst_first(self._findings_of(revision, file, profile)))
-        return Reading(state, worst_first(self._findings_on_disk(revision, lens, profile)))
+        return Reading(state, self.findings_of(revision, lens, overlay))
 
     def _file(self, revision: int, lens: Lens, data: bytes | None) -> SnapshotFile:
         """Return the revision's file, or the draft `data` of it, in the mode of the lens.
 
         The snapshot of a reply has the round of what it answers.
         """
-        enabled = lens.mode != "disabled"
+        enabled = lens.options.get("mode") != "disabled"
         found = self._opened[revision]
         if data is not None:
             found = parse_cached(str(self._files[revision].path), data, enabled)
@@ -236,17 +250,17 @@ class SnapshotSource(FileSource[SnapshotFile]):
         beside = (self._place_stored_before(revision), answers)
         serials = tuple(self._files[place].serial for place in beside if place is not None)
         shape = tuple(place is None for place in beside)
-        key = (self._files[revision].serial, serials, shape, profile.name, lens.mode)
+        key = (self._files[revision].serial, serials, shape, profile.name, lens.options.get("mode"))
 
         def check() -> tuple[Finding, ...]:
-            return tuple(self._findings_of(revision, self._file(revision, lens, None), profile))
+            return tuple(self._file_findings(revision, self._file(revision, lens, None), profile))
 
         return check() if self._has_store_findings(revision) else self._findings_by_files.once(key, check)
 
     def _has_store_findings(self, revision: int) -> bool:
         return self._store_folder is not None and revision == len(self._files) - 1
 
-    def _findings_of(self, revision: int, file: SnapshotFile, profile: Profile) -> Iterator[Finding]:
+    def _file_findings(self, revision: int, file: SnapshotFile, profile: Profile) -> Iterator[Finding]:
         from ctxview.formats.snapshot import rules
 
         loaded = self._files[revision]

@@ -18,7 +18,6 @@ from ctxview.core.flow import FlowNode
 from ctxview.core.state import Block, ContextState, Gap, Ref, Tier, Todo, TodoItem
 from ctxview.core.transcript import Row
 from ctxview.files.save import SaveConflict, SaveRefused
-from ctxview.formats.interface import Publisher
 from ctxview.tui.configured_keys import key_label
 from ctxview.tui.input_order import start_dialogue
 from ctxview.tui.model.action_table import ACTIONS_BY_ID
@@ -244,7 +243,7 @@ async def _save(screen: InspectorScreen) -> None:
     source = screen.model.source
     if source is None or not changed:
         screen.say("There is nothing to save.")
-    elif isinstance(source, Publisher) and source.publishes(screen.model.key.revision):
+    elif (publisher := source.abilities.publisher) and publisher.publishes(screen.model.key.revision):
         from ctxview.tui.actions.publish import publish
 
         for draft in changed:
@@ -252,7 +251,7 @@ async def _save(screen: InspectorScreen) -> None:
             if current != draft.draft.original:
                 await _resolve(screen, draft, SaveConflict(current, draft.draft.data))
                 return
-        await publish(screen, source, changed)
+        await publish(screen, publisher, changed)
     else:
         for draft in changed:
             await _save_one(screen, draft)

@@ -229,7 +229,7 @@ def back(screen: ActionScreen[object]) -> None:
         return
     if screen.model.hits.needle:
         screen.search_for("")
-    elif screen.model.key.budget is not None:
+    elif screen.model.key.option("budget") is not None:
         screen.try_budget(None)
     elif screen.deck.zoomed is not None:
         screen.deck.zoom(None)

@@ -196,7 +196,7 @@ async def budget(screen: InspectorScreen) -> None:
     """Ask for another budget and try it."""
     from ctxview.tui.widgets.bars import InputLine
 
-    before, lines = screen.model.key.budget, screen.lines
+    before, lines = screen.model.key.option("budget"), screen.lines
 
     def done(text: str | None) -> None:
         screen.set_focus(lines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 from textual.message import Message
@@ -17,7 +17,8 @@ from ctxview.tui.model.trends import Trends, read_trends
 from ctxview.tui.model.view_state import ReadingKey, ReadOptions, ViewState
 
 if TYPE_CHECKING:
-    from ctxview.formats import LongWork, Source
+    from ctxview.formats import Source
+    from ctxview.formats.interface import LongWork
     from ctxview.tui.screens.inspector import InspectorScreen
 
 
@@ -69,7 +70,7 @@ class ProgressReporter:
 
 
 def run_long_work(
-    source: LongWork,
+    work: LongWork,
     key: ReadingKey,
     options: ReadOptions,
     priority: UserPriority,
@@ -78,11 +79,8 @@ def run_long_work(
 ) -> None:
     """Do all the work unless cancelled; the next call then continues."""
     from ctxview.analysis.tokens import ESTIMATES
-    from ctxview.formats import Lens
 
-    source.work(
-        Lens(ESTIMATES["bytes/4"], key.profile, options.mode), ProgressReporter(post, cancelled, priority)
-    )
+    work.work(options.lens(key, ESTIMATES["bytes/4"]), ProgressReporter(post, cancelled, priority))
     if not cancelled():
         post(WorkFinished(key))
 
@@ -118,12 +116,13 @@ class BackgroundWork:
     def start_next(self) -> None:
         """Start what is due after a reading: long work, once for a source and profile, then the totals."""
         source, key = self._screen.model.source, self._screen.model.key
-        if _key(key) in self._done or not _has_long_work(source):
+        work = source.abilities.work if source is not None else None
+        if _key(key) in self._done or work is None:
             self._total()
         elif self._running is None or _key(self._running) != _key(key):
             self._running = key
             screen = self._screen
-            job = partial(run_long_work, source, key, self._options, screen.priority, screen.post_message)
+            job = partial(run_long_work, work, key, self._options, screen.priority, screen.post_message)
             start_thread(screen, lambda: job(cancel_check()), "the work in the background", LONG_WORK)
 
     def is_running(self, key: ReadingKey) -> bool:
@@ -138,7 +137,7 @@ class BackgroundWork:
 
     def is_done(self, key: ReadingKey) -> bool:
         """Whether no long work is left for `key`."""
-        return _key(key) in self._done or not _has_long_work(self._screen.model.sources[key.source])
+        return _key(key) in self._done or self._screen.model.sources[key.source].abilities.work is None
 
     def stop_unless(self, key: ReadingKey) -> None:
         """Stop work for another source or profile; it can continue later."""
@@ -182,12 +181,6 @@ class BackgroundWork:
                 screen.post_message,
             )
             start_thread(screen, lambda: job(cancel_check()), "totals", exclusive=False)
-
-
-def _has_long_work(source: Source | None) -> TypeGuard[LongWork]:
-    from ctxview.formats import LongWork
-
-    return isinstance(source, LongWork)
 
 
 def _key(key: ReadingKey) -> tuple[int, str | None]:
@@ -306,10 +299,7 @@ def read_trends_job(
     is_cancelled: Cancelled,
 ) -> None:
     """Read the trends with the counter of the view, since counts of two counters cannot be compared."""
-    from ctxview.analysis.tokens import counter_named
-    from ctxview.formats import Lens
-
-    lens = Lens(counter_named(options.tokens), key.profile, options.mode, editor=key.editor)
+    lens = options.lens(replace(key, options=()))
     found = read_trends(source, lens, key.revision, SilentProgress(is_cancelled, priority))
     if found is not None:
         post(TrendsReady(source, Trends(key.source, key.profile, key.seen, *found)))

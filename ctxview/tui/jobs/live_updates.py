@@ -361,6 +361,5 @@ class LiveUpdates:
 
 
 def _held_back(source: Source) -> bool:
-    from ctxview.formats.interface import PartialWrites
-
-    return isinstance(source, PartialWrites) and bool(source.held_back)
+    partial_writes = source.abilities.partial_writes
+    return partial_writes is not None and bool(partial_writes.held_back)

@@ -99,16 +99,15 @@ def read_revision(
     quick: bool = True,
 ) -> None:
     """Read one revision with the drafts of its files: if `quick`, first with an estimate, then exactly."""
-    from ctxview.analysis.tokens import ESTIMATES, counter_named
-    from ctxview.formats import Lens
+    from ctxview.analysis.tokens import ESTIMATES
 
     if quick and options.tokens not in ESTIMATES:
-        rough = Lens(ESTIMATES["bytes/4"], key.profile, options.mode, key.budget, key.editor, hurry=True)
+        rough = options.lens(key, ESTIMATES["bytes/4"], hurry=True)
         post(ReadingReady(key, ReadingIndex(source.reading(key.revision, rough, overlay)), final=False))
         priority.give_way(cancelled)
         if cancelled():
             return
-    exact = Lens(counter_named(options.tokens), key.profile, options.mode, key.budget, key.editor)
+    exact = options.lens(key)
     if not cancelled():
         post(ReadingReady(key, ReadingIndex(source.reading(key.revision, exact, overlay)), final=True))
 
@@ -120,10 +119,8 @@ Side: TypeAlias = tuple[int, Mapping[str, bytes]]
 def compare_states(source: Source, key: ReadingKey, options: ReadOptions, old: Side, new: Side) -> StateDiff:
     """Compare two sides, read as the panes show them, so that all figures agree."""
     from ctxview.analysis.diff import diff
-    from ctxview.analysis.tokens import counter_named
-    from ctxview.formats import Lens
 
-    lens = Lens(counter_named(options.tokens), key.profile, options.mode, key.budget, key.editor)
+    lens = options.lens(key)
     left, right = (source.reading(revision, lens, overlay).state for revision, overlay in (old, new))
     return diff(left, right)
 
@@ -153,7 +150,6 @@ def count_findings(
 ) -> None:
     """Count the findings of sources, one after the other; with long work left, only the known ones."""
     from ctxview.analysis.tokens import ESTIMATES
-    from ctxview.formats import Lens, LongWork
     from ctxview.tui.jobs.runner import SilentProgress
 
     totals: dict[int, FindingTotals] = {}
@@ -163,10 +159,11 @@ def count_findings(
         if progress.cancelled:
             return
         chosen = profile if profile in source.profiles else None
-        lens = Lens(ESTIMATES["bytes/4"], chosen, options.mode)
-        partly = isinstance(source, LongWork) and source.has_work(lens)
-        if isinstance(source, LongWork) and not partly:
-            source.work(lens, progress)
+        lens = options.lens(ReadingKey(number, 0, chosen), ESTIMATES["bytes/4"])
+        work = source.abilities.work
+        partly = work is not None and work.has_work(lens)
+        if work is not None and not partly:
+            work.work(lens, progress)
         revisions = len(source.revisions)
         found = source.reading(revisions - 1, lens).findings if partly else source.findings(lens)
         totals[number] = FindingTotals(count_severities(found), revisions, partly)

@@ -251,13 +251,12 @@ def captions_of(source: Source, revision: int, key: ReadingKey, options: ReadOpt
     from ctxview.analysis.captions import captions
     from ctxview.analysis.diff import diff
     from ctxview.analysis.tokens import ESTIMATES
-    from ctxview.formats import Lens
     from ctxview.formats.revisions import previous_revision
 
     earlier = previous_revision(source.revisions, revision)
     if earlier is None:
         return FIRST if revision == 0 else ALONE
-    lens = Lens(ESTIMATES["bytes/4"], key.profile, options.mode, key.budget)
+    lens = options.lens(key, ESTIMATES["bytes/4"])
     old, new = (source.reading(number, lens).state for number in (earlier, revision))
     events = [event for event in new.timeline if event.revision == revision]
     found = diff(old, new)

@@ -88,9 +88,8 @@ def reread(
 def _with_past(job: RereadJob) -> Source:
     """The source, with its past states as revisions if it is the one in front."""
     from ctxview.formats import with_history
-    from ctxview.formats.interface import PastRevisions
 
-    forgets = job.key is not None and bool(job.source.watched) and not isinstance(job.source, PastRevisions)
+    forgets = job.key is not None and bool(job.source.watched) and job.source.abilities.past is None
     return with_history(job.source) if forgets else job.source
 
 
@@ -98,20 +97,15 @@ def _bring_up_to_date(
     job: RereadJob, key: ReadingKey, source: Source, options: ReadOptions, progress: SilentProgress
 ) -> None:
     from ctxview.analysis.tokens import ESTIMATES
-    from ctxview.formats import Lens, LongWork
 
-    if job.worked and isinstance(source, LongWork):
-        source.work(Lens(ESTIMATES["bytes/4"], key.profile, options.mode), progress)
+    if job.worked and (work := source.abilities.work) is not None:
+        work.work(options.lens(key, ESTIMATES["bytes/4"]), progress)
 
 
 def _read(
     source: Source, revision: int, key: ReadingKey, options: ReadOptions, drafts: Mapping[str, bytes]
 ) -> ReadingIndex:
-    from ctxview.analysis.tokens import counter_named
-    from ctxview.formats import Lens
-
-    lens = Lens(counter_named(options.tokens), key.profile, options.mode, key.budget, key.editor)
-    return ReadingIndex(source.reading(revision, lens, drafts))
+    return ReadingIndex(source.reading(revision, options.lens(key), drafts))
 
 
 def _bytes_of(source: Source, file: str) -> bytes | None:

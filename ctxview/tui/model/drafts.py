@@ -20,7 +20,7 @@ from ctxview.core.findings import Finding
 from ctxview.editing.draft import Draft, Preview
 from ctxview.files.line_difference import Hunk, line_difference
 from ctxview.files.save import SavedFile
-from ctxview.formats import Editors, Lens, Source
+from ctxview.formats import Source
 from ctxview.formats.masked_bytes import showable_bytes
 from ctxview.tui.model.inspector import InspectorModel, read_only_reason
 from ctxview.tui.model.view_state import ReadingKey, ReadOptions
@@ -269,9 +269,9 @@ class FileDraft:
 
 def _policy_of(source: Source, file: str, editor: str | None) -> WritePolicy:
     """The write policy of `file` for `editor`; raises `EditRefused` when it is read-only."""
-    if isinstance(source, Editors):
-        editor = editor or source.editors[0]
-        policy, suffix = source.policy_of(file, editor), f" as {editor}"
+    if (editors := source.abilities.editors) is not None:
+        editor = editor or editors.editors[0]
+        policy, suffix = editors.policy_of(file, editor), f" as {editor}"
     else:
         policy, suffix = source.policy(file), ""
     if policy is None:
@@ -285,7 +285,6 @@ def _reviewer(
     """Return a function that checks bytes of `file` by the rules of its source."""
 
     def review(data: bytes) -> Sequence[Finding]:
-        lens = Lens(ESTIMATES["bytes/4"], key.profile, options.mode, editor=key.editor)
-        return source.reading(key.revision, lens, {file: data}).findings
+        return source.findings_of(key.revision, options.lens(key, ESTIMATES["bytes/4"]), {file: data})
 
     return review

@@ -143,19 +143,18 @@ class InspectorModel:
         known = profile is None or "/" in profile or profile in self.sources[number].profiles
         return profile if known else None
 
-    def try_budget(self, budget: int | None) -> bool:
-        """Try another budget, None for the source's own; False when nothing changes."""
-        if budget == self.key.budget:
+    def set_option(self, name: str, value: str | int | None) -> bool:
+        """Try a value of a `LensOption`, None for the source's own; False when nothing changes."""
+        if value == self.key.option(name):
             return False
-        self.key = replace(self.key, budget=budget)
+        self.key = self.key.with_option(name, value)
         return True
 
     @property
     def editors(self) -> Sequence[str]:
         """The names under which a person may edit; empty where a source does not distinguish them."""
-        from ctxview.formats import Editors
-
-        return self.source.editors if isinstance(self.source, Editors) else ()
+        editors = self.source.abilities.editors if self.source is not None else None
+        return editors.editors if editors is not None else ()
 
     @property
     def editor(self) -> str | None:
@@ -306,9 +305,8 @@ class InspectorModel:
 
 def read_only_reason(source: Source | None, revision: int) -> str | None:
     """Why a revision of `source` is read-only: it is in the past. None when it is not."""
-    from ctxview.formats.interface import PastRevisions
-
-    return source.read_only_reason(revision) if isinstance(source, PastRevisions) else None
+    past = source.abilities.past if source is not None else None
+    return past.read_only_reason(revision) if past is not None else None
 
 
 def _marks(before: ViewState | None, key: ReadingKey, index: ReadingIndex) -> ChangeMarks:

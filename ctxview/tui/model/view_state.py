@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from ctxview.core.findings import Finding, Severity
 from ctxview.core.transcript import Transcript
@@ -13,11 +15,15 @@ from ctxview.tui.model.change_marks import ChangeMark, ChangeMarks
 from ctxview.tui.model.reading_index import ItemId, ReadingIndex
 from ctxview.tui.model.trends import PastTrends, Trends
 
+if TYPE_CHECKING:
+    from ctxview.analysis.tokens import TokenCounter
+    from ctxview.formats import Lens
+
 
 class ReadingKey(Struct, frozen=True):
     """The key of a reading: a revision of a source under a profile. `edits` counts the steps of the draft.
 
-    `budget` is one that is tried; None for the source's own. `editor` is the name under which a person edits;
+    `options` are values of `LensOption`s that a person tries. `editor` is the name under which one edits;
     None for the first, or where a source does not distinguish them. `seen` counts the rereads of the source.
     """
 
@@ -25,9 +31,17 @@ class ReadingKey(Struct, frozen=True):
     revision: int
     profile: str | None = None
     edits: int = 0
-    budget: int | None = None
+    options: tuple[tuple[str, str | int], ...] = ()
     editor: str | None = None
     seen: int = 0
+
+    def option(self, name: str) -> str | int | None:
+        """The value that is tried for an option; None when there is none."""
+        return dict(self.options).get(name)
+
+    def with_option(self, name: str, value: str | int | None) -> ReadingKey:
+        others = tuple(each for each in self.options if each[0] != name)
+        return replace(self, options=others if value is None else (*others, (name, value)))
 
 
 class OpenProblem(Struct, frozen=True):
@@ -99,4 +113,13 @@ class ReadOptions(Struct, frozen=True):
     """How to count tokens and judge, the same for every reading of a run."""
 
     tokens: str = "o200k_base"
-    mode: str | None = None
+    options: Mapping[str, str | int] = field(default_factory=dict)
+    """The values of `LensOption`s that were given on the command line."""
+
+    def lens(self, key: ReadingKey, counter: TokenCounter | None = None, *, hurry: bool = False) -> Lens:
+        """Return the lens of `key`, with the token counter of the run unless another is given."""
+        from ctxview.analysis.tokens import counter_named
+        from ctxview.formats.interface import Lens
+
+        counter = counter or counter_named(self.tokens)
+        return Lens(counter, key.profile, {**self.options, **dict(key.options)}, key.editor, hurry)

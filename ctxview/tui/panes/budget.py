@@ -43,7 +43,7 @@ class BudgetPane(PaneWidget):
         return Page.of([line for line, _ in rows], [item for _, item in rows])
 
     def holds(self, view: ViewState) -> bool:
-        return bool(view.index.reading.state.budgets) or view.key.budget is not None
+        return bool(view.index.reading.state.budgets) or view.key.option("budget") is not None
 
     def count(self, view: ViewState) -> str:
         budget = next(iter(view.index.reading.state.budgets), None)
@@ -57,7 +57,7 @@ def budget_style(view: ViewState, cells: int) -> BudgetStyle:
 def budget_history(budget: Budget, view: ViewState) -> BudgetHistory:
     """The past of a budget; none when it is unknown or was counted with another token counter."""
     past = view.past
-    if past is None or view.key.budget is not None:
+    if past is None or view.key.option("budget") is not None:
         return NO_HISTORY
     before = past.before(draft=view.draft)
     if before is not None and before.counter != view.index.reading.state.counts.estimator:
@@ -69,8 +69,8 @@ def budget_history(budget: Budget, view: ViewState) -> BudgetHistory:
 
 def trial_lines(view: ViewState, cells: int) -> list[Line]:
     """The notice while another budget is tried, with whether any budget here depends on it."""
-    tried = view.key.budget
-    if tried is None:
+    tried = view.key.option("budget")
+    if not isinstance(tried, int):
         return []
     applies = any((budget.limit or 0) == tried for budget in view.index.reading.state.budgets)
     head = show(f" what if {tried:,} " if tried else " what if no limit ", "draft")

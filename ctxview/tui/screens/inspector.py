@@ -338,7 +338,7 @@ class InspectorScreen(RenderCache, ActionScreen[None]):
 
     def try_budget(self, budget: int | None) -> None:
         """Try another budget; None for the source's own."""
-        if self.model.try_budget(budget):
+        if self.model.set_option("budget", budget):
             self.read()
 
     def search_for(self, needle: str) -> Line:

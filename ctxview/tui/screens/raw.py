@@ -20,7 +20,7 @@ from ctxview.analysis.wording import counted
 from ctxview.core.origin import Origin
 from ctxview.files.reading import ReadError
 from ctxview.files.visible_text import is_safe
-from ctxview.formats import Redactor, Source
+from ctxview.formats import Source
 from ctxview.formats.masked_bytes import MaskedBytes, showable_bytes
 from ctxview.tui.drawing.page import Page
 from ctxview.tui.drawing.text import Line, Span, fit, join, shorten, show
@@ -53,7 +53,7 @@ def open_origin(screen: InspectorScreen, place: Origin | None) -> None:
     message = view.index.message_at(place) if view is not None and place is not None else None
     instead = (
         partial(transcript.raw, int(message.name))
-        if transcript is not None and message is not None and not isinstance(source, Redactor)
+        if transcript is not None and message is not None and source.abilities.redactor is None
         else None
     )
     screen.app.push_screen(RawScreen(file, load, place, screen.model.hits.needle, instead))
@@ -61,10 +61,9 @@ def open_origin(screen: InspectorScreen, place: Origin | None) -> None:
 
 def _shown_bytes(source: Source, revision: int, file: str, drafts: Mapping[str, bytes]) -> MaskedBytes:
     """The masked bytes of a file: of its past revision, of its draft, or as it is on disk."""
-    from ctxview.formats.interface import PastRevisions
-
-    if isinstance(source, PastRevisions) and source.read_only_reason(revision) is not None:
-        return showable_bytes(source, file, source.bytes_at(revision, file))
+    past = source.abilities.past
+    if past is not None and past.read_only_reason(revision) is not None:
+        return showable_bytes(source, file, past.bytes_at(revision, file))
     return showable_bytes(source, file, drafts[file] if file in drafts else source.bytes_of(file))
 
 

@@ -11,7 +11,6 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.widgets import Input
 
-from ctxview.formats.interface import Publisher
 from ctxview.formats.revisions import is_past
 from ctxview.tui.configured_keys import key_label
 from ctxview.tui.drawing.rows import severity_counts
@@ -53,7 +52,8 @@ def banner(model: InspectorModel, names: Sequence[str]) -> list[Line]:
         if source is None or not (model.has_own_draft(model.key) and is_past(source.revisions, number, last)):
             return []
         happened = f"{source.revisions[last].label} is newer"
-        if not isinstance(source, Publisher) or not source.publishes(number):
+        publisher = source.abilities.publisher
+        if publisher is None or not publisher.publishes(number):
             saving = "changes only the older revision"
     return [show(f" ▲ {happened}. Your draft is unchanged; saving it (w) {saving}.", "warn")]
 

@@ -13,7 +13,6 @@ from ctxview.files.reading import ReadError, read_beneath
 from ctxview.formats import Lens, OpenError, Source, detect, discover, open_source
 from ctxview.formats.envelope import source as source_module
 from ctxview.formats.envelope.source import EnvelopeSource
-from ctxview.formats.interface import Editors, PartialWrites, Redactor
 from ctxview.formats.kit import file_source as loading
 from tests.formats.envelope import builders as b
 from tests.formats.watching import Time, write
@@ -293,9 +292,8 @@ def test_content_that_a_draft_redacts_is_withheld(tmp_path: Path) -> None:
 
 def test_a_source_has_editors_withholds_and_holds_back(tmp_path: Path) -> None:
     source = opened(b.write(tmp_path, b.as_array(b.turn())))
-    assert isinstance(source, Editors)
-    assert isinstance(source, Redactor)
-    assert isinstance(source, PartialWrites)
+    has = source.abilities
+    assert has.editors is has.redactor is has.partial_writes is source
     assert tuple(source.editors) == ("model", "reviewer")
 
 

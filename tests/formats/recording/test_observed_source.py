@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.files.user_folders import cache_folder
 from ctxview.formats import Lens, OpenError, Source, open_source
-from ctxview.formats.interface import Editors, LongWork, PartialWrites, PastRevisions, Publisher, Redactor
 from ctxview.formats.masked_bytes import showable_bytes
 from ctxview.formats.recording import observed_source
 from ctxview.formats.recording.observed_source import with_history
@@ -163,7 +162,7 @@ def test_only_the_latest_revision_can_be_changed(file: Path) -> None:
 
     past, now = (next(source.reading(number, LENS).state.blocks()) for number in range(2))
 
-    assert isinstance(source, PastRevisions)
+    assert source.abilities.past is source
     assert source.read_only_reason(0) == "This revision is in the past; only the latest one can be changed."
     assert source.read_only_reason(1) is None
     assert past.form is not None
@@ -183,14 +182,35 @@ def test_a_draft_changes_the_latest_revision_and_no_earlier_one(file: Path) -> N
     assert found == [["a"], ["b", "draft"]]
 
 
+def test_the_prompt_of_an_earlier_state_is_put_together_from_its_bytes(file: Path) -> None:
+    before = open_source(file)
+    source = with_history(before)
+    assert before.abilities.prompt is not None
+    expected = before.abilities.prompt.prompt(0, LENS).text
+    file.write_bytes(snapshot(2, "b"))
+    source = source.again()
+
+    prompt = source.abilities.prompt
+    assert prompt is not None
+    assert prompt.prompt(0, LENS).text == expected
+    assert prompt.prompt(1, LENS).text != expected
+    assert {
+        part.origin.file
+        for message in prompt.prompt(0, LENS).messages
+        for part in message.parts
+        if part.origin
+    } == {str(file)}
+
+
 def test_a_half_written_file_is_not_recorded(tmp_path: Path) -> None:
     file = tmp_path / "x.json"
     file.write_bytes(b'{"a": 1}')
     source: Source = with_history(open_source(file))
     file.write_bytes(b'{"a": 1, "b"')
     source = source.again()
-    assert isinstance(source, PartialWrites)
-    assert source.held_back
+    partial_writes = source.abilities.partial_writes
+    assert partial_writes is not None
+    assert partial_writes.held_back
     file.write_bytes(b'{"a": 1, "b": 2}')
     source = source.again()
 
@@ -313,8 +333,9 @@ def test_a_wrapped_source_has_the_abilities_of_the_source(path: Path, tmp_path: 
     plain = open_source(found[0].path, found[0].format)
     wrapped = with_history(plain)
 
-    for ability in (LongWork, Editors, Publisher, Redactor, PartialWrites):
-        assert isinstance(wrapped, ability) == isinstance(plain, ability)
+    own, found = plain.abilities, wrapped.abilities
+    assert found == replace(own, past=wrapped, publisher=found.publisher, prompt=found.prompt)
+    assert (found.publisher is None, found.prompt is None) == (own.publisher is None, own.prompt is None)
     assert (wrapped.format, wrapped.path, wrapped.title) == (plain.format, plain.path, plain.title)
     assert list(wrapped.revisions) == list(plain.revisions)
     assert wrapped.watched == plain.watched

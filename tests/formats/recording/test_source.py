@@ -15,7 +15,6 @@ from ctxview.analysis.tokens import ESTIMATES
 from ctxview.files.reading import ReadError
 from ctxview.files.user_folders import cache_folder
 from ctxview.formats import Lens, OpenError, Source, detect, open_source
-from ctxview.formats.interface import PastRevisions, Redactor
 from ctxview.formats.masked_bytes import showable_bytes
 from ctxview.formats.recording import moment_reader
 from ctxview.formats.recording.source import MOST_CHANGES
@@ -342,14 +341,15 @@ def test_withheld_content_is_withheld_in_a_recording_too(tmp_path: Path, layout:
     made.close()
     source = open_source(made.file)
 
-    assert isinstance(live, Redactor)
-    assert isinstance(source, Redactor)
+    live_redactor, redactor = live.abilities.redactor, source.abilities.redactor
+    assert live_redactor is not None
+    assert redactor is not None
     reading = source.reading(0, LENS)
     assert secret not in repr(replace(reading.state, transcript=None))
     for file in (tmp_path / "handoff").iterdir():
         name = f"{made.file}/{file.name}"
-        assert source.withheld(name) == live.withheld(str(file))
-        assert source.withheld(name, source.bytes_of(name)) == live.withheld(str(file))
+        assert redactor.withheld(name) == live_redactor.withheld(str(file))
+        assert redactor.withheld(name, source.bytes_of(name)) == live_redactor.withheld(str(file))
 
 
 def test_what_a_later_moment_redacts_is_withheld_in_the_earlier_ones(tmp_path: Path) -> None:
@@ -365,14 +365,15 @@ def test_what_a_later_moment_redacts_is_withheld_in_the_earlier_ones(tmp_path: P
     made.close()
     source = open_source(made.file)
 
-    assert isinstance(source, Redactor)
-    assert isinstance(source, PastRevisions)
+    assert source.abilities.redactor is not None
+    past = source.abilities.past
+    assert past is not None
     assert len(source.revisions) == 2
     for revision in (0, 1):
         reading = source.reading(revision, LENS)
         assert secret not in repr(replace(reading.state, transcript=None))
         name = f"{made.file}/{path.name}"
-        data = source.bytes_at(revision, name)
+        data = past.bytes_at(revision, name)
         assert (secret.encode() in data) == (revision == 0)
         assert secret.encode() not in showable_bytes(source, name, data).data
 
@@ -395,9 +396,10 @@ def test_what_any_moment_redacts_is_withheld_in_all(tmp_path: Path, states: list
     made.close()
     source = open_source(made.file)
 
-    assert isinstance(source, PastRevisions)
+    past = source.abilities.past
+    assert past is not None
     assert len(source.revisions) == len(states) + 1
     for revision in range(len(source.revisions)):
         assert secret not in repr(source.reading(revision, LENS))
         name = f"{made.file}/{path.name}"
-        assert secret.encode() not in showable_bytes(source, name, source.bytes_at(revision, name)).data
+        assert secret.encode() not in showable_bytes(source, name, past.bytes_at(revision, name)).data

@@ -4,13 +4,13 @@ from pathlib import Path
 
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.state import ContextState
-from ctxview.formats import Lens, LongWork
+from ctxview.formats import Lens
 from ctxview.formats.session.source import SessionSource
 from tests.formats.session.builders import sound
 
 
 def state(source: SessionSource, budget: int | None) -> ContextState:
-    lens = Lens(ESTIMATES["bytes/4"], budget=budget)
+    lens = Lens(ESTIMATES["bytes/4"], options={} if budget is None else {"budget": budget})
     return source.reading(len(source.revisions) - 1, lens).state
 
 
@@ -41,7 +41,7 @@ def test_a_tried_budget_of_zero_means_no_limit(tmp_path: Path) -> None:
 
 
 def test_a_session_source_has_long_work(tmp_path: Path) -> None:
-    assert isinstance(SessionSource(sound(tmp_path).write()), LongWork)
+    assert SessionSource(sound(tmp_path).write()).abilities.work is not None
 
 
 def test_a_row_says_why_the_model_never_sees_it_and_gives_its_bytes(tmp_path: Path) -> None:

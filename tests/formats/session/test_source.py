@@ -12,7 +12,7 @@ from ctxview.core.findings import Finding
 from ctxview.editing.draft import Draft
 from ctxview.files import reading
 from ctxview.files.reading import ReadError
-from ctxview.formats import Lens, LongWork, detect, discover, open_source
+from ctxview.formats import Lens, detect, discover, open_source
 from ctxview.formats.kit.history_passes import count_history
 from ctxview.formats.session.source import SessionSource
 from ctxview.formats.session.survey import analysis, last_look
@@ -62,7 +62,7 @@ def test_a_small_session_is_read_completely_at_once(tmp_path: Path):
 
 def test_a_large_session_is_shown_at_once_and_complete_after_its_work(tmp_path: Path, large: None):
     source = SessionSource(sound(tmp_path).add("messages.jsonl", "nonsense").write())
-    assert isinstance(source, LongWork)
+    assert source.abilities.work is source
     early = now(source)
     assert [each.label for each in source.revisions] == ["now"]
     assert early.state.extra["messages"] == "being read"

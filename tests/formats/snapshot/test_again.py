@@ -11,7 +11,6 @@ from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.findings import Finding
 from ctxview.files.reading import read_beneath
 from ctxview.formats import Lens, OpenError, Source, open_source
-from ctxview.formats.interface import PartialWrites
 from ctxview.formats.kit import file_source
 from ctxview.formats.snapshot import source as snapshot_source
 from ctxview.formats.snapshot.parser import SnapshotFile
@@ -33,8 +32,9 @@ def with_content(text: str, round: int = 1) -> bytes:  # noqa: A002
 
 
 def held_back(source: Source) -> list[str]:
-    assert isinstance(source, PartialWrites)
-    return [path.name for path in source.held_back]
+    partial_writes = source.abilities.partial_writes
+    assert partial_writes is not None
+    return [path.name for path in partial_writes.held_back]
 
 
 @pytest.mark.parametrize("change", [write, replace])

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.prompt import CutKind, Prompt, PromptError
 from ctxview.formats import Lens, open_source
-from ctxview.formats.interface import PromptText
 from ctxview.formats.snapshot.model import TIERS
 from ctxview.formats.snapshot.parser import parse_file
 from ctxview.formats.snapshot.profile import load_profile
@@ -35,8 +34,9 @@ COUNTER = ESTIMATES["bytes/4"]
 
 def prompt_of(path: Path, revision: int = -1, **lens: Any) -> Prompt:
     source = open_source(path)
-    assert isinstance(source, PromptText)
-    return source.prompt(range(len(source.revisions))[revision], Lens(COUNTER, **lens))
+    ability = source.abilities.prompt
+    assert ability is not None
+    return ability.prompt(range(len(source.revisions))[revision], Lens(COUNTER, **lens))
 
 
 def prompt_for(value: dict[str, Any]) -> Prompt:
@@ -408,11 +408,11 @@ def test_a_profile_with_another_release_of_the_writer_is_not_exact(tmp_path: Pat
 def test_a_snapshot_is_for_the_model_only(tmp_path: Path) -> None:
     path = tmp_path / "s.json"
     path.write_text(FIRST)
-    source = open_source(path)
-    assert isinstance(source, PromptText)
-    assert source.prompt(0, Lens(COUNTER), "model").text == FIRST_TEXT
+    ability = open_source(path).abilities.prompt
+    assert ability is not None
+    assert ability.prompt(0, Lens(COUNTER), "model").text == FIRST_TEXT
     with pytest.raises(PromptError, match="to the model only"):
-        source.prompt(0, Lens(COUNTER), "tool")
+        ability.prompt(0, Lens(COUNTER), "tool")
 
 
 BLOCKS = st.fixed_dictionaries(

@@ -180,7 +180,7 @@ def test_a_reply_in_disabled_mode_may_not_carry_a_snapshot(tmp_path: Path) -> No
     file.write_bytes(reply_bytes(at(1)))
     source = open_source(file)
     assert "SNP001" not in rules(source)
-    assert "SNP001" in rules(source, mode="disabled")
+    assert "SNP001" in rules(source, options={"mode": "disabled"})
 
 
 def test_a_profile_changes_the_findings(tmp_path: Path) -> None:

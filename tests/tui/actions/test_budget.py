@@ -19,11 +19,11 @@ async def test_another_budget_is_tried_and_left_again() -> None:
     source = talking()
     async with driving(source) as drive:
         await try_budget(drive, "3,000")
-        assert source.readings[-1].budget == 3_000
+        assert source.readings[-1].options == {"budget": 3_000}
         assert "what if 3,000" in drive.text(Pane.BUDGET)
         assert "/ 3,000 tokens" in drive.text(Pane.BUDGET)
         await drive.press("escape")
-        assert drive.inspector.model.key.budget is None
+        assert drive.inspector.model.key.option("budget") is None
         assert "what if" not in drive.text(Pane.BUDGET)
 
 
@@ -31,7 +31,7 @@ async def test_an_empty_budget_returns_to_the_own_budget_of_the_source() -> None
     async with driving(talking()) as drive:
         await try_budget(drive, "900")
         await drive.press("b", "ctrl+u", "enter")
-        assert drive.inspector.model.key.budget is None
+        assert drive.inspector.model.key.option("budget") is None
 
 
 async def test_escape_keeps_the_budget_that_is_tried() -> None:
@@ -41,7 +41,7 @@ async def test_escape_keeps_the_budget_that_is_tried() -> None:
         await drive.type("9")
         assert "try a budget of 9,009" in drive.screen_text()
         await drive.press("escape")
-        assert drive.inspector.model.key.budget == 900
+        assert drive.inspector.model.key.option("budget") == 900
 
 
 async def test_an_invalid_number_changes_nothing() -> None:
@@ -50,7 +50,7 @@ async def test_an_invalid_number_changes_nothing() -> None:
         await drive.type("lots")
         assert "not a whole number" in drive.screen_text()
         await drive.press("enter")
-        assert drive.inspector.model.key.budget is None
+        assert drive.inspector.model.key.option("budget") is None
 
 
 async def test_a_notice_says_that_a_source_does_not_depend_on_a_budget() -> None:

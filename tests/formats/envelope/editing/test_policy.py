@@ -20,7 +20,7 @@ from ctxview.formats.envelope.model import Record
 from ctxview.formats.envelope.parser import RecordLayout
 from ctxview.formats.envelope.source import EnvelopeSource
 from ctxview.formats.envelope.vocabulary import KNOWN, OWN_ID, RecordKind, WordList
-from ctxview.formats.interface import Editors, Publisher, Signature
+from ctxview.formats.interface import Signature
 from ctxview.formats.masked_bytes import mask_bytes
 from tests.formats.envelope.bundles import changed, good, named
 
@@ -105,8 +105,7 @@ def test_every_field_that_cannot_be_written_says_why(kind: RecordKind) -> None:
 
 def test_a_source_knows_its_editors_and_that_finished_envelopes_are_not_changed(tmp_path: Path) -> None:
     source = opened(tmp_path)
-    assert isinstance(source, Editors)
-    assert isinstance(source, Publisher)
+    assert source.abilities.editors is source.abilities.publisher is source
     assert list(source.editors) == ["model", "reviewer"]
     assert source.publishes(0)
     assert not opened(tmp_path, draft(), "draft.json").publishes(0)
