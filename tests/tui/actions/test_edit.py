@@ -187,6 +187,9 @@ async def test_quitting_with_unsaved_changes_asks_first() -> None:
 async def test_the_difference_counts_tokens_as_the_panes_do() -> None:
     story = open_source(samples_folder() / "snapshot" / "lighthouse")
     async with driving(story, tokens="words", size=(120, 200)) as drive:
+        # A prompt: the difference of a reply is that of the whole state after it.
+        drive.inspector.action_go_to_revision(14)
+        await drive.settle()
         assert drive.inspector.view is not None
         state = drive.inspector.view.index.reading.state
         shown = next(each for each in state.budgets if each.target == "snapshot in the prompt")
