@@ -57,16 +57,12 @@ def never_cancelled() -> bool:
     return False
 
 
-def open_lines(root: Path, relative: str) -> LineFile:
-    """Open the file `relative` below `root` without following links; raises `ReadError`."""
-    return LineFile(root, relative)
-
-
 class LineFile:
     """The lines of a file. They end at newline bytes only; the last line counts even without a newline.
 
-    Opening reads a few samples. Lines get their numbers through `index`, which any thread may run while
-    others read, search or call `again`.
+    Opening the file `relative` below `root` follows no link and reads a few samples; it raises `ReadError`.
+    Lines get their numbers through `index`, which any thread may run while others read, search or call
+    `again`.
     """
 
     def __init__(self, root: Path, relative: str, view: _View | None = None) -> None:

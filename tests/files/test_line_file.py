@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from ctxview.files import byte_search, change_detector, line_file, newline_index, open_file, system_calls
 from ctxview.files.byte_search import needle_variants
-from ctxview.files.line_file import FileLine, LineFile, LineGrowth, open_lines
+from ctxview.files.line_file import FileLine, LineFile, LineGrowth
 from ctxview.files.reading import ReadError
 
 SMALL = st.sampled_from([b"", b"a", b"\r", b"\n", b"\r\n", b"\n\n", b" \n", b" ", b"\0", "é本".encode()])
@@ -77,7 +77,7 @@ def lines(file: Path) -> LineFile:
 
 
 def opening(file: Path) -> LineFile:
-    return open_lines(file.parent, file.name)
+    return LineFile(file.parent, file.name)
 
 
 def indexed(file: Path, content: bytes) -> LineFile:
@@ -191,7 +191,7 @@ def test_a_carriage_return_belongs_to_the_ending_only_before_a_newline(file: Pat
 
 def test_a_tail_ends_where_its_reach_does_but_has_the_last_line(file: Path) -> None:
     file.write_bytes(b"one\ntwo\n" + b"3" * 50 + b"\n")
-    lines = open_lines(file.parent, file.name)
+    lines = LineFile(file.parent, file.name)
     assert lines.tail(9, 0) == lines.tail(9, 51) == [(8, 58)]
     assert lines.tail(9, 55) == [(4, 7), (8, 58)]
     assert lines.tail(9, 100) == [(0, 3), (4, 7), (8, 58)]
@@ -606,7 +606,7 @@ def test_only_regular_files_are_opened(
     prepare(tmp_path / "stream")
 
     with pytest.raises(ReadError) as caught:
-        open_lines(tmp_path, "stream")
+        LineFile(tmp_path, "stream")
     assert caught.value.reason == reason
 
 
@@ -616,7 +616,7 @@ def test_nothing_outside_the_folder_is_opened(tmp_path: Path, relative: str) -> 
     (tmp_path / "session").mkdir()
 
     with pytest.raises(ReadError):
-        open_lines(tmp_path / "session", relative)
+        LineFile(tmp_path / "session", relative)
 
 
 def test_a_file_that_may_not_be_read_says_so(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -644,7 +644,7 @@ def test_unused_files_are_closed(file: Path) -> None:
         (file.parent / "new").replace(file)
         assert each.again()[1] is LineGrowth.REPLACED
     with pytest.raises(ReadError):
-        open_lines(file.parent.parent, file.parent.name)
+        LineFile(file.parent.parent, file.parent.name)
     del lines, each
     gc.collect()
 

@@ -1,4 +1,4 @@
-"""Compare, search and change JSON values by their path, never in place and never by recursion."""
+"""Read, compare, search and change JSON values by their path, never in place and never by recursion."""
 
 from __future__ import annotations
 
@@ -7,6 +7,23 @@ from typing import TypeAlias
 
 from ctxview.core.origin import JsonValue
 from ctxview.files.strict_json.tree import join
+
+
+def as_text(value: JsonValue) -> str | None:
+    """Return `value` when it is a string, else None."""
+    return value if isinstance(value, str) else None
+
+
+def as_texts(value: JsonValue) -> tuple[str, ...]:
+    """Return the strings of a list; none for any other value."""
+    return tuple(each for each in value if isinstance(each, str)) if isinstance(value, list) else ()
+
+
+def whole_number(value: JsonValue) -> int | None:
+    """Return `value` when it is a whole number (`2.0` is one), else None, also for `true`."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return int(value) if isinstance(value, int) or value.is_integer() else None
 
 
 def same_value(one: JsonValue, other: JsonValue) -> bool:

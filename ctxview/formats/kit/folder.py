@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -52,6 +52,13 @@ class FolderEntry(Struct, frozen=True):
     size: int = 0
     mode: int = 0
     modified: float = 0.0
+
+
+class FolderWalk(Struct, frozen=True):
+    """The entries of a folder and its subfolders by relative name, and the folders that were not entered."""
+
+    entries: tuple[tuple[str, FolderEntry], ...]
+    unsearched: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -192,6 +199,29 @@ class SourceFolder:
         """List a folder by name, at most `MOST_ENTRIES`; empty when it is not a folder or is a link."""
         self.seen.note(self.root / name, stamp_of(self.root / name))
         return tuple(sorted(self._scan(name), key=lambda entry: entry.name))
+
+    def walk(
+        self, place: str, deepest: int, most: int, skip: Callable[[str], bool] = lambda _name: False
+    ) -> FolderWalk:
+        """List everything below a folder until there are `most` entries, without following links.
+
+        An entry whose relative name `skip` accepts is left out with everything in it.
+        """
+        found: list[tuple[str, FolderEntry]] = []
+        too_deep: list[str] = []
+        waiting = [(place, 0)]
+        while waiting and len(found) < most:
+            folder, depth = waiting.pop()
+            for entry in self.entries(folder):
+                name = f"{folder}/{entry.name}" if folder else entry.name
+                if skip(name):
+                    continue
+                found.append((name, entry))
+                if entry.kind is EntryKind.FOLDER and depth < deepest:
+                    waiting.append((name, depth + 1))
+                elif entry.kind is EntryKind.FOLDER:
+                    too_deep.append(name)
+        return FolderWalk(tuple(found), tuple(sorted((*too_deep, *(name for name, _ in waiting)))))
 
     def _scan(self, name: str) -> Iterator[FolderEntry]:
         try:

@@ -1,6 +1,8 @@
 """Histories as streams of lines that are read when they are needed, however long the history is.
 
 A history is a file of lines, or a store that a format reads. Lines are numbered from 0. Nothing is written.
+A format opens one with `open_stream` and takes over a grown one with `stream_again`; `transcript` shows it,
+`history_passes` counts its tokens and checks its texts, both in bounded memory.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from ctxview.files.byte_search import needle_variants
 from ctxview.files.line_file import LineFile, LineGrowth, never_cancelled
 from ctxview.files.open_file import PrefixDigest
 from ctxview.files.reading import ReadError
+from ctxview.formats.kit.folder import EntryKind, SourceFolder
 from ctxview.formats.kit.history_line import LONGEST_DECODED, HistoryLine
 
 Cancelled = Callable[[], bool]
@@ -248,6 +251,27 @@ class FileHistoryStream:
         while number >= len(self._lines) and not self._lines.complete:
             self._lines.index(_after_one_step())
         return self._lines.span(number)[0] if 0 <= number < len(self._lines) else self._lines.size
+
+
+def open_stream(folder: SourceFolder, name: str) -> HistoryStream:
+    """Open the history `name` of a folder; a missing or unreadable one is empty."""
+    kind = folder.entry(name).kind
+    if kind is not EntryKind.FILE:
+        return EmptyHistoryStream(name, None if kind is EntryKind.ABSENT else f"this is {kind.description}")
+    try:
+        return FileHistoryStream(LineFile(folder.root, name), name, folder.file(name))
+    except ReadError as error:
+        return EmptyHistoryStream(name, error.reason)
+
+
+def stream_again(stream: HistoryStream, folder: SourceFolder) -> tuple[HistoryStream, bool]:
+    """Return the history as it is now, and whether it only grew: then earlier results are still true."""
+    if not isinstance(stream, FileHistoryStream):
+        opened = open_stream(folder, stream.name)
+        return (stream, True) if isinstance(opened, EmptyHistoryStream) else (opened, True)
+    if folder.entry(stream.name).kind is not EntryKind.FILE:
+        return EmptyHistoryStream(stream.name), False
+    return stream.again()
 
 
 def _after_one_step() -> Cancelled:

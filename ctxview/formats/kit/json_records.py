@@ -19,6 +19,44 @@ from ctxview.formats.kit.folder import FolderFile
 MOST_RECORDS = 20_000
 
 
+class JsonObjectFile(Struct, frozen=True):
+    """A file that should be one JSON object."""
+
+    part: FolderFile
+    document: JsonDocument | None = None
+    error: JsonError | None = None
+
+    @property
+    def file(self) -> str:
+        return self.part.file
+
+    @property
+    def members(self) -> dict[str, JsonValue]:
+        value = self.document.value if self.document is not None else None
+        return value if isinstance(value, dict) else {}
+
+    @property
+    def is_object(self) -> bool:
+        return self.document is not None and isinstance(self.document.value, dict)
+
+    def origin(self, *path: str | int) -> Origin:
+        if self.document is not None:
+            return self.document.origin(self.file, join("", *path))
+        if self.error is not None:
+            place = self.error.place
+            return Origin(self.file, None, place.offset, place.offset, place.line, place.column)
+        return Origin(self.file)
+
+
+def read_object(part: FolderFile) -> JsonObjectFile:
+    if part.data is None or not part.data.strip():
+        return JsonObjectFile(part)
+    try:
+        return JsonObjectFile(part, parse(part.data))
+    except JsonError as error:
+        return JsonObjectFile(part, None, error)
+
+
 class JsonRecord(Struct, frozen=True):
     """One non-blank line. `index` counts lines from 0 and begins its pointers: `/3/text`."""
 

@@ -6,36 +6,18 @@ Each format decides which fields may be written.
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import StrEnum
 
 from msgspec import Struct
 
 from ctxview.core.edits import Edit, EditRefused, SetValue, WritePolicy
-from ctxview.core.fields import Field, Form, Owner, TextShape
+from ctxview.core.fields import Field, Form, TextShape
 from ctxview.files.strict_json.splice import SpliceError
 from ctxview.formats.kit.folder import FolderFile
+from ctxview.formats.kit.ownership import EditMode, FileOwnership
 
 LARGEST_EDITED = 1024 * 1024
 NOT_TEXT = "The file is not UTF-8 text, so it cannot be edited without damage."
 NO_TEXT = "The text contains a NUL or characters that UTF-8 cannot encode."
-
-
-class EditMode(StrEnum):
-    """How a person may change a file."""
-
-    TEXT = "as a whole text"
-    NUMBER = "as one number"
-    RECORDS = "record by record"
-    NOT = "not at all"
-
-
-class FileOwnership(Struct, frozen=True):
-    """The owner of a file, and how a person may change it."""
-
-    owner: Owner
-    editing: EditMode
-    why: str
-    """Why the file cannot be changed here; empty when it can."""
 
 
 def text_form(part: FolderFile, owned: FileOwnership) -> Form | None:

@@ -16,14 +16,14 @@ from threading import Lock
 
 from msgspec import Struct
 
-from ctxview.files.line_file import open_lines
 from ctxview.files.reading import ReadError, read_beneath
+from ctxview.files.strict_json.values import whole_number
 from ctxview.formats.kit.folder import EntryKind, FolderEntry, SourceFolder
-from ctxview.formats.kit.history import EmptyHistoryStream, FileHistoryStream, HistoryStream
+from ctxview.formats.kit.history import FileHistoryStream, HistoryStream, open_stream, stream_again
 from ctxview.formats.kit.history_line import HistoryLine
-from ctxview.formats.kit.json_records import JsonRecord, JsonRecordFile, read_records
+from ctxview.formats.kit.json_records import JsonObjectFile, JsonRecord, JsonRecordFile, read_records
 from ctxview.formats.session.grammar import EVENTS, MESSAGES
-from ctxview.formats.session.model import JsonPart, Session, whole_number
+from ctxview.formats.session.model import Session
 
 WAL = ".store/wal.jsonl"
 DATA = ".store/data"
@@ -45,7 +45,7 @@ class SessionHistory(Struct, frozen=True):
         """Open both again, and return whether they only grew: then earlier results are still true."""
         if self.store is not None or session.manifest is not None:
             return open_history(session), False
-        messages, events = (_stream_again(stream, session.folder) for stream in (self.messages, self.events))
+        messages, events = (stream_again(stream, session.folder) for stream in (self.messages, self.events))
         if (messages[0], events[0]) == (self.messages, self.events):
             return self, True
         return SessionHistory(messages[0], events[0]), messages[1] and events[1]
@@ -82,26 +82,7 @@ def open_history(session: Session) -> SessionHistory:
     if session.manifest is not None:
         store = ColumnarStore(session.folder, session.manifest)
         return SessionHistory(ColumnarStream(store, MESSAGES), ColumnarStream(store, EVENTS), store)
-    return SessionHistory(_open_stream(session.folder, MESSAGES), _open_stream(session.folder, EVENTS))
-
-
-def _open_stream(folder: SourceFolder, name: str) -> HistoryStream:
-    kind = folder.entry(name).kind
-    if kind is not EntryKind.FILE:
-        return EmptyHistoryStream(name, None if kind is EntryKind.ABSENT else f"this is {kind.description}")
-    try:
-        return FileHistoryStream(open_lines(folder.root, name), name, folder.file(name))
-    except ReadError as error:
-        return EmptyHistoryStream(name, error.reason)
-
-
-def _stream_again(stream: HistoryStream, folder: SourceFolder) -> tuple[HistoryStream, bool]:
-    if not isinstance(stream, FileHistoryStream):
-        opened = _open_stream(folder, stream.name)
-        return (stream, True) if isinstance(opened, EmptyHistoryStream) else (opened, True)
-    if folder.entry(stream.name).kind is not EntryKind.FILE:
-        return EmptyHistoryStream(stream.name), False
-    return stream.again()
+    return SessionHistory(open_stream(session.folder, MESSAGES), open_stream(session.folder, EVENTS))
 
 
 class WalRow(Struct, frozen=True):
@@ -114,7 +95,7 @@ class WalRow(Struct, frozen=True):
 
 
 class ColumnarStore:
-    def __init__(self, folder: SourceFolder, manifest: JsonPart) -> None:
+    def __init__(self, folder: SourceFolder, manifest: JsonObjectFile) -> None:
         self.folder = folder
         self.manifest = manifest
         self._shards: OrderedDict[tuple[int, str], list[tuple[int, bytes]] | str] = OrderedDict()

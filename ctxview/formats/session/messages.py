@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from ctxview.core.origin import JsonValue
+from ctxview.files.strict_json.values import as_text
 from ctxview.formats.kit.history_line import HistoryLine
-from ctxview.formats.session.model import as_text
 from ctxview.formats.session.profile import Profile
 
 DEEPEST = 8

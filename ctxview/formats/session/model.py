@@ -12,23 +12,10 @@ from functools import cached_property
 from msgspec import Struct
 
 from ctxview.core.origin import JsonValue, Origin
-from ctxview.files.strict_json.document import JsonDocument, JsonError
-from ctxview.files.strict_json.tree import join
+from ctxview.files.strict_json.values import as_text, as_texts, whole_number
 from ctxview.formats.kit.folder import EntryKind, FolderEntry, FolderFile, SourceFolder
-from ctxview.formats.kit.json_records import JsonRecordFile
+from ctxview.formats.kit.json_records import JsonObjectFile, JsonRecordFile
 from ctxview.formats.session.grammar import digest_in
-
-
-def whole_number(value: JsonValue) -> int | None:
-    """Return `value` when it is a whole number (`2.0` is one), else None, also for `true`."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return int(value) if isinstance(value, int) or value.is_integer() else None
-
-
-def as_text(value: JsonValue) -> str | None:
-    return value if isinstance(value, str) else None
-
 
 SESSION_FILES = (
     "latest.md",
@@ -57,35 +44,6 @@ CONTEXT_FILES = (
 
 
 CHILD_FILES = ("agent", "session", "status", "handoff.md", "result.md", "refs.jsonl")
-
-
-class JsonPart(Struct, frozen=True):
-    """A file that should be one JSON object."""
-
-    part: FolderFile
-    document: JsonDocument | None = None
-    error: JsonError | None = None
-
-    @property
-    def file(self) -> str:
-        return self.part.file
-
-    @property
-    def members(self) -> dict[str, JsonValue]:
-        value = self.document.value if self.document is not None else None
-        return value if isinstance(value, dict) else {}
-
-    @property
-    def is_object(self) -> bool:
-        return self.document is not None and isinstance(self.document.value, dict)
-
-    def origin(self, *path: str | int) -> Origin:
-        if self.document is not None:
-            return self.document.origin(self.file, join("", *path))
-        if self.error is not None:
-            place = self.error.place
-            return Origin(self.file, None, place.offset, place.offset, place.line, place.column)
-        return Origin(self.file)
 
 
 class PackItem(Struct, frozen=True):
@@ -123,7 +81,7 @@ class PackItem(Struct, frozen=True):
 class Pack(Struct, frozen=True, dict=True):
     """The pack as it was last written, as JSON and as Markdown."""
 
-    json: JsonPart
+    json: JsonObjectFile
     markdown: FolderFile
 
     @cached_property
@@ -222,8 +180,7 @@ class PlanNode(Struct, frozen=True):
 
     @property
     def deps(self) -> tuple[str, ...]:
-        found = self.members.get("deps")
-        return tuple(item for item in found if isinstance(item, str)) if isinstance(found, list) else ()
+        return as_texts(self.members.get("deps"))
 
     @property
     def name(self) -> str:
@@ -233,7 +190,7 @@ class PlanNode(Struct, frozen=True):
 class Plan(Struct, frozen=True, dict=True):
     """The plan of a parent agent: nodes that depend on each other."""
 
-    json: JsonPart
+    json: JsonObjectFile
 
     @cached_property
     def nodes(self) -> tuple[PlanNode, ...]:
@@ -268,8 +225,8 @@ class Session(Struct, frozen=True):
     entries: tuple[FolderEntry, ...]
     context_entries: tuple[FolderEntry, ...]
     parts: Mapping[str, FolderFile]
-    meta: JsonPart
-    runtime_state: JsonPart
+    meta: JsonObjectFile
+    runtime_state: JsonObjectFile
     facts: JsonRecordFile
     decisions: JsonRecordFile
     refs: JsonRecordFile
@@ -291,7 +248,7 @@ class Session(Struct, frozen=True):
     """Relative names of everything that others than the owner may read or write."""
     unsearched: tuple[str, ...] = ()
     """The folders that were not searched for these two, because there are too many entries or too deep."""
-    manifest: JsonPart | None = None
+    manifest: JsonObjectFile | None = None
     """The manifest of the columnar store, when there is one."""
 
     def part(self, name: str) -> FolderFile:

@@ -9,9 +9,8 @@ from msgspec.structs import replace
 
 from ctxview.files.change_detector import stamp_of
 from ctxview.files.reading import is_leftover
-from ctxview.files.strict_json.document import JsonError, parse
 from ctxview.formats.kit.folder import EntryKind, FolderFile, SourceFolder
-from ctxview.formats.kit.json_records import JsonRecordFile, line_spans, read_records
+from ctxview.formats.kit.json_records import JsonRecordFile, line_spans, read_object, read_records
 from ctxview.formats.session.grammar import EVENTS, MESSAGES, duration, is_name
 from ctxview.formats.session.model import (
     CHILD_FILES,
@@ -22,7 +21,6 @@ from ctxview.formats.session.model import (
     ChildChannel,
     GcPolicy,
     GcPolicyLine,
-    JsonPart,
     Pack,
     Plan,
     Session,
@@ -47,7 +45,9 @@ def read_session(folder: SourceFolder) -> Session:
     files = (entry.name for entry in folder.entries("context/pinned") if not is_leftover(entry.name))
     pinned = [f"context/pinned/{name}" for name in files]
     manifest = folder.read(".store/manifest.json", LARGEST_PART)
-    links, wide_open, unsearched = _walk(folder)
+    walked = folder.walk("", DEEPEST, MOST_WALKED, _is_unchecked)
+    links = (name for name, entry in walked.entries if entry.kind is EntryKind.LINK)
+    wide = (name for name, each in walked.entries if each.mode & 0o077 and each.kind is not EntryKind.LINK)
     channels = folder.entries("context/child")
     # A FIFO or a socket in the place of a channel is a channel that cannot be read.
     kinds = (EntryKind.FOLDER, EntryKind.OTHER)
@@ -60,25 +60,25 @@ def read_session(folder: SourceFolder) -> Session:
         entries=folder.entries(),
         context_entries=folder.entries("context"),
         parts=parts,
-        meta=read_json(parts["meta.json"]),
-        runtime_state=read_json(parts["state.json"]),
+        meta=read_object(parts["meta.json"]),
+        runtime_state=read_object(parts["state.json"]),
         facts=read_records(parts["context/facts.jsonl"]),
         decisions=read_records(parts["context/decisions.jsonl"]),
         refs=read_records(parts["context/refs.jsonl"]),
         pinned=tuple(folder.read(name, LARGEST_PART) for name in pinned[:MOST_PINNED]),
         swap=_blob_store(folder, "swap", "chunk", parts),
         dedup=_blob_store(folder, "dedup", "blob", parts),
-        pack=Pack(read_json(parts["context/pack.json"]), parts["context/pack.md"]),
-        plan=Plan(read_json(parts["context/plan.json"])),
+        pack=Pack(read_object(parts["context/pack.json"]), parts["context/pack.md"]),
+        plan=Plan(read_object(parts["context/plan.json"])),
         gc=_gc_policy(parts["context/gc.policy"]),
         children=tuple(_child(folder, entry.name) for entry in children[:MOST_CHILDREN]),
         odd_children=tuple(odd),
         unread_children=frozenset(entry.name for entry in children[MOST_CHILDREN:]),
         unread_pinned=max(0, len(pinned) - MOST_PINNED),
-        links=links,
-        wide_open=wide_open,
-        unsearched=unsearched,
-        manifest=read_json(manifest) if manifest.exists else None,
+        links=tuple(sorted(links)),
+        wide_open=tuple(sorted(wide)),
+        unsearched=walked.unsearched,
+        manifest=read_object(manifest) if manifest.exists else None,
     )
 
 
@@ -95,15 +95,6 @@ def agent_of(root: Path) -> str | None:
     """Return the agent of a session folder at `…/AGENT/session/NAME`, or None elsewhere."""
     path = root.absolute()
     return path.parent.parent.name or None if path.parent.name == "session" else None
-
-
-def read_json(part: FolderFile) -> JsonPart:
-    if part.data is None or not part.data.strip():
-        return JsonPart(part)
-    try:
-        return JsonPart(part, parse(part.data))
-    except JsonError as error:
-        return JsonPart(part, None, error)
 
 
 class GcLimits(Struct, frozen=True):
@@ -231,31 +222,5 @@ def _own_session(
     return home.read(f"{place}/state", LARGEST_PART).value, True
 
 
-def _walk(folder: SourceFolder) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Return the names of all links, of all entries open to others than the owner, and of unsearched folders.
-
-    A folder is not searched when there are too many entries or when it is too deep.
-    """
-    links: list[str] = []
-    wide: list[str] = []
-    unsearched: list[str] = []
-    waiting = [("", 0)]
-    walked = 0
-    while waiting and walked < MOST_WALKED:
-        place, depth = waiting.pop()
-        for entry in folder.entries(place):
-            walked += 1
-            name = f"{place}/{entry.name}" if place else entry.name
-            if name in UNCHECKED or is_leftover(entry.name):
-                continue
-            if entry.kind is EntryKind.LINK:
-                links.append(name)
-            elif entry.mode & 0o077:
-                wide.append(name)
-            if entry.kind is EntryKind.FOLDER:
-                if depth < DEEPEST:
-                    waiting.append((name, depth + 1))
-                else:
-                    unsearched.append(name)
-    unsearched += [name for name, _ in waiting]
-    return tuple(sorted(links)), tuple(sorted(wide)), tuple(sorted(unsearched))
+def _is_unchecked(name: str) -> bool:
+    return name in UNCHECKED or is_leftover(name.rpartition("/")[2])

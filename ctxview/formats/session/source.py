@@ -14,10 +14,10 @@ from ctxview.core.edits import WritePolicy
 from ctxview.core.findings import Finding, worst_first
 from ctxview.core.origin import Origin
 from ctxview.core.state import Block, ContextState, Gap, Ref, RefStatus, Tier
-from ctxview.files.reading import ReadError, read_beneath
 from ctxview.formats.interface import AS_ON_DISK, Abilities, Lens, OpenError, Progress, Reading, Revision
 from ctxview.formats.kit.file_rules import report_partly_read
 from ctxview.formats.kit.folder import FolderReading, SourceFolder
+from ctxview.formats.kit.folder_source import FolderSource
 from ctxview.formats.kit.history_passes import HistoryTokens, count_history, tallied
 from ctxview.formats.kit.state_parts import count_blocks
 from ctxview.formats.session.grammar import EVENTS, MESSAGES, session_time
@@ -37,20 +37,19 @@ from ctxview.formats.session.survey.analysis import SessionAnalysis
 from ctxview.formats.session.transcript import MESSAGE_RECIPE
 
 
-class RootSource:
+class RootSource(FolderSource):
     """A folder of sessions, or its `index`."""
 
     format = FORMAT
     profiles: Sequence[str] = PROFILES
-    abilities = Abilities()
 
     def __init__(self, path: Path, root: Path) -> None:
-        self._path = path
+        super().__init__(path)
         self._root: SessionRoot = read_root(root)
 
     @property
-    def path(self) -> Path:
-        return self._path
+    def folder(self) -> SourceFolder:
+        return self._root.folder
 
     @property
     def title(self) -> str:
@@ -62,15 +61,6 @@ class RootSource:
     @property
     def revisions(self) -> Sequence[Revision]:
         return (Revision("now", "index", self._root.folder.root / "index" / "list"),)
-
-    def bytes_of(self, file: str) -> bytes:
-        name = self._root.folder.name_of(file)
-        if name is None:
-            raise ReadError(Path(file), "this file is not part of the folder")
-        return read_beneath(self._root.folder.root, name)
-
-    def policy(self, file: str) -> WritePolicy | None:  # noqa: ARG002 - only the runtime writes an index
-        return None
 
     @property
     def watched(self) -> Sequence[Path]:
@@ -169,15 +159,14 @@ def _gaps(refs: Sequence[Ref]) -> Iterator[Gap]:
             yield Gap(ref.target, "a session", "error", "dangling", ref.used_by, why, ref.origin)
 
 
-class SessionSource:
+class SessionSource(FolderSource):
     """One session. Its files are read at the first look, and again after many other sessions were read."""
 
     format = FORMAT
     profiles: Sequence[str] = PROFILES
 
     def __init__(self, path: Path, opened: HeldSession | None = None) -> None:
-        self._path = path
-        self._folder = SourceFolder(path)
+        super().__init__(path)
         self._opened = opened
         self._tokens: dict[str, HistoryTokens] = {}
         self._counted: dict[str, HistoryTokens] = {}
@@ -185,8 +174,8 @@ class SessionSource:
         self._lock = Lock()
 
     @property
-    def path(self) -> Path:
-        return self._path
+    def folder(self) -> SourceFolder:
+        return self.session.folder
 
     @property
     def title(self) -> str:
@@ -209,18 +198,8 @@ class SessionSource:
         """The last runs and compactions, and now; only now until the histories are read."""
         return self._open().past().revisions
 
-    def bytes_of(self, file: str) -> bytes:
-        """Return the bytes of any file of the session; raises `ReadError`, also for a too large history."""
-        name = self._folder.name_of(file)
-        if name is None:
-            raise ReadError(Path(file), "this file is not part of the session")
-        part = self.session.parts.get(name)
-        if part is not None and part.data is not None:
-            return part.data
-        return read_beneath(self._path, name)
-
     def policy(self, file: str) -> WritePolicy | None:
-        name = self._folder.name_of(file)
+        name = SourceFolder(self._path).name_of(file)
         return policy_for(name) if name is not None else None
 
     def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:

@@ -15,6 +15,7 @@ from ctxview.core.flow import FlowNode
 from ctxview.core.origin import JsonValue
 from ctxview.core.state import Block, Budget, ContextState, Gap, Ref, Todo, TodoItem
 from ctxview.core.transcript import END, Transcript
+from ctxview.files.strict_json.values import all_values
 from ctxview.tui.model.reading_index import ItemId, ItemKind, ItemValue, ReadingIndex
 
 MOST_HITS = 10_000
@@ -112,17 +113,11 @@ def _words(value: ItemValue) -> Iterator[str | None]:
 
 
 def _strings(value: JsonValue) -> Iterator[str]:
-    """Every string in a value. Iterative: a file may nest deeper than Python recurses."""
-    waiting = [value]
-    while waiting:
-        each = waiting.pop()
+    for each in all_values(value):
         if isinstance(each, str):
             yield each
-        elif isinstance(each, list):
-            waiting.extend(each)
         elif isinstance(each, dict):
             yield from each
-            waiting.extend(each.values())
 
 
 class HistorySearch(Struct, frozen=True):

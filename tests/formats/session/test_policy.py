@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from ctxview.core.edits import DeleteValue, EditRefused, InsertItem, MoveItem, SetValue
 from ctxview.core.fields import Owner
+from ctxview.formats.kit.record_file import RecordPolicy
 from ctxview.formats.kit.text_file import TextPolicy
-from ctxview.formats.session.forms import file_ownership
-from ctxview.formats.session.policy import BudgetFilePolicy, RecordPolicy, policy_for
+from ctxview.formats.session.forms import OWNERSHIP
+from ctxview.formats.session.policy import BudgetFilePolicy, policy_for
 
 FACTS = b'{"id":"f1","text":"one","source":"messages:1"}\n\n{"id": "f2", "text": "two", "n": 3.0}\nbroken\n'
 
@@ -53,18 +54,18 @@ LOCKED = [
 @pytest.mark.parametrize("name", WRITABLE)
 def test_the_files_of_the_model_can_be_written(name: str):
     assert policy_for(name) is not None
-    assert file_ownership(name).owner is Owner.MODEL
-    assert file_ownership(name).why == ""
+    assert OWNERSHIP.of(name).owner is Owner.MODEL
+    assert OWNERSHIP.of(name).why == ""
 
 
 @pytest.mark.parametrize("name", LOCKED)
 def test_other_files_have_no_policy_and_a_reason(name: str):
     assert policy_for(name) is None
-    assert file_ownership(name).why.endswith(".")
+    assert OWNERSHIP.of(name).why.endswith(".")
 
 
 def test_histories_are_append_only():
-    assert {file_ownership(name).owner for name in LOCKED[:5]} == {Owner.APPEND_ONLY}
+    assert {OWNERSHIP.of(name).owner for name in LOCKED[:5]} == {Owner.APPEND_ONLY}
 
 
 # -- records -------------------------------------------------------------------------------------------------

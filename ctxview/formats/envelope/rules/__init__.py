@@ -10,12 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from ctxview.analysis.json_rules import check_document, check_json_texts
-from ctxview.analysis.path_rules import check_path
-from ctxview.analysis.text_rules import check_strings
 from ctxview.core.findings import REGISTRY, Finding, group_rules, run
-from ctxview.core.origin import Origin
-from ctxview.files.strict_json.document import JsonDocument
 from ctxview.formats.envelope.bundle import LoadedFile
 from ctxview.formats.envelope.caps import left_out
 from ctxview.formats.envelope.model import EnvelopeRecords, Record, StrayValue
@@ -25,6 +20,7 @@ from ctxview.formats.envelope.references import SiblingFile, SiblingFiles
 from ctxview.formats.envelope.rules import sources
 from ctxview.formats.envelope.vocabulary import RecordKind
 from ctxview.formats.kit.file_rules import report_partly_read, report_unreadable
+from ctxview.formats.kit.general_checks import CheckedFile, PathInFile, general_findings
 
 
 def check_loaded(file: LoadedFile, profile: Profile) -> Iterator[Finding]:
@@ -39,20 +35,20 @@ def check_loaded(file: LoadedFile, profile: Profile) -> Iterator[Finding]:
 
 def check_records(file: RecordFile, profile: Profile) -> Iterator[Finding]:
     """Check the JSON, the records and the texts of one file."""
-    if file.layout is RecordLayout.LINES or file.problems:
-        documents = (document for _, document in file.documents)
-        errors = [problem.error for problem in file.problems]
-        yield from check_json_texts(file.file, file.data, documents, errors)
-    else:
-        for _, document in file.documents:
-            yield from check_document(file.file, document)
     for stray in file.strays:
         yield from check_stray(stray, profile)
     for record in file.records:
         yield from check_record(record, profile)
-        yield from _check_paths(record)
-    for prefix, document in file.documents:
-        yield from check_strings(document.value, _Origins(file.file, prefix, document).origin)
+    yield from general_findings(
+        CheckedFile(
+            file.file,
+            file.data,
+            documents=file.documents,
+            errors=[problem.error for problem in file.problems],
+            lines=file.layout is RecordLayout.LINES or bool(file.problems),
+            paths=[each for record in file.records for each in _paths(record)],
+        )
+    )
 
 
 def check_envelope(records: EnvelopeRecords, siblings: SiblingFiles, profile: Profile) -> Iterator[Finding]:
@@ -65,19 +61,8 @@ def check_envelope(records: EnvelopeRecords, siblings: SiblingFiles, profile: Pr
             yield from check_file_beside(source, file)
 
 
-class _Origins:
-    """The origins in one JSON text of a file, with the line as pointer prefix in JSON lines."""
-
-    def __init__(self, file: str, prefix: str, document: JsonDocument) -> None:
-        self._file, self._prefix, self._document = file, prefix, document
-
-    def origin(self, pointer: str) -> Origin:
-        found = self._document.origin(self._file, pointer)
-        return replace(found, pointer=f"{self._prefix}{found.pointer or ''}")
-
-
-def _check_paths(record: Record) -> Iterator[Finding]:
-    """Check for paths that leave the folder; they are shown and never followed."""
+def _paths(record: Record) -> Iterator[PathInFile]:
+    """Yield the paths of a record; those that leave the folder are shown and never followed."""
     paths: list[tuple[str | None, tuple[str | int, ...]]] = []
     if record.kind is RecordKind.SOURCE:
         paths.append((record.text("uri"), ("uri",)))
@@ -85,7 +70,7 @@ def _check_paths(record: Record) -> Iterator[Finding]:
     for value, path in paths:
         written = (value or "").removeprefix("file://").removeprefix("file:")
         if written and "://" not in written:
-            yield from check_path(record.kind.value, written, record.origin(*path))
+            yield PathInFile(record.kind.value, written, record.origin(*path))
 
 
 def check_stray(stray: StrayValue, profile: Profile) -> Iterator[Finding]:

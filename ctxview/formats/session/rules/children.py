@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from ctxview.analysis.wording import counted, excerpt, json_excerpt, listed, quoted
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.core.origin import Origin
+from ctxview.files.strict_json.values import whole_number
 from ctxview.formats.kit.folder import EntryKind
 from ctxview.formats.session.grammar import EVENTS, MESSAGES, is_name
 from ctxview.formats.session.model import (
@@ -18,7 +19,6 @@ from ctxview.formats.session.model import (
     Session,
     node_states,
     nodes_in_cycle,
-    whole_number,
 )
 from ctxview.formats.session.store.blobs import unread_naming, uses_by_child
 from ctxview.formats.session.survey.facts import SessionFacts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
+from ctxview.files.strict_json.values import as_texts
 from ctxview.formats.kit.folder import EntryKind
 from ctxview.formats.kit.json_records import JsonRecord
 from ctxview.formats.session.grammar import EVENTS, MESSAGES, digest_in, parse_citation
@@ -15,8 +16,7 @@ from ctxview.formats.session.survey.facts import SessionFacts
 
 def refs_of(record: JsonRecord) -> tuple[str, ...]:
     """Return the references of an index line that are texts."""
-    refs = record.members.get("refs")
-    return tuple(ref for ref in refs if isinstance(ref, str)) if isinstance(refs, list) else ()
+    return as_texts(record.members.get("refs"))
 
 
 def is_resolved(facts: SessionFacts, ref: str) -> bool:

@@ -12,7 +12,13 @@ from ctxview.core.state import ContextState, Event, Todo, TodoItem, progress_tex
 from ctxview.files.strict_json.tree import join
 from ctxview.formats.kit.state_parts import count_blocks
 from ctxview.formats.session.caps import MOST_SHOWN
-from ctxview.formats.session.forms import REF_FIELDS, locked_form, new_record_form, session_form, text_form_of
+from ctxview.formats.session.forms import (
+    OWNERSHIP,
+    REF_FIELDS,
+    new_session_record_form,
+    session_form,
+    text_form_of,
+)
 from ctxview.formats.session.grammar import session_time, todo_boxes
 from ctxview.formats.session.model import node_states
 from ctxview.formats.session.state.budgets import build_budgets
@@ -41,7 +47,7 @@ def build_state(inputs: SessionStateInputs, revision: str, timeline: tuple[Event
         todo=build_todo(inputs),
         budgets=build_budgets(inputs),
         refs=refs,
-        new_ref=new_record_form(session.refs, REF_FIELDS, inputs.profile, "r"),
+        new_ref=new_session_record_form(session.refs, REF_FIELDS, inputs.profile, "r"),
         missing=build_gaps(inputs, refs),
         timeline=timeline,
         counts=count_blocks(tiers, inputs.counter),
@@ -121,5 +127,5 @@ def _nodes(inputs: SessionStateInputs) -> Iterator[TodoItem]:
         title = f"{node.name}{waits}: {task}" if task else f"{node.name}{waits}"
         origin = session.plan.json.origin("nodes", node.index)
         pointer = join("/nodes", node.index)
-        form = locked_form("context/plan.json", session.plan.json.file, pointer, node.members)
+        form = OWNERSHIP.of("context/plan.json").locked_form(session.plan.json.file, pointer, node.members)
         yield TodoItem(None, title[:1000], states[node.index], origin=origin, kept_in="plan", form=form)

@@ -15,7 +15,7 @@ from ctxview.files.strict_json.tree import join
 from ctxview.formats.kit.folder import EntryKind
 from ctxview.formats.kit.json_records import JsonRecord, JsonRecordFile
 from ctxview.formats.session.caps import MOST_SHOWN
-from ctxview.formats.session.forms import REF_FIELDS, locked_form, session_record_form, text_form_of
+from ctxview.formats.session.forms import OWNERSHIP, REF_FIELDS, session_record_form, text_form_of
 from ctxview.formats.session.grammar import MESSAGES, cited_range, digest_in, parse_citation
 from ctxview.formats.session.model import Blob
 from ctxview.formats.session.rules.dedup_refs import holder_of, refs_of
@@ -238,7 +238,7 @@ def _orphans(inputs: SessionStateInputs) -> Iterator[Ref]:
                 used_by=_users(inputs, blob.id),
                 origin=Origin(blob.file),
                 text=facts.head if facts is not None else None,
-                form=locked_form(blob.name, blob.file, "", {"content": blob.id}),
+                form=OWNERSHIP.of(blob.name).locked_form(blob.file, "", {"content": blob.id}),
             )
             yield ref if facts is None else _followed(inputs, ref, blob, facts)
 
@@ -306,8 +306,8 @@ def _pack_items(inputs: SessionStateInputs) -> Iterator[Ref]:
             origin=session.pack.origin(item),
             text=content[:LONGEST_TEXT] if content is not None else None,
             meaning=meaning_of(content) if content is not None else None,
-            form=locked_form(
-                "context/pack.json", session.pack.json.file, join("/items", item.index), item.members
+            form=OWNERSHIP.of("context/pack.json").locked_form(
+                session.pack.json.file, join("/items", item.index), item.members
             ),
         )
 

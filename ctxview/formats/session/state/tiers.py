@@ -9,7 +9,12 @@ from ctxview.core.origin import Origin
 from ctxview.core.state import Block, Tier
 from ctxview.formats.kit.json_records import JsonRecord, JsonRecordFile
 from ctxview.formats.session.caps import MOST_SHOWN
-from ctxview.formats.session.forms import message_form, new_record_form, session_record_form, text_form_of
+from ctxview.formats.session.forms import (
+    message_form,
+    new_session_record_form,
+    session_record_form,
+    text_form_of,
+)
 from ctxview.formats.session.grammar import MESSAGES, parse_citation
 from ctxview.formats.session.messages import message_in, prompt_view
 from ctxview.formats.session.state.inputs import SessionStateInputs
@@ -29,12 +34,12 @@ def build_tiers(inputs: SessionStateInputs) -> tuple[Tier, ...]:
         Tier(
             "facts",
             tuple(_records(inputs, session.facts, "fact", "text", FACT_FIELDS)),
-            new_record_form(session.facts, FACT_FIELDS, profile, "f"),
+            new_session_record_form(session.facts, FACT_FIELDS, profile, "f"),
         ),
         Tier(
             "decisions",
             tuple(_records(inputs, session.decisions, "decision", "decision", DECISION_FIELDS)),
-            new_record_form(session.decisions, DECISION_FIELDS, profile, "d"),
+            new_session_record_form(session.decisions, DECISION_FIELDS, profile, "d"),
         ),
         Tier("recent", tuple(_recent(inputs))),
         Tier("children", tuple(_children(inputs))),

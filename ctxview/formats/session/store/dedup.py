@@ -17,6 +17,7 @@ from ctxview.analysis.wording import counted
 from ctxview.files.reading import ReadError, read_beneath
 from ctxview.files.strict_json.document import parse
 from ctxview.files.strict_json.splice import SpliceError, set_value
+from ctxview.files.strict_json.values import as_texts
 from ctxview.formats.kit.json_records import JsonRecord
 from ctxview.formats.session.grammar import digest_in
 from ctxview.formats.session.model import Session
@@ -218,5 +219,4 @@ def _with_more_refs(index: bytes | None, items: Sequence[DedupItem]) -> bytes | 
 
 
 def _refs(record: JsonRecord) -> tuple[str, ...]:
-    refs = record.members.get("refs")
-    return tuple(ref for ref in refs if isinstance(ref, str)) if isinstance(refs, list) else ()
+    return as_texts(record.members.get("refs"))

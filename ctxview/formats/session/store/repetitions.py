@@ -197,15 +197,7 @@ def _contents_at(raw: RawContent, ref: str) -> Iterator[bytes]:
 
 def _files_of(folder: SourceFolder) -> Iterator[tuple[str, int]]:
     """Yield the regular files of the context with their sizes, within bounds and in a fixed order."""
-    waiting, seen = [("context", 0)], 0
-    while waiting:
-        place, depth = waiting.pop()
-        for entry in folder.entries(place):
-            name = f"{place}/{entry.name}"
-            seen += 1
-            if name in SKIPPED or seen > MOST_FILES:
-                continue
-            if entry.kind is EntryKind.FILE:
-                yield name, entry.size
-            elif entry.kind is EntryKind.FOLDER and depth < DEEPEST:
-                waiting.append((name, depth + 1))
+    walked = folder.walk("context", DEEPEST, MOST_FILES, SKIPPED.__contains__)
+    for name, entry in walked.entries[:MOST_FILES]:
+        if entry.kind is EntryKind.FILE:
+            yield name, entry.size

@@ -11,6 +11,7 @@ from typing import Protocol
 from ctxview.core.findings import Effect, Finding
 from ctxview.files.change_detector import SETTLES_AFTER
 from ctxview.files.line_file import never_cancelled
+from ctxview.files.strict_json.values import as_texts
 from ctxview.formats.kit.history import Cancelled
 from ctxview.formats.kit.history_passes import TextPass
 from ctxview.formats.session.history import SessionHistory
@@ -196,9 +197,8 @@ def wanted_events(session: Session, blobs: Mapping[str, BlobFacts]) -> frozenset
     """Return the event ids in both indexes and in referring chunks, whose lines the survey notes."""
     names = {name for record in session.swap.index.records if (name := record.text("event")) is not None}
     for record in session.dedup.index.records:
-        refs = record.members.get("refs")
-        texts = (ref for ref in refs if isinstance(ref, str)) if isinstance(refs, list) else ()
-        names.update(ref.removeprefix("tool:") for ref in texts if ref.startswith("tool:"))
+        refs = as_texts(record.members.get("refs"))
+        names.update(ref.removeprefix("tool:") for ref in refs if ref.startswith("tool:"))
     for facts in blobs.values():
         if facts.reference is not None:
             names.update(filter(None, (facts.reference.start, facts.reference.end)))

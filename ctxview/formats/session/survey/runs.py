@@ -14,10 +14,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ctxview.core.origin import JsonValue
+from ctxview.files.strict_json.values import as_text
 from ctxview.formats.kit.history_line import HistoryLine
 from ctxview.formats.session.grammar import EVENTS, MESSAGES
 from ctxview.formats.session.messages import Message, message_in
-from ctxview.formats.session.model import as_text
 
 MOST_RUNS = 50_000
 MOST_CALLS = 100_000

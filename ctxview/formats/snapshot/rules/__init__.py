@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ctxview.analysis.json_rules import check_document, check_json
-from ctxview.analysis.text_rules import check_bytes, check_strings
+from ctxview.analysis.json_rules import check_json
 from ctxview.core.findings import Finding, group_rules, run
 from ctxview.files.strict_json.document import JsonDocument, JsonError, parse
+from ctxview.formats.kit.general_checks import CheckedFile, general_findings
 from ctxview.formats.snapshot.model import AgentStore, Reply, SavedLog, Snapshot
 from ctxview.formats.snapshot.parser import SnapshotFile, SnapshotFileKind
 from ctxview.formats.snapshot.profile import Profile
@@ -20,23 +20,13 @@ def check_file(file: SnapshotFile, profile: Profile) -> Iterator[Finding]:
     """Check one file by itself."""
     if file.reply is not None:
         yield from check_reply(file.reply, profile)
-    elif file.kind is not SnapshotFileKind.PROMPT and file.document is not None:
-        yield from check_document(file.file, file.document)
-    elif file.kind is not SnapshotFileKind.PROMPT or _whole_json(file) is not None:
-        yield from check_json(file.file, file.data)
     if file.log is not None:
         yield from check_log(file.log, profile)
     for each in file.snapshots():
         yield from check_snapshot(each, profile)
-    yield from check_file_texts(file)
-
-
-def check_file_texts(file: SnapshotFile) -> Iterator[Finding]:
-    """Check all strings of the file, and the text around its JSON, for deceptive characters and secrets."""
     document = _whole_json(file) if file.kind is SnapshotFileKind.PROMPT else file.document
-    if document is None:
-        yield from check_bytes(file.file, file.data)
-        return
+    if file.reply is None and document is None and file.kind is not SnapshotFileKind.PROMPT:
+        yield from check_json(file.file, file.data)
     # In a log with the stored snapshot, the injected one is a copy of it.
     injected = file.log.injected if file.log is not None and file.log.stored is not None else None
     checked: set[str] = set()
@@ -47,11 +37,15 @@ def check_file_texts(file: SnapshotFile) -> Iterator[Finding]:
         checked.add(string)
         return False
 
-    yield from check_strings(
-        document.value, lambda pointer: document.origin(file.file, pointer), already_checked
+    yield from general_findings(
+        CheckedFile(
+            file.file,
+            file.data,
+            documents=(("", document),) if document is not None else (),
+            strict=file.reply is None,
+            already_checked=already_checked,
+        )
     )
-    yield from check_bytes(file.file, file.data, 0, document.start)
-    yield from check_bytes(file.file, file.data, document.end)
 
 
 def _whole_json(file: SnapshotFile) -> JsonDocument | None:
