@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ctxview.core.edits import Edit, EditRefused, SetValue, WritePolicy
+from ctxview.core.edits import Edit, EditRefused, RedactingPolicy, SetValue, Spans, WritePolicy
 from ctxview.core.findings import Finding, Severity
 from ctxview.files.line_difference import Hunk, line_difference
 
@@ -42,19 +43,44 @@ def with_added(preview: Preview, added: Sequence[Finding]) -> Preview:
     return replace(preview, added=tuple(added), blocked=_why_blocked(_errors(added)))
 
 
+class DraftStep(Struct, frozen=True):
+    """The edits of one step, and the file after it."""
+
+    edits: tuple[Edit, ...]
+    data: bytes
+
+
 class Draft:
-    """One file with unsaved steps. Only `save` writes to disk; each step can be undone, also after a save."""
+    """One file with unsaved steps. Only `save` writes to disk; each step can be undone, also after a save.
+
+    `review` returns the findings of bytes of the file. `mask` returns bytes of the file as they may be shown;
+    its second argument are more spans to withhold.
+    """
 
     def __init__(
-        self, file: Path, original: bytes, policy: WritePolicy, review: Callable[[bytes], Sequence[Finding]]
+        self,
+        file: Path,
+        original: bytes,
+        policy: WritePolicy,
+        review: Callable[[bytes], Sequence[Finding]],
+        mask: Callable[[bytes, Spans], bytes] = lambda data, _: data,
     ) -> None:
         self.file = file
+        self.changes = 0
+        """Counts every change, also undo and redo."""
+        self.changed_at = monotonic()
+        self.being_edited = False
+        """Whether a form or dialog for it is open."""
+        self.on_disk: bytes | None = original
+        """The bytes of the file when they were seen last; None when they cannot be read."""
         self._policy = policy
         self._review = review
+        self._mask = mask
         self._original = original
-        self._steps = [DraftStep(original, shifts=False)]
+        self._steps = [DraftStep((), original)]
         self._position = 0
-        self._original_position: int | None = 0
+        self._saved: int | None = 0
+        """The position of the step that is in the file; None when that step was undone and replaced."""
         self._reviews: list[ReviewedVersion] = []
 
     @property
@@ -71,6 +97,12 @@ class Draft:
         return self.data != self._original
 
     @property
+    def is_outdated(self) -> bool:
+        """Whether it has nothing to save and the file has other bytes by now, which are then shown."""
+        is_idle = not self.dirty and not self.being_edited
+        return is_idle and self.on_disk not in (None, self.data)
+
+    @property
     def can_undo(self) -> bool:
         return self._position > 0
 
@@ -78,37 +110,77 @@ class Draft:
     def can_redo(self) -> bool:
         return self._position < len(self._steps) - 1
 
-    def apply(self, *edits: Edit) -> None:
-        """Apply all `edits` as one step, or none of them; raises `EditRefused`."""
+    # -- steps -----------------------------------------------------------------------------------------------
+
+    def apply(self, *edits: Edit) -> bool:
+        """Apply all `edits` as one step, or none of them; False when they change nothing.
+
+        Raises `EditRefused`.
+        """
         data = self.data
         for edit in edits:
             data = self._policy.apply(data, edit)
-        self._add_step(data, shifts=any(_shifts_elements(edit) for edit in edits))
-
-    def replace(self, data: bytes) -> None:
-        """Replace the whole text, if only writable fields differ; raises `EditRefused`."""
-        self._add_step(data, shifts=True)
+        if data == self.data:
+            return False
+        if reason := self._policy.tampering(self._original, data):
+            raise EditRefused(reason)
+        if self._saved is not None and self._saved > self._position:
+            self._saved = None
+        self._steps[self._position + 1 :] = [DraftStep(edits, data)]
+        self._move(self._position + 1)
+        return True
 
     def undo(self) -> None:
         if not self.can_undo:
             raise EditRefused("there is nothing to undo")
-        self._position -= 1
+        self._move(self._position - 1)
 
     def redo(self) -> None:
         if not self.can_redo:
             raise EditRefused("there is nothing to redo")
-        self._position += 1
+        self._move(self._position + 1)
+
+    def reload(self, data: bytes, policy: WritePolicy | None = None) -> None:
+        """Drop all steps and start again from `data`, the present bytes of the file."""
+        self._policy = policy or self._policy
+        self._restart([DraftStep((), data)])
+
+    def reapply(self, data: bytes) -> None:
+        """Apply the unsaved edits to `data`, the present bytes of the file; raises `EditRefused`."""
+        self._restart(self._reapplied(data))
+
+    def cannot_reapply(self, data: bytes) -> str | None:
+        """Why the edits cannot be applied to `data`; None when they can."""
+        try:
+            self._reapplied(data)
+        except EditRefused as refusal:
+            return str(refusal)
+        return None
+
+    # -- questions -------------------------------------------------------------------------------------------
+
+    def findings(self) -> FindingDifference:
+        """The findings that saving adds, removes and keeps."""
+        before, after = self._reviewed(self._original), self._reviewed(self.data)
+        return finding_difference(before, after, shifted=self._shifted())
+
+    def difference(self, old: bytes | None = None, new: bytes | None = None) -> tuple[Hunk, ...]:
+        """The masked difference in lines of two versions, by default the original and the draft."""
+        old, new = self._original if old is None else old, self.data if new is None else new
+        # What a draft redacts is not shown as the old text either.
+        policy = self._policy
+        spans = policy.withheld(old, new) if isinstance(policy, RedactingPolicy) else ((), ())
+        return line_difference(self._mask(old, spans[0]), self._mask(new, spans[1]))
 
     def preview(self) -> Preview:
-        before, after = self._reviewed(self._original), self._reviewed(self.data)
-        findings = finding_difference(before, after, shifted=self._shifted())
-        return Preview(
-            hunks=line_difference(self._original, self.data),
-            added=findings.added,
-            removed=findings.removed,
-            standing=_errors(findings.kept),
-            blocked=_why_blocked(_errors(findings.added)),
-        )
+        found = self.findings()
+        return Preview(self.difference(), found.added, found.removed, found.standing, found.blocked)
+
+    def would_add(self, edits: tuple[Edit, ...]) -> Sequence[Finding]:
+        """The findings that `edits` would add; raises `EditRefused`."""
+        trial = Draft(self.file, self.data, self._policy, self._review)
+        trial.apply(*edits)
+        return trial.findings().added
 
     def save(self) -> SavedFile:
         """Write the draft to its file; raises `EditRefused`, `SaveConflict` or `SaveRefused`."""
@@ -116,30 +188,40 @@ class Draft:
 
         if not self.dirty:
             raise EditRefused("nothing was changed, so there is nothing to save")
-        if blocked := self.preview().blocked:
+        if blocked := self.findings().blocked:
             raise EditRefused(blocked)
         if reason := self._policy.tampering(self._original, self.data):
             raise EditRefused(reason)
         saved = save(self.file, self.data, expected=self._original)
-        self._original, self._original_position = self.data, self._position
+        self._original, self._saved, self.on_disk = self.data, self._position, self.data
         return saved
 
-    def _add_step(self, data: bytes, *, shifts: bool) -> None:
-        if data == self.data:
-            return
-        if reason := self._policy.tampering(self._original, data):
-            raise EditRefused(reason)
-        if self._original_position is not None and self._original_position > self._position:
-            self._original_position = None
-        self._position += 1
-        self._steps[self._position :] = [DraftStep(data, shifts)]
+    def _move(self, position: int) -> None:
+        self._position = position
+        self.changes += 1
+        self.changed_at = monotonic()
+
+    def _restart(self, steps: list[DraftStep]) -> None:
+        self._steps, self._original, self.on_disk = steps, steps[0].data, steps[0].data
+        self._saved, self._reviews = 0, []
+        self._move(len(steps) - 1)
+
+    def _reapplied(self, data: bytes) -> list[DraftStep]:
+        if self._saved is None or self._position < self._saved:
+            raise EditRefused(
+                "the undone change is already saved in the file; an undo fits only the bytes it was made for"
+            )
+        trial = Draft(self.file, data, self._policy, self._review)
+        for step in self._steps[self._saved + 1 : self._position + 1]:
+            trial.apply(*step.edits)
+        return trial._steps
 
     def _shifted(self) -> bool:
         """Whether elements may have changed their indexes since the file was loaded or saved."""
-        if self._original_position is None:
+        if self._saved is None:
             return True
-        low, high = sorted((self._position, self._original_position))
-        return any(step.shifts for step in self._steps[low + 1 : high + 1])
+        low, high = sorted((self._position, self._saved))
+        return any(_shifts_elements(edit) for step in self._steps[low + 1 : high + 1] for edit in step.edits)
 
     def _reviewed(self, data: bytes) -> ReviewedVersion:
         known = next((each for each in self._reviews if each.data == data), None)
@@ -148,13 +230,6 @@ class Draft:
             # Two are enough: the original and the latest version of the draft.
             self._reviews = [each for each in self._reviews if each.data == self._original] + [known]
         return known
-
-
-class DraftStep(Struct, frozen=True):
-    """The file after one step, and whether the step may have moved elements to other indexes."""
-
-    data: bytes
-    shifts: bool
 
 
 def _shifts_elements(edit: Edit) -> bool:
@@ -185,6 +260,16 @@ class FindingDifference(Struct, frozen=True):
     added: tuple[Finding, ...]
     removed: tuple[Finding, ...]
     kept: tuple[Finding, ...]
+
+    @property
+    def standing(self) -> tuple[Finding, ...]:
+        """The errors that stay; they do not stop a save."""
+        return _errors(self.kept)
+
+    @property
+    def blocked(self) -> str | None:
+        """Why the later version may not be saved: it has a new error. None when it may."""
+        return _why_blocked(_errors(self.added))
 
 
 def finding_difference(

@@ -165,7 +165,7 @@ class CtxviewApp(OrderedInput):
     async def action_quit(self) -> None:
         """Quit; ask first when there are unsaved changes."""
         inspectors = (screen for screen in self.screen_stack if isinstance(screen, InspectorScreen))
-        unsaved = [name for inspector in inspectors for name in inspector.drafts.unsaved]
+        unsaved = [name for inspector in inspectors for name in inspector.model.drafts.unsaved]
         if not unsaved:
             self.exit()
             return

@@ -9,10 +9,8 @@ import pytest
 from ctxview.core.edits import EditRefused, SetValue
 from ctxview.formats import open_source
 from ctxview.formats.recording.observed_source import with_history
-from ctxview.tui.model.drafts import DraftSet
 from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import Pane
-from ctxview.tui.model.view_state import ReadOptions
 from tests.formats.snapshot.builders import block, snapshot_value, to_bytes
 from tests.recording.builders import Recorded
 from tests.tui.driver import driving
@@ -34,7 +32,7 @@ def test_a_past_state_has_no_draft_and_refuses_one(file: Path) -> None:
     file.write_bytes(snapshot("second"))
     model = InspectorModel()
     model.add_sources([source.again()], [])
-    drafts = DraftSet(ReadOptions("words"), model)
+    drafts = model.drafts
     drafts.open(model.sources[0], model.key, str(file)).apply(SetValue("/memory/working/0/decay", 0.5))
     assert drafts.dirty(model.key)
 

@@ -133,7 +133,7 @@ async def test_the_preview_of_a_redaction_shows_neither_the_content_nor_a_findin
     async with driving(source) as drive:
         await drive.press("E", "r")
         screen = drive.inspector
-        draft = screen.drafts.open(source, screen.model.key, str(file))
+        draft = screen.model.drafts.open(source, screen.model.key, str(file))
         draft.apply(*edits)
         draft.being_edited = False
         screen.draft_changed()

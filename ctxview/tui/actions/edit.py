@@ -17,11 +17,11 @@ from ctxview.core.fields import Form
 from ctxview.core.flow import FlowNode
 from ctxview.core.state import Block, ContextState, Gap, Ref, Tier, Todo, TodoItem
 from ctxview.core.transcript import Row
+from ctxview.editing.draft import Draft
 from ctxview.files.save import SaveConflict, SaveRefused
 from ctxview.tui.configured_keys import key_label
 from ctxview.tui.input_order import start_dialogue
 from ctxview.tui.model.action_table import ACTIONS_BY_ID
-from ctxview.tui.model.drafts import FileDraft
 from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import WHOLE, ItemId, ItemKind, ItemValue
@@ -185,14 +185,14 @@ async def _editor(screen: InspectorScreen) -> None:
     model = screen.model
     if len(model.editors) < 2:
         screen.say("This source does not distinguish editors.")
-    elif screen.drafts.unsaved_in(model.key.source):
+    elif screen.model.drafts.unsaved_in(model.key.source):
         screen.say(
             f"There are unsaved changes made as {model.editor}: save or undo them first.", severity="warning"
         )
     else:
         chosen = await _pick_word(screen, "Edit under which name?", model.editors)
         if chosen is not None and model.edit_as(chosen):
-            screen.drafts.change_editor(model.key)
+            screen.model.drafts.change_editor(model.key)
             screen.draft_changed()
             screen.say(f"You now edit as {chosen}.")
 
@@ -208,7 +208,7 @@ async def _fill_in(screen: InspectorScreen, form: Form, title: str) -> None:
             await _apply(screen, draft, *edits)
 
 
-async def _apply(screen: InspectorScreen, draft: FileDraft | None, *edits: Edit, notice: str = "") -> None:
+async def _apply(screen: InspectorScreen, draft: Draft | None, *edits: Edit, notice: str = "") -> None:
     if draft is None:
         return
     try:
@@ -224,8 +224,8 @@ async def _apply(screen: InspectorScreen, draft: FileDraft | None, *edits: Edit,
 async def _undo_or_redo(screen: InspectorScreen, *, back: bool) -> None:
     able = (
         draft
-        for draft in screen.drafts.of(screen.model.key)
-        if (draft.draft.can_undo if back else draft.draft.can_redo)
+        for draft in screen.model.drafts.of(screen.model.key)
+        if (draft.can_undo if back else draft.can_redo)
     )
     draft = next(able, None)
     if draft is None:
@@ -239,7 +239,7 @@ async def _undo_or_redo(screen: InspectorScreen, *, back: bool) -> None:
 
 
 async def _save(screen: InspectorScreen) -> None:
-    changed = [draft for draft in screen.drafts.of(screen.model.key) if draft.draft.dirty]
+    changed = [draft for draft in screen.model.drafts.of(screen.model.key) if draft.dirty]
     source = screen.model.source
     if source is None or not changed:
         screen.say("There is nothing to save.")
@@ -247,9 +247,9 @@ async def _save(screen: InspectorScreen) -> None:
         from ctxview.tui.actions.publish import publish
 
         for draft in changed:
-            current = await asyncio.to_thread(source.bytes_of, str(draft.draft.file))
-            if current != draft.draft.original:
-                await _resolve(screen, draft, SaveConflict(current, draft.draft.data))
+            current = await asyncio.to_thread(source.bytes_of, str(draft.file))
+            if current != draft.original:
+                await _resolve(screen, draft, SaveConflict(current, draft.data))
                 return
         await publish(screen, publisher, changed)
     else:
@@ -257,11 +257,11 @@ async def _save(screen: InspectorScreen) -> None:
             await _save_one(screen, draft)
 
 
-async def _save_one(screen: InspectorScreen, draft: FileDraft) -> None:
+async def _save_one(screen: InspectorScreen, draft: Draft) -> None:
     from ctxview.tui.screens.save import SaveScreen
 
     preview = await asyncio.to_thread(draft.preview)
-    if not await screen.app.push_screen_wait(SaveScreen(preview, draft.draft.file)):
+    if not await screen.app.push_screen_wait(SaveScreen(preview, draft.file)):
         return
     try:
         saved = await asyncio.to_thread(draft.save)
@@ -276,15 +276,15 @@ async def _save_one(screen: InspectorScreen, draft: FileDraft) -> None:
             screen.say(saved.warning, severity="warning")
 
 
-async def _resolve(screen: InspectorScreen, draft: FileDraft, conflict: SaveConflict) -> None:
+async def _resolve(screen: InspectorScreen, draft: Draft, conflict: SaveConflict) -> None:
     """Show both differences after a change on disk, and do what the person chooses."""
     from ctxview.tui.screens.save import ConflictScreen
 
-    base = draft.draft.original
+    base = draft.original
     mine = await asyncio.to_thread(draft.difference, base, conflict.wanted)
     theirs = await asyncio.to_thread(draft.difference, base, conflict.current)
     cannot = await asyncio.to_thread(draft.cannot_reapply, conflict.current)
-    choice = await screen.app.push_screen_wait(ConflictScreen(draft.draft.file, mine, theirs, cannot))
+    choice = await screen.app.push_screen_wait(ConflictScreen(draft.file, mine, theirs, cannot))
     if choice == "reload":
         draft.reload(conflict.current)
     elif choice == "reapply":
@@ -304,16 +304,16 @@ async def _pick_word(screen: InspectorScreen, question: str, words: Iterable[str
 
 
 @asynccontextmanager
-async def _open_draft(screen: InspectorScreen, file: str) -> AsyncIterator[FileDraft | None]:
+async def _open_draft(screen: InspectorScreen, file: str) -> AsyncIterator[Draft | None]:
     """The draft of a file, marked as being edited in the body; None, after a notice, when it is read-only.
 
     It is made from the bytes that are shown, so that a change on disk meanwhile does not move what is edited.
     """
     source, key = screen.model.source, screen.model.key
-    draft: FileDraft | None = None
+    draft: Draft | None = None
     if source is not None:
         try:
-            draft = await asyncio.to_thread(screen.drafts.open, source, key, file)
+            draft = await asyncio.to_thread(screen.model.drafts.open, source, key, file)
         except EditRefused as refusal:
             screen.say(str(refusal)[:1].upper() + str(refusal)[1:] + ".", severity="warning")
     try:

@@ -7,14 +7,12 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.edits import EditRefused
-from ctxview.editing.draft import Preview, with_added
+from ctxview.editing.draft import Draft, Preview, with_added
 from ctxview.files.create import CreateRefused, create
 from ctxview.files.line_difference import Hunk
 from ctxview.formats import Lens
 from ctxview.formats.interface import Fork, Publication, Publisher, Signature
-from ctxview.tui.model.drafts import FileDraft
 from ctxview.tui.screens.dialogs import ReasonDialog
 from ctxview.tui.screens.inspector import InspectorScreen
 from ctxview.tui.screens.save import ConflictScreen, SaveScreen
@@ -22,10 +20,10 @@ from ctxview.tui.screens.save import ConflictScreen, SaveScreen
 NOTE = "The existing file stays as it is: the changes become a new revision beside it."
 
 
-async def publish(screen: InspectorScreen, source: Publisher, drafts: Sequence[FileDraft]) -> None:
+async def publish(screen: InspectorScreen, source: Publisher, drafts: Sequence[Draft]) -> None:
     """Ask for a reason, show the changes, and write the new revision."""
     revision = screen.model.key.revision
-    data = {str(draft.draft.file): draft.draft.data for draft in drafts}
+    data = {str(draft.file): draft.data for draft in drafts}
     editor = screen.model.editor or "model"
     try:
         fork = await asyncio.to_thread(source.fork, revision, data, editor)
@@ -38,7 +36,7 @@ async def publish(screen: InspectorScreen, source: Publisher, drafts: Sequence[F
             return
         signature = Signature(editor, reason)
         publication = await asyncio.to_thread(source.publication, revision, data, signature)
-        lens = Lens(ESTIMATES["bytes/4"], screen.model.key.profile, editor=editor)
+        lens = replace(screen.model.key, editor=editor).lens(rough=True, trial=False)
         preview = await asyncio.to_thread(_preview, drafts, publication, lens)
         if not await screen.app.push_screen_wait(SaveScreen(preview, publication.file, f"{NOTE} ({editor})")):
             return
@@ -51,12 +49,12 @@ async def publish(screen: InspectorScreen, source: Publisher, drafts: Sequence[F
         screen.live.poll()
         return
     for draft in drafts:
-        draft.reload(draft.draft.original)
+        draft.reload(draft.original)
     screen.draft_changed()
     screen.say(f"Saved as {file.name}; the old file was not changed.")
 
 
-async def _resolve_fork(screen: InspectorScreen, fork: Fork, drafts: Sequence[FileDraft]) -> None:
+async def _resolve_fork(screen: InspectorScreen, fork: Fork, drafts: Sequence[Draft]) -> None:
     """Show the drafts beside the newer revision, and do what the person chooses."""
     source, model = screen.model.source, screen.model
     assert source is not None, "its drafts are saved"
@@ -71,19 +69,20 @@ async def _resolve_fork(screen: InspectorScreen, fork: Fork, drafts: Sequence[Fi
         return
     files = [each.file for each in source.revisions]
     newer = len(files) - 1 - files[::-1].index(fork.file)
+    key = replace(model.key, revision=newer)
     for file, edits in fork.edits.items() if choice == "reapply" else ():
-        draft = await asyncio.to_thread(screen.drafts.open, source, replace(model.key, revision=newer), file)
+        draft = await asyncio.to_thread(model.drafts.open, source, key, file)
         try:
             await asyncio.to_thread(draft.apply, *edits)
         finally:
             draft.being_edited = False
     for draft in drafts:
-        draft.reload(draft.draft.original)
+        draft.reload(draft.original)
     model.go_to_revision(newer)
     screen.draft_changed()
 
 
-def _preview(drafts: Sequence[FileDraft], publication: Publication, lens: Lens) -> Preview:
+def _preview(drafts: Sequence[Draft], publication: Publication, lens: Lens) -> Preview:
     """The previews of several drafts as one, without findings that the publication itself answers."""
     first, *others = (draft.preview() for draft in drafts)
     for each in others:

@@ -78,19 +78,19 @@ async def _show(screen: InspectorScreen) -> None:
     source, key = screen.model.source, screen.model.key
     if source is None or screen.view is None:
         return
-    draft = screen.drafts.dirty(key)
-    earlier = key.revision if draft else previous_revision(source.revisions, key.revision)
+    is_draft = screen.model.drafts.dirty(key)
+    earlier = key.revision if is_draft else previous_revision(source.revisions, key.revision)
     if earlier is None:
         screen.say("This is the first revision: there is no previous one to compare with.")
         return
-    overlay = screen.drafts.overlay(key.source)
-    originals = {str(work.draft.file): work.draft.original for work in screen.drafts.of(key)}
-    old = (earlier, {**overlay, **originals} if draft else overlay)
+    overlay = screen.model.drafts.overlay(key.source)
+    originals = {str(draft.file): draft.original for draft in screen.model.drafts.of(key)}
+    old = (earlier, {**overlay, **originals} if is_draft else overlay)
     new = (key.revision, overlay)
-    difference = await asyncio.to_thread(compare_states, source, key, screen.options, old, new)
+    difference = await asyncio.to_thread(compare_states, source, key, old, new)
     from ctxview.tui.screens.diff import DiffScreen
 
-    title = "Changes of the draft" if draft else "Changes since the previous revision"
+    title = "Changes of the draft" if is_draft else "Changes since the previous revision"
     item = await screen.app.push_screen_wait(DiffScreen(difference, title))
     if item is not None:
         screen.go_to(item)

@@ -14,7 +14,7 @@ from ctxview.tui.jobs import load
 from ctxview.tui.jobs.runner import Cancelled, Post, SilentProgress, UserPriority, cancel_check, start_thread
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.trends import Trends, read_trends
-from ctxview.tui.model.view_state import ReadingKey, ReadOptions, ViewState
+from ctxview.tui.model.view_state import ReadingKey, ViewState
 
 if TYPE_CHECKING:
     from ctxview.formats import Source
@@ -72,15 +72,12 @@ class ProgressReporter:
 def run_long_work(
     work: LongWork,
     key: ReadingKey,
-    options: ReadOptions,
     priority: UserPriority,
     post: Post,
     cancelled: Cancelled,
 ) -> None:
     """Do all the work unless cancelled; the next call then continues."""
-    from ctxview.analysis.tokens import ESTIMATES
-
-    work.work(options.lens(key, ESTIMATES["bytes/4"]), ProgressReporter(post, cancelled, priority))
+    work.work(key.lens(rough=True, trial=False), ProgressReporter(post, cancelled, priority))
     if not cancelled():
         post(WorkFinished(key))
 
@@ -99,9 +96,8 @@ LONG_WORK = "background"
 class BackgroundWork:
     """Starts long work and totals for one inspector; called on the interface's thread."""
 
-    def __init__(self, screen: InspectorScreen, options: ReadOptions) -> None:
+    def __init__(self, screen: InspectorScreen) -> None:
         self._screen = screen
-        self._options = options
         self._running: ReadingKey | None = None
         self._done: set[tuple[int, str | None]] = set()
         self._totalled: set[int] = set()
@@ -110,7 +106,7 @@ class BackgroundWork:
         """Compare the revision of `view` with the one that it continues, if that was not done yet."""
         source = self._screen.model.source
         if source is not None and view.marks.pending:
-            job = partial(load.mark_changes, source, view.key, self._options, self._screen.post_message)
+            job = partial(load.mark_changes, source, view.key, self._screen.post_message)
             start_thread(self._screen, lambda: job(cancel_check()), "marking")
 
     def start_next(self) -> None:
@@ -122,7 +118,7 @@ class BackgroundWork:
         elif self._running is None or _key(self._running) != _key(key):
             self._running = key
             screen = self._screen
-            job = partial(run_long_work, work, key, self._options, screen.priority, screen.post_message)
+            job = partial(run_long_work, work, key, screen.priority, screen.post_message)
             start_thread(screen, lambda: job(cancel_check()), "the work in the background", LONG_WORK)
 
     def is_running(self, key: ReadingKey) -> bool:
@@ -175,8 +171,7 @@ class BackgroundWork:
             job = partial(
                 load.count_findings,
                 waiting,
-                model.key.profile,
-                self._options,
+                model.key,
                 screen.priority,
                 screen.post_message,
             )
@@ -206,9 +201,8 @@ class TrendsReady(Message):
 class TrendsController:
     """Reads and shows trends for one inspector; called on the interface's thread."""
 
-    def __init__(self, screen: InspectorScreen, options: ReadOptions) -> None:
+    def __init__(self, screen: InspectorScreen) -> None:
         self._screen = screen
-        self._options = options
         self._known: dict[tuple[int, str | None], tuple[Source, Trends]] = {}
         self._running: tuple[Source, ReadingKey] | None = None
         self._begun = 0.0
@@ -273,7 +267,7 @@ class TrendsController:
         if not screen.background_work.is_done(key):
             return
         self._running, self._begun = (source, key), monotonic()
-        job = partial(read_trends_job, source, key, self._options, screen.priority, screen.post_message)
+        job = partial(read_trends_job, source, key, screen.priority, screen.post_message)
         start_thread(screen, lambda: job(cancel_check()), "reading the past", TRENDS)
 
     def _must_rest(self) -> bool:
@@ -293,13 +287,11 @@ class TrendsController:
 def read_trends_job(
     source: Source,
     key: ReadingKey,
-    options: ReadOptions,
     priority: UserPriority,
     post: Post,
     is_cancelled: Cancelled,
 ) -> None:
     """Read the trends with the counter of the view, since counts of two counters cannot be compared."""
-    lens = options.lens(replace(key, options=()))
-    found = read_trends(source, lens, key.revision, SilentProgress(is_cancelled, priority))
+    found = read_trends(source, key.lens(trial=False), key.revision, SilentProgress(is_cancelled, priority))
     if found is not None:
         post(TrendsReady(source, Trends(key.source, key.profile, key.seen, *found)))

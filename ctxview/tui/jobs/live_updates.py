@@ -28,7 +28,7 @@ from ctxview.tui.jobs.watcher import (
     WatchTarget,
 )
 from ctxview.tui.model.change_marks import RecentChanges
-from ctxview.tui.model.view_state import OpenProblem, ReadOptions, ViewState
+from ctxview.tui.model.view_state import OpenProblem, ViewState
 
 if TYPE_CHECKING:
     from ctxview.formats import Source
@@ -49,11 +49,8 @@ REREAD = "reading again"
 
 
 class LiveUpdates:
-    def __init__(
-        self, screen: InspectorScreen, options: ReadOptions, opener: Opener, *, automatic: bool
-    ) -> None:
+    def __init__(self, screen: InspectorScreen, opener: Opener, *, automatic: bool) -> None:
         self._screen = screen
-        self._options = options
         self._opener = opener if isinstance(opener, PathOpener) else None
         self._automatic = automatic
         self.is_off = not automatic
@@ -212,7 +209,7 @@ class LiveUpdates:
         if result.source is not job.source:
             screen.background_work.source_replaced(number, job.key if job.worked else None)
             model.replace_source(number, result.source)
-            screen.drafts.update_from_disk(number, result.on_disk)
+            model.drafts.update_from_disk(number, result.on_disk)
             if result.source.format != job.source.format:
                 screen.say(f"{result.source.title} is recognised as {result.source.format} now.")
             if number == model.key.source:
@@ -241,7 +238,7 @@ class LiveUpdates:
         view = None
         if result.job.key is not None and result.index is not None:
             key = replace(result.job.key, revision=result.revision, seen=model.key.seen)
-            view = model.take(key, result.index, draft=screen.drafts.dirty(model.key), at=result.at)
+            view = model.take(key, result.index, draft=model.drafts.dirty(model.key), at=result.at)
         if view is None:
             screen.read()
         else:
@@ -302,9 +299,9 @@ class LiveUpdates:
             model.sources[number],
             key,
             key is not None and key.revision == model.last_revision,
-            key is not None and model.has_own_draft(key),
+            key is not None and model.drafts.begun_at(key),
             key is not None and screen.background_work.is_done(key),
-            screen.drafts.draft_bytes(number),
+            model.drafts.draft_bytes(number),
         )
         self._running, self._running_for = number, self._unshown.pop(number, None)
         self._reread_changes = self._pending.pop(number)
@@ -313,7 +310,7 @@ class LiveUpdates:
     def _run_reread(self, job: RereadJob) -> None:
         self._watcher.take_stamps()
         screen = self._screen
-        reread(job, self._options, screen.priority, screen.post_message, cancel_check())
+        reread(job, screen.priority, screen.post_message, cancel_check())
 
     def _end_reread(self, number: int, since: float | None) -> Sequence[FileChange]:
         self._running = self._running_for = None

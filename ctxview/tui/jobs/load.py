@@ -11,13 +11,14 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, TypeAlias
 
+from msgspec.structs import replace
 from textual.message import Message
 
 from ctxview.files.recently_used import Releasable
 from ctxview.tui.jobs.runner import Cancelled, Post, UserPriority
 from ctxview.tui.model.change_marks import ChangeMarks, marks_of
 from ctxview.tui.model.reading_index import ReadingIndex
-from ctxview.tui.model.view_state import FindingTotals, OpenProblem, ReadingKey, ReadOptions, count_severities
+from ctxview.tui.model.view_state import FindingTotals, OpenProblem, ReadingKey, count_severities
 
 if TYPE_CHECKING:
     from ctxview.analysis.diff.model import StateDiff
@@ -90,7 +91,6 @@ def open_all(opener: Opener, post: Post, cancelled: Cancelled) -> None:
 def read_revision(
     source: Source,
     key: ReadingKey,
-    options: ReadOptions,
     overlay: Mapping[str, bytes],
     priority: UserPriority,
     post: Post,
@@ -99,42 +99,36 @@ def read_revision(
     quick: bool = True,
 ) -> None:
     """Read one revision with the drafts of its files: if `quick`, first with an estimate, then exactly."""
-    from ctxview.analysis.tokens import ESTIMATES
-
-    if quick and options.tokens not in ESTIMATES:
-        rough = options.lens(key, ESTIMATES["bytes/4"], hurry=True)
+    if quick and not key.is_estimate:
+        rough = key.lens(rough=True, hurry=True)
         post(ReadingReady(key, ReadingIndex(source.reading(key.revision, rough, overlay)), final=False))
         priority.give_way(cancelled)
         if cancelled():
             return
-    exact = options.lens(key)
     if not cancelled():
-        post(ReadingReady(key, ReadingIndex(source.reading(key.revision, exact, overlay)), final=True))
+        post(ReadingReady(key, ReadingIndex(source.reading(key.revision, key.lens(), overlay)), final=True))
 
 
 Side: TypeAlias = tuple[int, Mapping[str, bytes]]
 """A revision, and the overlay to read it with."""
 
 
-def compare_states(source: Source, key: ReadingKey, options: ReadOptions, old: Side, new: Side) -> StateDiff:
+def compare_states(source: Source, key: ReadingKey, old: Side, new: Side) -> StateDiff:
     """Compare two sides, read as the panes show them, so that all figures agree."""
     from ctxview.analysis.diff import diff
 
-    lens = options.lens(key)
-    left, right = (source.reading(revision, lens, overlay).state for revision, overlay in (old, new))
+    left, right = (source.reading(revision, key.lens(), overlay).state for revision, overlay in (old, new))
     return diff(left, right)
 
 
-def mark_changes(
-    source: Source, key: ReadingKey, options: ReadOptions, post: Post, cancelled: Cancelled
-) -> None:
+def mark_changes(source: Source, key: ReadingKey, post: Post, cancelled: Cancelled) -> None:
     """Compare a revision with the one that it continues."""
     from ctxview.formats.revisions import previous_revision
 
     earlier = previous_revision(source.revisions, key.revision)
     marks = ChangeMarks()
     if earlier is not None:
-        difference = compare_states(source, key, options, (earlier, {}), (key.revision, {}))
+        difference = compare_states(source, key, (earlier, {}), (key.revision, {}))
         marks = marks_of(difference, source.revisions[earlier].label)
     if not cancelled():
         post(ChangesMarked(key, marks))
@@ -142,14 +136,12 @@ def mark_changes(
 
 def count_findings(
     sources: list[tuple[int, Source]],
-    profile: str | None,
-    options: ReadOptions,
+    key: ReadingKey,
     priority: UserPriority,
     post: Post,
     cancelled: Cancelled,
 ) -> None:
     """Count the findings of sources, one after the other; with long work left, only the known ones."""
-    from ctxview.analysis.tokens import ESTIMATES
     from ctxview.tui.jobs.runner import SilentProgress
 
     totals: dict[int, FindingTotals] = {}
@@ -158,8 +150,8 @@ def count_findings(
     for number, source in sources:
         if progress.cancelled:
             return
-        chosen = profile if profile in source.profiles else None
-        lens = options.lens(ReadingKey(number, 0, chosen), ESTIMATES["bytes/4"])
+        profile = key.profile if key.profile in source.profiles else None
+        lens = replace(key, profile=profile, editor=None).lens(rough=True, trial=False)
         work = source.abilities.work
         partly = work is not None and work.has_work(lens)
         if work is not None and not partly:

@@ -17,7 +17,7 @@ from ctxview.analysis.diff.model import Change, ChangeGroup, ChangeKind
 from ctxview.tui.jobs.runner import Cancelled, cancel_check, start_thread
 from ctxview.tui.model.reading_index import ItemKind
 from ctxview.tui.model.replay import ReplayClock, ReplayOptions
-from ctxview.tui.model.view_state import ReadingKey, ReadOptions
+from ctxview.tui.model.view_state import ReadingKey
 
 if TYPE_CHECKING:
     from ctxview.formats import Source
@@ -52,12 +52,10 @@ class ReplayController:
     def __init__(
         self,
         screen: InspectorScreen,
-        options: ReadOptions,
         show: ReplayOptions | None,
         ended: Callable[[], None] | None = None,
     ) -> None:
         self._screen = screen
-        self._options = options
         self._show = show
         self._ended = ended
         self._begun = show is None
@@ -235,28 +233,27 @@ class ReplayController:
         start_thread(self._screen, job, "finding events", "captions")
 
     def _make_captions(self, source: Source, key: ReadingKey) -> None:
-        captions = captions_of(source, key.revision, key, self._options)
+        captions = captions_of(source, key.revision, key)
         self._screen.post_message(CaptionsReady(source, {(key.profile, key.revision): captions}))
 
     def _find(self, source: Source, key: ReadingKey, revisions: Iterable[int], *, back: bool) -> None:
         captions = dict(self._captions) if self._source is source else {}
-        found = find_event(source, key, revisions, self._options, captions, cancel_check())
+        found = find_event(source, key, revisions, captions, cancel_check())
         if found is None and back and key.revision > 0:
             found = 0
         self._screen.post_message(CaptionsReady(source, captions, found))
 
 
-def captions_of(source: Source, revision: int, key: ReadingKey, options: ReadOptions) -> Sequence[Caption]:
+def captions_of(source: Source, revision: int, key: ReadingKey) -> Sequence[Caption]:
     """The captions of a revision, compared with the revision it follows; never empty."""
     from ctxview.analysis.captions import captions
     from ctxview.analysis.diff import diff
-    from ctxview.analysis.tokens import ESTIMATES
     from ctxview.formats.revisions import previous_revision
 
     earlier = previous_revision(source.revisions, revision)
     if earlier is None:
         return FIRST if revision == 0 else ALONE
-    lens = options.lens(key, ESTIMATES["bytes/4"])
+    lens = key.lens(rough=True)
     old, new = (source.reading(number, lens).state for number in (earlier, revision))
     events = [event for event in new.timeline if event.revision == revision]
     found = diff(old, new)
@@ -279,7 +276,6 @@ def find_event(
     source: Source,
     key: ReadingKey,
     revisions: Iterable[int],
-    options: ReadOptions,
     captions: dict[tuple[str | None, int], Sequence[Caption]],
     is_cancelled: Cancelled,
 ) -> int | None:
@@ -289,7 +285,7 @@ def find_event(
             return None
         place = key.profile, revision
         if place not in captions:
-            captions[place] = captions_of(source, revision, key, options)
+            captions[place] = captions_of(source, revision, key)
         if any(each.matters for each in captions[place]):
             return revision
     return None

@@ -17,7 +17,7 @@ from ctxview.tui.jobs.runner import Cancelled, Post, SilentProgress, UserPriorit
 from ctxview.tui.jobs.watcher import DiskChange
 from ctxview.tui.model.drafts import DraftBytes, draft_overlay
 from ctxview.tui.model.reading_index import ReadingIndex
-from ctxview.tui.model.view_state import ReadingKey, ReadOptions
+from ctxview.tui.model.view_state import ReadingKey
 
 if TYPE_CHECKING:
     from ctxview.formats import Source
@@ -58,9 +58,7 @@ class SourceLost(Struct, frozen=True):
     reason: str
 
 
-def reread(
-    job: RereadJob, options: ReadOptions, priority: UserPriority, post: Post, cancelled: Cancelled
-) -> None:
+def reread(job: RereadJob, priority: UserPriority, post: Post, cancelled: Cancelled) -> None:
     from ctxview.formats import OpenError
 
     at, since = monotonic(), time()
@@ -72,7 +70,7 @@ def reread(
     on_disk = {file: _bytes_of(source, file) for file in job.drafts}
     index, revision = None, 0
     if job.key is not None and source is not job.source:
-        _bring_up_to_date(job, job.key, source, options, SilentProgress(cancelled, priority))
+        _bring_up_to_date(job, job.key, source, SilentProgress(cancelled, priority))
         if cancelled():
             return
         revision = (
@@ -80,7 +78,8 @@ def reread(
             if job.newest and not job.stay
             else same_revision(job.source.revisions, job.key.revision, source.revisions, stay=job.stay)
         )
-        index = _read(source, revision, job.key, options, draft_overlay(job.drafts, on_disk))
+        overlay = draft_overlay(job.drafts, on_disk)
+        index = ReadingIndex(source.reading(revision, job.key.lens(), overlay))
     if not cancelled():
         post(DiskChange(SourceReread(job, source, index, revision, on_disk, at, since)))
 
@@ -93,19 +92,9 @@ def _with_past(job: RereadJob) -> Source:
     return with_history(job.source) if forgets else job.source
 
 
-def _bring_up_to_date(
-    job: RereadJob, key: ReadingKey, source: Source, options: ReadOptions, progress: SilentProgress
-) -> None:
-    from ctxview.analysis.tokens import ESTIMATES
-
+def _bring_up_to_date(job: RereadJob, key: ReadingKey, source: Source, progress: SilentProgress) -> None:
     if job.worked and (work := source.abilities.work) is not None:
-        work.work(options.lens(key, ESTIMATES["bytes/4"]), progress)
-
-
-def _read(
-    source: Source, revision: int, key: ReadingKey, options: ReadOptions, drafts: Mapping[str, bytes]
-) -> ReadingIndex:
-    return ReadingIndex(source.reading(revision, options.lens(key), drafts))
+        work.work(key.lens(rough=True, trial=False), progress)
 
 
 def _bytes_of(source: Source, file: str) -> bytes | None:

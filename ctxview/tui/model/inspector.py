@@ -5,7 +5,7 @@ It never reads a file: readings come from a worker, and the panes draw the `View
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -13,11 +13,19 @@ from msgspec.structs import replace
 from ctxview.core.transcript import Transcript
 from ctxview.formats.revisions import is_past, same_revision
 from ctxview.tui.model.change_marks import ChangeMarks, compare_readings
+from ctxview.tui.model.drafts import DraftSet, read_only_reason
 from ctxview.tui.model.query import BlockFacts, Query, SortOrder, sort_key
 from ctxview.tui.model.reading_index import ItemId, ItemKind, ReadingIndex
 from ctxview.tui.model.search import SearchHit, SearchHits, search_reading
 from ctxview.tui.model.trends import Trends
-from ctxview.tui.model.view_state import FindingTotals, OpenProblem, ReadingKey, TranscriptGrowth, ViewState
+from ctxview.tui.model.view_state import (
+    FindingTotals,
+    OpenProblem,
+    ReadingKey,
+    ReadOptions,
+    TranscriptGrowth,
+    ViewState,
+)
 
 if TYPE_CHECKING:
     from ctxview.formats import Source
@@ -26,12 +34,13 @@ if TYPE_CHECKING:
 class InspectorModel:
     """The mutable state of one inspector; every method is called on the interface's thread."""
 
-    def __init__(self, profile: str | None = None) -> None:
+    def __init__(self, profile: str | None = None, options: ReadOptions | None = None) -> None:
         self.sources: list[Source] = []
+        self.drafts = DraftSet(self.sources)
         self.problems: list[OpenProblem] = []
         self.totals: dict[int, FindingTotals] = {}
         """Findings of whole sources, by number, as far as they have been counted."""
-        self.key = ReadingKey(0, 0, profile)
+        self.key = ReadingKey(0, 0, profile, run=options or ReadOptions())
         self.view: ViewState | None = None
         self.query = Query()
         self.sort = SortOrder.FILE
@@ -41,8 +50,6 @@ class InspectorModel:
         self._keys: dict[int, ReadingKey] = {}
         self._revisions: dict[int, int] = {}
         self._seen: dict[int, int] = {}
-        self.has_own_draft: Callable[[ReadingKey], bool] = lambda _: False
-        """Whether the revision of a key has unsaved changes that were begun there; the drafts know it."""
         self._growth: TranscriptGrowth | None = None
         self._read_at = 0.0
 
@@ -91,7 +98,7 @@ class InspectorModel:
 
         A revision that was replaced while it was edited is not read-only until its draft is saved or dropped.
         """
-        if self.source is None or self.has_own_draft(self.key):
+        if self.source is None or self.drafts.begun_at(self.key):
             return None
         revisions, number = self.source.revisions, self.key.revision
         is_over = self.read_only_reason is not None or is_past(revisions, number, self.last_revision)
@@ -116,7 +123,7 @@ class InspectorModel:
         self._keys[self.key.source] = self.key
         profile = self._profile_for(number, self.key.profile)
         known = self._revisions.setdefault(number, len(self.sources[number].revisions))
-        key = self._keys.get(number, ReadingKey(number, known - 1, profile))
+        key = self._keys.get(number, ReadingKey(number, known - 1, profile, run=self.key.run))
         self.key = replace(key, seen=self._seen.get(number, 0))
         self._read_at = 0.0
         self.count_revisions()
@@ -182,7 +189,7 @@ class InspectorModel:
         before = self.sources[number]
         key = self.key if number == self.key.source else self._keys.get(number)
         known = self._revisions.get(number, len(before.revisions))
-        stay = key is not None and self.has_own_draft(key)
+        stay = key is not None and self.drafts.begun_at(key)
         self.sources[number] = source
         self._revisions[number] = len(source.revisions)
         self._seen[number] = self._seen.get(number, 0) + 1
@@ -301,12 +308,6 @@ class InspectorModel:
     def next_hit(self, selected: ItemId | None, *, back: bool = False) -> SearchHit | None:
         self.hit = self.hits.next_after(self.hit, selected, back=back)
         return self.hit
-
-
-def read_only_reason(source: Source | None, revision: int) -> str | None:
-    """Why a revision of `source` is read-only: it is in the past. None when it is not."""
-    past = source.abilities.past if source is not None else None
-    return past.read_only_reason(revision) if past is not None else None
 
 
 def _marks(before: ViewState | None, key: ReadingKey, index: ReadingIndex) -> ChangeMarks:

@@ -16,8 +16,15 @@ from ctxview.tui.model.reading_index import ItemId, ReadingIndex
 from ctxview.tui.model.trends import PastTrends, Trends
 
 if TYPE_CHECKING:
-    from ctxview.analysis.tokens import TokenCounter
     from ctxview.formats import Lens
+
+
+class ReadOptions(Struct, frozen=True):
+    """How to count tokens and judge, the same for every reading of a run."""
+
+    tokens: str = "o200k_base"
+    options: Mapping[str, str | int] = field(default_factory=dict)
+    """The values of `LensOption`s that were given on the command line."""
 
 
 class ReadingKey(Struct, frozen=True):
@@ -34,6 +41,7 @@ class ReadingKey(Struct, frozen=True):
     options: tuple[tuple[str, str | int], ...] = ()
     editor: str | None = None
     seen: int = 0
+    run: ReadOptions = field(default_factory=ReadOptions)
 
     def option(self, name: str) -> str | int | None:
         """The value that is tried for an option; None when there is none."""
@@ -42,6 +50,25 @@ class ReadingKey(Struct, frozen=True):
     def with_option(self, name: str, value: str | int | None) -> ReadingKey:
         others = tuple(each for each in self.options if each[0] != name)
         return replace(self, options=others if value is None else (*others, (name, value)))
+
+    @property
+    def is_estimate(self) -> bool:
+        """Whether the chosen token counter is an estimate, so that a quick reading has nothing to gain."""
+        from ctxview.analysis.tokens import ESTIMATES
+
+        return self.run.tokens in ESTIMATES
+
+    def lens(self, *, rough: bool = False, hurry: bool = False, trial: bool = True) -> Lens:
+        """How to read: with the token counter of the view, or a `rough` estimate.
+
+        With `hurry` findings that take long may be left out; without `trial` no options are tried.
+        """
+        from ctxview.analysis.tokens import ESTIMATES, counter_named
+        from ctxview.formats.interface import Lens
+
+        counter = ESTIMATES["bytes/4"] if rough else counter_named(self.run.tokens)
+        options = {**self.run.options, **dict(self.options if trial else ())}
+        return Lens(counter, self.profile, options, self.editor, hurry)
 
 
 class OpenProblem(Struct, frozen=True):
@@ -107,19 +134,3 @@ def count_severities(findings: Sequence[Finding]) -> dict[Severity, int]:
     for finding in findings:
         counted[finding.severity] += 1
     return counted
-
-
-class ReadOptions(Struct, frozen=True):
-    """How to count tokens and judge, the same for every reading of a run."""
-
-    tokens: str = "o200k_base"
-    options: Mapping[str, str | int] = field(default_factory=dict)
-    """The values of `LensOption`s that were given on the command line."""
-
-    def lens(self, key: ReadingKey, counter: TokenCounter | None = None, *, hurry: bool = False) -> Lens:
-        """Return the lens of `key`, with the token counter of the run unless another is given."""
-        from ctxview.analysis.tokens import counter_named
-        from ctxview.formats.interface import Lens
-
-        counter = counter or counter_named(self.tokens)
-        return Lens(counter, key.profile, {**self.options, **dict(key.options)}, key.editor, hurry)

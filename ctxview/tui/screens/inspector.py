@@ -22,7 +22,6 @@ from ctxview.tui.jobs.replay import CaptionsReady, ReplayController
 from ctxview.tui.jobs.runner import UserPriority, cancel_check, start_thread
 from ctxview.tui.jobs.search import SearchController
 from ctxview.tui.jobs.watcher import DiskChange
-from ctxview.tui.model.drafts import DraftSet
 from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.navigation import PANE_OF, BackStack, default_selection, is_listed
@@ -76,9 +75,8 @@ class InspectorScreen(RenderCache, ActionScreen[None]):
         """
         super().__init__()
         self.priority = priority or UserPriority()
-        self.model = InspectorModel(profile)
+        self.model = InspectorModel(profile, options)
         self.deck = Deck(all_panes(self.model), layouts)
-        self.drafts = DraftSet(options, self.model)
         self.back_stack = BackStack(self)
         self.finding: ItemId | None = None
         """The finding that was stepped to last."""
@@ -86,14 +84,13 @@ class InspectorScreen(RenderCache, ActionScreen[None]):
         self._subtitle: Line = ()
         self._placed: ReadingIndex | None = None
         self._opener = opener
-        self.options = options
         self._problem: str | None = None
         self._reader: Worker[None] | None = None
-        self.background_work = BackgroundWork(self, options)
-        self.live = LiveUpdates(self, options, opener, automatic=watching)
+        self.background_work = BackgroundWork(self)
+        self.live = LiveUpdates(self, opener, automatic=watching)
         self.search = SearchController(self)
-        self.replay = ReplayController(self, options, show, ended)
-        self.trends = TrendsController(self, options)
+        self.replay = ReplayController(self, show, ended)
+        self.trends = TrendsController(self)
 
     def compose(self) -> Iterator[Widget]:
         yield Header(self.model)
@@ -134,11 +131,9 @@ class InspectorScreen(RenderCache, ActionScreen[None]):
         if self.view is None:
             self.watch_view(None)
         self.refresh_bars()
-        overlay = self.drafts.overlay(key.source)
+        overlay = self.model.drafts.overlay(key.source)
         self.priority.paint_first()
-        job = partial(
-            load.read_revision, source, key, self.options, overlay, self.priority, self.post_message
-        )
+        job = partial(load.read_revision, source, key, overlay, self.priority, self.post_message)
         self._reader = start_thread(self, lambda: job(cancel_check(), quick=quick), "reading")
 
     def on_work_progress(self, message: background.WorkProgress) -> None:
@@ -166,7 +161,7 @@ class InspectorScreen(RenderCache, ActionScreen[None]):
         self.live.update_target()
 
     def on_reading_ready(self, message: load.ReadingReady) -> None:
-        view = self.model.take(message.key, message.index, draft=self.drafts.dirty(message.key))
+        view = self.model.take(message.key, message.index, draft=self.model.drafts.dirty(message.key))
         if view is None:
             return
         self.header.status = "" if message.final else "counting…"
@@ -319,7 +314,7 @@ class InspectorScreen(RenderCache, ActionScreen[None]):
 
     def draft_changed(self) -> None:
         """Read again after a step or a save of a draft."""
-        self.model.set_edits(self.drafts.steps(self.model.key.source))
+        self.model.set_edits(self.model.drafts.steps(self.model.key.source))
         self.read()
 
     def select_when_read(self, item: ItemId) -> None:
@@ -386,7 +381,7 @@ class InspectorScreen(RenderCache, ActionScreen[None]):
         self.replay_bar.display = self.replay.on
         if self.replay.on:
             self.replay_bar.refresh()
-        self._banner.update(*bars.banner(model, self.drafts.changed_on_disk(model.key)))
+        self._banner.update(*bars.banner(model, self.model.drafts.changed_on_disk(model.key)))
         self.header.live = self.live.state()
         self.header.refresh_changes()
         self.timeline.refresh_changes()
@@ -395,6 +390,6 @@ class InspectorScreen(RenderCache, ActionScreen[None]):
         if subtitle != self._subtitle:
             self._subtitle = subtitle
             self.memory.border_subtitle = content(subtitle)
-        draft, playing = self.drafts.dirty(model.key), self.replay.clock.playing
+        draft, playing = self.model.drafts.dirty(model.key), self.replay.clock.playing
         self.key_bar.offer(bars.offered_actions(model, draft=draft, player=self.replay.on, playing=playing))
         self.trends.update()

@@ -48,7 +48,7 @@ def open_origin(screen: InspectorScreen, place: Origin | None) -> None:
         screen.say(NOTHING_OPEN)
         return
     file = place.file if place is not None else str(source.revisions[key.revision].file)
-    load = partial(_shown_bytes, source, key.revision, file, screen.drafts.overlay(key.source))
+    load = partial(_shown_bytes, source, key.revision, file, screen.model.drafts.overlay(key.source))
     transcript = screen.model.transcript
     message = view.index.message_at(place) if view is not None and place is not None else None
     instead = (

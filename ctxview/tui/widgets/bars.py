@@ -49,7 +49,9 @@ def banner(model: InspectorModel, names: Sequence[str]) -> list[Line]:
     source, number, last = model.source, model.key.revision, model.last_revision
     happened, saving = f"{', '.join(names)} changed on disk", "shows both"
     if source is None or not names:
-        if source is None or not (model.has_own_draft(model.key) and is_past(source.revisions, number, last)):
+        if source is None or not (
+            model.drafts.begun_at(model.key) and is_past(source.revisions, number, last)
+        ):
             return []
         happened = f"{source.revisions[last].label} is newer"
         publisher = source.abilities.publisher

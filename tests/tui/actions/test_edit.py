@@ -11,13 +11,12 @@ import pytest
 from textual.widgets import Input
 
 from ctxview.core.edits import DeleteValue, EditRefused, InsertItem, SetValue
+from ctxview.editing.draft import Draft
 from ctxview.formats import open_source
 from ctxview.samples import samples_folder
-from ctxview.tui.model.drafts import DraftSet, FileDraft
 from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemId, ItemKind
-from ctxview.tui.model.view_state import ReadOptions
 from ctxview.tui.screens.dialogs import ChooseDialog, ConfirmDialog
 from ctxview.tui.screens.diff import DiffScreen
 from ctxview.tui.screens.form import FormScreen
@@ -35,10 +34,10 @@ def on_disk(tmp_path: Path) -> FakeSource:
     return replace(night(), path=path, documents=[RICH], more_findings=(), missing=(), refs=(), todo=None)
 
 
-def draft_of(source: FakeSource) -> FileDraft:
+def draft_of(source: FakeSource) -> Draft:
     model = InspectorModel()
     model.add_sources([source], [])
-    return DraftSet(ReadOptions("bytes/3"), model).open(source, model.key, str(source.path))
+    return model.drafts.open(source, model.key, str(source.path))
 
 
 async def change_confidence(drive: Driver, value: str) -> None:
@@ -60,7 +59,7 @@ def test_edits_can_be_reapplied_to_other_bytes() -> None:
     other["memory"]["core"][0]["content"] = "theirs"
     assert draft.cannot_reapply(spelled(other)) is None
     draft.reapply(spelled(other))
-    made = json.loads(draft.draft.data)
+    made = json.loads(draft.data)
     assert made["memory"]["core"][0]["decay"] == 0.3
     assert made["memory"]["core"][0]["content"] == "theirs"
     assert len(made["memory"]["working"]) == 4
@@ -74,7 +73,7 @@ def test_only_unsaved_edits_are_reapplied(on_disk: FakeSource) -> None:
     theirs = json.loads(on_disk.path.read_bytes())
     theirs["memory"]["core"][0]["content"] = "theirs"
     draft.reapply(spelled(theirs))
-    core = json.loads(draft.draft.data)["memory"]["core"]
+    core = json.loads(draft.data)["memory"]["core"]
     assert [each["id"] for each in core].count("saved") == 1
     assert (core[0]["content"], core[-1]["id"]) == ("theirs", "mine")
 
@@ -91,7 +90,7 @@ def test_findings_of_an_edit_are_known_before_it_is_applied() -> None:
     draft = draft_of(night())
     added = draft.would_add((SetValue("/memory/core/0/decay", 0.9),))
     assert [finding.rule for finding in added] == ["SNP021"]
-    assert not draft.draft.dirty
+    assert not draft.dirty
 
 
 def test_a_read_only_source_has_no_draft() -> None:

@@ -8,9 +8,7 @@ from pathlib import Path
 from ctxview.core.edits import SetValue
 from ctxview.formats import open_source
 from ctxview.samples import samples_folder
-from ctxview.tui.model.drafts import DraftSet
 from ctxview.tui.model.inspector import InspectorModel
-from ctxview.tui.model.view_state import ReadOptions
 
 CODER = samples_folder() / "session/coder/home/1000/agent/coder/session/default"
 
@@ -21,7 +19,7 @@ def test_a_changed_fact_is_a_draft_of_the_session_and_only_its_file_is_saved(tmp
     model = InspectorModel()
     source = open_source(session)
     model.add_sources([source], [])
-    drafts = DraftSet(ReadOptions("words"), model)
+    drafts = model.drafts
     facts = session / "context" / "facts.jsonl"
 
     draft = drafts.open(source, model.key, str(facts))
@@ -41,7 +39,7 @@ def test_an_earlier_run_has_no_draft(tmp_path: Path) -> None:
     model = InspectorModel()
     source = open_source(session)
     model.add_sources([source], [])
-    drafts = DraftSet(ReadOptions("words"), model)
+    drafts = model.drafts
     drafts.open(source, model.key, str(session / "context/summary.md")).apply(SetValue("", "Shorter.\n"))
     model.go_to_revision(0)
     assert not drafts.dirty(model.key)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ctxview.formats import open_source
 from ctxview.samples import samples_folder
 from ctxview.tui.jobs.replay import captions_of
-from ctxview.tui.model.view_state import ReadingKey, ReadOptions
+from ctxview.tui.model.view_state import ReadingKey
 
 
 def test_a_wiped_tier_is_reported_once() -> None:
@@ -13,7 +13,7 @@ def test_a_wiped_tier_is_reported_once() -> None:
     saying = [
         source.revisions[number].label
         for number in range(len(source.revisions))
-        for each in captions_of(source, number, ReadingKey(0, number), ReadOptions())
+        for each in captions_of(source, number, ReadingKey(0, number))
         if each.text.startswith("The working tier is empty")
     ]
     assert saying == ["round 9 reply"]

@@ -19,7 +19,7 @@ from tests.tui.snapshot_stories import empty, huge, night
 
 
 def night_model(profile: str | None = None) -> InspectorModel:
-    model = InspectorModel(profile)
+    model = InspectorModel(profile, ReadOptions("bytes/3"))
     model.add_sources([night(), empty(), huge(40)], [OpenProblem(Path("x.json"), "no such file")])
     return model
 
@@ -86,7 +86,7 @@ def marked(model: InspectorModel) -> ViewState:
     read(model)
     assert model.source is not None
     found: list[Any] = []
-    mark_changes(model.source, model.key, ReadOptions("bytes/3"), found.append, lambda: False)
+    mark_changes(model.source, model.key, found.append, lambda: False)
     view = model.take_marks(found[0].key, found[0].marks)
     assert view is not None
     return view
