@@ -33,7 +33,7 @@ SAMPLE: Final = 5
 LONGEST_QUOTE: Final = 200
 DEEPEST: Final = 3
 """How many encodings inside each other are decoded."""
-MOST_KNOWN: Final = 50_000
+MOST_KNOWN: Final = 200_000
 
 _IGNORED: Final = re.compile(r"[\s\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]+")
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?;:])\s+|[\r\n]+|(?<=[\u3002\uff01\uff1f])")
@@ -95,10 +95,10 @@ class CopyFinder(Generic[T]):
 
     def find(self, text: str) -> tuple[tuple[int, int, T], ...]:
         """Return start, end and value of the copies in `text`, in order and not overlapping."""
-        if not self:
-            return ()
         found = self._known.get(text)
         if found is None:
+            if not self:
+                return ()
             found = tuple(_merged([*self._find(text, 0), *self._cut_off(text)]))
             if len(self._known) >= MOST_KNOWN:
                 self._known.clear()

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from ctxview.core.lazy import Text
+
 if TYPE_CHECKING:
     from ctxview.core.fields import Form
     from ctxview.core.origin import Origin
@@ -25,7 +27,7 @@ class FlowNode(Struct, frozen=True):
     detail: str
     """A summary in one line."""
     origin: Origin
-    text: str = ""
+    text: Text = ""
     """The full text."""
     block: str | None = None
     form: Form | None = None

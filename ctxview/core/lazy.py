@@ -1,10 +1,10 @@
-"""A sequence that is computed when it is first read, for data that is rarely needed."""
+"""Sequences and texts that are computed when they are first read, for data that is rarely needed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import TypeVar, overload
+from typing import TypeAlias, TypeVar, overload
 
 T = TypeVar("T")
 
@@ -40,3 +40,29 @@ class LazySequence(Sequence[T]):
 
     def __repr__(self) -> str:
         return repr(self._items)
+
+
+class LazyText:
+    """A text that equals any equal text; `str` computes it. The input of `make` must not change."""
+
+    def __init__(self, make: Callable[[], str]) -> None:
+        self._make = make
+
+    @cached_property
+    def _text(self) -> str:
+        return self._make()
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __eq__(self, other: object) -> bool:
+        return self._text == str(other) if isinstance(other, str | LazyText) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    def __repr__(self) -> str:
+        return repr(self._text)
+
+
+Text: TypeAlias = str | LazyText

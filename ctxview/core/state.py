@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ctxview.core.fields import Form, Move, Owner
-from ctxview.core.lazy import LazySequence
+from ctxview.core.lazy import LazySequence, LazyText
 from ctxview.core.origin import JsonValue as JsonValue
 from ctxview.core.origin import Origin as Origin
 from ctxview.core.transcript import Transcript as Transcript
@@ -343,6 +343,15 @@ class ContextState(Struct, frozen=True, kw_only=True):
 def map_parts(value: object, change: Callable[[object], object]) -> object:
     """Return `value` with `change` applied to each direct part; `value` itself when no part changed."""
     match value:
+        case Struct():
+            changed = {}
+            for name in value.__struct_fields__:
+                old = getattr(value, name)
+                if (new := change(old)) is not old:
+                    changed[name] = new
+            return replace(value, **changed) if changed else value
+        case LazyText():
+            return LazyText(lambda: str(change(str(value))))
         case LazySequence():
             return LazySequence(lambda: [change(part) for part in value])
         case tuple():
@@ -352,11 +361,4 @@ def map_parts(value: object, change: Callable[[object], object]) -> object:
             return [change(part) for part in value]
         case Mapping():
             return {change(key): change(part) for key, part in value.items()}
-        case Struct():
-            changed = {}
-            for name in value.__struct_fields__:
-                old = getattr(value, name)
-                if (new := change(old)) is not old:
-                    changed[name] = new
-            return replace(value, **changed) if changed else value
     return value

@@ -6,6 +6,7 @@ It holds only types. `registry` chooses the format, `discovery` searches folders
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import IntEnum
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
@@ -43,6 +44,15 @@ class LensOption(Struct, frozen=True):
 NO_OPTIONS: Mapping[str, str | int] = MappingProxyType({})
 
 
+class Hurry(IntEnum):
+    """What a reading may leave to a later one because it takes long."""
+
+    NONE = 0
+    FINDINGS = 1
+    LINKS = 2
+    """The findings and the references."""
+
+
 class Lens(Struct, frozen=True):
     """How to read a source. `profile` None means the format's default."""
 
@@ -52,8 +62,7 @@ class Lens(Struct, frozen=True):
     """Values by the names of `LensOption`s. A format ignores names and words that it does not declare."""
     editor: str | None = None
     """In whose name fields are edited; None for the first of `Editors.editors`."""
-    hurry: bool = False
-    """Return the state at once; findings that take long may come with a later reading."""
+    hurry: Hurry = Hurry.NONE
 
 
 class Revision(Struct, frozen=True):
@@ -77,6 +86,8 @@ class Reading(Struct, frozen=True):
     findings: tuple[Finding, ...]
     judged: bool = True
     """False when `Lens.hurry` was set and the findings are not known yet."""
+    linked: bool = True
+    """False when the references are not known yet."""
 
 
 class Source(Protocol):

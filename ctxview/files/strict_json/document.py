@@ -70,7 +70,10 @@ class JsonDocument:
     @cached_property
     def duplicates(self) -> tuple[str, ...]:
         """The pointer of every member that repeats a key of its object."""
-        return tuple(each.pointer for each in outline(self.data, self.start, self.end).repeated)
+        found = self.outline
+        if found.count > len(found.repeated):
+            found = outline(self.data, self.start, self.end)
+        return tuple(each.pointer for each in found.repeated)
 
     @cached_property
     def outline(self) -> JsonOutline:

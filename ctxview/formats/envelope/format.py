@@ -32,7 +32,10 @@ class EnvelopeFormat:
     def open(self, path: Path) -> Source:
         from ctxview.formats.envelope.source import EnvelopeSource
 
-        return EnvelopeSource(path)
+        source = EnvelopeSource(path)
+        # Computed here, because sources are opened in a thread and their revisions are shown at once.
+        assert source.revisions is not None
+        return source
 
 
 FORMAT = EnvelopeFormat()

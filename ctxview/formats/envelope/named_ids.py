@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
+from msgspec import Struct
+
 from ctxview.core.origin import JsonValue
 from ctxview.formats.envelope.vocabulary import ID_KEYS, KIND_OF_ID, RecordKind
 
@@ -17,26 +19,49 @@ _TARGET_KEY = re.compile(
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[-\s]+")
 
 
+MOST_KEYS = 60
+"""The keys of larger objects are not remembered."""
+
+
 @lru_cache(maxsize=4096)
 def snake_case(key: str) -> str:
     """Return `redactionState` and `redaction-state` as `redaction_state`."""
     return _CAPITAL.sub("_", key.strip()).lower()
 
 
+class KeySet(Struct, frozen=True):
+    """What the keys of an object say, in any spelling; many objects have the same keys."""
+
+    spelled: Mapping[str, str]
+    """The first key of each name."""
+    kind: RecordKind | None
+    """The kind of record by the id field."""
+    mentions_redaction: bool
+
+    @classmethod
+    def of(cls, members: Mapping[str, JsonValue]) -> KeySet:
+        keys = tuple(members)
+        return _key_set(keys) if len(keys) <= MOST_KEYS else _key_set.__wrapped__(keys)
+
+
+@lru_cache(maxsize=1024)
+def _key_set(keys: tuple[str, ...]) -> KeySet:
+    spelled = {snake_case(key): key for key in reversed(keys)}
+    kind = next((kind for name, kind in KIND_OF_ID.items() if name in spelled), None)
+    return KeySet(spelled, kind, any("redact" in key.lower() for key in keys))
+
+
 def member(members: Mapping[str, JsonValue], name: str) -> JsonValue:
     """The member with this name in any spelling; None when there is none."""
     if name in members:
         return members[name]
-    for key in members:
-        if not (key.islower() and key.isidentifier()) and snake_case(key) == name:
-            return members[key]
-    return None
+    key = KeySet.of(members).spelled.get(name)
+    return members[key] if key is not None else None
 
 
 def kind_of_object(members: Mapping[str, JsonValue]) -> RecordKind | None:
     """The kind of record that an object is by its id field, in any spelling."""
-    names = {snake_case(key) for key in members}
-    return next((kind for name, kind in KIND_OF_ID.items() if name in names), None)
+    return KeySet.of(members).kind
 
 
 def names_of(members: Mapping[str, JsonValue]) -> Iterator[str]:

@@ -13,7 +13,15 @@ from msgspec import Struct
 
 from ctxview.core.origin import JsonValue
 from ctxview.files.strict_json.values import JsonPath, all_values, path_keys, walk
-from ctxview.formats.envelope.named_ids import NAMING, ids_in, kind_of_object, member, names_of, snake_case
+from ctxview.formats.envelope.named_ids import (
+    NAMING,
+    KeySet,
+    ids_in,
+    kind_of_object,
+    member,
+    names_of,
+    snake_case,
+)
 from ctxview.formats.envelope.vocabulary import KIND_OF_ID, RecordKind
 
 Path = tuple[str | int, ...]
@@ -87,7 +95,7 @@ def is_gone(state: str | None) -> bool:
 
 
 def mentions_redaction(members: Mapping[str, JsonValue]) -> bool:
-    return "redact" in "\0".join(members).lower()
+    return KeySet.of(members).mentions_redaction
 
 
 def unescaped(words: str) -> str:
@@ -268,7 +276,8 @@ def objects_in(file: str, prefix: str, value: JsonValue, embedded: bool = True) 
         if isinstance(current, list):
             waiting.extend(((path, at), each, owner) for at, each in enumerate(current))
         elif isinstance(current, dict):
-            if not _TELLING_KEYS.isdisjoint(map(snake_case, current)) or mentions_redaction(current):
+            keys = KeySet.of(current)
+            if keys.mentions_redaction or not _TELLING_KEYS.isdisjoint(keys.spelled):
                 names = tuple(names_of(current))
                 if names and kind_of_object(current) is not None:
                     if path is not None and not embedded:

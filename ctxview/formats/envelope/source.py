@@ -30,6 +30,7 @@ from ctxview.formats.interface import (
     AS_ON_DISK,
     Abilities,
     Fork,
+    Hurry,
     Lens,
     OpenError,
     Publication,
@@ -323,7 +324,8 @@ class _SourceRecords:
         profile = load_profile(lens.profile)
         is_cached = (current.whole, profile.name) in self._group_cache
         if lens.hurry and len(self.bundle.records) > MANY and not is_cached:
-            return Reading(build_state(inputs, options), (), judged=False)
+            linked = lens.hurry < Hurry.LINKS
+            return Reading(build_state(inputs, options, linked=linked), (), judged=False, linked=linked)
         return Reading(build_state(inputs, options), self.findings(revision, profile, file_findings))
 
     def findings(

@@ -292,13 +292,13 @@ class WithheldContent:
     def _withhold_by_digest(self, documents: Iterable[JsonDocument]) -> None:
         digests = self.redactions.digests
         algorithms = {each.algorithm or "" for each in digests}
-        for document in documents:
-            for _, words in json_strings(document.value):
-                content = words.encode("utf-8", "surrogatepass")
-                for algorithm in algorithms:
-                    redaction = digests.get(Digest.of(algorithm, content))
-                    if redaction is not None:
-                        self._withhold_text(words, redaction)
+        # A large bundle repeats its ids and words many times.
+        for words in dict.fromkeys(words for each in documents for _, words in json_strings(each.value)):
+            content = words.encode("utf-8", "surrogatepass")
+            for algorithm in algorithms:
+                redaction = digests.get(Digest.of(algorithm, content))
+                if redaction is not None:
+                    self._withhold_text(words, redaction)
 
     def is_named(self, names: Iterable[str]) -> bool:
         """Whether one of the ids is that of a redacted record."""

@@ -135,8 +135,9 @@ class RecordingSource:
         earlier = (replace(event, revision=None) for event in state.timeline)
         state = replace(state, timeline=(*earlier, *self._file_events(revision)))
         own = self._own_findings(as_of, label, self._recording.faults)
-        found = reading.findings if reading is not None else ()
-        return Reading(state, worst_first((*own, *found)), reading is None or reading.judged)
+        if reading is None:
+            return Reading(state, worst_first(own))
+        return replace(reading, state=state, findings=worst_first((*own, *reading.findings)))
 
     def findings(self, lens: Lens) -> Sequence[Finding]:
         """Return the findings of the whole recording and of its last moment."""

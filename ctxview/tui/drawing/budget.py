@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 from msgspec import Struct, field
 
@@ -19,7 +20,7 @@ WIDEST_SPARK = 24
 LEFT_OUT = "left out"
 
 
-class BudgetHistory(Struct, frozen=True):
+class BudgetHistory(Struct, frozen=True, dict=True):
     """Earlier values of a budget: at the revision it is compared with, and its use at all known revisions."""
 
     budget: Budget | None = None
@@ -27,7 +28,7 @@ class BudgetHistory(Struct, frozen=True):
     uses: Sequence[int | None] = ()
     at: int = 0
 
-    @property
+    @cached_property
     def parts(self) -> dict[str, int]:
         """Use by segment name, for names that only one segment has."""
         segments = self.budget.segments if self.budget is not None else ()
@@ -207,7 +208,8 @@ def _parts(budget: Budget, drawing: BudgetStyle, earlier: BudgetHistory) -> Iter
     used = [_amount(each) for each in segments]
     limits = [f"/{glyphs.count_text(each.limit)}" if each.limit is not None else "" for each in segments]
     cells = drawing.cells
-    figure = max(map(len, used)) + max(map(len, limits))
+    limit = max(map(len, limits))
+    figure = max(map(len, used)) + limit
     change = max(map(width, changes))
     name = min(max(width(show(each.name)) for each in segments), max(8, cells * 2 // 5))
     room = min(WIDEST_BAR, cells - name - figure - 2 - (change + 1 if change else 0))
@@ -216,7 +218,7 @@ def _parts(budget: Budget, drawing: BudgetStyle, earlier: BudgetHistory) -> Iter
         left_out = each.name == LEFT_OUT
         style = "hidden" if left_out else drawing.style(each.name, at)
         over = each.limit is not None and each.used > each.limit
-        text = show(f"{used[at]}{limits[at]:<{max(map(len, limits))}}", "bad" if over else "")
+        text = show(f"{used[at]}{limits[at]:<{limit}}", "bad" if over else "")
         bar = _share(each, most, room, "budget.over" if over else style)
         head = join(pad(show(shorten(each.name, name), style), name), bar, gap=" ")
         tail = join(pad(text, figure, right=True), pad(changes[at], change, right=True), gap=" ")

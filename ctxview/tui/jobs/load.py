@@ -99,12 +99,17 @@ def read_revision(
     quick: bool = True,
 ) -> None:
     """Read one revision with the drafts of its files: if `quick`, first with an estimate, then exactly."""
-    if quick and not key.is_estimate:
-        rough = key.lens(rough=True, hurry=True)
-        post(ReadingReady(key, ReadingIndex(source.reading(key.revision, rough, overlay)), final=False))
+    from ctxview.formats import Hurry
+
+    for hurry in (Hurry.LINKS, Hurry.FINDINGS) if quick and not key.is_estimate else ():
+        rough = replace(key.lens(rough=True), hurry=hurry)
+        reading = source.reading(key.revision, rough, overlay)
+        post(ReadingReady(key, ReadingIndex(reading), final=False))
         priority.give_way(cancelled)
         if cancelled():
             return
+        if reading.linked:
+            break
     if not cancelled():
         post(ReadingReady(key, ReadingIndex(source.reading(key.revision, key.lens(), overlay)), final=True))
 

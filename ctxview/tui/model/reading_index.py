@@ -76,6 +76,9 @@ class ReadingIndex:
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
+        flow = reading.state.flow
+        self.flow_index: FlowIndex | None = flow.index if flow is not None else None
+        """The index of the flow; None when the state has no flow."""
         self.items: dict[ItemId, ItemValue] = dict(_items(reading))
         self.findings = tuple(item for item in self.items if item.kind is ItemKind.FINDING)
         self._origins = _OriginIndex(self.items)
@@ -103,12 +106,6 @@ class ReadingIndex:
     def message_at(self, origin: Origin) -> ItemId | None:
         """The message at `origin`; None when that is not in the transcript."""
         return next(self._message_at(origin), None)
-
-    @cached_property
-    def flow_index(self) -> FlowIndex | None:
-        """The index of the flow; None when the state has no flow."""
-        flow = self.reading.state.flow
-        return flow.index if flow is not None else None
 
     @cached_property
     def graph(self) -> ReferenceGraph:
@@ -219,7 +216,7 @@ def copy_text(value: ItemValue) -> str:
         case Todo():
             return value.summary or ""
         case FlowNode():
-            return value.text or f"{value.label} {value.detail}".strip()
+            return str(value.text) or f"{value.label} {value.detail}".strip()
         case Budget():
             return f"{value.target}: {value.used} of {value.limit} {value.unit}"
         case ContextState():

@@ -100,7 +100,7 @@ def _words(value: ItemValue) -> Iterator[str | None]:
         case Gap():
             yield from (value.id, value.question, value.severity, value.status, value.why, *value.blocks)
         case FlowNode() if value.block is None:
-            yield from (value.id, value.label, value.detail, value.text)
+            yield from (value.id, value.label, value.detail, str(value.text))
         case Finding():
             yield from (value.rule, value.message, str(value.origin), value.origin.pointer)
         case ContextState():

@@ -58,17 +58,16 @@ class ReadingKey(Struct, frozen=True):
 
         return self.run.tokens in ESTIMATES
 
-    def lens(self, *, rough: bool = False, hurry: bool = False, trial: bool = True) -> Lens:
-        """How to read: with the token counter of the view, or a `rough` estimate.
-
-        With `hurry` findings that take long may be left out; without `trial` no options are tried.
+    def lens(self, *, rough: bool = False, trial: bool = True) -> Lens:
+        """How to read: with the token counter of the view, or a `rough` estimate; without `trial` no options
+        are tried.
         """
         from ctxview.analysis.tokens import ESTIMATES, counter_named
         from ctxview.formats.interface import Lens
 
         counter = ESTIMATES["bytes/4"] if rough else counter_named(self.run.tokens)
         options = {**self.run.options, **dict(self.options if trial else ())}
-        return Lens(counter, self.profile, options, self.editor, hurry)
+        return Lens(counter, self.profile, options, self.editor)
 
 
 class OpenProblem(Struct, frozen=True):

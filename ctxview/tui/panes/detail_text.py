@@ -194,9 +194,9 @@ def _node(node: FlowNode, view: ViewState, width: int) -> Iterator[Line]:
     if ways is not None:
         for word, links in (("from", ways.into(node.id)), ("to", ways.out_of(node.id))):
             yield from _links(word, links, ways, width)
-    if node.text:
+    if text := str(node.text):
         yield EMPTY
-        yield from _text(node.text, width)
+        yield from _text(text, width)
     if node.form is not None:
         yield EMPTY
         yield from field_lines(node.form, width, skip=("content", "text"))

@@ -48,6 +48,8 @@ class ReferencesPane(PaneWidget):
 
     def draw(self, view: ViewState, width: int, _: int) -> Page:
         refs = [*zip(view.index.of(ItemKind.REF), view.index.reading.state.refs, strict=True)]
+        if not view.index.reading.linked:
+            return empty_page(width, "Following the references…")
         if not refs:
             return empty_page(width, "This source has no references.")
         refs.sort(key=lambda each: each[1].status not in BROKEN)
@@ -55,6 +57,8 @@ class ReferencesPane(PaneWidget):
         return Page(len(refs), lambda row: (ref_line(refs[row][1], columns),), lambda row: refs[row][0])
 
     def count(self, view: ViewState) -> str:
+        if not view.index.reading.linked:
+            return "…"
         refs = view.index.reading.state.refs
         broken = sum(ref.status in BROKEN for ref in refs)
         return f"{len(refs)}, {broken} broken" if broken else str(len(refs)) if refs else ""

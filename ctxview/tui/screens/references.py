@@ -14,6 +14,7 @@ from textual.widget import Widget
 
 from ctxview.tui.drawing.page import Page
 from ctxview.tui.drawing.text import Line, Span, fit, join, plain, shorten, show, wrap
+from ctxview.tui.drawing.text import width as line_width
 from ctxview.tui.model.action_table import READ_ONLY_ACTIONS
 from ctxview.tui.model.reading_index import ItemId, ReadingIndex, copy_text
 from ctxview.tui.model.reference_graph import ReferenceEdge
@@ -197,6 +198,11 @@ class ReferencesScreen(ActionScreen[ItemId | None]):
         self._detail.reset()
         self._detail.show_line(0)
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether the references are known; until then only links between records are shown."""
+        return self._index.reading.linked
+
     def _take_reading(self) -> None:
         """Take a new reading from the inspector, when its graph is built."""
         view = self._inspector.view
@@ -332,4 +338,6 @@ class _Title(BarLine):
 
     def make_line(self, width: int) -> Line:
         brand: Line = (Span(" links ", "brand"), Span(" "))
-        return fit(join(brand, self._references.trail(width - 10)), width)
+        more = () if self._references.is_complete else show("  following the references…", "dim")
+        trail = self._references.trail(width - 10 - line_width(more))
+        return fit(join(brand, trail, more), width)

@@ -63,7 +63,7 @@ def block(source: EnvelopeSource, name: str) -> Block:
 def node_text(source: EnvelopeSource, name: str) -> str:
     flow = state(source).flow
     assert flow is not None
-    return next(each.text for each in flow.index.nodes.values() if each.label == name)
+    return next(str(each.text) for each in flow.index.nodes.values() if each.label == name)
 
 
 def setting(id_: str, **members: Any) -> Change:

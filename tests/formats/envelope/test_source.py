@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.state import ContextState
@@ -13,6 +14,7 @@ from ctxview.files.reading import ReadError, read_beneath
 from ctxview.formats import Lens, OpenError, Source, detect, discover, open_source
 from ctxview.formats.envelope import source as source_module
 from ctxview.formats.envelope.source import EnvelopeSource
+from ctxview.formats.interface import Hurry
 from ctxview.formats.kit import file_source as loading
 from tests.formats.envelope import builders as b
 from tests.formats.watching import Time, write
@@ -341,11 +343,15 @@ def test_a_hurried_reading_of_many_records_has_no_findings_yet(
 ) -> None:
     monkeypatch.setattr(source_module, "MANY", 5)
     bad = b.write(tmp_path, b.as_array([{**each, "scope": 7} for each in b.turn()]))
-    quick = Lens(ESTIMATES["bytes/4"], hurry=True)
+    quick = Lens(ESTIMATES["bytes/4"], hurry=Hurry.LINKS)
     source = opened(bad)
-    first, last = source.reading(0, quick), source.reading(0, Lens(quick.counter))
-    assert (first.judged, first.findings) == (False, ())
-    assert first.state == last.state
+    first = source.reading(0, quick)
+    linked = source.reading(0, Lens(quick.counter, hurry=Hurry.FINDINGS))
+    last = source.reading(0, Lens(quick.counter))
+    assert (first.judged, first.findings, first.linked, first.state.refs) == (False, (), False, ())
+    assert (linked.judged, linked.linked) == (False, True)
+    assert linked.state == last.state
+    assert replace(first.state, refs=last.state.refs) == last.state
     assert last.judged
     assert last.findings
 

@@ -398,7 +398,7 @@ def test_a_compaction_is_read_with_its_summary_and_what_was_lost(folder: Path) -
     node = flow.index.nodes.get("context_compaction:cmp-1")
     assert node is not None
     assert "2,000 → 140 tokens, lost: the wind" in node.detail
-    assert "A storm, and a late boat." in node.text
+    assert "A storm, and a late boat." in str(node.text)
 
 
 def test_the_printed_json_has_exactly_the_keys_of_its_contract(folder: Path) -> None:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
+from msgspec.structs import replace
 
 from ctxview.core.origin import Origin
 from ctxview.core.state import Ref, RefStatus
+from ctxview.formats import Lens, Reading
+from ctxview.formats.interface import AS_ON_DISK
 from ctxview.tui.drawing.text import plain, width
+from ctxview.tui.model.layout import Pane
 from ctxview.tui.panes.references import ReferenceColumns, ref_line
+from tests.tui.driver import driving
+from tests.tui.handoff_story import Handoff
 
 SHA = "sha256-" + "4c1f09d2" * 8
 
@@ -50,3 +58,29 @@ def test_columns_are_aligned_where_there_is_room() -> None:
 
 def test_a_narrow_line_keeps_the_target_or_the_name() -> None:
     assert [line.split()[-1] for line in drawn(24)] == ["marlin", "补丁-😀", "b", "sha256…1f09d2"]
+
+
+class _Unlinked(Handoff):
+    """A source whose references are not known yet."""
+
+    def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:
+        return replace(super().reading(revision, lens, overlay), linked=False)
+
+
+async def test_references_that_are_not_known_yet_are_not_called_none() -> None:
+    async with driving(_Unlinked()) as drive:
+        await drive.press("5")
+        assert drive.front is Pane.REFERENCES
+        assert "Following the references…" in drive.text(Pane.REFERENCES)
+        assert "no references" not in drive.screen_text()
+    async with driving(_Unlinked()) as drive:
+        await drive.press("j", "r")
+        assert "links" in drive.screen_text()
+        assert "following the references…" in drive.screen_text()
+
+
+async def test_known_references_are_followed_no_further() -> None:
+    async with driving(Handoff()) as drive:
+        await drive.press("j", "r")
+        assert "links" in drive.screen_text()
+        assert "following" not in drive.screen_text()

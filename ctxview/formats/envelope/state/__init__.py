@@ -18,7 +18,16 @@ from ctxview.core.fields import Field, Form, Move, Owner
 from ctxview.core.findings import Finding, worst_first
 from ctxview.core.lazy import LazySequence
 from ctxview.core.origin import Origin
-from ctxview.core.state import CompactionRecord, ContextState, Counts, Event, Tier, map_parts
+from ctxview.core.state import (
+    CompactionRecord,
+    ContextState,
+    Counts,
+    Event,
+    Reach,
+    RefStatus,
+    Tier,
+    map_parts,
+)
 from ctxview.formats.envelope.format import NAME
 from ctxview.formats.envelope.model import Record, text
 from ctxview.formats.envelope.parser import RecordFile
@@ -34,6 +43,7 @@ from ctxview.formats.envelope.withheld import WithheldContent
 from ctxview.formats.kit.state_parts import count_blocks
 
 WITHHELD = "It holds withheld content, so it cannot be edited."
+_WITHOUT_TEXT = frozenset((type(None), int, float, bool, RefStatus, Reach))
 RUNTIME_KINDS = ("session", "thread", "turn", "task", "run", "attempt")
 
 
@@ -47,8 +57,10 @@ class EnvelopeStateOptions(Struct, frozen=True):
     timeline: tuple[Event, ...]
 
 
-def build_state(inputs: EnvelopeStateInputs, options: EnvelopeStateOptions) -> ContextState:
-    """Return the masked state of one revision."""
+def build_state(
+    inputs: EnvelopeStateInputs, options: EnvelopeStateOptions, *, linked: bool = True
+) -> ContextState:
+    """Return the masked state of one revision; the references take long and are left out unless `linked`."""
     tiers = build_tiers(inputs)
     state = ContextState(
         format=NAME,
@@ -58,7 +70,7 @@ def build_state(inputs: EnvelopeStateInputs, options: EnvelopeStateOptions) -> C
         tiers=tiers,
         todo=build_todo(inputs),
         budgets=build_budgets(inputs),
-        refs=build_refs(inputs),
+        refs=build_refs(inputs) if linked else (),
         missing=build_gaps(inputs, options.files),
         timeline=options.timeline,
         counts=_counts(inputs, tiers),
@@ -90,9 +102,10 @@ def masked_findings(findings: Iterable[Finding], withheld: WithheldContent) -> t
 
 def _masked(value: object, withheld: WithheldContent) -> object:
     # The commonest kinds come first: a large bundle has half a million parts.
-    if type(value) is str:
-        return withheld.mask(value)
-    if value is None or type(value) in (int, float, bool) or isinstance(value, Enum | Move):
+    kind = type(value)
+    if kind is str:
+        return withheld.mask(cast(str, value))
+    if kind in _WITHOUT_TEXT or isinstance(value, Enum | Move):
         return value
     if isinstance(value, Origin):
         return withheld.origin(value)

@@ -13,6 +13,7 @@ from functools import cached_property
 from ctxview.analysis.rfc3339 import time_sort_key
 from ctxview.analysis.wording import counted, listed
 from ctxview.core.flow import Flow, FlowLink, FlowNode, FlowStage
+from ctxview.core.lazy import LazyText
 from ctxview.core.state import Tier
 from ctxview.formats.envelope.model import Record
 from ctxview.formats.envelope.outcomes import injections_by_assembly, items_by_block, outcome_key
@@ -66,7 +67,7 @@ class _Flow:
 
     def _node(self, record: Record) -> FlowNode:
         inputs = self._inputs
-        label, text = detail(inputs, record), node_text(inputs, record)
+        label, text = detail(inputs, record), LazyText(lambda: node_text(inputs, record))
         return FlowNode(
             self._ids[record], inputs.name(record), label, record.origin(), text, None, inputs.form(record)
         )
