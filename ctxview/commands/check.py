@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -19,6 +20,8 @@ from ctxview.reports.console import UserError, print_error
 
 FAILING = {"error": (Severity.ERROR,), "warning": (Severity.ERROR, Severity.WARNING), "never": ()}
 UNREADABLE = "RAW002"
+MOST_PAIRED = 1_000
+"""The named files that are opened together to pair replies with the snapshots they answer."""
 
 
 class CheckRun(Struct):
@@ -62,8 +65,9 @@ def configure(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     selected, ignored = _prefixes("--select", arguments.select), _prefixes("--ignore", arguments.ignore)
     checked = CheckRun()
+    paired = _paired_files(arguments)
     for path in arguments.paths:
-        _check(path, arguments, lens_from(arguments), checked)
+        _check(path, arguments, lens_from(arguments), checked, paired)
     _require_known_profile(arguments.profile, checked)
     wanted = {
         each
@@ -88,10 +92,29 @@ def run(arguments: Namespace) -> int:
     return 1 if any(finding.severity in FAILING[arguments.fail_on] for finding in findings) else 0
 
 
-def _check(path: Path, arguments: Namespace, lens: Lens, checked: CheckRun) -> None:
+def _paired_files(arguments: Namespace) -> dict[Path, Source]:
+    """Open the named files whose replies may answer each other."""
+    files = [path for path in arguments.paths if path.is_file()]
+    if len(files) < 2:
+        return {}
+    if len(files) > MOST_PAIRED:
+        print_error(f"note: replies are not paired with snapshots: more than {MOST_PAIRED:,} files are named")
+        return {}
+    opened: list[Source] = []
+    for path in dict.fromkeys(files):
+        with suppress(OpenError):  # it is reported when the file is checked
+            opened.append(open_source(path, arguments.as_format))
+    with_replies = [each for each in opened if each.abilities.replies is not None]
+    replies = with_replies[0].abilities.replies if with_replies else None
+    return {each.path: each for each in replies.paired_with(with_replies[1:])} if replies is not None else {}
+
+
+def _check(
+    path: Path, arguments: Namespace, lens: Lens, checked: CheckRun, paired: dict[Path, Source]
+) -> None:
     for item, as_format in _sources(path, arguments.as_format, checked):
         try:
-            source = open_source(item, as_format)
+            source = paired.pop(item, None) or open_source(item, as_format)
             if arguments.forget:
                 _forget(source)
             own = _lens_for(source, lens, checked)

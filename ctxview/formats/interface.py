@@ -281,6 +281,9 @@ class Replies(Protocol):
         A reply whose own files say what it answers keeps that.
         """
 
+    def paired_with(self, others: Sequence[Source]) -> Sequence[Source]:
+        """Return this source and `others`, with replies that answer the snapshots of each other."""
+
 
 class PromptText(Protocol):
     """A source whose runtime's prompt can be put together from its files."""

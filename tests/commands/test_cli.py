@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ctxview import __version__
+from ctxview.commands import check
 from ctxview.commands.parser import COMMANDS
 from ctxview.samples import samples_folder
 from tests.running import Run
@@ -503,3 +504,23 @@ def test_show_of_a_folder_with_many_sources_names_one_of_them(ctxview: Run) -> N
 def test_show_of_a_folder_with_one_source_shows_it(ctxview: Run, tmp_path: Path) -> None:
     shutil.copytree(SAMPLES / "lighthouse", tmp_path / "deep" / "lighthouse")
     assert "lighthouse" in ctxview("show", tmp_path, "--tokens", "words").out
+
+
+def test_check_pairs_a_reply_with_the_snapshot_that_is_named_beside_it(ctxview: Run, tmp_path: Path) -> None:
+    given, sent = tmp_path / "A.json", tmp_path / "B.txt"
+    shutil.copy(RECEIVED, given)
+    shutil.copy(REPLY, sent)
+    assert "SNP043" not in ctxview("check", sent).out
+    ran = ctxview("check", given, sent)
+    assert ran.code == 1
+    assert "SNP043" in ran.out
+    assert ctxview("check", sent, given).out == ran.out
+
+
+def test_check_says_when_too_many_files_are_named_to_pair_them(
+    ctxview: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check, "MOST_PAIRED", 1)
+    ran = ctxview("check", RECEIVED, REPLY)
+    assert "SNP043" not in ran.out
+    assert "replies are not paired" in ran.err

@@ -44,10 +44,12 @@ class SnapshotFormat:
         return FormatMatch(NAME, *found) if found is not None else None
 
     def open(self, path: Path) -> Source:
+        from ctxview.formats.snapshot.answers import load_beside
         from ctxview.formats.snapshot.source import SnapshotSource
         from ctxview.formats.snapshot.source_files import load_files
 
-        return SnapshotSource(path, *load_files(path))
+        loaded, store = load_files(path)
+        return SnapshotSource(path, loaded, store, load_beside(path, loaded))
 
 
 FORMAT = SnapshotFormat()

@@ -24,9 +24,10 @@ from ctxview.formats.snapshot.model import Snapshot, SnapshotRole, member_at, te
 NameKey: TypeAlias = tuple[tuple[int, int | str], ...]
 
 GIVEN_WORDS = (
-    "received given stored injected context snapshot state prompt request input in log full lite model"
+    "received given stored injected context contexts snapshot snapshots state states prompt prompts "
+    "request requests input inputs in log logs full lite model"
 )
-REPLY_WORDS = "reply response answer emitted output out sent"
+REPLY_WORDS = "reply replies response responses answer answers emitted output outputs out sent"
 ROLE_WORDS = frozenset(f"{GIVEN_WORDS} {REPLY_WORDS} json txt md".split())
 """The words by which the names of a snapshot and of its reply differ, as in `round-09.reply.txt`."""
 _UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
@@ -66,13 +67,17 @@ class FileTurn(Struct, frozen=True, dict=True):
 
     @cached_property
     def stem(self) -> tuple[str, ...]:
-        """The words and numbers of the name, without those that distinguish a snapshot from its reply."""
-        words = re.findall(r"[^\W\d_]+|\d+", self.path.name.casefold())
-        return tuple(word.lstrip("0") for word in words if word not in ROLE_WORDS)
+        return name_stem(self.path.name)
 
     @property
     def numbers(self) -> tuple[str, ...]:
         return tuple(word for word in self.stem if not word or word.isdecimal())
+
+
+def name_stem(name: str) -> tuple[str, ...]:
+    """The words and numbers of a name, without those that distinguish a snapshot from its reply."""
+    words = re.findall(r"[^\W\d_]+|\d+", name.casefold())
+    return tuple(word.lstrip("0") for word in words if word not in ROLE_WORDS)
 
 
 class OrderedFile(Struct, frozen=True):

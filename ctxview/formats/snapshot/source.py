@@ -20,13 +20,14 @@ from ctxview.core.prompt import PromptError
 from ctxview.formats.interface import AS_ON_DISK, Abilities, Lens, Reading, Revision, Source
 from ctxview.formats.kit.file_rules import report_partly_read, report_unreadable
 from ctxview.formats.kit.file_source import MOST_FILES, FileSource, Memo
+from ctxview.formats.snapshot.answers import answered_across, file_turns, load_beside, stored_in
 from ctxview.formats.snapshot.format import log_folder
-from ctxview.formats.snapshot.model import AgentStore, Snapshot, SnapshotRole, text
+from ctxview.formats.snapshot.model import AgentStore, Snapshot, SnapshotRole
 from ctxview.formats.snapshot.order import FileTurn, order_files
 from ctxview.formats.snapshot.parser import SnapshotFile, SnapshotFileKind, parse_cached
 from ctxview.formats.snapshot.profile import PROFILES, Profile, load_profile
 from ctxview.formats.snapshot.rules import check_file
-from ctxview.formats.snapshot.source_files import Loaded, LoadedFile, load_files
+from ctxview.formats.snapshot.source_files import Loaded, file_revision, load_files
 
 if TYPE_CHECKING:
     from ctxview.core.edits import WritePolicy
@@ -47,11 +48,19 @@ class SnapshotSource(FileSource[SnapshotFile]):
     format = "snapshot"
     profiles: Sequence[str] = PROFILES
 
-    def __init__(self, path: Path, loaded: Loaded, store_folder: Path | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        loaded: Loaded,
+        store_folder: Path | None = None,
+        beside: Loaded | None = None,
+    ) -> None:
+        """`beside` are the files of another folder that the replies of this one may answer."""
         super().__init__(path, loaded)
         self._store_folder = store_folder
-        self._given: Snapshot | None = None
-        """What replies answer whose files do not say so."""
+        self._given: Mapping[int, Snapshot] = {}
+        """What replies answer that is in none of these files, by revision."""
+        self._beside = beside
         self._outcomes: Memo[ReplyOutcome | None] = Memo(MOST_READINGS)
         self._readings: Memo[Reading] = Memo(MOST_READINGS)
         self._all_findings: Memo[tuple[Finding, ...]] = Memo()
@@ -61,14 +70,12 @@ class SnapshotSource(FileSource[SnapshotFile]):
         """By content: a draft is checked when it is shown, before it is saved, and again as a file."""
         files = loaded.files
         opened = [file.found for file in files]
-        turns = [
-            FileTurn(file.path, found.snapshot, found.kind is SnapshotFileKind.REPLY, _saved_at(found))
-            for file, found in zip(files, opened, strict=True)
-        ]
-        order = order_files(turns)
+        order = order_files(file_turns(files))
         self._placed, self._is_history = order.placed, order.is_history
         self._files = [files[placed.index] for placed in self._placed]
         self._opened = [opened[placed.index] for placed in self._placed]
+        if beside is not None:
+            self._given = self._unanswered(answered_across((self._turns, file_turns(beside.files)))[0])
 
     @property
     def abilities(self) -> Abilities:
@@ -86,7 +93,7 @@ class SnapshotSource(FileSource[SnapshotFile]):
             return (Revision("memory store", "store", folder / "memory.db"),)
         opened = zip(self._files, self._opened, strict=True)
         plain = [
-            _revision(file, found, self.received_for(place), by_round=self._is_history)
+            file_revision(file, found, self.received_for(place), by_round=self._is_history)
             for place, (file, found) in enumerate(opened)
         ]
         uses = Counter(revision.label for revision in plain)
@@ -109,15 +116,39 @@ class SnapshotSource(FileSource[SnapshotFile]):
         """Return the snapshot that a reply answers; None for other files and when it is not known."""
         answers = self._placed[revision].answers
         if answers is not None:
-            return self._stored_in(self._opened[answers])
-        return self._given if self._opened[revision].kind is SnapshotFileKind.REPLY else None
+            return stored_in(self._opened[answers].snapshot)
+        return self._given.get(revision)
 
     def answering(self, source: Source, revision: int) -> SnapshotSource:
         if not isinstance(source, SnapshotSource) or not source._files:
             return self
-        new = SnapshotSource(self._path, self._loaded, self._store_folder)
-        new._given = source._stored_in(source._opened[revision])
+        given = stored_in(source._opened[revision].snapshot)
+        return self._answering(dict.fromkeys(range(len(self._files)), given) if given is not None else {})
+
+    def paired_with(self, others: Sequence[Source]) -> Sequence[Source]:
+        own = [each for each in (self, *others) if isinstance(each, SnapshotSource)]
+        answered = answered_across([each._turns for each in own])
+        paired = {id(each): each._answering(given) for each, given in zip(own, answered, strict=True)}
+        return [paired.get(id(each), each) for each in (self, *others)]
+
+    def _answering(self, given: Mapping[int, Snapshot]) -> SnapshotSource:
+        if not (given := self._unanswered(given)):
+            return self
+        new = SnapshotSource(self._path, self._loaded, self._store_folder, self._beside)
+        new._given = {**new._given, **given}
         return new
+
+    def _unanswered(self, given: Mapping[int, Snapshot]) -> dict[int, Snapshot]:
+        """Keep what is given to replies that answer none of the files of this source."""
+        return {
+            place: snapshot
+            for place, snapshot in given.items()
+            if self._opened[place].kind is SnapshotFileKind.REPLY and self._placed[place].answers is None
+        }
+
+    @property
+    def _turns(self) -> Sequence[FileTurn]:
+        return file_turns(self._files)
 
     def policy(self, file: str) -> WritePolicy | None:
         """Return None for derived views, prompts, the store, and unreadable files."""
@@ -166,7 +197,7 @@ class SnapshotSource(FileSource[SnapshotFile]):
             return replace(answered, notes=("The prompt that this reply answers.", *answered.notes))
         agent = self._store_folder if revision == len(self._files) - 1 else None
         options = PromptOptions(load_profile(lens.profile), lens.counter, agent)
-        return file_prompt(self._opened[revision], self._given, options)
+        return file_prompt(self._opened[revision], self._given.get(revision), options)
 
     @property
     def made_of(self) -> Sequence[Path]:
@@ -179,15 +210,17 @@ class SnapshotSource(FileSource[SnapshotFile]):
         folders = (self._path, log_folder(self._path, self._store_folder))
         store = self._stored.files if self._store_folder is not None else ()
         files = (file.path for file in reversed(self._files))
-        return tuple(dict.fromkeys((*folders, *store, *files, *self._loaded.foreign)))
+        beside = [file.path for file in self._beside.files] if self._beside is not None else ()
+        return tuple(dict.fromkeys((*folders, *store, *files, *self._loaded.foreign, *beside)))
 
     def again(self) -> SnapshotSource:
         """Read changed files only and keep the findings of the others. Raises `OpenError`."""
         found, store = load_files(self._path, self._loaded)
         same_store = store == self._store_folder and (store is None or self._stored.is_current())
-        if same_store and found == self._loaded:
+        beside = load_beside(self._path, found, self._beside)
+        if same_store and (found, beside) == (self._loaded, self._beside):
             return self
-        new = SnapshotSource(self._path, found, store)
+        new = SnapshotSource(self._path, found, store, beside)
         new._findings_by_files = self._findings_by_files
         new._findings_by_content = self._findings_by_content
         if same_store:
@@ -255,7 +288,9 @@ class SnapshotSource(FileSource[SnapshotFile]):
         def check() -> tuple[Finding, ...]:
             return tuple(self._file_findings(revision, self._file(revision, lens, None), profile))
 
-        return check() if self._has_store_findings(revision) else self._findings_by_files.once(key, check)
+        if self._has_store_findings(revision) or revision in self._given:
+            return check()
+        return self._findings_by_files.once(key, check)
 
     def _has_store_findings(self, revision: int) -> bool:
         return self._store_folder is not None and revision == len(self._files) - 1
@@ -274,7 +309,7 @@ class SnapshotSource(FileSource[SnapshotFile]):
         received = self.received_for(revision)
         if received is not None and file.snapshot is not None and file.error is None:
             yield from rules.check_exchange(received, file.snapshot, profile)
-        following = self._stored_in(file)
+        following = stored_in(file.snapshot)
         previous = self._stored_before(revision)
         if following is not None and previous is not None and following.role is SnapshotRole.STORED:
             yield from rules.check_succession(previous, following, profile)
@@ -284,7 +319,7 @@ class SnapshotSource(FileSource[SnapshotFile]):
     def _stored_before(self, revision: int) -> Snapshot | None:
         """Return the stored snapshot before a revision."""
         place = self._place_stored_before(revision)
-        return self._stored_in(self._opened[place]) if place is not None else None
+        return stored_in(self._opened[place].snapshot) if place is not None else None
 
     def _find_all(self, lens: Lens) -> tuple[Finding, ...]:
         profile = load_profile(lens.profile)
@@ -316,21 +351,17 @@ class SnapshotSource(FileSource[SnapshotFile]):
     def _store_findings(self, profile: Profile) -> Iterator[Finding]:
         from ctxview.formats.snapshot import rules
 
-        latest = next(filter(None, map(self._stored_in, reversed(self._opened))), None)
+        snapshots = (each.snapshot for each in reversed(self._opened))
+        latest = next(filter(None, map(stored_in, snapshots)), None)
         for file, reason in self._store.problems:
             yield from report_unreadable(file, reason)
         yield from rules.check_store(self._store, latest, profile)
-
-    def _stored_in(self, file: SnapshotFile) -> Snapshot | None:
-        """Return the stored snapshot of a file, else the injected one, never that of a reply."""
-        found = file.snapshot
-        return found if found is not None and found.role is not SnapshotRole.EMITTED else None
 
     def _place_stored_before(self, revision: int) -> int | None:
         if not self._is_history:
             return None
         for place in range(revision - 1, -1, -1):
-            found = self._stored_in(self._opened[place])
+            found = stored_in(self._opened[place].snapshot)
             if found is not None and found.role is SnapshotRole.STORED:
                 return place
         return None
@@ -360,22 +391,3 @@ class SnapshotSource(FileSource[SnapshotFile]):
     def _before(self) -> Sequence[int | None]:
         """The place before each file: what a reply answers, otherwise the last snapshot of the same role."""
         return [each.follows if each.answers is None else each.answers for each in self._placed]
-
-
-def _saved_at(file: SnapshotFile) -> str:
-    return (text(file.log.value.get("saved_at")) if file.log is not None else None) or ""
-
-
-def _revision(
-    file: LoadedFile, found: SnapshotFile, received: Snapshot | None, *, by_round: bool
-) -> Revision:
-    # The clock that a reply states is not evidence.
-    snapshot = received if received is not None and found.snapshot is not None else found.snapshot
-    current = snapshot.round if snapshot is not None else None
-    time = text(snapshot.runtime.get("datetime")) if snapshot is not None else None
-    kind = "unreadable" if file.problem is not None else found.kind.value
-    word = {SnapshotFileKind.SNAPSHOT: "", SnapshotFileKind.FULL_LOG: " log"}.get(
-        found.kind, f" {found.kind.value}"
-    )
-    label = f"round {current}{word}" if by_round and current is not None else file.path.name
-    return Revision(label, kind, file.path, current, time)

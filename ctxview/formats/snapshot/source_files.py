@@ -1,11 +1,14 @@
-"""Chooses the files of a snapshot source. `formats.kit.file_source` reads them, `order` sorts them."""
+"""Chooses the files of a snapshot source and names their revisions.
+
+`formats.kit.file_source` reads them, `order` sorts them.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TypeAlias
 
-from ctxview.formats.interface import OpenError
+from ctxview.formats.interface import OpenError, Revision
 from ctxview.formats.kit import file_source
 from ctxview.formats.peek import Peek
 from ctxview.formats.snapshot.format import (
@@ -16,7 +19,8 @@ from ctxview.formats.snapshot.format import (
     is_store,
     log_folder,
 )
-from ctxview.formats.snapshot.parser import SnapshotFile, parse_file
+from ctxview.formats.snapshot.model import Snapshot, text
+from ctxview.formats.snapshot.parser import SnapshotFile, SnapshotFileKind, parse_file
 
 Loaded: TypeAlias = file_source.LoadedFiles[SnapshotFile]
 LoadedFile: TypeAlias = file_source.LoadedFile[SnapshotFile]
@@ -47,3 +51,18 @@ def load_files(path: Path, earlier: Loaded | None = None) -> tuple[Loaded, Path 
     if not files.files and store is None:
         raise OpenError(f"{path}: no snapshot, reply or log in this folder")
     return files.loaded(), store
+
+
+def file_revision(
+    file: LoadedFile, found: SnapshotFile, received: Snapshot | None, *, by_round: bool
+) -> Revision:
+    # The clock that a reply states is not evidence.
+    snapshot = received if received is not None and found.snapshot is not None else found.snapshot
+    current = snapshot.round if snapshot is not None else None
+    time = text(snapshot.runtime.get("datetime")) if snapshot is not None else None
+    kind = "unreadable" if file.problem is not None else found.kind.value
+    word = {SnapshotFileKind.SNAPSHOT: "", SnapshotFileKind.FULL_LOG: " log"}.get(
+        found.kind, f" {found.kind.value}"
+    )
+    label = f"round {current}{word}" if by_round and current is not None else file.path.name
+    return Revision(label, kind, file.path, current, time)
