@@ -17,10 +17,10 @@ from ctxview.core.state import ContextState, RefStatus
 from ctxview.formats import Lens, discover, open_source
 from ctxview.formats.kit.folder import SourceFolder
 from ctxview.formats.session.history import open_history
-from ctxview.formats.session.messages import prompt_view
 from ctxview.formats.session.pack_builder import pack_json, pack_markdown, pack_offers, plan_pack
 from ctxview.formats.session.parser import read_session
 from ctxview.formats.session.profile import load_profile
+from ctxview.formats.session.prompt_history import prompt_view
 from ctxview.formats.session.store.content import RawContent
 from ctxview.formats.session.store.dedup import DedupAction, plan_dedup
 from ctxview.samples import samples_folder

@@ -1,15 +1,14 @@
-"""The messages of a session: parsed lines, their place in the prompt, their rows and their texts to check."""
+"""The messages of a session: parsed lines, their rows and their texts to check."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from msgspec import Struct
 
 from ctxview.core.origin import JsonValue
 from ctxview.files.strict_json.values import as_text
 from ctxview.formats.kit.history_line import HistoryLine
-from ctxview.formats.session.profile import Profile
 
 DEEPEST = 8
 """How deep nested parts are read."""
@@ -79,17 +78,6 @@ def content_text(content: JsonValue, depth: int = 0) -> str:
     return "\n".join(filter(None, (_part_text(part, depth) for part in content)))
 
 
-def prompt_text(value: dict[str, JsonValue]) -> str:
-    """Return the text as the prompt takes it: of each part its text or its content, if that is a string."""
-    content = value.get("content")
-    if isinstance(content, str):
-        return content
-    if not isinstance(content, list):
-        return ""
-    texts = (part.get("text", part.get("content")) for part in content if isinstance(part, dict))
-    return "\n".join(text for text in texts if isinstance(text, str))
-
-
 def parts_of(content: JsonValue) -> Iterator[dict[str, JsonValue]]:
     if isinstance(content, list):
         yield from (part for part in content if isinstance(part, dict))
@@ -120,67 +108,3 @@ def _part_text(part: JsonValue, depth: int) -> str:
             return content_text(part[name], depth + 1)
     path = part.get("path")
     return f"[image {path}]" if isinstance(path, str) else ""
-
-
-class PromptVerdict(Struct, frozen=True):
-    """Whether a line reaches the prompt, and if not why."""
-
-    line: HistoryLine
-    visible: bool
-    reason: str | None
-
-
-def prompt_view(tail: Sequence[HistoryLine], profile: Profile) -> list[PromptVerdict]:
-    """Return for each of the last lines whether the prompt shows it, in their order, without blank lines."""
-    room = _PromptRoom(profile)
-    verdicts = [
-        PromptVerdict(line, reason is None, reason) for line in reversed(tail) for reason in room.taken(line)
-    ]
-    return verdicts[::-1]
-
-
-class _PromptRoom:
-    """The space in the prompt, filled from the newest message back until the first that does not fit."""
-
-    def __init__(self, profile: Profile) -> None:
-        self._profile = profile
-        self._read = self._used = 0
-        self._full = False
-
-    def taken(self, line: HistoryLine) -> Iterator[str | None]:
-        """Yield why the line is not shown, or None when it is shown; nothing for a blank line."""
-        self._read += line.size + line.ending
-        if not line.is_blank:
-            yield why_dropped(line, self._profile) or self._why_no_room(line)
-
-    def _why_no_room(self, line: HistoryLine) -> str | None:
-        window, most = self._profile.limits.prompt_window, self._profile.limits.prompt_history
-        if window is not None and self._read > window:
-            return f"the prompt reads only the last {window:,} bytes of the messages"
-        if most is None:
-            return None
-        cost = prompt_bytes(line) + (self._used > 0)
-        self._full = self._full or self._used + cost > most
-        if self._full:
-            return f"the prompt holds only {most:,} bytes of messages, the newest first"
-        self._used += cost
-        return None
-
-
-def prompt_bytes(line: HistoryLine) -> int:
-    """Return how many bytes a message takes in the prompt, as `- role: text`."""
-    value = line.value or {}
-    return len("- : ") + size_of(str(value.get("role"))) + size_of(prompt_text(value).strip())
-
-
-def why_dropped(line: HistoryLine, profile: Profile) -> str | None:
-    """Return why a line never reaches the prompt, even as the newest, or None when it may."""
-    limit = profile.limits.prompt_line
-    if limit is not None and line.size > limit:
-        return f"{line.size:,} bytes: lines over {limit:,} never reach the prompt"
-    value = line.value
-    if value is None:
-        return line.problem or "the line cannot be read"
-    if not isinstance(value.get("role"), str):
-        return "the message has no role"
-    return None if prompt_text(value).strip() else "the message has no text"

@@ -85,6 +85,22 @@ class RequiredParts(Struct, frozen=True):
     child_folders: tuple[str, ...] = ()
 
 
+class PromptPolicy(Struct, frozen=True):
+    """The fixed texts of the system message, and the values that fill its template."""
+
+    template: str
+    """The template of agents that have no own one."""
+    values: tuple[str, ...]
+    """The names of the placeholders, in the order in which they are filled."""
+    warning: str
+    """Written after the history when messages were left out."""
+    summary: str
+    """Written before the summary of messages that were left out."""
+    no_history: str
+    empty: str
+    """Written in place of an empty value."""
+
+
 class Profile(Struct, frozen=True):
     name: str
     title: str
@@ -95,6 +111,8 @@ class Profile(Struct, frozen=True):
     compaction: CompactionWords = CompactionWords()
     large_content: int = 4096
     """From this size in bytes on, repeated content should be stored once."""
+    prompt: PromptPolicy | None = None
+    """None when the profile describes no runtime."""
     gc_defaults: Mapping[str, str] | None = None
     """The values of settings that `gc.policy` does not have."""
 

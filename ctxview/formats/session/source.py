@@ -13,6 +13,7 @@ from ctxview.analysis.tokens import TokenCounter
 from ctxview.core.edits import WritePolicy
 from ctxview.core.findings import Finding, worst_first
 from ctxview.core.origin import Origin
+from ctxview.core.prompt import Prompt, PromptError
 from ctxview.core.state import Block, ContextState, Gap, Ref, RefStatus, Tier
 from ctxview.formats.interface import AS_ON_DISK, Abilities, Lens, OpenError, Progress, Reading, Revision
 from ctxview.formats.kit.file_rules import report_partly_read
@@ -221,6 +222,26 @@ class SessionSource(FolderSource):
         opened = self._open()
         session = self._drafted(opened, overlay) if overlay else opened.session
         return self._findings(opened.analysis(lens.profile), session)
+
+    @property
+    def targets(self) -> Sequence[str]:
+        return ("model",)
+
+    def prompt(self, revision: int, lens: Lens, target: str | None = None) -> Prompt:
+        """Return the prompt of the next call after a revision. Raises `PromptError`."""
+        from ctxview.formats.session.prompt import SessionPromptInputs, session_prompt
+
+        if target not in (None, *self.targets):
+            raise PromptError(f"a session is given to the model only, not to {target}")
+        opened = self._open()
+        points = opened.past().points
+        is_past = 0 <= revision < len(points)
+        last = points[revision].line if is_past else None
+        profile = load_profile(lens.profile)
+        messages = opened.history.messages
+        return session_prompt(
+            SessionPromptInputs(opened.session, messages, profile, lens.counter, last, is_past)
+        )
 
     def has_work(self, lens: Lens) -> bool:
         analysis = self._open().analysis(lens.profile)

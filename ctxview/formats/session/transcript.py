@@ -9,8 +9,9 @@ from ctxview.formats.kit.history_passes import CountingRecipe
 from ctxview.formats.kit.transcript import HistoryTranscript
 from ctxview.formats.session.forms import message_form
 from ctxview.formats.session.grammar import MESSAGES
-from ctxview.formats.session.messages import message_in, why_dropped
+from ctxview.formats.session.messages import message_in
 from ctxview.formats.session.profile import Profile
+from ctxview.formats.session.prompt_history import why_dropped
 from ctxview.formats.session.survey.facts import Survey
 
 LONGEST_ROW = 256 * 1024

@@ -13,8 +13,9 @@ from ctxview.formats.kit.folder import SourceFolder
 from ctxview.formats.kit.history import FileHistoryStream
 from ctxview.formats.session.grammar import parse_citation
 from ctxview.formats.session.history import open_history
-from ctxview.formats.session.messages import message_in, prompt_view
+from ctxview.formats.session.messages import message_in
 from ctxview.formats.session.parser import read_session
+from ctxview.formats.session.prompt_history import prompt_view
 from ctxview.formats.session.survey import runs
 from ctxview.formats.session.survey.citations import CitationStatus, cited_text, resolve_citation
 from ctxview.formats.session.survey.runs import RunAnomalyKind

@@ -15,9 +15,10 @@ from ctxview.analysis.diff.values import meaning_of, same_text
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.analysis.wording import counted
 from ctxview.core.state import Budget, Segment
-from ctxview.formats.session.messages import prompt_bytes, prompt_view
+from ctxview.formats.session.messages import size_of
 from ctxview.formats.session.model import PackItem
 from ctxview.formats.session.pack_candidates import estimate
+from ctxview.formats.session.prompt_history import prompt_view
 from ctxview.formats.session.state.inputs import SessionStateInputs
 
 
@@ -166,8 +167,8 @@ def _prompt(inputs: SessionStateInputs) -> Iterator[Budget]:
     limit = inputs.profile.limits.prompt_history
     if limit is None:
         return
-    lines = [each.line for each in prompt_view(inputs.recent, inputs.profile) if each.visible]
-    used = sum(prompt_bytes(line) for line in lines) + max(0, len(lines) - 1)
+    lines = [each.entry or "" for each in prompt_view(inputs.recent, inputs.profile) if each.visible]
+    used = size_of("\n".join(lines))
     segment = Segment(f"{len(lines)} messages", used, limit, True, None)
     yield Budget("prompt history", "bytes", limit, used, None, (segment,))
 

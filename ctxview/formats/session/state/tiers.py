@@ -16,7 +16,8 @@ from ctxview.formats.session.forms import (
     text_form_of,
 )
 from ctxview.formats.session.grammar import MESSAGES, parse_citation
-from ctxview.formats.session.messages import message_in, prompt_view
+from ctxview.formats.session.messages import message_in
+from ctxview.formats.session.prompt_history import prompt_view
 from ctxview.formats.session.state.inputs import SessionStateInputs
 from ctxview.formats.session.store.blobs import uses_by_child
 from ctxview.formats.session.survey.citations import Citation, CitationStatus, resolve_citation
