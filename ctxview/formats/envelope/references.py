@@ -132,6 +132,10 @@ class SiblingFiles:
                     self._cached[name] = SiblingFile(name, data)
             return self._cached[name]
 
+    def file(self, found: SiblingFile) -> str:
+        """Return the file's name in origins."""
+        return str((self._folder or Path()) / found.name)
+
 
 def path_inside(reference: str | None) -> str | None:
     """The relative path in a URI; None when it has a scheme, is absolute, or leaves the folder."""

@@ -44,6 +44,7 @@ from ctxview.formats.kit.file_source import MOST_FILES, FileSource, Memo
 
 if TYPE_CHECKING:
     from ctxview.core.edits import WritePolicy
+    from ctxview.core.prompt import Prompt
     from ctxview.core.state import Event
     from ctxview.formats.envelope.model import EnvelopeRecords
     from ctxview.formats.envelope.references import SiblingFiles
@@ -197,6 +198,21 @@ class EnvelopeSource(FileSource[RecordFile]):
         return self._readings.once(
             key, lambda: self._on_disk.reading(revision, lens, self.title, self._file_findings)
         )
+
+    @property
+    def targets(self) -> Sequence[str]:
+        from ctxview.formats.envelope.prompt import MODEL, prompt_targets
+
+        found = (target for records in self.bundle.groups for target in prompt_targets(records))
+        return tuple(dict.fromkeys((MODEL, *found)))
+
+    def prompt(self, revision: int, lens: Lens, target: str | None = None) -> Prompt:  # noqa: ARG002
+        """Return the text that was assembled for a target, the model by default. Raises `PromptError`."""
+        from ctxview.formats.envelope.assembled_blocks import EnvelopePromptInputs
+        from ctxview.formats.envelope.prompt import MODEL, envelope_prompt
+
+        records, disk = self._on_disk.revision_at(revision).records, self._on_disk
+        return envelope_prompt(EnvelopePromptInputs(records, disk.withheld, disk.siblings), target or MODEL)
 
     def findings(self, lens: Lens) -> Sequence[Finding]:
         return self._all_cache.once(lens.profile, lambda: self._all_findings(load_profile(lens.profile)))
