@@ -72,7 +72,7 @@ class EnvelopeSource(FileSource[RecordFile]):
     @property
     def abilities(self) -> Abilities:
         own = super().abilities
-        return replace(own, editors=self, publisher=self, redactor=self, joint_redactor=self)
+        return replace(own, editors=self, publisher=self, redactor=self, joint_redactor=self, prompt=self)
 
     @property
     def bundle(self) -> Bundle:

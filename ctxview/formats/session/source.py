@@ -184,7 +184,7 @@ class SessionSource(FolderSource):
 
     @property
     def abilities(self) -> Abilities:
-        return Abilities(work=self, partial_writes=self, last_look=self)
+        return Abilities(work=self, partial_writes=self, last_look=self, prompt=self)
 
     @property
     def session(self) -> Session:

@@ -12,7 +12,6 @@ import pytest
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.prompt import CutKind, Prompt, PromptError
 from ctxview.formats import Lens, open_source
-from ctxview.formats.interface import PromptText
 from ctxview.samples import samples_folder
 from tests.formats.envelope import builders as b
 
@@ -26,8 +25,9 @@ def sha256(text: str) -> str:
 
 def prompt_of(path: Path, target: str | None = None) -> Prompt:
     source = open_source(path)
-    assert isinstance(source, PromptText)
-    return source.prompt(len(source.revisions) - 1, Lens(ESTIMATES["bytes/4"]), target)
+    ability = source.abilities.prompt
+    assert ability is not None
+    return ability.prompt(len(source.revisions) - 1, Lens(ESTIMATES["bytes/4"]), target)
 
 
 def prompt_for(folder: Path, *records: b.Members, target: str | None = None, **files: str) -> Prompt:

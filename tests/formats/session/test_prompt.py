@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.prompt import CutKind, Prompt, PromptError, PromptPart
 from ctxview.formats import Lens, open_source
-from ctxview.formats.interface import PromptText
 from ctxview.formats.session.profile import load_profile
 from ctxview.formats.session.prompt import _filled
 from ctxview.formats.session.prompt_history import prompt_text
@@ -25,8 +24,9 @@ WARNING = "WARNING: historical messages exceeded the 8000 character budget; olde
 
 def prompt_of(build: Build, revision: int = -1, **lens: Any) -> Prompt:
     source = open_source(build.write())
-    assert isinstance(source, PromptText)
-    return source.prompt(range(len(source.revisions))[revision], Lens(ESTIMATES["bytes/4"], **lens))
+    ability = source.abilities.prompt
+    assert ability is not None
+    return ability.prompt(range(len(source.revisions))[revision], Lens(ESTIMATES["bytes/4"], **lens))
 
 
 def history_of(build: Build) -> str:
