@@ -189,7 +189,7 @@ def test_an_item_omitted_by_a_later_attempt_names_both_selections() -> None:
 def test_a_block_with_its_text_in_a_file_names_the_file() -> None:
     flow = state(HANDOFF).flow
     assert flow is not None
-    text = next(each.text for each in flow.index.nodes.values() if each.label == "injection-sable")
+    text = next(str(each.text) for each in flow.index.nodes.values() if each.label == "injection-sable")
     assert "The patch: the sender is handed a clock [content at content/fix.patch]" in text
 
 
