@@ -85,8 +85,15 @@ class RevisionFacts(Struct, frozen=True, eq=False, kw_only=True):
     counts: BlockCounts
     severities: Mapping[Severity, int]
     findings: tuple[Finding, ...]
+    finding_hashes: Mapping[Severity, frozenset[int]] = field(default_factory=dict)
+    """To count a finding once that several revisions share, because they are read from the same file."""
     events: tuple[RevisionEvent, ...] = ()
+    added: tuple[BlockKey, ...] = ()
+    changed: tuple[tuple[BlockKey, str], ...] = ()
+    """The blocks with another content or visibility: `now hidden`, `now shown` or empty."""
     removed: tuple[BlockKey, ...] = ()
+    hidden_before: int = 0
+    """How many of the removed blocks were hidden before."""
     left_window: frozenset[BlockKey] = frozenset()
     """The removed blocks that an append-only history still has."""
     compactions: tuple[CompactionRecord, ...] = ()
@@ -129,15 +136,12 @@ class KnownRevisions(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def severities(self) -> dict[Severity, tuple[int, int]]:
-        """How many findings of each severity there are, and in how many revisions."""
-        counts = [each.severities for each in self.facts.values()]
-        return {
-            severity: (
-                sum(each.get(severity, 0) for each in counts),
-                sum(bool(each.get(severity)) for each in counts),
-            )
-            for severity in Severity
-        }
+        """How many different findings of each severity there are, and in how many revisions."""
+        found = {}
+        for severity in Severity:
+            hashes = [each.finding_hashes.get(severity, frozenset()) for each in self.facts.values()]
+            found[severity] = len(frozenset().union(*hashes)), sum(map(bool, hashes))
+        return found
 
     @cached_property
     def worst(self) -> WorstFinding | None:
@@ -208,8 +212,20 @@ class FactsCollector:
             counts=change.block_counts() if change is not None else BlockCounts(),
             severities=severities,
             findings=tuple(ranked),
+            finding_hashes={
+                severity: frozenset(hash(each) for each in findings if each.severity is severity)
+                for severity in Severity
+                if severities[severity]
+            },
             events=tuple(find_events(change, before, state, name.is_reply, ranked)),
+            added=tuple((each.place, each.subject) for each in changes if each.kind is ChangeKind.ADDED),
+            changed=tuple(
+                ((each.place, each.subject), f"now {each.visibility}" if each.visibility else "")
+                for each in changes
+                if each.kind not in (ChangeKind.ADDED, ChangeKind.REMOVED)
+            ),
             removed=tuple((each.place, each.subject) for each in removed),
+            hidden_before=sum(bool(each.why) for each in removed),
             left_window=frozenset((each.place, each.subject) for each in removed if each.in_history),
             compactions=state.compactions,
             whole=not state.shown_only and (not name.is_reply or whole_state is not state),

@@ -79,5 +79,5 @@ def reason_groups(blocks: Iterable[Block]) -> tuple[ReasonGroup, ...]:
     for block in blocks:
         if block.visible is False:
             groups.setdefault(reason_of(block).text, []).append(block.id)
-    found = (ReasonGroup(reason, tuple(ids)) for reason, ids in groups.items())
+    found = (ReasonGroup(reason, tuple(sorted(ids))) for reason, ids in groups.items())
     return tuple(sorted(found, key=lambda each: -len(each.ids)))

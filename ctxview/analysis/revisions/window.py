@@ -35,12 +35,12 @@ def main_budget(budgets: Sequence[Budget]) -> Budget | None:
 
 
 def second_budget(budgets: Sequence[Budget]) -> Budget | None:
-    """Return the same limit counted in another unit, where a runtime does not count tokens."""
+    """Return the main budget counted in another unit, where a runtime does not count tokens."""
     main = main_budget(budgets)
     if main is None or main.limit is None:
         return None
-    others = (each for each in budgets if each.limit == main.limit and unit_of(each) != unit_of(main))
-    return next(others, None)
+    alike = (each for each in budgets if (each.target, each.limit) == (main.target, main.limit))
+    return next((each for each in alike if unit_of(each) != unit_of(main)), None)
 
 
 def unit_of(budget: Budget) -> str:
@@ -101,7 +101,7 @@ def window_sentence(budget: Budget | None) -> str:
     left = f"{about}{budget.limit - budget.used:,} of {budget.limit:,} {unit} left"
     if pressure_of(budget) == "full":
         return f"Full: {left}"
-    return f"{budget.used * 100 // budget.limit} % full: {left}"
+    return f"{round(budget.used * 100 / budget.limit)} % full: {left}"
 
 
 def window_source(budget: Budget | None) -> str:
