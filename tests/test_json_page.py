@@ -19,6 +19,7 @@ from ctxview.analysis.diff.model import ChangeKind
 from ctxview.commands.parser import COMMANDS, parser_of
 from ctxview.core.fields import Owner
 from ctxview.core.findings import Effect, Severity
+from ctxview.core.prompt import CutKind
 from ctxview.core.state import RefStatus
 from ctxview.formats.envelope.state.inputs import LONGEST_VALUE
 from ctxview.formats.interface import Format
@@ -61,7 +62,7 @@ SECTIONS = {
     if "\n| path | type | meaning |\n" in text
 }
 """The text of each section with a table of fields, by its heading."""
-OPTIONS = ("--undo", "--rebuild")
+OPTIONS = ("--undo", "--rebuild", "messages")
 """The options with which a command prints other fields."""
 
 LIGHTHOUSE = "sample_sessions/snapshot/lighthouse"
@@ -94,6 +95,9 @@ RUNS = [
     f"why {LIGHTHOUSE} h1-time-zone --json",
     f"why {LIGHTHOUSE} lt-keeper-snapshots --json",
     f"why {LIGHTHOUSE} h1 --json",
+    f"prompt {LIGHTHOUSE} --at 9 --as json --tokens bytes/4",
+    "prompt sample_sessions/envelope/handoff --as json --tokens bytes/4",
+    *(f"prompt {path} --as messages" for path in (LIGHTHOUSE, CODER)),
     f"merge {LIGHTHOUSE}/round-09.received.json {LIGHTHOUSE}/round-09.reply.txt --json",
     f"merge {LIGHTHOUSE}/round-09.received.json {BROKEN}/trailing-comma.txt --json",
     *(f"{command} {KEEPER} --json" for command in ("pack", "gc", "swap --rebuild", "dedup")),
@@ -117,6 +121,7 @@ WORDS: dict[tuple[str, str], type[StrEnum]] = {
     ("merge", "changes[].kind"): MergeEffect,
     ("written", "deed"): WriteAction,
     ("gc", "items[].fate"): GcOutcome,
+    ("prompt", "messages[].parts[].cut.kind"): CutKind,
     ("dedup", "items[].act"): DedupAction,
 }
 
@@ -299,7 +304,8 @@ def _paths(value: Any, path: str, fields: dict[str, DocumentedField]) -> Iterato
         for other in fields:
             parent, _, key = other.rpartition(".")
             if parent == path and key.isidentifier() and key not in value:
-                yield f"{path} without {key}", "absent"
+                may_be_absent = "absent" in fields[other].types
+                yield (other if may_be_absent else f"{path} without {key}"), "absent"
 
 
 def _is_part(part: Any, whole: Any) -> bool:

@@ -16,10 +16,12 @@ OPTION = "option_"
 """The prefix of the arguments that are `LensOption`s."""
 
 
-def add_reading_arguments(parser: ArgumentParser, *, tokens: bool = True) -> None:
+def add_reading_arguments(
+    parser: ArgumentParser, *, tokens: bool = True, format_option: str = "--as"
+) -> None:
     """Add `--as`, `--profile`, the options of the formats and, for commands that show figures, `--tokens`."""
     parser.add_argument(
-        "--as", dest="as_format", metavar="FORMAT", help="read as this format (default: recognise it)"
+        format_option, dest="as_format", metavar="FORMAT", help="read as this format (default: recognise it)"
     )
     for option in lens_options():
         number = option.kind == "number"
@@ -62,9 +64,10 @@ def preferred_settings(arguments: Namespace) -> Config:
         raise UserError(str(error)) from error
 
 
-def lens_from(arguments: Namespace) -> Lens:
+def lens_from(arguments: Namespace, *, shows_figures: bool | None = None) -> Lens:
     """Return the lens that the arguments ask for. Token counts that are not shown are only estimated."""
-    shows_figures = "tokens" in arguments
+    if shows_figures is None:
+        shows_figures = "tokens" in arguments
     counter = counter_named(preferred_settings(arguments).tokens) if shows_figures else ESTIMATES["bytes/4"]
     return Lens(counter, arguments.profile, given_options(arguments))
 

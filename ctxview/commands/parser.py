@@ -6,7 +6,7 @@ The help is made from the parser that reads the arguments, so the two cannot dif
 
 from __future__ import annotations
 
-from argparse import SUPPRESS, Action, ArgumentError, ArgumentParser
+from argparse import SUPPRESS, Action, ArgumentError, ArgumentParser, HelpFormatter
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import NamedTuple, NoReturn
@@ -38,6 +38,15 @@ COMMANDS = {
             ("ctxview show round-12.json", "an overview as text"),
             ("ctxview show round-12.json --json", "the whole state as JSON"),
             ("ctxview show .agent --at -2", "the revision before the latest; also 12, 'round 12', 02:30"),
+        ),
+    ),
+    "prompt": CliCommand(
+        "prompt",
+        "print the literal text that the model is given",
+        (
+            ("ctxview prompt round-12.json", "the text and nothing else; notes go to stderr"),
+            ("ctxview prompt .agent --at 9 --sha256", "exit 1 and the reason when there is no prompt"),
+            ("ctxview prompt round-12.json --as messages", "all messages of the call as JSON"),
         ),
     ),
     "check": CliCommand(
@@ -194,6 +203,8 @@ class _Parser(ArgumentParser):
             description=command.summary[0].upper() + command.summary[1:].removesuffix(".") + ".",
             add_help=False,
             allow_abbrev=False,
+            # argparse makes a formatter for each argument, and without a width it imports shutil.
+            formatter_class=lambda prog: HelpFormatter(prog, width=WIDTH),
         )
         self._examples = command.examples
         self._lists_commands = name is None

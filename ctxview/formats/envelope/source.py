@@ -21,7 +21,6 @@ from ctxview.formats.envelope.editing.write_rights import EDITORS
 from ctxview.formats.envelope.format import NAME, SUFFIXES
 from ctxview.formats.envelope.parser import RecordFile, read_again
 from ctxview.formats.envelope.profile import PROFILES, Profile, load_profile
-from ctxview.formats.envelope.rules import check_bundle, check_envelope, check_loaded, check_records
 from ctxview.formats.envelope.state import masked_findings
 from ctxview.formats.envelope.state.timeline import EnvelopeRevision, envelope_revisions
 from ctxview.formats.envelope.withheld import MAY_REDACT, Redactions, WithheldContent, withheld_in
@@ -129,6 +128,8 @@ class EnvelopeSource(FileSource[RecordFile]):
         self, made: Publication, envelope: str | None, findings: Sequence[Finding], lens: Lens
     ) -> Sequence[Finding]:
         """Return the findings that the published file has too."""
+        from ctxview.formats.envelope.rules import check_records
+
         profile, disk = load_profile(lens.profile), self._on_disk
         file = read_again(str(made.file), made.data)
         new = _SourceRecords(self._path, [file], disk.siblings, disk.withheld.redactions)
@@ -253,6 +254,8 @@ class EnvelopeSource(FileSource[RecordFile]):
     def _draft_findings(
         self, drafted: _SourceRecords, overlay: Mapping[str, bytes], profile: Profile
     ) -> Iterator[Finding]:
+        from ctxview.formats.envelope.rules import check_records
+
         for file, found in zip(self._loaded.files, drafted.bundle.files, strict=True):
             if str(file.path) in overlay:
                 yield from check_records(found, profile)
@@ -261,6 +264,8 @@ class EnvelopeSource(FileSource[RecordFile]):
 
     def _findings_of(self, file: LoadedFile, profile: Profile) -> tuple[Finding, ...]:
         """The findings of one file by itself."""
+        from ctxview.formats.envelope.rules import check_loaded
+
         key = (file.serial, profile.name)
         return self._file_cache.once(key, lambda: tuple(check_loaded(file, profile)))
 
@@ -360,10 +365,14 @@ class _SourceRecords:
 
     def findings_within(self, records: EnvelopeRecords, profile: Profile) -> tuple[Finding, ...]:
         """The findings between the records of an envelope."""
+        from ctxview.formats.envelope.rules import check_envelope
+
         key = (records, profile.name)
         if key not in self._group_cache:
             self._group_cache[key] = tuple(check_envelope(records, self.siblings, profile))
         return self._group_cache[key]
 
     def between_envelopes(self, profile: Profile) -> tuple[Finding, ...]:
+        from ctxview.formats.envelope.rules import check_bundle
+
         return self._bundle_cache.once(profile.name, lambda: tuple(check_bundle(self.bundle.groups, profile)))

@@ -26,7 +26,6 @@ from ctxview.formats.snapshot.model import AgentStore, Snapshot, SnapshotRole
 from ctxview.formats.snapshot.order import FileTurn, order_files
 from ctxview.formats.snapshot.parser import SnapshotFile, SnapshotFileKind, parse_cached
 from ctxview.formats.snapshot.profile import PROFILES, Profile, load_profile
-from ctxview.formats.snapshot.rules import check_file
 from ctxview.formats.snapshot.source_files import Loaded, file_revision, load_files
 
 if TYPE_CHECKING:
@@ -305,7 +304,7 @@ class SnapshotSource(FileSource[SnapshotFile]):
         mode = file.reply.enabled if file.reply is not None else None
         answered = file.snapshot.answered_round if file.snapshot is not None else None
         content = (file.file, file.data, profile.name, mode, answered)
-        yield from self._findings_by_content.once(content, lambda: tuple(check_file(file, profile)))
+        yield from self._findings_by_content.once(content, lambda: tuple(rules.check_file(file, profile)))
         received = self.received_for(revision)
         if received is not None and file.snapshot is not None and file.error is None:
             yield from rules.check_exchange(received, file.snapshot, profile)
