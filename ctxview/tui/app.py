@@ -23,8 +23,9 @@ from ctxview.tui import themes
 from ctxview.tui.configured_keys import use_keymap
 from ctxview.tui.drawing import text
 from ctxview.tui.input_order import OrderedInput
-from ctxview.tui.jobs.load import Opener, PathOpener
-from ctxview.tui.jobs.runner import UserPriority
+from ctxview.tui.job_runner import UserPriority
+from ctxview.tui.model.inspector import InspectorModel
+from ctxview.tui.model.jobs.load import Opener, PathOpener
 from ctxview.tui.model.replay import ReplayOptions
 from ctxview.tui.model.saved_layouts import SavedLayouts
 from ctxview.tui.model.start_entries import StartEntry, remember_path, story_entries
@@ -123,15 +124,8 @@ class CtxviewApp(OrderedInput):
         self.push_screen(self._inspector(PathOpener(paths)))
 
     def _inspector(self, opener: Opener) -> InspectorScreen:
-        return InspectorScreen(
-            opener,
-            self._options,
-            self._profile,
-            self._priority,
-            self._show,
-            watching=self._watching,
-            layouts=self._layouts,
-        )
+        model = InspectorModel(self._profile, self._options, opener, self._show, watching=self._watching)
+        return InspectorScreen(model, self._priority, layouts=self._layouts)
 
     def on_mount(self) -> None:
         if not gc.isenabled():
@@ -225,5 +219,5 @@ class DemoApp(CtxviewApp):
             self._show or ReplayOptions(), stage=True, loop=False, opening=f"{story.name}: {story.about}."
         )
         opening = PathOpener(story.paths)
-        options, profile = self._options, self._profile
-        return InspectorScreen(opening, options, profile, self._priority, show, ended, watching=False)
+        model = InspectorModel(self._profile, self._options, opening, show, watching=False)
+        return InspectorScreen(model, self._priority, ended)

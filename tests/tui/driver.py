@@ -41,12 +41,12 @@ class Driver:
         await settle(self.app, self._busy)
 
     def _busy(self) -> str:
-        status = self.inspector.header.status
+        status = self.inspector.model.status
         return f"the header says {status}" if status.endswith("…") else ""
 
     async def poll(self) -> None:
         """Look for changes on disk in all sources, as the watcher thread does outside tests."""
-        self.inspector.live.poll()
+        self.inspector.perform(self.inspector.model.live.poll())
         await self.settle()
 
     async def press(self, *keys: str) -> None:
@@ -151,7 +151,7 @@ async def driving(
     async with app.run_test(size=size) as pilot:
         driver = Driver(pilot)
         # Tests poll explicitly.
-        driver.inspector.live.is_off = False
+        driver.inspector.model.live.is_off = False
         if wait:
             await driver.settle()
         yield driver

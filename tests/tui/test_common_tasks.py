@@ -45,7 +45,7 @@ def the_difference_is_shown(drive: Driver, _: Path) -> None:
 
 
 def the_word_is_in_the_selected_item(drive: Driver, _: Path) -> None:
-    assert drive.inspector.model.hit is not None
+    assert drive.inspector.model.search.hit is not None
     assert "replica" in drive.text(Pane.DETAIL).lower()
 
 

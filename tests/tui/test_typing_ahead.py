@@ -68,7 +68,7 @@ async def test_an_action_is_found_in_the_palette_and_run() -> None:
     async with driving(night()) as drive:
         await drive.press_quickly(":", *"search", "enter", *"lamp two", "enter")
         assert "hit 1 of" in drive.screen_text()
-        assert drive.inspector.model.hits.needle == "lamp two"
+        assert drive.inspector.model.search.hits.needle == "lamp two"
 
 
 async def test_keys_are_taken_although_an_edit_hangs(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,4 +98,4 @@ async def test_ctrl_q_quits_although_an_edit_hangs(file: Path, monkeypatch: pyte
 async def test_an_empty_search_keeps_the_one_before() -> None:
     async with driving(night()) as drive:
         await drive.press_quickly(*"/lamp two", "enter", "/", "enter")
-        assert drive.inspector.model.hits.needle == "lamp two"
+        assert drive.inspector.model.search.hits.needle == "lamp two"

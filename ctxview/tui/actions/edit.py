@@ -165,7 +165,7 @@ async def _move(screen: InspectorScreen) -> None:
         if tier is not None and tier.new is not None:
             step = MoveItem(block.form.pointer, tier.new.pointer)
             await _apply(screen, draft, step, notice=f"Moved {block.id} to {tier.name}.")
-            screen.select_when_read(ItemId(ItemKind.BLOCK, block.id, tier.name))
+            screen.model.select_when_read(ItemId(ItemKind.BLOCK, block.id, tier.name))
 
 
 async def _move_by_format(screen: InspectorScreen, block: Block) -> None:
@@ -191,9 +191,8 @@ async def _editor(screen: InspectorScreen) -> None:
         )
     else:
         chosen = await _pick_word(screen, "Edit under which name?", model.editors)
-        if chosen is not None and model.edit_as(chosen):
-            screen.model.drafts.change_editor(model.key)
-            screen.draft_changed()
+        if chosen is not None and (orders := model.edit_as(chosen)):
+            screen.perform(orders)
             screen.say(f"You now edit as {chosen}.")
 
 
@@ -216,7 +215,7 @@ async def _apply(screen: InspectorScreen, draft: Draft | None, *edits: Edit, not
     except EditRefused as refusal:
         screen.say(f"Not done: {refusal}", severity="error")
         return
-    screen.draft_changed()
+    screen.perform(screen.model.drafted())
     if notice or not changed:
         screen.say(notice if changed else "Nothing changed.")
 
@@ -235,7 +234,7 @@ async def _undo_or_redo(screen: InspectorScreen, *, back: bool) -> None:
         draft.undo()
     else:
         draft.redo()
-    screen.draft_changed()
+    screen.perform(screen.model.drafted())
 
 
 async def _save(screen: InspectorScreen) -> None:
@@ -270,7 +269,7 @@ async def _save_one(screen: InspectorScreen, draft: Draft) -> None:
     except (SaveRefused, EditRefused) as refusal:
         screen.say(f"Not saved: {refusal}", severity="error")
     else:
-        screen.draft_changed()
+        screen.perform(screen.model.drafted())
         screen.say(f"Saved. The previous version is in {saved.backup}.")
         if saved.warning:
             screen.say(saved.warning, severity="warning")
@@ -289,7 +288,7 @@ async def _resolve(screen: InspectorScreen, draft: Draft, conflict: SaveConflict
         draft.reload(conflict.current)
     elif choice == "reapply":
         await asyncio.to_thread(draft.reapply, conflict.current)
-    screen.draft_changed()
+    screen.perform(screen.model.drafted())
 
 
 async def _pick(screen: InspectorScreen, question: str, tiers: list[Tier]) -> Tier | None:

@@ -78,7 +78,7 @@ def screenshot(screen: ActionScreen[object]) -> None:
     picture = self_contained(screen.app.export_screenshot(title="ctxview"))
     inspectors = [each for each in screen.app.screen_stack if isinstance(each, InspectorScreen)]
     inspected = [source.path for each in inspectors for source in each.model.sources]
-    inspected += [path for each in inspectors for path in each.live.folders]
+    inspected += [path for each in inspectors for path in each.model.live.folders]
     folder = screenshot_folder(inspected)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -67,16 +67,16 @@ async def filter(screen: InspectorScreen) -> None:  # noqa: A001 - the name of t
 
 
 def next_finding(screen: InspectorScreen) -> None:
-    _step_finding(screen, 1)
+    """Go to the next finding in its pane; Enter goes on to its subject."""
+    screen.perform(screen.model.step_finding(1, screen.deck.front.pane))
 
 
 def previous_finding(screen: InspectorScreen) -> None:
-    _step_finding(screen, -1)
+    screen.perform(screen.model.step_finding(-1, screen.deck.front.pane))
 
 
 def _apply(screen: InspectorScreen, query: Query) -> None:
-    screen.model.query = query
-    screen.rearrange()
+    screen.perform(screen.model.filter_by(query))
 
 
 def _hint(screen: InspectorScreen, text: str) -> Line:
@@ -94,20 +94,6 @@ def _completed(screen: InspectorScreen, text: str) -> str | None:
     could_be = completions(text, state)
     head = text.rpartition(" ")
     return f"{head[0]}{head[1]}{could_be[0]}" if could_be and text.strip() else None
-
-
-def _step_finding(screen: InspectorScreen, step: int) -> None:
-    """Go to the next or previous finding in its pane; Enter goes on to its subject."""
-    findings = screen.view.index.findings if screen.view is not None else ()
-    if not findings:
-        judged = screen.view is not None and screen.view.index.reading.judged
-        screen.say("There are no findings." if judged else "The findings are not known yet.")
-        return
-    here = screen.selected if screen.selected in findings else screen.finding
-    here = here if here in findings else None
-    at = findings.index(here) + step if here is not None else 0 if step > 0 else -1
-    screen.finding = findings[at % len(findings)]
-    screen.go_to(screen.finding, remember=here is None)
 
 
 def down(screen: ActionScreen[object]) -> None:
@@ -192,9 +178,9 @@ def enter(screen: InspectorScreen) -> None:
     elif item is None:
         screen.say("There is nothing here to open.")
     elif item.kind is ItemKind.SOURCE:
-        _open_source(screen, int(item.name))
+        screen.perform(screen.model.go_to_source(int(item.name)))
     elif item.kind is ItemKind.REVISION:
-        _open_source(screen, int(item.within))
+        screen.perform(screen.model.go_to_source(int(item.within)))
         screen.action_go_to_revision(int(item.name))
     elif screen.view is None:
         return
@@ -205,7 +191,7 @@ def enter(screen: InspectorScreen) -> None:
     elif screen.deck.front.pane is Pane.VISIBILITY:
         screen.go_to(item)
     else:
-        screen.back_stack.remember(item)
+        screen.model.back.remember(screen.deck.front.pane, item)
         screen.selected = item
         screen.deck.choose(Pane.DETAIL)
 
@@ -216,8 +202,8 @@ def came_from(screen: ActionScreen[object]) -> None:
     origin = _came_from(screen, item) if isinstance(screen, InspectorScreen) and item is not None else None
     if item is None or origin is None or not isinstance(screen, InspectorScreen):
         back(screen)
-    elif screen.back_stack.last == origin:
-        screen.back_stack.back()
+    elif screen.model.back.last == origin:
+        screen.perform(screen.model.go_back())
     else:
         _walk(screen, item, origin)
 
@@ -227,21 +213,20 @@ def back(screen: ActionScreen[object]) -> None:
     if not isinstance(screen, InspectorScreen):
         screen.dismiss()
         return
-    if screen.model.hits.needle:
+    if screen.model.search.hits.needle:
         screen.search_for("")
     elif screen.model.key.option("budget") is not None:
-        screen.try_budget(None)
+        screen.perform(screen.model.try_option("budget", None))
     elif screen.deck.zoomed is not None:
         screen.deck.zoom(None)
-    elif screen.back_stack:
-        screen.back_stack.back()
+    elif screen.model.back:
+        screen.perform(screen.model.go_back())
     elif screen.model.query:
-        screen.model.query = Query()
-        screen.rearrange()
-    elif screen.replay.stage:
+        screen.perform(screen.model.filter_by(Query()))
+    elif screen.model.replay.stage:
         screen.dismiss()
-    elif screen.replay.on:
-        screen.replay.close()
+    elif screen.model.replay.on:
+        screen.perform(screen.model.replay.close())
     else:
         screen.say(f"There is nothing to leave; {key_label(ACTIONS_BY_ID['quit'])} quits.")
 
@@ -313,14 +298,7 @@ def _came_from(screen: InspectorScreen, item: ItemId) -> ItemId | None:
     if node is None or item.kind not in {ItemKind.BLOCK, ItemKind.NODE}:
         return None
     origins = [index.node(each.id) for each in flow.backward(node.id)]
-    last = screen.back_stack.last
+    last = screen.model.back.last
     if last in origins or last in [index.node(link.start) for link in flow.into(node.id)]:
         return last
     return next(iter(origins), None)
-
-
-def _open_source(screen: InspectorScreen, number: int) -> None:
-    if screen.model.go_to_source(number):
-        screen.back_stack.clear()
-        screen.clear()
-        screen.read_current()

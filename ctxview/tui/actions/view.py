@@ -8,7 +8,8 @@ from ctxview.formats.revisions import previous_revision
 from ctxview.tui.actions.navigate import here
 from ctxview.tui.drawing.text import Line, Span, join, show
 from ctxview.tui.input_order import start_dialogue
-from ctxview.tui.jobs.load import compare_states
+from ctxview.tui.model.effects import Effects, Notify
+from ctxview.tui.model.jobs.load import compare_states
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemId
 from ctxview.tui.screens.inspector import InspectorScreen
@@ -118,11 +119,10 @@ def follow(screen: InspectorScreen) -> None:
     if source is None or not source.watched:
         screen.say("This source has no files that could change.")
         return
-    if screen.live.is_off:
-        screen.live.enable()
+    if screen.model.live.is_off:
+        screen.perform(screen.model.live.enable())
     if screen.model.transcript is None or screen.model.as_of is not None:
-        if screen.model.go_to_revision(screen.model.last_revision):
-            screen.read_current()
+        screen.perform(screen.model.go_to_revision(screen.model.last_revision))
         screen.say("Following the latest revision; selecting an earlier one stops.")
     else:
         screen.deck.choose(Pane.HISTORY)
@@ -131,30 +131,26 @@ def follow(screen: InspectorScreen) -> None:
 
 
 def profile(screen: InspectorScreen) -> None:
-    if screen.model.next_profile():
-        screen.read_current()
-    else:
-        screen.say("This format has only one profile.")
+    orders = screen.model.next_profile()
+    screen.perform(orders or [Notify("This format has only one profile.")])
 
 
 def sort(screen: InspectorScreen) -> None:
-    screen.model.next_sort()
-    _reorder(screen)
+    _reorder(screen, screen.model.next_order())
 
 
 def reverse(screen: InspectorScreen) -> None:
-    screen.model.reverse = not screen.model.reverse
-    _reorder(screen)
+    _reorder(screen, screen.model.reverse_order())
 
 
-def _reorder(screen: InspectorScreen) -> None:
+def _reorder(screen: InspectorScreen, orders: Effects) -> None:
     """Show the new order, with the memory pane in front if it was hidden."""
     if screen.view is None:
         screen.say(NOTHING_OPEN)
         return
     if not screen.memory.display:
         screen.deck.choose(Pane.MEMORY)
-    screen.rearrange_from_top()
+    screen.perform(orders)
 
 
 def links(screen: InspectorScreen) -> None:
@@ -206,7 +202,7 @@ async def budget(screen: InspectorScreen) -> None:
         if number is None and text.strip():
             screen.say("A budget is a whole number, such as 3,000.", severity="warning")
         else:
-            screen.try_budget(number)
+            screen.perform(screen.model.try_option("budget", number))
 
     value = "" if before is None else str(before)
     await screen.ask(InputLine(show(" budget ", "key"), value, _budget_hint, done))
@@ -238,9 +234,9 @@ def diff(screen: InspectorScreen) -> None:
 
 def _step(screen: InspectorScreen, revision: int) -> None:
     last = screen.model.last_revision
-    if screen.model.go_to_revision(revision):
+    if orders := screen.model.go_to_revision(revision):
         screen.stepped()
-        screen.read_current()
+        screen.perform(orders)
     elif last == 0:
         screen.say("There is only one revision.")
     else:
@@ -250,22 +246,22 @@ def _step(screen: InspectorScreen, revision: int) -> None:
 def play(screen: InspectorScreen) -> None:
     """Play or pause; with a single revision the key moves down a page."""
     if screen.model.last_revision > 0:
-        screen.replay.toggle()
+        screen.perform(screen.model.replay.toggle())
     elif screen.lines is not None:
         screen.lines.move_page(1)
 
 
 def faster(screen: InspectorScreen) -> None:
-    screen.replay.change_speed(faster=True)
+    screen.perform(screen.model.replay.change_speed(faster=True))
 
 
 def slower(screen: InspectorScreen) -> None:
-    screen.replay.change_speed(faster=False)
+    screen.perform(screen.model.replay.change_speed(faster=False))
 
 
 def next_event(screen: InspectorScreen) -> None:
-    screen.replay.jump(back=False)
+    screen.perform(screen.model.replay.jump(back=False))
 
 
 def previous_event(screen: InspectorScreen) -> None:
-    screen.replay.jump(back=True)
+    screen.perform(screen.model.replay.jump(back=True))

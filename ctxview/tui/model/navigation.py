@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import TEXT, WHOLE, ItemId, ItemKind
 from ctxview.tui.model.view_state import ViewState
-
-if TYPE_CHECKING:
-    from ctxview.tui.screens.inspector import InspectorScreen
-
 
 PANE_OF: Mapping[ItemKind, Pane] = {
     ItemKind.SOURCE: Pane.SOURCES,
@@ -37,8 +33,9 @@ class BackEntry(NamedTuple):
 
 
 class BackStack:
-    def __init__(self, screen: InspectorScreen) -> None:
-        self._screen = screen
+    """The items that were left, with the panes that were in front."""
+
+    def __init__(self) -> None:
         self._entries: list[BackEntry] = []
 
     def __bool__(self) -> bool:
@@ -48,18 +45,12 @@ class BackStack:
     def last(self) -> ItemId | None:
         return self._entries[-1].item if self._entries else None
 
-    def remember(self, item: ItemId) -> None:
+    def remember(self, pane: Pane, item: ItemId) -> None:
         """Remember `item` in the pane in front, before a person goes to another item."""
-        self._entries.append(BackEntry(self._screen.deck.front.pane, item))
+        self._entries.append(BackEntry(pane, item))
 
-    def back(self) -> None:
-        """Go to the last entry: the same item, in the same pane while that exists."""
-        screen, entry = self._screen, self._entries.pop()
-        screen.go_to(entry.item, remember=False)
-        exists = any(entry.pane in slot.panes for slot in screen.deck.slots)
-        if exists and entry.pane is not screen.deck.front.pane:
-            screen.deck.choose(entry.pane)
-            screen.panes[entry.pane].go_to(entry.item)
+    def pop(self) -> BackEntry:
+        return self._entries.pop()
 
     def clear(self) -> None:
         self._entries.clear()

@@ -9,15 +9,17 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 from msgspec import Struct
 
 from ctxview.core.state import Block, Budget, ContextState
+from ctxview.tui.model.jobs import Job, JobControl
 
 if TYPE_CHECKING:
     from ctxview.formats import Lens, Revision, Source
     from ctxview.formats.interface import Progress
+    from ctxview.tui.model.view_state import ReadingKey
 
 
 MOST_REVISIONS = 60
@@ -152,6 +154,20 @@ def read_trends(
         if gauges > MOST_GAUGES or spent > LONGEST_READ:
             break
     return tuple(reversed(points)), len(points) == len(line) < MOST_REVISIONS
+
+
+class ReadTrends(Job, frozen=True, eq=False):
+    """Read the trends with the counter of the view, since counts of two counters cannot be compared."""
+
+    name: ClassVar[str] = "reading the past"
+    group: ClassVar[str] = "trends"
+    source: Source
+    key: ReadingKey
+
+    def run(self, control: JobControl) -> Trends | None:
+        key = self.key
+        found = read_trends(self.source, key.lens(trial=False), key.revision, control)
+        return Trends(key.source, key.profile, key.seen, *found) if found is not None else None
 
 
 def _back_from(revisions: Sequence[Revision], number: int) -> Iterator[int]:

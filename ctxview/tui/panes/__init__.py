@@ -17,6 +17,15 @@ from ctxview.tui.panes.todo import TodoPane
 from ctxview.tui.panes.visibility import VisibilityPane
 from ctxview.tui.widgets.pane import PaneWidget
 
+__all__ = [
+    "DetailPane",
+    "HistoryPane",
+    "LifecyclePane",
+    "MemoryPane",
+    "TextPane",
+    "all_panes",
+]
+
 
 def all_panes(model: InspectorModel) -> list[PaneWidget]:
     return [

@@ -13,7 +13,7 @@ from textual.widgets import Input
 
 from ctxview.formats.revisions import is_past
 from ctxview.tui.configured_keys import key_label
-from ctxview.tui.drawing.rows import severity_counts
+from ctxview.tui.drawing.rows import hit_count_line, severity_counts
 from ctxview.tui.drawing.text import Line, Span, fit, join, shorten, show, width
 from ctxview.tui.model.action_table import ACTIONS, ACTIONS_BY_ID, Action, ActionCondition
 from ctxview.tui.model.inspector import InspectorModel
@@ -21,8 +21,9 @@ from ctxview.tui.model.query import SortOrder
 from ctxview.tui.widgets.strips import BarLine
 
 
-def empty_pane_text(model: InspectorModel, problem: str | None) -> list[Line]:
-    """The text of the main pane without a reading; `problem` is the reason, None while reading."""
+def empty_pane_text(model: InspectorModel) -> list[Line]:
+    """The text of the main pane without a reading: that it is read, or why nothing is shown."""
+    problem = model.problem
     if problem is None:
         return [show("Reading…" if model.sources else "Opening…", "dim")]
     if model.source is not None:
@@ -39,13 +40,14 @@ def empty_pane_text(model: InspectorModel, problem: str | None) -> list[Line]:
     return [*lines, show(instead, "dim", "screen.command('enter')")]
 
 
-def other_pane_text(problem: str | None) -> list[Line]:
+def other_pane_text(model: InspectorModel) -> list[Line]:
     """The text of the other panes while there is nothing to draw."""
-    return [show("Reading…" if problem is None else "Nothing could be read.", "dim")]
+    return [show("Reading…" if model.problem is None else "Nothing could be read.", "dim")]
 
 
-def banner(model: InspectorModel, names: Sequence[str]) -> list[Line]:
-    """A warning that the files `names`, or the whole revision, were replaced under unsaved changes."""
+def banner(model: InspectorModel) -> list[Line]:
+    """A warning that files, or the whole revision, were replaced under unsaved changes."""
+    names = model.drafts.changed_on_disk(model.key)
     source, number, last = model.source, model.key.revision, model.last_revision
     happened, saving = f"{', '.join(names)} changed on disk", "shows both"
     if source is None or not names:
@@ -72,23 +74,26 @@ def subtitle(model: InspectorModel) -> Line:
     return join(*parts, gap="─")
 
 
-def offered_actions(
-    model: InspectorModel, *, draft: bool, player: bool, playing: bool = False
-) -> set[ActionCondition]:
+def hit_line(model: InspectorModel) -> Line:
+    """How many hits a search has."""
+    return hit_count_line(model.search.hits, len(model.transcript or ()))
+
+
+def offered_actions(model: InspectorModel) -> set[ActionCondition]:
     """The conditions that hold now; the key bar offers the actions that need them."""
-    view, source = model.view, model.source
+    view, source, hits = model.view, model.source, model.search.hits
     may_add = view is not None and any(tier.new for tier in view.index.reading.state.tiers)
     facts = {
         ActionCondition.REVISIONS: model.last_revision > 0,
         ActionCondition.PAST: model.key.revision < model.last_revision,
-        ActionCondition.PLAYER: player,
-        ActionCondition.PLAYING: playing,
+        ActionCondition.PLAYER: model.replay.on,
+        ActionCondition.PLAYING: model.replay.clock.playing,
         ActionCondition.PROFILES: source is not None and len(source.profiles) > 1,
         ActionCondition.EDITORS: len(model.editors) > 1,
         ActionCondition.FINDINGS: view is not None and bool(view.index.findings),
         ActionCondition.WRITABLE: model.as_of is None and may_add,
-        ActionCondition.DRAFT: draft,
-        ActionCondition.HITS: bool(model.hits.found or (model.hits.needle.strip() and model.transcript)),
+        ActionCondition.DRAFT: model.drafts.dirty(model.key),
+        ActionCondition.HITS: bool(hits.found or (hits.needle.strip() and model.transcript)),
         ActionCondition.MESSAGES: source is not None
         and bool(source.watched)
         and model.transcript is not None,
@@ -113,15 +118,11 @@ class Header(BarLine):
     def __init__(self, model: InspectorModel) -> None:
         super().__init__(id="header")
         self._model = model
-        self.status: str = ""
-        """The current work: "opening…", "counting…"; empty when all is done."""
-        self.working: str = ""
-        """The progress of the background work; empty when there is none."""
         self.live: tuple[str, str] = ("", "")
         """Whether the files are watched or how they just changed, and the style of this text."""
 
     def make_line(self, width: int) -> Line:
-        return header_line(self._model, self.status or self.working, width, self.live)
+        return header_line(self._model, self._model.status, width, self.live)
 
 
 def header_line(model: InspectorModel, status: str, cells: int, live: tuple[str, str] = ("", "")) -> Line:

@@ -13,13 +13,12 @@ from ctxview.tui.drawing import glyphs
 from ctxview.tui.drawing.glyphs import PLAIN_SIGN, revision_sign
 from ctxview.tui.drawing.text import EMPTY, Line, Span, fit, join, pad, show, width, wrap
 from ctxview.tui.model.inspector import InspectorModel
-from ctxview.tui.model.replay import spelled_speed
+from ctxview.tui.model.replay import Replay, spelled_speed
 from ctxview.tui.themes import load_palette
 from ctxview.tui.widgets.strips import BarLine, draw_strip
 
 if TYPE_CHECKING:
     from ctxview.formats import Revision
-    from ctxview.tui.jobs.replay import ReplayController
 
 
 MARGIN = 14
@@ -34,10 +33,10 @@ class ReplayBar(Widget):
     ReplayBar.-stage { border: round $accent; background: $surface; padding: 0 1; }
     """
 
-    def __init__(self, model: InspectorModel, replay: ReplayController) -> None:
+    def __init__(self, model: InspectorModel) -> None:
         super().__init__(id="player")
         self._model = model
-        self._replay = replay
+        replay = self._replay = model.replay
         self.display = replay.on
         self.set_class(replay.stage, "-stage")
 
@@ -47,14 +46,15 @@ class ReplayBar(Widget):
 
     def render_line(self, y: int) -> Strip:
         cells = self.size.width
-        lines = player_lines(self._model, self._replay, cells, self.size.height)
+        lines = player_lines(self._model, cells, self.size.height)
         return draw_strip(
             lines[y] if y < len(lines) else (), cells, load_palette(self.app.theme), self.rich_style
         )
 
 
-def player_lines(model: InspectorModel, replay: ReplayController, cells: int, height: int) -> list[Line]:
-    state = [_replay_state(model, replay), *([EMPTY] * height)]
+def player_lines(model: InspectorModel, cells: int, height: int) -> list[Line]:
+    replay = model.replay
+    state = [_replay_state(model), *([EMPTY] * height)]
     captions = _caption_lines(replay, cells - MARGIN, height)
     if replay.stage and len(captions) < height - 1:
         captions = [EMPTY, *captions]
@@ -62,17 +62,17 @@ def player_lines(model: InspectorModel, replay: ReplayController, cells: int, he
     return [join(pad(state[at], MARGIN), line) for at, line in enumerate(captions[:height])]
 
 
-def _replay_state(model: InspectorModel, replay: ReplayController) -> Line:
-    sign = "▶" if replay.clock.playing else "‖"
+def _replay_state(model: InspectorModel) -> Line:
+    sign = "▶" if model.replay.clock.playing else "‖"
     place = f"{model.key.revision + 1}/{model.last_revision + 1}"
     return join(
         (Span(f" {sign} ", "accent bold", "screen.command('play')"),),
-        show(spelled_speed(replay.clock.speed), "accent", "screen.command('faster')"),
+        show(spelled_speed(model.replay.clock.speed), "accent", "screen.command('faster')"),
         show(f" {place}", "dim"),
     )
 
 
-def _caption_lines(replay: ReplayController, cells: int, height: int) -> list[Line]:
+def _caption_lines(replay: Replay, cells: int, height: int) -> list[Line]:
     captions = replay.captions
     if replay.waiting:
         return [show("Reading the whole file before the replay starts…", "dim")]

@@ -213,16 +213,16 @@ async def test_search_goes_through_all_panes() -> None:
         await drive.press("N")
         assert drive.front is Pane.FINDINGS
         await drive.press("escape")
-        assert not drive.inspector.model.hits.needle
+        assert not drive.inspector.model.search.hits.needle
 
 
 async def test_a_cancelled_search_leaves_no_marks() -> None:
     async with driving(night()) as drive:
         await drive.press("slash")
         await drive.type("lamp")
-        assert drive.inspector.model.hits.needle == "lamp"
+        assert drive.inspector.model.search.hits.needle == "lamp"
         await drive.press("escape")
-        assert not drive.inspector.model.hits.needle
+        assert not drive.inspector.model.search.hits.needle
         assert drive.inspector.focused is drive.inspector.memory
 
 

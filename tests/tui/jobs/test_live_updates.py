@@ -18,8 +18,8 @@ from textual.widgets import Input
 from ctxview.formats import Source, open_source
 from ctxview.samples import samples_folder
 from ctxview.tui.app import CtxviewApp
-from ctxview.tui.jobs import live_updates
-from ctxview.tui.jobs.load import PathOpener
+from ctxview.tui.model import live_updates
+from ctxview.tui.model.jobs.load import PathOpener
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.query import parse_query
 from ctxview.tui.model.reading_index import ItemId, ItemKind, message_id
@@ -88,8 +88,8 @@ async def test_a_change_is_shown_and_marked_and_the_selection_stays(work: Path, 
         assert drive.selected == W2
         assert "another two" in drive.text(Pane.DETAIL)
         assert "work.json" in header(drive)
-        drive.inspector.live.fade()
-        drive.inspector.live.clear_recent()
+        drive.inspector.wake("fade")
+        drive.inspector.wake("quiet")
         await drive.settle()
         assert " ✓ working w-2" in drive.text(Pane.MEMORY)
         assert "● live" in header(drive)
@@ -117,8 +117,7 @@ async def test_a_touched_file_changes_nothing(work: Path) -> None:
 
 async def test_filter_order_and_zoom_stay(work: Path) -> None:
     async with driving(open_source(work)) as drive:
-        drive.inspector.model.query = parse_query("one")
-        drive.inspector.rearrange()
+        drive.inspector.perform(drive.inspector.model.filter_by(parse_query("one")))
         await drive.press("S", "z")
         write(work, round_(1, "one", "two", "one more"))
         await drive.poll()
@@ -358,7 +357,7 @@ async def test_the_header_says_that_a_change_is_known_but_not_shown_yet(
     async with driving(source, wait=False) as drive:
         await drive.wait_until(lambda: "w-1" in drive.text(Pane.MEMORY), "the file is shown")
         replace(work, theirs())
-        drive.inspector.live.poll()
+        drive.inspector.perform(drive.inspector.model.live.poll())
         await drive.wait_until(lambda: "◐ catching up" in header(drive), "the header says so")
         assert "live" not in header(drive)
         goes_on.set()

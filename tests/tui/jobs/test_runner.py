@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from threading import Event, Thread
 
-from ctxview.tui.jobs import runner
-from ctxview.tui.jobs.runner import UserPriority
+from ctxview.tui import job_runner as runner
+from ctxview.tui.job_runner import UserPriority
 
 
 def never() -> bool:

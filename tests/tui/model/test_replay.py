@@ -36,13 +36,13 @@ async def replaying(source: Source, *, loop: bool = False, speed: float = 1.0) -
 
 
 async def wait(drive: Driver, seconds: float = LONG) -> None:
-    drive.inspector.replay.tick(seconds)
+    drive.inspector.perform(drive.inspector.model.replay.tick(seconds))
     await drive.settle()
 
 
 def bar(drive: Driver) -> str:
-    model, replay = drive.inspector.model, drive.inspector.replay
-    return "\n".join(map(plain, player_lines(model, replay, 120, 4)))
+    model = drive.inspector.model
+    return "\n".join(map(plain, player_lines(model, 120, 4)))
 
 
 def lighthouse() -> Source:
@@ -122,7 +122,7 @@ async def test_any_other_key_pauses(key: str) -> None:
     async with replaying(lighthouse()) as drive:
         await drive.press(key)
 
-        assert not drive.inspector.replay.clock.playing
+        assert not drive.inspector.model.replay.clock.playing
 
 
 async def test_next_event_goes_to_an_important_event() -> None:
@@ -130,7 +130,7 @@ async def test_next_event_goes_to_an_important_event() -> None:
         await drive.press("space", "full_stop")
         first = drive.revision
         assert first > 1
-        assert any(each.matters for each in drive.inspector.replay.captions or ())
+        assert any(each.matters for each in drive.inspector.model.replay.captions or ())
 
         await drive.press("full_stop")
         assert drive.revision > first
@@ -144,7 +144,7 @@ async def test_plus_and_minus_set_the_speed() -> None:
         assert "2×" in bar(drive)
         await drive.press("minus", "minus")
         assert "0.5×" in bar(drive)
-        assert drive.inspector.replay.clock.playing
+        assert drive.inspector.model.replay.clock.playing
 
 
 async def test_a_replay_stops_at_the_end_and_a_loop_begins_again() -> None:
@@ -155,7 +155,7 @@ async def test_a_replay_stops_at_the_end_and_a_loop_begins_again() -> None:
             await wait(drive)
 
             assert drive.revision == place
-            assert drive.inspector.replay.clock.playing is loop
+            assert drive.inspector.model.replay.clock.playing is loop
 
 
 async def test_the_block_of_the_caption_is_selected_while_playing() -> None:

@@ -82,7 +82,7 @@ async def test_search_continues_in_the_messages() -> None:
         assert "Enter and n continue in 83 messages" in drive.screen_text()
         await drive.press("enter")
         assert drive.front is Pane.MEMORY
-        loaded = len(drive.inspector.model.hits.found)
+        loaded = len(drive.inspector.model.search.hits.found)
         await drive.press(*["n"] * loaded)
         assert drive.selected == message_id(39)
         assert "hit in message 40" in drive.screen_text()
@@ -112,7 +112,7 @@ async def test_a_search_without_hits_says_so() -> None:
         await drive.press("enter")
         assert drive.notices == ["“walrus” was not found in what is loaded or in the history."]
         assert source.transcript.searches
-        assert not drive.inspector.header.status
+        assert not drive.inspector.model.status
 
 
 async def test_a_message_is_copied() -> None:

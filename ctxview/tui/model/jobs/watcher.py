@@ -1,4 +1,4 @@
-"""The watcher: polls the files of open sources in a thread and posts their changes.
+"""The watcher: polls the files of open sources in a thread and reports their changes.
 
 `LiveUpdates` decides what to do about them. New messages of a transcript are frequent and cheap to read, so
 they are read here.
@@ -6,18 +6,18 @@ they are read here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from threading import Event, Lock, Thread
-from time import monotonic
+from threading import Lock
+from time import monotonic, sleep
+from typing import ClassVar, TypeAlias
 
 from msgspec import Struct, field
-from textual.message import Message
 
 from ctxview.core.transcript import GrowingTranscript, Transcript
 from ctxview.files.change_detector import ChangeDetector, FileChange, FileChangeKind
 from ctxview.files.reading import ReadError
-from ctxview.tui.jobs.runner import Post
+from ctxview.tui.model.jobs import Job, JobControl
 from ctxview.tui.model.view_state import TranscriptGrowth
 
 PERIOD = 0.1
@@ -49,6 +49,12 @@ class TranscriptGrown(Struct, frozen=True):
     growth: TranscriptGrowth
     only: bool
 
+    def replaces(self, before: object) -> bool:
+        """Whether the result `before` need not be shown any more: a growth of the same transcript."""
+        return (
+            isinstance(before, TranscriptGrown) and before.only and before.growth.source == self.growth.source
+        )
+
 
 class FilesChanged(Struct, frozen=True):
     """The files of a source changed."""
@@ -61,30 +67,14 @@ class FolderChanged(Struct, frozen=True):
     """A file or folder appeared in an opened folder, or disappeared from it."""
 
 
-class DiskChange(Message):
-    """Brings a change on disk to the interface's thread."""
-
-    def __init__(self, change: object) -> None:
-        super().__init__()
-        self.change = change
-
-    def can_replace(self, message: Message) -> bool:
-        """A later growth replaces an earlier one of the same transcript."""
-        before = message.change if isinstance(message, DiskChange) else None
-        return (
-            isinstance(self.change, TranscriptGrown)
-            and isinstance(before, TranscriptGrown)
-            and before.only
-            and before.growth.source == self.change.growth.source
-        )
+Report: TypeAlias = Callable[[object], None]
 
 
 class Watcher:
     """Detects changes. Called by one thread at a time; only `target` is set by others."""
 
-    def __init__(self, post: Post) -> None:
+    def __init__(self) -> None:
         self.target = WatchTarget()
-        self._post = post
         self._front = ChangeDetector()
         self._others = ChangeDetector()
         self._folders = ChangeDetector()
@@ -94,8 +84,8 @@ class Watcher:
         self._others_polled = monotonic()
         self._lock = Lock()
 
-    def poll(self, *, everywhere: bool = False) -> bool:
-        """Post the changes since the last poll of the source in front, and of all others if `everywhere`.
+    def poll(self, report: Report, *, everywhere: bool = False) -> bool:
+        """Report the changes since the last poll of the source in front, and of all others if `everywhere`.
 
         Returns whether the source in front surely changed.
         """
@@ -103,11 +93,11 @@ class Watcher:
         with self._lock:
             target = self._known
             changes = self._front.poll()
-            self._poll_transcript(target, changes)
+            self._poll_transcript(target, changes, report)
             if changes:
-                self._post(DiskChange(FilesChanged(target.source, changes)))
+                report(FilesChanged(target.source, changes))
             if everywhere or monotonic() - self._others_polled >= PERIOD_OF_OTHERS:
-                self._poll_others(target)
+                self._poll_others(target, report)
             return any(each.sure for each in changes)
 
     def take_stamps(self) -> None:
@@ -125,7 +115,7 @@ class Watcher:
             self._others.watch((path for paths in target.others.values() for path in paths), since)
         self._folders.watch(target.folders, target.begun)
 
-    def _poll_transcript(self, target: WatchTarget, changes: Sequence[FileChange]) -> None:
+    def _poll_transcript(self, target: WatchTarget, changes: Sequence[FileChange], report: Report) -> None:
         known = self._transcript
         if not isinstance(known, GrowingTranscript) or known.file is None or not known.complete:
             return
@@ -141,41 +131,47 @@ class Watcher:
         self._transcript = now
         if now is not known:
             only = all(kind is FileChangeKind.APPENDED for kind in kinds) and len(now) >= len(known)
-            self._post(
-                DiskChange(TranscriptGrown(TranscriptGrowth(target.source, target.profile, now, at), only))
-            )
+            report(TranscriptGrown(TranscriptGrowth(target.source, target.profile, now, at), only))
 
-    def _poll_others(self, target: WatchTarget) -> None:
+    def _poll_others(self, target: WatchTarget, report: Report) -> None:
         self._others_polled = monotonic()
         changes = self._others.poll()
         for number, paths in target.others.items() if changes else ():
             known = set(paths)
             own = [each for each in changes if each.path in known or each.path.parent in known]
             if own:
-                self._post(DiskChange(FilesChanged(number, own)))
+                report(FilesChanged(number, own))
         if self._folders.poll():
-            self._post(DiskChange(FolderChanged()))
+            report(FolderChanged())
 
 
-class WatcherThread:
-    """Polls with a watcher until stopped. Nothing waits for the thread, because a disk may hang."""
+class WatchFiles(Job, frozen=True, eq=False):
+    """Poll until cancelled. Nothing waits for the thread, because a disk may hang."""
 
-    def __init__(self, watcher: Watcher) -> None:
-        self._watcher = watcher
-        self._stopped = Event()
+    name: ClassVar[str] = "watching"
+    group: ClassVar[str] = "watching"
+    endless: ClassVar[bool] = True
+    watcher: Watcher
 
-    def start(self) -> None:
-        Thread(target=self._run, name="watching", daemon=True).start()
-
-    def stop(self) -> None:
-        self._stopped.set()
-
-    def _run(self) -> None:
+    def run(self, control: JobControl) -> None:
         changed_at = 0.0
         pause = PERIOD
-        while not self._stopped.wait(pause):
+        while not control.stopped:
+            sleep(pause)
             now = monotonic()
-            if self._watcher.poll():
+            if self.watcher.poll(control.partial):
                 changed_at, pause = now, PERIOD
             else:
                 pause = PERIOD_AFTER_CHANGE if now - changed_at < RECENT else PERIOD
+
+
+class PollFiles(Job, frozen=True, eq=False):
+    """Look for changes in all sources now, without waiting for the next time."""
+
+    name: ClassVar[str] = "looking for changes"
+    group: ClassVar[str] = "looking for changes"
+    exclusive: ClassVar[bool] = False
+    watcher: Watcher
+
+    def run(self, control: JobControl) -> None:
+        self.watcher.poll(control.partial, everywhere=True)
