@@ -198,7 +198,7 @@ class JobRunner:
         """Cancel all jobs for good."""
         self.cancel()
         if self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool.shutdown(wait=False)
 
     def _run(self, running: RunningJob) -> None:
         try:
