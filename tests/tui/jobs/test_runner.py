@@ -88,6 +88,7 @@ def test_work_continues_a_moment_after_a_key() -> None:
     worker = Worker(priority)
     assert worker.continued.wait(10)
 
+
 # -- jobs ----------------------------------------------------------------------------------------------------
 
 
