@@ -214,7 +214,7 @@ def _values(
 
 
 def _absent_value(name: str) -> list[PromptPart]:
-    cut = PromptCut(kind=CutKind.ABSENT, what=name, reason="not in any file")
+    cut = PromptCut(kind=CutKind.ABSENT, what=name, reason="filled in by the runtime")
     return [PromptPart(text=f"{{{{{name}}}}}"), PromptPart(cut=cut)]
 
 
