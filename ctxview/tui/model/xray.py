@@ -22,6 +22,7 @@ from ctxview.reports.prompt import text_bytes
 
 HEADER = "header"
 """The name of all text that belongs to no tier."""
+TAB = 4
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 
 
@@ -153,7 +154,7 @@ def _rows(message: PromptMessage, counted: PromptMessage) -> Iterator[XrayRow]:
                 yield from waiting
                 waiting = []
             row = XrayRow(
-                text=text.removesuffix("\n"),
+                text=text.removesuffix("\n").expandtabs(TAB),
                 tokens=tokens,
                 tier=part.tier,
                 block=part.block,
