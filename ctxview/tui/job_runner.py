@@ -182,7 +182,7 @@ class JobRunner:
         running = RunningJob(job, self._post, self.priority)
         self._running.append(running)
         if job.endless:
-            Thread(target=self._run, args=(running,), name=job.name, daemon=True).start()
+            Thread(target=self._run, args=(running,), name=job.group, daemon=True).start()
             return
         if self._pool is None:
             self._pool = ThreadPoolExecutor(MOST_THREADS, "job")

@@ -89,7 +89,7 @@ def _unfinished(app: App[Any]) -> Iterator[str]:
     for screen in app.screen_stack:
         if isinstance(screen, InspectorScreen):
             for job in screen.jobs.running:
-                yield f"the job {job.name!r} runs"
+                yield f"the job {job.group!r} runs"
     for worker in app.workers:
         if not _asks_a_person(worker):
             yield f"the worker {worker.name!r} runs"

@@ -224,7 +224,7 @@ class InspectorModel(InspectorState):
                 self.problem, self.awaiting = f"Cannot be read: {reason}", None
                 self.clear()
                 return [Show()]
-        return [*stopped, Notify(reason, "error", f"{job.name} failed"), Refresh()]
+        return [*stopped, Notify(reason, "error", f"{job.group} failed"), Refresh()]
 
     # -- what is read ----------------------------------------------------------------------------------------
 

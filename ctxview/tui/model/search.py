@@ -164,7 +164,6 @@ class HistoryHit(Struct, frozen=True):
 class FindInHistory(Job, frozen=True, eq=False):
     """Search the history, while a person waits."""
 
-    name: ClassVar[str] = "searching"
     group: ClassVar[str] = "searching"
     foreground: ClassVar[bool] = True
     history: Transcript

@@ -159,8 +159,7 @@ def read_trends(
 class ReadTrends(Job, frozen=True, eq=False):
     """Read the trends with the counter of the view, since counts of two counters cannot be compared."""
 
-    name: ClassVar[str] = "reading the past"
-    group: ClassVar[str] = "trends"
+    group: ClassVar[str] = "reading the past"
     source: Source
     key: ReadingKey
 

@@ -95,7 +95,6 @@ def test_work_continues_a_moment_after_a_key() -> None:
 class Gated(Job, frozen=True, eq=False):
     """A job that waits for its gate, reports one partial result and returns `result`."""
 
-    name: ClassVar[str] = "waiting"
     group: ClassVar[str] = "waiting"
     gate: Event
     result: object = "done"

@@ -31,10 +31,8 @@ class JobControl(Protocol):
 class Job(Struct, frozen=True, eq=False):
     """Work to run in a thread; compared by identity."""
 
-    name: ClassVar[str] = ""
-    """The subject of the notice when it fails."""
     group: ClassVar[str] = ""
-    """Jobs are cancelled by group."""
+    """Jobs are cancelled by group; it is also the subject of the notice when one fails."""
     exclusive: ClassVar[bool] = True
     """Whether a start cancels the earlier jobs of its group."""
     foreground: ClassVar[bool] = False

@@ -33,8 +33,7 @@ class CaptionsReady(Struct, frozen=True):
 class ReadCaptions(Job, frozen=True, eq=False):
     """Make the captions of one revision."""
 
-    name: ClassVar[str] = "finding events"
-    group: ClassVar[str] = "captions"
+    group: ClassVar[str] = "finding events"
     source: Source
     key: ReadingKey
 
@@ -49,8 +48,7 @@ class FindEvent(Job, frozen=True, eq=False):
     Without one, going `back` ends at the first revision.
     """
 
-    name: ClassVar[str] = "finding events"
-    group: ClassVar[str] = "captions"
+    group: ClassVar[str] = "finding events"
     source: Source
     key: ReadingKey
     revisions: Sequence[int]

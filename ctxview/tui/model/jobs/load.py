@@ -46,7 +46,6 @@ class SourcesFound(Struct, frozen=True):
 class OpenPaths(Job, frozen=True, eq=False):
     """Open one source after the other; the first is reported at once, the others in batches."""
 
-    name: ClassVar[str] = "opening"
     group: ClassVar[str] = "opening"
     opener: Opener
 
@@ -70,8 +69,7 @@ class OpenPaths(Job, frozen=True, eq=False):
 class FindNewSources(Job, frozen=True, eq=False):
     """Open the sources that appeared in opened folders; `known` are the paths of the others."""
 
-    name: ClassVar[str] = "looking for new sources"
-    group: ClassVar[str] = "new sources"
+    group: ClassVar[str] = "looking for new sources"
     opener: PathOpener
     known: Container[Path]
 
@@ -90,7 +88,6 @@ class ReadingReady(Struct, frozen=True, eq=False):
 class ReadRevision(Job, frozen=True, eq=False):
     """Read one revision with the drafts of its files: if `quick`, first with an estimate, then exactly."""
 
-    name: ClassVar[str] = "reading"
     group: ClassVar[str] = "reading"
     paints: ClassVar[bool] = True
     source: Source
@@ -130,7 +127,6 @@ class MarkChanges(Job, frozen=True, eq=False):
     revision that it continues.
     """
 
-    name: ClassVar[str] = "marking"
     group: ClassVar[str] = "marking"
     source: Source
     key: ReadingKey
@@ -161,7 +157,6 @@ class TotalsCounted(Struct, frozen=True):
 class CountFindings(Job, frozen=True, eq=False):
     """Count the findings of sources, one after the other; with long work left, only the known ones."""
 
-    name: ClassVar[str] = "totals"
     group: ClassVar[str] = "totals"
     exclusive: ClassVar[bool] = False
     sources: Sequence[tuple[int, Source]]
@@ -195,8 +190,7 @@ class LongWorkDone(Struct, frozen=True):
 class DoLongWork(Job, frozen=True, eq=False):
     """Do the long work of a source; after a cancel the next job continues it."""
 
-    name: ClassVar[str] = "the work in the background"
-    group: ClassVar[str] = "background"
+    group: ClassVar[str] = "the work in the background"
     work: LongWork
     key: ReadingKey
 

@@ -45,7 +45,6 @@ class SourceLost(Struct, frozen=True):
 class Reread(Job, frozen=True, eq=False):
     """Reread a source. `key` is its reading that is shown; None when another source is in front."""
 
-    name: ClassVar[str] = "reading again"
     group: ClassVar[str] = "reading again"
     exclusive: ClassVar[bool] = False
     watcher: Watcher

@@ -148,7 +148,6 @@ class Watcher:
 class WatchFiles(Job, frozen=True, eq=False):
     """Poll until cancelled. Nothing waits for the thread, because a disk may hang."""
 
-    name: ClassVar[str] = "watching"
     group: ClassVar[str] = "watching"
     endless: ClassVar[bool] = True
     watcher: Watcher
@@ -168,7 +167,6 @@ class WatchFiles(Job, frozen=True, eq=False):
 class PollFiles(Job, frozen=True, eq=False):
     """Look for changes in all sources now, without waiting for the next time."""
 
-    name: ClassVar[str] = "looking for changes"
     group: ClassVar[str] = "looking for changes"
     exclusive: ClassVar[bool] = False
     watcher: Watcher
