@@ -238,9 +238,9 @@ def _step(screen: InspectorScreen, revision: int) -> None:
         screen.stepped()
         screen.perform(orders)
     elif last == 0:
-        screen.say("There is only one revision.")
+        screen.stayed("There is only one revision.")
     else:
-        screen.say("This is the latest revision." if revision > 0 else "This is the first revision.")
+        screen.stayed("This is the latest revision." if revision > 0 else "This is the first revision.")
 
 
 def play(screen: InspectorScreen) -> None:

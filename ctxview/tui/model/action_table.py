@@ -227,46 +227,45 @@ ENDS = frozenset(("home", "end"))
 class BracketKeys:
     """Distinguishes `]`, which goes to the next revision, from `]e`, which goes to the next finding.
 
-    A bracket is held back until the next key or until `PATIENCE` is over. Holding the key down still steps at
-    full speed, since every bracket releases the one before it. After a bracket that led nowhere, an `e`
-    within `FORGIVENESS` still completes `]e`.
+    A bracket steps at once. An `e` within `PATIENCE` takes the step back and goes to the finding; after a
+    bracket that led nowhere it has `FORGIVENESS` longer.
     """
 
     JUMPS: ClassVar[Mapping[str, str]] = {"later": "next_finding", "earlier": "previous_finding"}
+    BACK: ClassVar[Mapping[str, str]] = {"later": "earlier", "earlier": "later"}
     PATIENCE = 0.35
     FORGIVENESS = 1.0
 
     def __init__(self) -> None:
-        self._held: str | None = None
-        self._released: str | None = None
+        self._bracket: str | None = None
+        self._has_stepped = False
+        self._is_late = False
 
     @property
     def waiting(self) -> float | None:
         """Seconds after which to call `silence`; None when there is nothing to wait for."""
-        if self._held is not None:
-            return self.PATIENCE
-        return self.FORGIVENESS if self._released is not None else None
+        if self._bracket is None:
+            return None
+        return self.FORGIVENESS if self._is_late else self.PATIENCE
 
     def feed(self, action: str) -> Iterator[str]:
-        """The actions to run now that `action` was requested."""
-        held, late = self._held, self._released
-        self._held = self._released = None
-        if action == "edit" and (bracket := held or late) is not None:
-            yield self.JUMPS[bracket]
-            return
-        if held is not None:
-            yield held
-        if action in self.JUMPS:
-            self._held = action
-        else:
+        """The actions to run now that `action` was requested: to take a step back comes before its jump."""
+        bracket, has_stepped = self._bracket, self._has_stepped
+        self._bracket = action if action in self.JUMPS else None
+        self._has_stepped = self._is_late = False
+        if action != "edit" or bracket is None:
             yield action
+            return
+        if has_stepped:
+            yield self.BACK[bracket]
+        yield self.JUMPS[bracket]
 
-    def silence(self) -> Iterator[str]:
-        """The action to run when no key followed in time."""
-        held, self._held, self._released = self._held, None, self._held
-        if held is not None:
-            yield held
+    def silence(self) -> None:
+        """Note that no key followed in time: an `e` is an edit now, unless the bracket led nowhere."""
+        if self._has_stepped or self._is_late:
+            self._bracket = None
+        self._is_late = self._bracket is not None
 
     def stepped(self) -> None:
-        """Forget the bracket: it led to another revision, so that the next `e` is an edit."""
-        self._released = None
+        """Note that the bracket led to another revision."""
+        self._has_stepped = self._bracket is not None

@@ -14,6 +14,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from ctxview.tui.drawing.text import Line, show
+from ctxview.tui.input_order import start_dialogue
 from ctxview.tui.model.action_table import (
     ACTION_MODULES,
     ACTIONS,
@@ -59,6 +60,7 @@ class ActionScreen(DismissOnce[Result]):
         super().__init__(name=name)
         self._brackets = BracketKeys()
         self._timer: Timer | None = None
+        self._stayed: str | None = None
         self.stepping = False
         """Whether the last action went from revision to revision."""
 
@@ -74,22 +76,46 @@ class ActionScreen(DismissOnce[Result]):
 
     async def action_command(self, name: str) -> None:
         """Run an action, for every key, click and palette entry."""
-        await self._run(self._brackets.feed(name))
+        *back, last = self._brackets.feed(name)
+        if back:
+            await self._run(back)
+            start_dialogue(self, self._run_when_shown(last), "jump")
+        else:
+            await self._run([last])
         self._wait()
 
+    async def _run_when_shown(self, name: str) -> None:
+        """Run an action when the revision that was gone to is on the screen; the next key waits for it."""
+        await self.revision_shown()
+        await self._run([name])
+
+    async def revision_shown(self) -> None:
+        """Wait until the revision that was asked for is shown."""
+
     def _wait(self) -> None:
+        if self._brackets.waiting != BracketKeys.PATIENCE:
+            self._stayed = None
         if self._timer is not None:
             self._timer.stop()
         seconds = self._brackets.waiting
         self._timer = self.set_timer(seconds, self._end_wait) if seconds is not None else None
 
-    async def _end_wait(self) -> None:
-        await self._run(self._brackets.silence())
+    def _end_wait(self) -> None:
+        self._brackets.silence()
+        if self._stayed is not None:
+            self.say(self._stayed)
         self._wait()
 
     def stepped(self) -> None:
         """Note that a bracket led to another revision."""
         self._brackets.stepped()
+
+    def stayed(self, why: str) -> None:
+        """Say why a bracket led nowhere, unless an `e` follows."""
+        if self._brackets.waiting is None:
+            self.say(why)
+        else:
+            self._stayed = why
 
     async def _run(self, names: Iterable[str]) -> None:
         for name in names:

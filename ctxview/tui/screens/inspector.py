@@ -12,6 +12,7 @@ from textual import events
 from textual.timer import Timer
 
 from ctxview.tui.drawing.text import Line
+from ctxview.tui.input_order import wait_until
 from ctxview.tui.job_runner import JobFinished, JobProgress, JobRunner, UserPriority
 from ctxview.tui.model import effects
 from ctxview.tui.model.inspector import InspectorModel
@@ -63,6 +64,9 @@ class InspectorScreen(InspectorPage):
         if now is not None and now != before:
             # Set here and not by the message about the move, so that cursor and detail change in one paint.
             self.selected = now
+
+    async def revision_shown(self) -> None:
+        await wait_until(lambda: self.view is None or self.view.key == self.model.key)
 
     def on_key(self, event: events.Key) -> None:
         """Pause a replay at a key without an action, too."""

@@ -40,32 +40,53 @@ def test_no_key_belongs_to_two_actions() -> None:
     assert all(action.help and action.label for action in ACTIONS)
 
 
-def test_a_bracket_alone_steps_after_a_pause() -> None:
+def test_a_bracket_steps_at_once() -> None:
     brackets = BracketKeys()
-    assert list(brackets.feed("later")) == []
+    assert list(brackets.feed("later")) == ["later"]
     assert brackets.waiting == BracketKeys.PATIENCE
-    assert list(brackets.silence()) == ["later"]
+    brackets.silence()
+    assert list(brackets.feed("earlier")) == ["earlier"]
 
 
-def test_a_late_e_goes_to_the_finding_and_a_later_one_edits() -> None:
+def test_a_late_e_goes_to_the_finding_where_the_bracket_led_nowhere_and_a_later_one_edits() -> None:
     brackets = BracketKeys()
-    assert [*brackets.feed("later"), *brackets.silence()] == ["later"]
+    assert list(brackets.feed("later")) == ["later"]
+    brackets.silence()
     assert brackets.waiting == BracketKeys.FORGIVENESS
     assert list(brackets.feed("edit")) == ["next_finding"]
     assert brackets.waiting is None
-    assert [*brackets.feed("earlier"), *brackets.silence(), *brackets.silence()] == ["earlier"]
+    assert list(brackets.feed("earlier")) == ["earlier"]
+    brackets.silence()
+    brackets.silence()
+    assert brackets.waiting is None
     assert list(brackets.feed("edit")) == ["edit"]
-    assert [*brackets.feed("later"), *brackets.silence(), *brackets.feed("down")] == ["later", "down"]
+    assert [*brackets.feed("later"), *brackets.feed("down")] == ["later", "down"]
     assert list(brackets.feed("edit")) == ["edit"]
-    assert [*brackets.feed("later"), *brackets.silence()] == ["later"]
+
+
+def test_an_e_soon_after_a_step_takes_it_back_and_a_later_one_edits() -> None:
+    brackets = BracketKeys()
+    for bracket, back, jump in (
+        ("later", "earlier", "next_finding"),
+        ("earlier", "later", "previous_finding"),
+    ):
+        assert list(brackets.feed(bracket)) == [bracket]
+        brackets.stepped()
+        assert brackets.waiting == BracketKeys.PATIENCE
+        assert list(brackets.feed("edit")) == [back, jump]
+        brackets.stepped()  # the step back is not a bracket
+        assert list(brackets.feed("edit")) == ["edit"]
+    assert list(brackets.feed("later")) == ["later"]
     brackets.stepped()
+    brackets.silence()
+    assert brackets.waiting is None
     assert list(brackets.feed("edit")) == ["edit"]
 
 
 def test_a_bracket_and_an_e_jump_to_a_finding() -> None:
     brackets = BracketKeys()
-    assert [*brackets.feed("later"), *brackets.feed("edit")] == ["next_finding"]
-    assert [*brackets.feed("earlier"), *brackets.feed("edit")] == ["previous_finding"]
+    assert [*brackets.feed("later"), *brackets.feed("edit")] == ["later", "next_finding"]
+    assert [*brackets.feed("earlier"), *brackets.feed("edit")] == ["earlier", "previous_finding"]
     assert list(brackets.feed("edit")) == ["edit"]
 
 
@@ -167,6 +188,30 @@ async def test_a_bracket_and_e_step_through_findings() -> None:
         await drive.press_quickly("left_square_bracket", "e", "f7")
         assert drive.selected.name == "SNP024"
         assert drive.revision == 2
+        assert drive.notices == []
+
+
+async def test_a_bracket_and_e_take_the_step_back_and_go_to_a_finding_of_the_revision_before() -> None:
+    async with driving(night()) as drive:
+        await drive.press("left_square_bracket")
+        assert drive.revision == 1
+        names = {item.name for item in drive.inspector.view.index.findings}
+        await drive.press_quickly("right_square_bracket", "e")
+        await drive.wait_until(lambda: drive.front is Pane.FINDINGS, "a finding is shown")
+        assert drive.revision == 1
+        assert drive.selected is not None
+        assert drive.selected.name in names
+        await drive.press_quickly("left_square_bracket", "e", "left_square_bracket")
+        await drive.wait_until(lambda: drive.revision == 0, "the second bracket steps")
+
+
+async def test_a_bracket_at_the_end_says_so() -> None:
+    async with driving(night()) as drive:
+        await drive.press("right_square_bracket")
+        assert drive.notices == ["This is the latest revision."]
+        assert drive.revision == 2
+        await drive.press("right_curly_bracket")
+        assert drive.notices == ["This is the latest revision."] * 2
 
 
 async def test_origin_shows_the_bytes_of_the_item() -> None:
