@@ -39,6 +39,8 @@ _RESOLVE: Final = 0x04 | 0x08  # RESOLVE_NO_SYMLINKS, RESOLVE_BENEATH
 _OPENAT2: Final = 437  # the same on every architecture
 _RENAMEAT2: Final = {"x86_64": 316, "aarch64": 276, "riscv64": 276}
 _RENAME_EXCHANGE: Final = 2
+_RENAME_SWAP: Final = 2
+"""The same for `renameatx_np` of macOS, by chance with the same number."""
 _REFUSED_CALL: Final = (errno.ENOSYS, errno.EPERM, errno.EINVAL)
 _CANNOT_COPY: Final = (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM)
 
@@ -86,7 +88,13 @@ def openat2(directory: int, name: str, flags: int) -> int:
 
 
 def exchange(directory: int, one: str, other: str) -> None:
-    """Swap two names of one open directory in a single step: neither is missing at any moment. Linux only."""
+    """Swap two names of one open directory in a single step: neither is missing at any moment.
+
+    Raises `OSError` where the system or the file system cannot.
+    """
+    if sys.platform == "darwin":
+        _exchange_on_macos(directory, os.fsencode(one), os.fsencode(other))
+        return
     number = _RENAMEAT2.get(platform.machine(), -1)
     _call(number, directory, os.fsencode(one), directory, os.fsencode(other), _RENAME_EXCHANGE)
 
@@ -190,6 +198,18 @@ def has_writer(descriptor: int) -> bool | None:
     except OSError:
         return None
     return False
+
+
+def _exchange_on_macos(directory: int, one: bytes, other: bytes) -> None:
+    import ctypes
+
+    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameatx_np", None)
+    if rename is None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+    rename.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+    if rename(directory, one, directory, other, _RENAME_SWAP) < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
 
 
 def _call(number: int, *arguments: int | bytes) -> int:

@@ -279,6 +279,8 @@ async def _resolve(screen: InspectorScreen, draft: Draft, conflict: SaveConflict
     """Show both differences after a change on disk, and do what the person chooses."""
     from ctxview.tui.screens.save import ConflictScreen
 
+    if conflict.warning:
+        screen.say(conflict.warning, severity="warning")
     base = draft.original
     mine = await asyncio.to_thread(draft.difference, base, conflict.wanted)
     theirs = await asyncio.to_thread(draft.difference, base, conflict.current)
