@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ctxview.analysis.rfc3339 import time_sort_key
 from ctxview.files.reading import ReadError, read_bytes
@@ -25,7 +26,7 @@ from ctxview.formats.envelope.withheld import MAY_REDACT
 from ctxview.formats.interface import OpenError
 from ctxview.formats.kit import file_source
 
-MOST_BESIDE = 100
+MOST_BESIDE = 500
 LARGEST_BESIDE = 4 * 1024 * 1024
 """How many files beside a single file are searched for records it refers to, and up to which size."""
 
@@ -258,7 +259,13 @@ def load_files(path: Path, earlier: Loaded | None = None) -> Loaded:
         files.add_named(path)
         for each in revisions_beside(path):
             files.add(each)
-        _add_wanted(files, files_of(path.parent))
+        beside = files_of(path.parent)
+        _add_wanted(files, beside)
+        if (others := len(beside) - 1) > MOST_BESIDE:
+            why = (
+                f"only {MOST_BESIDE:,} of {others:,} files beside it were searched for records and redactions"
+            )
+            return replace(files.loaded(), left_out=why)
         return files.loaded()
     for each in files_of(path):
         files.add(each)

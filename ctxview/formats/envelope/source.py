@@ -194,10 +194,10 @@ class EnvelopeSource(FileSource[RecordFile]):
         if overlay:
             drafted = self._on_disk.with_drafts(overlay)
             findings = partial(self._draft_findings, drafted, overlay)
-            return drafted.reading(revision, lens, self.title, findings)
+            return drafted.reading(revision, lens, self._names, findings)
         key = (revision, lens.counter.name, lens.profile, lens.editor, lens.hurry)
         return self._readings.once(
-            key, lambda: self._on_disk.reading(revision, lens, self.title, self._file_findings)
+            key, lambda: self._on_disk.reading(revision, lens, self._names, self._file_findings)
         )
 
     @property
@@ -214,6 +214,10 @@ class EnvelopeSource(FileSource[RecordFile]):
 
         records, disk = self._on_disk.revision_at(revision).records, self._on_disk
         return envelope_prompt(EnvelopePromptInputs(records, disk.withheld, disk.siblings), target or MODEL)
+
+    @property
+    def _names(self) -> tuple[str, str | None]:
+        return self.title, self._loaded.left_out
 
     def findings(self, lens: Lens) -> Sequence[Finding]:
         return self._all_cache.once(lens.profile, lambda: self._all_findings(load_profile(lens.profile)))
@@ -329,8 +333,13 @@ class _SourceRecords:
         return self._siblings or SiblingFiles(folder)
 
     def reading(
-        self, revision: int, lens: Lens, title: str, file_findings: Callable[[Profile], Iterator[Finding]]
+        self,
+        revision: int,
+        lens: Lens,
+        names: tuple[str, str | None],
+        file_findings: Callable[[Profile], Iterator[Finding]],
     ) -> Reading:
+        """`names` are the title of the source, and what was left out of its files."""
         from ctxview.formats.envelope.state import EnvelopeStateOptions, build_state
         from ctxview.formats.envelope.state.inputs import EnvelopeStateInputs
 
@@ -341,7 +350,10 @@ class _SourceRecords:
             current.records, self.withheld, lens.counter, self.siblings, editor, self.bundle.ids
         )
         label = self.revisions[self.envelope_revisions.index(current)].label
-        options = EnvelopeStateOptions(title, str(self._path), label, self.bundle.files, self.timeline)
+        title, left_out = names
+        options = EnvelopeStateOptions(
+            title, str(self._path), label, self.bundle.files, self.timeline, left_out
+        )
         profile = load_profile(lens.profile)
         is_cached = (current.whole, profile.name) in self._group_cache
         if lens.hurry and len(self.bundle.records) > MANY and not is_cached:

@@ -10,6 +10,7 @@ import pytest
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.state import RefStatus
 from ctxview.formats import Lens
+from ctxview.formats.envelope import bundle as bundle_module
 from ctxview.formats.envelope import caps
 from ctxview.formats.envelope.format import FORMAT
 from ctxview.formats.envelope.state import references
@@ -51,3 +52,18 @@ def test_every_risky_omission_is_a_gap(tmp_path: Path) -> None:
     file.write_text(json.dumps([b.envelope(), *map(b.item, items), b.surface(items), chosen]))
     gaps = FORMAT.open(file).reading(0, LENS).state.missing
     assert len([gap for gap in gaps if gap.status == "omitted"]) == 299
+
+
+@pytest.mark.parametrize("others", [2, 3])
+def test_files_beside_a_single_file_that_were_not_searched_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others: int
+) -> None:
+    monkeypatch.setattr(bundle_module, "MOST_BESIDE", 2)
+    single = bundle(tmp_path)
+    for number in range(others):
+        (tmp_path / f"z{number}.json").write_text(json.dumps([b.item(f"other-{number}")]))
+    reading = FORMAT.open(single).reading(0, LENS)
+    rows = [gap.why for gap in reading.state.missing if gap.status == "left out"]
+    found = [each.message for each in reading.findings if each.rule == "RAW003"]
+    why = "only 2 of 3 files beside it were searched for records and redactions"
+    assert rows == found == ([why] if others > 2 else [])

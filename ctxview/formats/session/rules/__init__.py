@@ -111,7 +111,7 @@ def _files(facts: SessionFacts) -> Iterator[Finding]:
         plain = session.part(name).kind is EntryKind.FILE
         if plain and isinstance(stream, EmptyHistoryStream) and stream.problem is not None:
             yield from report_unreadable(session.file(name), stream.problem)
-    for name, why in left_out(session):
+    for name, why in left_out(session, facts.survey):
         yield from report_partly_read(session.file(name), why)
     if facts.survey is not None and facts.survey.runs.forgotten:
         forgotten = f"{facts.survey.runs.forgotten:,} of the oldest runs and calls were not checked"

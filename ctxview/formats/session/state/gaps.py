@@ -83,7 +83,7 @@ def _unreadable(inputs: SessionStateInputs) -> Iterator[Gap]:
 
 def _left_out(inputs: SessionStateInputs) -> Iterator[Gap]:
     session = inputs.facts.session
-    for name, why in left_out(session):
+    for name, why in left_out(session, inputs.facts.survey):
         yield make_gap(
             name, "a part of the session", Severity.WARNING, "left out", why, Origin(session.file(name))
         )

@@ -9,14 +9,13 @@ from ctxview.analysis.wording import counted
 from ctxview.core.origin import Origin
 from ctxview.core.state import Event
 from ctxview.formats.interface import Revision
+from ctxview.formats.session.caps import MOST_POINTS
 from ctxview.formats.session.grammar import EVENTS, MESSAGES, iso
 from ctxview.formats.session.model import Session
 from ctxview.formats.session.state.inputs import HistoryPoint
 from ctxview.formats.session.survey.compactions import SessionCompaction
 from ctxview.formats.session.survey.facts import SessionFacts, Survey
 
-MOST_POINTS = 500
-"""The most runs and compactions with a revision; older ones are on the timeline only."""
 NOW = "now"
 
 

@@ -32,12 +32,12 @@ from ctxview.formats.session.survey.facts import SessionFacts
 
 MOST_OBSERVATIONS: Final = 20_000
 """As many sessions as one check finds."""
-MOST_FACTS: Final = 10_000
 LOOKS: Final = "observations"
 PLACES: Final = "places"
 """The folder with the last place of each session by its identity."""
 
-_LARGEST_FILE: Final = 4 * 1024 * 1024
+_LARGEST_FILE: Final = 32 * 1024 * 1024
+"""More than the look at the largest session that is read takes."""
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
 
@@ -229,14 +229,14 @@ def _facts(facts: SessionFacts) -> Iterator[tuple[str, str]]:
         ("fact", session.facts, "text"),
         ("decision", session.decisions, "decision"),
     ):
-        for record in records.records[:MOST_FACTS]:
+        for record in records.records:
             if (own := record.text("id")) is not None:
                 text = (record.text(member) or "").encode("utf-8", "surrogatepass")
                 yield f"{kind}:{own}", hashlib.sha256(text).hexdigest()[:32]
     referred = {record.text("hash") for record in session.dedup.index.records if record.members.get("refs")}
-    for blob in session.dedup.blobs[:MOST_FACTS]:
+    for blob in session.dedup.blobs:
         yield f"blob:{blob.id}", "referred" if blob.id in referred else "orphan"
-    yield from ((f"chunk:{blob.id}", str(blob.entry.size)) for blob in session.swap.blobs[:MOST_FACTS])
+    yield from ((f"chunk:{blob.id}", str(blob.entry.size)) for blob in session.swap.blobs)
 
 
 def _hash(part: FolderFile) -> str:
