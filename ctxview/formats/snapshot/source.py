@@ -20,7 +20,6 @@ from ctxview.core.prompt import PromptError
 from ctxview.formats.interface import AS_ON_DISK, Abilities, Lens, Reading, Revision, Source
 from ctxview.formats.kit.file_rules import report_partly_read, report_unreadable
 from ctxview.formats.kit.file_source import MOST_FILES, FileSource, Memo
-from ctxview.formats.kit.state_parts import left_out_gap
 from ctxview.formats.snapshot.answers import answered_across, file_turns, load_beside, stored_in
 from ctxview.formats.snapshot.format import log_folder
 from ctxview.formats.snapshot.model import AgentStore, Snapshot, SnapshotRole
@@ -260,6 +259,8 @@ class SnapshotSource(FileSource[SnapshotFile]):
             note = f"{len(self._files)} files that are not rounds of one history"
             state = replace(state, extra={**state.extra, "folder": note})
         if self._loaded.left_out is not None:
+            from ctxview.formats.kit.state_parts import left_out_gap
+
             gap = left_out_gap("files", self._loaded.left_out, Origin(str(self._path)))
             state = replace(state, missing=(*state.missing, gap))
         return Reading(state, self.findings_of(revision, lens, overlay))
