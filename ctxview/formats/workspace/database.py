@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from ctxview.files.reading import ReadError
 from ctxview.files.readonly_sqlite import ReadOnlyDatabase, SqlValue, open_readonly
+from ctxview.formats.workspace.history_checks import HistoryMessage
 
 MOST_MESSAGES = 100_000
 
@@ -53,13 +54,11 @@ class SummaryNode(Struct, frozen=True):
 
 
 class StoredMessage(Struct, frozen=True):
+    """A message with its row and its session."""
+
     id: int
     session_id: str
-    role: str
-    content: str
-    timestamp: str | None
-    tool_calls: str | None = None
-    tool_call_id: str | None = None
+    message: HistoryMessage
 
 
 class SessionDatabase(Struct, frozen=True):
@@ -98,8 +97,20 @@ def read_messages(path: Path, session: str | None = None) -> Iterator[StoredMess
         where, given = ("WHERE session_id = ?", [session]) if session is not None else ("", [])
         for row in database.rows(f"SELECT {columns} FROM messages {where} ORDER BY id", given, MOST_MESSAGES):
             number = row[0] if isinstance(row[0], int) else 0
-            texts = [_text(each) for each in row[1:]]
-            yield StoredMessage(number, texts[0] or "", texts[1] or "", texts[2] or "", *texts[3:])
+            session_id, role, content, time, calls, answers = map(_text, row[1:])
+            message = HistoryMessage(
+                role, f"{content or ''}\n{calls or ''}".strip(), time, _ids(calls), answers
+            )
+            yield StoredMessage(number, session_id or "", message)
+
+
+def _ids(calls: str | None) -> tuple[str, ...]:
+    try:
+        found = orjson.loads(calls or "[]")
+    except orjson.JSONDecodeError:
+        return ()
+    listed = found if isinstance(found, list) else []
+    return tuple(each["id"] for each in listed if isinstance(each, dict) and isinstance(each.get("id"), str))
 
 
 def _read(file: str, database: ReadOnlyDatabase) -> SessionDatabase:
