@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ctxview.analysis.tokens import COUNTERS, ESTIMATES, counter_named
@@ -24,12 +24,14 @@ def add_reading_arguments(
         format_option, dest="as_format", metavar="FORMAT", help="read as this format (default: recognise it)"
     )
     for option in lens_options():
-        number = option.kind == "number"
+        by_lower = {word.casefold(): word for word in option.choices}
         parser.add_argument(
             f"--{option.name}",
             dest=f"{OPTION}{option.name}",
-            metavar="N" if number else None,
-            type=unsigned_integer if number else str,
+            metavar=None if option.choices else "N",
+            type=_OPTION_TYPES.get(
+                option.kind, lambda text, known=by_lower: known.get(text.casefold(), text)
+            ),
             choices=option.choices or None,
             help=option.help,
         )
@@ -54,6 +56,20 @@ def unsigned_integer(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 19):
         raise ArgumentTypeError(f"expected a whole number from 0 on, such as 8000, found '{text}'")
     return int(text)
+
+
+def size_in_tokens(text: str) -> int:
+    """Parse a number that may end in K or M, for `type=`."""
+    digits, factor = text.lower(), 1
+    for letter, size in (("k", 1024), ("m", 1024 * 1024)):
+        if digits.endswith(letter):
+            digits, factor = digits.removesuffix(letter), size
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 13 and int(digits)):
+        raise ArgumentTypeError(f"expected a number of tokens such as 16K, 1M or 200000, found '{text}'")
+    return int(digits) * factor
+
+
+_OPTION_TYPES: dict[str, Callable[[str], int]] = {"number": unsigned_integer, "size": size_in_tokens}
 
 
 def preferred_settings(arguments: Namespace) -> Config:

@@ -287,6 +287,32 @@ class Counts(Struct, frozen=True):
     estimator: str
 
 
+class PromptComponent(Struct, frozen=True, kw_only=True):
+    """One part of an assembled prompt: a file or a part of it, and what became of it."""
+
+    name: str
+    source: str | None = None
+    """The file, relative to the source; None for a text that no file holds."""
+    limit: int | None = None
+    tokens: int = 0
+    whole_tokens: int | None = None
+    state: Literal["whole", "cut", "dropped"] = "whole"
+    lines: tuple[int, int] | None = None
+    """The first and the last line that the model is shown, from 1."""
+    reason: str | None = None
+
+
+class PromptAssembly(Struct, frozen=True):
+    """The components of a prompt in their order, for one window and mode; None where a source has none."""
+
+    era: str | None
+    window: int | None
+    mode: str | None
+    cap: int | None
+    tokens: int
+    components: tuple[PromptComponent, ...]
+
+
 class ContextState(Struct, frozen=True, kw_only=True):
     """Everything to show of one revision of one source."""
 
@@ -317,6 +343,8 @@ class ContextState(Struct, frozen=True, kw_only=True):
     """The flow from the sources to the shown content, where a format records it."""
     compactions: tuple[CompactionRecord, ...] = ()
     """The compactions that a format records."""
+    assembly: PromptAssembly | None = None
+    """The prompt as it is put together from files, where a format does that."""
     written_by: Owner | None = None
     """The author of the whole source, where there is a single one: the model wrote a reply."""
     shown_only: bool = False

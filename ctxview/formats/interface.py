@@ -31,12 +31,15 @@ class OpenError(Exception):
 
 
 class LensOption(Struct, frozen=True):
-    """A way to read that a format declares: a word of `choices`, or a whole number from 0 on."""
+    """A way to read that a format declares: a word of `choices`, or a whole number from 0 on.
+
+    A size is a number that may be written with K or M: 16K is 16384.
+    """
 
     name: str
     """The key in `Lens.options`."""
     label: str
-    kind: Literal["choice", "number"]
+    kind: Literal["choice", "number", "size"]
     choices: tuple[str, ...] = ()
     help: str = ""
 

@@ -64,6 +64,31 @@ FORMATS: tuple[FormatSpec, ...] = (
         ),
     ),
     FormatSpec(
+        "workspace",
+        "workspaces of agents: CONTEXT.md, MEMORY.md, AGENTS.md, CLAUDE.md and the others",
+        "an agent's workspace or home with SOUL.md, CONTEXT.md, a memory folder or sessions.db; a folder "
+        "with AGENTS.md, CLAUDE.md, .claude, .cursor/rules or .github/copilot-instructions.md",
+        {
+            "DOC": "context documents (CONTEXT.md protocol)",
+            "WMF": "files of the working memory",
+            "WSP": "workspaces and their prompt",
+            "HIS": "raw histories, audit logs and session databases of workspaces",
+        },
+        (
+            LensOption(
+                "window", "Window", "size", help="assemble for a context window: 16K, 128K, 1M, 200000"
+            ),
+            LensOption("mode", "Mode", "choice", ("cloud", "local"), "mode in which the prompt is assembled"),
+            LensOption(
+                "era",
+                "Era",
+                "choice",
+                ("A", "B", "C", "D"),
+                "storage era of a workspace (default: by its files)",
+            ),
+        ),
+    ),
+    FormatSpec(
         "recording",
         "recordings of any of these, made by ctxview record",
         "a file that begins with the mark of a recording",

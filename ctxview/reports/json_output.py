@@ -21,6 +21,8 @@ from ctxview.core.state import (
     Cursor,
     Event,
     Gap,
+    PromptAssembly,
+    PromptComponent,
     Ref,
     Segment,
     Tier,
@@ -33,6 +35,7 @@ from ctxview.reports.console import is_utf8, without_log_commands
 JsonObject = dict[str, JsonValue]
 
 _BLOCK = "id tier type text decay confidence quality round age tags tokens visible rank reason state origin"
+_COMPONENT = "name source limit tokens whole_tokens state lines reason"
 _BUDGET = "target unit limit used reserved over segments limit_from partial note"
 JSON_NAMES: dict[type, list[str]] = {
     Tier: ["name", "blocks"],
@@ -46,6 +49,8 @@ JSON_NAMES: dict[type, list[str]] = {
     Gap: ["id", "question", "severity", "status", "blocks", "why", "origin"],
     Event: ["label", "kind", "time", "revision", "origin"],
     Counts: ["blocks", "visible", "hidden", "tokens", "tokens_exact", "estimator"],
+    PromptAssembly: ["era", "window", "mode", "cap", "tokens", "components"],
+    PromptComponent: _COMPONENT.split(),
     Origin: ["file", "pointer", "line", "column", "start", "end"],
 }
 """The attributes of each type that are written, in order."""
@@ -65,6 +70,7 @@ def state_as_json(state: ContextState) -> JsonObject:
         "missing": as_json(state.missing),
         "timeline": as_json(state.timeline),
         "counts": as_json(state.counts),
+        "assembly": as_json(state.assembly),
     }
 
 

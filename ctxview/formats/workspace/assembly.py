@@ -6,14 +6,14 @@ by four bytes a token, as the program does.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from threading import Lock
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ctxview.analysis.tokens import ESTIMATES, TokenCounter, byte_size, exact_counter
+from ctxview.analysis.tokens import TokenCounter, byte_size
+from ctxview.core.state import PromptAssembly, PromptComponent
 from ctxview.formats.workspace.markdown import MarkdownDocument
 from ctxview.formats.workspace.model import DEFAULT_BUDGET, Role, Workspace, WorkspaceFile
 from ctxview.formats.workspace.profile import EraBudgets, Profile
@@ -27,26 +27,19 @@ ENCODING = "cl100k_base"
 """The encoding that the program counts with."""
 
 
-class Component(Struct, frozen=True, kw_only=True):
-    """One part of the prompt: the lines of a file that the model is shown, or a text that no file holds."""
+class Component(PromptComponent, frozen=True, kw_only=True):
+    """A component with the text that the model is shown, and its document."""
 
-    name: str
-    source: str | None = None
-    """The file, relative to the opened folder; None for a text of the program itself."""
-    limit: int | None = None
-    tokens: int = 0
-    whole_tokens: int | None = None
-    state: str = "whole"
-    """`whole`, `cut` or `dropped`."""
-    lines: tuple[int, int] | None = None
-    """The first and the last line that the model is shown, from 1."""
-    reason: str | None = None
     text: str = ""
     document: MarkdownDocument | None = None
 
     @property
     def lost(self) -> int:
         return (self.whole_tokens or 0) - self.tokens if self.state != "whole" else 0
+
+    @property
+    def neutral(self) -> PromptComponent:
+        return PromptComponent(**{name: getattr(self, name) for name in PromptComponent.__struct_fields__})
 
 
 class Assembly(Struct, frozen=True):
@@ -63,6 +56,11 @@ class Assembly(Struct, frozen=True):
     @property
     def tokens(self) -> int:
         return sum(each.tokens for each in self.components)
+
+    @property
+    def neutral(self) -> PromptAssembly:
+        parts = tuple(part.neutral for part in self.components)
+        return PromptAssembly(self.era, self.window, self.mode, self.cap, self.tokens, parts)
 
     def component(self, name: str) -> Component | None:
         return next((each for each in self.components if each.name == name), None)
@@ -82,20 +80,10 @@ def window_name(window: int | None) -> str:
     return f"{window:,}"
 
 
-def parse_window(text: str) -> int:
-    """Return the tokens that `text` names, such as 16K, 1M or 200000; raises `ValueError`."""
-    found = re.fullmatch(r"(\d{1,9})\s*([km]?)", text.strip().lower().replace(",", "").replace("_", ""))
-    if found is None or not int(found[1]):
-        raise ValueError(f"{text!r} is not a number of tokens such as 16K, 64K, 128K, 1M or 200000")
-    return int(found[1]) * {"": 1, "k": 1024, "m": 1024 * 1024}[found[2]]
-
-
 class TokenMemo:
-    """Counts texts once each. The exact counter is the program's own; without exact counts its fallback."""
+    """Counts texts once each."""
 
-    def __init__(self, counter: TokenCounter, *, native: bool) -> None:
-        if native:
-            counter = exact_counter(ENCODING) if counter.exact else ESTIMATES["(bytes+3)/4"]
+    def __init__(self, counter: TokenCounter) -> None:
         self.counter = counter
         self._counts: dict[str, int] = {}
         self._lock = Lock()

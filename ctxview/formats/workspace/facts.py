@@ -117,6 +117,12 @@ class WorkspaceFacts(Struct, frozen=True, dict=True, eq=False):
             for name, found in lines.items()
         }
 
+    @property
+    def saved_tokens(self) -> int:
+        """The tokens of the prompt that are said twice; only what the model is shown counts."""
+        shown = {part.source for part in self.assembly.components if part.state == "whole"}
+        return sum(tokens for name, tokens in self.wasted.items() if name in shown)
+
 
 def wanted_values(workspace: Workspace) -> frozenset[str]:
     """Return every value of the documents that must have occurred in a message."""

@@ -125,7 +125,7 @@ def compare(
     total = sum(map(weight, small.stems))
     contained = 100 * sum(map(weight, shared)) / total if total else 0.0
     # In a short statement one other word changes the subject: tests or documents for new features.
-    if (100 + contained) / 2 < least or (len(small.stems) <= 5 and contained < 80):
+    if (100 + contained) / 2 < least or (len(small.stems) <= 5 and len(shared) < 0.8 * len(small.stems)):
         return None
     from rapidfuzz.fuzz import token_set_ratio
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from operator import is_not
 from pathlib import Path
 from threading import Lock
 
@@ -15,15 +16,8 @@ from msgspec import Struct
 
 from ctxview.core.findings import Hit
 from ctxview.core.origin import Origin
-from ctxview.files.line_file import open_lines
 from ctxview.files.reading import ReadError
-from ctxview.formats.kit.history import (
-    Cancelled,
-    EmptyHistoryStream,
-    FileHistoryStream,
-    HistoryStream,
-    Report,
-)
+from ctxview.formats.kit.history import Cancelled, HistoryStream, Report, open_stream, stream_again
 from ctxview.formats.kit.history_line import PassClock
 from ctxview.formats.workspace.database import read_messages
 from ctxview.formats.workspace.history_checks import (
@@ -88,34 +82,27 @@ class HistoryStreams(Struct, frozen=True):
 
     def again(self, workspace: Workspace) -> tuple[HistoryStreams, bool]:
         """Return the streams as they are now, and whether any changed."""
-        known = {each.name: each for each in self.streams if isinstance(each, FileHistoryStream)}
-        made = [
-            known[name].again()[0] if name in known else _open(workspace, name) for name in _names(workspace)
-        ]
-        changed = len(made) != len(self.streams) or any(
-            new is not old for new, old in zip(made, self.streams, strict=False)
+        known = {each.name: each for each in self.streams}
+        made = tuple(
+            stream_again(known[name], workspace.folder)[0]
+            if name in known
+            else open_stream(workspace.folder, name)
+            for name in _names(workspace)
         )
-        return (HistoryStreams(tuple(made)), True) if changed else (self, False)
+        changed = len(made) != len(self.streams) or any(map(is_not, made, self.streams))
+        return (HistoryStreams(made), True) if changed else (self, False)
 
     def named(self, name: str) -> HistoryStream | None:
         return next((each for each in self.streams if each.name == name), None)
 
 
 def open_streams(workspace: Workspace) -> HistoryStreams:
-    return HistoryStreams(tuple(_open(workspace, name) for name in _names(workspace)))
+    return HistoryStreams(tuple(open_stream(workspace.folder, name) for name in _names(workspace)))
 
 
 def _names(workspace: Workspace) -> list[str]:
     logs = [each for each in (workspace.learnings,) if each is not None]
     return [*workspace.histories, *workspace.audits, *workspace.turns, *logs]
-
-
-def _open(workspace: Workspace, name: str) -> HistoryStream:
-    try:
-        lines = open_lines(workspace.folder.root, name)
-    except ReadError as error:
-        return EmptyHistoryStream(name, error.reason)
-    return FileHistoryStream(lines, name, workspace.folder.file(name))
 
 
 class SurveyPass:

@@ -92,7 +92,7 @@ def audit_chain(facts: WorkspaceFacts) -> Iterator[Hit]:
     """The hash chain of the audit log is broken.
 
     ## Why
-    Each entry holds the hash of the one before. Where a link is broken, an entry was changed, removed or added.
+    Each entry holds the hash of the one before. At a broken link an entry was changed, removed or added.
     ## Bad
     memory/audit/cli_default.jsonl += {"seq": 7, "prev_hash": "00", "hash": "11", "arguments": {}}
     ## Good

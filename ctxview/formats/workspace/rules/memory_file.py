@@ -67,7 +67,8 @@ def memory_is_flat_bullets(facts: WorkspaceFacts) -> Iterator[Hit]:
     ## Why
     The reflector merges the file bullet by bullet. Narrative survives every merge and only grows.
     ## Bad
-    memory/MEMORY.md += The user told a long story about clocks.
+    memory/MEMORY.md += ## Clocks
+    memory/MEMORY.md += The user repairs clocks, and has done so for years.
     ## Good
     memory/MEMORY.md += - The user repairs clocks.
     ## Fix

@@ -12,7 +12,7 @@ from ctxview.analysis.secrets import find_secrets
 from ctxview.analysis.wording import listed
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.core.origin import Origin
-from ctxview.formats.workspace.assembly import Assembly, Component, window_name
+from ctxview.formats.workspace.assembly import Component, window_name
 from ctxview.formats.workspace.facts import WorkspaceFacts
 from ctxview.formats.workspace.model import Role
 
@@ -74,7 +74,7 @@ def prompt_cost(facts: WorkspaceFacts) -> Iterator[Hit]:
         if part.document is not None and always and all(each.state != "whole" for each in always):
             message = f"{part.name} is cut at every window: {part.whole_tokens or 0:,} tokens"
             yield Hit(part.document.origin(), message, Severity.ERROR, Effect.TRUNCATED)
-    saved = saved_tokens(facts, assembly)
+    saved = facts.saved_tokens
     if saved:
         share = 100 * saved / assembly.tokens if assembly.tokens else 0
         message = (
@@ -188,13 +188,7 @@ def secret_in_prompt(facts: WorkspaceFacts) -> Iterator[Hit]:
         text = document.data.decode("utf-8", "replace")
         for secret in find_secrets(text):
             line = text.count("\n", 0, secret.start) + 1
-            yield Hit(document.origin(line), f"a secret reaches the prompt: {secret.name}")
-
-
-def saved_tokens(facts: WorkspaceFacts, assembly: Assembly) -> int:
-    """Return the tokens of a prompt that are said twice; only what the model is shown counts."""
-    shown = {part.source for part in assembly.components if part.state == "whole" and part.source is not None}
-    return sum(tokens for name, tokens in facts.wasted.items() if name in shown)
+            yield Hit(document.origin(line), f"a secret reaches the prompt: {secret.kind}")
 
 
 def _parts(facts: WorkspaceFacts, name: str) -> Iterator[tuple[Component, str]]:

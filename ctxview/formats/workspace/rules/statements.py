@@ -123,7 +123,7 @@ def reference_to_no_file(facts: WorkspaceFacts) -> Iterator[Hit]:
     """A cross-reference such as "see SOUL.md" names a file that does not exist.
 
     ## Why
-    A cross-reference is the right way not to say a thing twice, so it is no duplicate. It must lead somewhere.
+    A cross-reference is the right way not to say a thing twice, and no duplicate. It must lead to a file.
     ## Bad
     AGENTS.md += - Tone of voice: see VOICE.md.
     ## Good

@@ -1,0 +1,153 @@
+"""Build the state of a workspace: tiers, todo, budgets, duplicate map, gaps, timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from ctxview.analysis.tokens import TokenCounter
+from ctxview.analysis.wording import counted
+from ctxview.core.fields import Form
+from ctxview.core.state import ContextState, Event, Todo, TodoItem, Transcript, progress_text
+from ctxview.formats.kit.state_parts import count_blocks
+from ctxview.formats.workspace.editing import ownership, statement_form, whole_form
+from ctxview.formats.workspace.facts import WorkspaceFacts
+from ctxview.formats.workspace.markdown import MarkdownDocument, Statement
+from ctxview.formats.workspace.model import ContextDocument, Role
+from ctxview.formats.workspace.profile import template_of
+from ctxview.formats.workspace.state.budgets import build_budgets
+from ctxview.formats.workspace.state.references import build_gaps, build_refs
+from ctxview.formats.workspace.state.tiers import build_tiers
+
+FORMAT = "workspace"
+MOST_TURNS = 500
+
+
+class WorkspaceStateInputs(Struct, frozen=True):
+    """What a state is built from. `linked` is False while the duplicate map may not be made yet."""
+
+    facts: WorkspaceFacts
+    counter: TokenCounter
+    editor: str | None
+    transcript: Transcript | None
+    title: str
+    linked: bool = True
+
+
+def build_state(inputs: WorkspaceStateInputs) -> ContextState:
+    facts = inputs.facts
+    tiers = build_tiers(facts, inputs.editor)
+    refs = build_refs(facts, inputs.editor) if inputs.linked else ()
+    return ContextState(
+        format=FORMAT,
+        title=inputs.title,
+        source=str(facts.workspace.folder.root),
+        revision="now",
+        tiers=tiers,
+        todo=_todo(facts, inputs.editor),
+        budgets=build_budgets(facts, linked=inputs.linked),
+        refs=refs,
+        missing=build_gaps(facts),
+        timeline=tuple(_timeline(facts)),
+        counts=count_blocks(tiers, facts.count.counter),
+        form=_form(facts, inputs.editor),
+        extra=dict(_extra(facts, linked=inputs.linked)),
+        transcript=inputs.transcript,
+        assembly=facts.assembly.neutral,
+    )
+
+
+def current_document(facts: WorkspaceFacts) -> ContextDocument | None:
+    """Return the document that a person edits: the CONTEXT file of era B, otherwise the current session."""
+    contexts = [each for each in facts.workspace.documents if each.role is Role.CONTEXT]
+    return contexts[0] if facts.era == "B" and contexts else facts.workspace.current
+
+
+def _form(facts: WorkspaceFacts, editor: str | None) -> Form | None:
+    document = current_document(facts)
+    if document is None or document.part is None:
+        return None
+    return whole_form(document.markdown, document.part.name, ownership(document.name, editor))
+
+
+def _todo(facts: WorkspaceFacts, editor: str | None) -> Todo | None:
+    items: list[TodoItem] = []
+    for document in facts.workspace.documents:
+        if document is not current_document(facts):
+            continue
+        _, template = template_of(document.markdown, facts.profile)
+        for section in document.markdown.sections:
+            if section.title.casefold() == template.pending.casefold() and template.pending:
+                items += _items(document.markdown, section.bullets, document.name, editor)
+    for file in facts.workspace.of(Role.HEARTBEAT):
+        boxes = [each for _, each in file.document.statements() if each.box is not None and each.text]
+        items += _items(file.document, boxes, file.name, editor)
+    if not items:
+        return None
+    return Todo(progress_text(items), len(items), None, None, tuple(items))
+
+
+def _items(
+    document: MarkdownDocument, bullets: list[Statement], name: str, editor: str | None
+) -> Iterator[TodoItem]:
+    owned = ownership(name, editor)
+    for bullet in bullets:
+        status = "done" if bullet.box in ("x", "X") else "open"
+        origin = document.origin(bullet.line, bullet.last)
+        form = statement_form(document, bullet, owned) if document.place is None else None
+        yield TodoItem(None, bullet.text, status, origin=origin, kept_in=name.rpartition("/")[2], form=form)
+
+
+def _timeline(facts: WorkspaceFacts) -> Iterator[Event]:
+    """Yield compactions, then the last turns with the size of their context."""
+    for document in facts.workspace.documents:
+        for section in document.markdown.sections:
+            if section.title.startswith("Compaction Summary ("):
+                time = section.title.partition("(")[2].rstrip(")")
+                place = document.markdown.origin(section.line, section.last)
+                yield Event(f"compaction appended to {document.name}", "compaction", time, 0, place)
+        updated = document.row.updated_at if document.row is not None else document.front("updated")
+        if updated is not None:
+            label = f"{document.name} compacted ({document.status})"
+            yield Event(label, "compaction", updated, 0, document.markdown.origin())
+    for turn in facts.survey.turns[-MOST_TURNS:] if facts.survey is not None else ():
+        label = f"turn {turn.number}: {turn.context:,} tokens, working memory {turn.working_memory:,}"
+        yield Event(label, "turn", turn.time, 0, turn.origin)
+
+
+def _extra(facts: WorkspaceFacts, *, linked: bool) -> Iterator[tuple[str, str]]:
+    workspace, assembly = facts.workspace, facts.assembly
+    if facts.era is None:
+        yield "kind", "instructions for coding agents"
+    else:
+        yield "era", facts.era if facts.asked.era is None else f"{facts.era} (chosen)"
+        yield "prompt", f"{assembly.tokens:,} tokens at {assembly.title}"
+    if workspace.current is not None:
+        yield "session", f"{workspace.current.key or workspace.current.name} ({workspace.current.status})"
+    if facts.templates:
+        yield "template", facts.templates[0][1]
+    if linked:
+        saved = facts.saved_tokens
+        yield "every turn", f"{assembly.tokens:,} tokens, {saved:,} of them said twice"
+        if (advice := first_removal(facts)) is not None:
+            yield "remove first", advice
+    for name, value in workspace.settings.memory.items():
+        yield f"memory.{name}", str(value)
+    if facts.survey is None and (workspace.histories or workspace.database is not None):
+        yield "histories", "not read yet"
+    elif facts.survey is not None and facts.survey.messages:
+        yield "messages", f"{facts.survey.messages:,}"
+
+
+def first_removal(facts: WorkspaceFacts) -> str | None:
+    """Return the file that repeats most, with the lines to remove and what that saves."""
+    if not facts.wasted:
+        return None
+    name = max(facts.wasted, key=lambda each: facts.wasted[each])
+    lines = sorted(
+        {pair.drop.statement.line for pair in facts.pairs if pair.drop.name == name and pair.together}
+    )
+    where = ", ".join(map(str, lines[:8])) + (" …" if len(lines) > 8 else "")
+    statements = counted(len(lines), "statement")
+    return f"{statements} of {name} (line {where}): saves {facts.wasted[name]:,} tokens a turn"
