@@ -18,6 +18,10 @@ ABOUT = {
     "fresh": "a session that has just begun",
     "damaged": "a session after a crash",
     "handoff": "a handoff between two agents: what was chosen, left out and shown to whom",
+    "workspace-before": "an agent's files before a clean-up: said twice, stale, with leaked thoughts",
+    "workspace-after": "the same files after it: the saving, and a context document by template",
+    "workspace-home": "the home of an agent with its session database",
+    "webshop": "an ordinary repository with AGENTS.md, CLAUDE.md and rules for Cursor",
     "planted": "the same handoff with a dozen faults to find",
 }
 """A short description of every sample, by the name of its folder."""

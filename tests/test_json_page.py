@@ -81,11 +81,15 @@ RUNS = [
             CODER,
             KEEPER,
             "sample_sessions/envelope/handoff",
+            "sample_sessions/workspace/workspace-home --window 16K",
+            "sample_sessions/workspace/webshop",
             "sample_sessions/README.md",
             "one-budget.json",
         )
     ),
     "check sample_sessions --format json",
+    "compact sample_sessions/workspace/workspace-after --from answer.md --json",
+    "compact sample_sessions/workspace/workspace-after --from good.md --write --json",
     f"diff {LIGHTHOUSE} --at 9 9 --json",
     f"diff {LIGHTHOUSE} --at 3 8 --json",
     f"diff {LIGHTHOUSE}/round-09.received.json {LIGHTHOUSE}/round-09.reply.txt --json",
@@ -156,6 +160,9 @@ def samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     }
     for name, value in documents.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(value))
+    (tmp_path / "answer.md").write_text("<think>Hm.</think>\n## Task\n[What is the user doing?]\n")
+    sections = ("## Task\nRead the logs.", "## Decisions", "## Facts", "## Pending", "## Errors")
+    (tmp_path / "good.md").write_text("\n\n".join(sections))
     (tmp_path / "bare" / "context").mkdir(parents=True)
     (tmp_path / "bare" / "messages.jsonl").touch()
     with (tmp_path / "bare" / "context" / "too-large-to-compare").open("wb") as large:

@@ -98,6 +98,15 @@ COMMANDS = {
             ("ctxview merge received.json reply.txt --json", "the same as JSON, with the merged snapshot"),
         ),
     ),
+    "compact": CliCommand(
+        "workspace.compact",
+        "compact the raw history of a workspace into its document",
+        (
+            ("ctxview compact workspace --prompt", "print the prompt with the raw history"),
+            ("ctxview compact workspace --with 'cat answer.md'", "check what a command answers"),
+            ("ctxview compact workspace --from answer.md --write", "replace the document"),
+        ),
+    ),
     "diff": CliCommand(
         "diff",
         "compare two states by meaning",

@@ -344,10 +344,11 @@ def test_formats_says_how_each_format_is_recognised(ctxview: Run) -> None:
 
     assert "snapshot" in listed
     assert "<<<CONTEXT>>>" in listed
-    assert [each["name"] for each in ctxview("formats", "--json").json][:5] == [
+    assert [each["name"] for each in ctxview("formats", "--json").json][:6] == [
         "session",
         "envelope",
         "snapshot",
+        "workspace",
         "recording",
         "raw",
     ]

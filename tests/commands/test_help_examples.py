@@ -27,6 +27,8 @@ def examples_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(given / "snapshot" / "broken", here / "logs")
     coder = given / "session" / "coder" / "home" / "1000" / "agent" / "coder" / "session" / "default"
     shutil.copytree(coder, here / "session" / "default")
+    shutil.copytree(given / "workspace" / "workspace-after", here / "workspace")
+    (here / "answer.md").write_text("## Task\nRead the logs.\n")
     copies = {
         **{f"round-{number}.json": f"round-{number}.received.json" for number in (11, 12)},
         "before.json": "round-11.received.json",

@@ -98,11 +98,11 @@ def new_bullet_form(
     return Form(document.file, pointer, tuple(fields), exists=False)
 
 
-def whole_form(document: MarkdownDocument, name: str, owned: FileOwnership) -> Form:
+def whole_form(document: MarkdownDocument, owned: FileOwnership) -> Form:
     """Return the form of a whole file as one text."""
     shape = TextShape(multiline=True, required=False) if owned.editing is EditMode.TEXT else None
     text = "\n".join(document.lines) + ("\n" if document.data.endswith(b"\n") else "")
-    return Form(document.file, "", (Field(name, text, owned.owner, "", shape, owned.why),))
+    return Form(document.file, "", (Field("text", text, owned.owner, "", shape, owned.why),))
 
 
 def statement_id(document: MarkdownDocument, wanted: Statement) -> str:

@@ -31,7 +31,8 @@ from ctxview.formats.workspace.assembly import ENCODING, MODES, TokenMemo
 from ctxview.formats.workspace.duplicates import DuplicateMap
 from ctxview.formats.workspace.editing import MODEL, PERSON, policy_of
 from ctxview.formats.workspace.facts import AskedSettings, WorkspaceFacts, wanted_values
-from ctxview.formats.workspace.model import Workspace
+from ctxview.formats.workspace.history_checks import HistoryMessage
+from ctxview.formats.workspace.model import ContextDocument, Workspace
 from ctxview.formats.workspace.parser import DATABASE, read_workspace
 from ctxview.formats.workspace.profile import PROFILES, load_profile
 from ctxview.formats.workspace.prompt import build_prompt
@@ -157,6 +158,19 @@ class WorkspaceSource(FolderSource):
             return self
         return WorkspaceSource(self._path, self)
 
+    def raw_messages(self, document: ContextDocument | None) -> list[HistoryMessage]:
+        """Return the messages that a compaction of `document` is about; raises `ReadError`."""
+        from ctxview.formats.workspace.compaction import raw_messages
+
+        return raw_messages(*self._open(), document)
+
+    def check_answer(self, new: Mapping[str, bytes], profile: str | None) -> Sequence[Finding]:
+        """Return the findings of documents as they would be, after looking up all of their values."""
+        # The answer follows the template, also in the first era, whose own documents had none.
+        options = {"era": "B"} if self.workspace.era == "A" else {}
+        facts = self._facts(Lens(ESTIMATES["bytes/4"], profile, options), new, figures=False, thorough=True)
+        return self._check(facts)
+
     def _open(self) -> tuple[Workspace, HistoryStreams]:
         with self._lock:
             if self._read is None:
@@ -177,15 +191,21 @@ class WorkspaceSource(FolderSource):
                 self._survey = SurveyPass(workspace, streams, wanted_values(workspace))
             return self._survey
 
-    def _facts(self, lens: Lens, overlay: Mapping[str, bytes], *, figures: bool = True) -> WorkspaceFacts:
+    def _facts(
+        self, lens: Lens, overlay: Mapping[str, bytes], *, figures: bool = True, thorough: bool = False
+    ) -> WorkspaceFacts:
         """Return the facts; without `figures` only findings are wanted, and their counts are exact."""
         workspace = self.workspace
         if overlay:
             seen = FolderReading(before=workspace.folder.seen.parts)
             workspace = read_workspace(SourceFolder(self._path, overlay, seen), workspace)
         survey = self._survey
-        if survey is None and self._is_small and lens.hurry is Hurry.NONE:
+        if thorough or (self._is_small and lens.hurry is Hurry.NONE):
             survey = self._pass()
+            wanted = wanted_values(workspace)
+            if not wanted <= survey.survey.wanted:
+                # A draft has values that were not looked for yet.
+                survey = SurveyPass(workspace, self._open()[1], wanted)
             survey.advance(never_cancelled)
         done = survey.survey if survey is not None and survey.survey.complete else None
         count = self._counter(workspace, lens, figures=figures)

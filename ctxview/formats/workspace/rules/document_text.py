@@ -12,7 +12,7 @@ from ctxview.analysis.wording import listed, quoted
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.formats.workspace.assembly import cut_lines, trimmed, window_name
 from ctxview.formats.workspace.facts import WorkspaceFacts, lines_matching, phrase_pattern, values_in
-from ctxview.formats.workspace.model import ContextDocument
+from ctxview.formats.workspace.model import ContextDocument, Role
 from ctxview.formats.workspace.similarity import Likeness, compare, prepare
 
 REASONING = re.compile(r"</?(?:think|thinking|scratchpad|reasoning)\s*>", re.IGNORECASE)
@@ -231,7 +231,8 @@ def over_its_budget(facts: WorkspaceFacts) -> Iterator[Hit]:
     if facts.era is None:
         return
     for document in facts.workspace.documents:
-        if document.status == "active" and document.body.strip():
+        unread = document.role is Role.CONTEXT and facts.era in ("C", "D")
+        if document.status == "active" and document.body.strip() and not unread:
             yield from _budget(facts, document)
 
 

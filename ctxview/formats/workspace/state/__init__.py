@@ -16,6 +16,7 @@ from ctxview.formats.workspace.facts import WorkspaceFacts
 from ctxview.formats.workspace.markdown import MarkdownDocument, Statement
 from ctxview.formats.workspace.model import ContextDocument, Role
 from ctxview.formats.workspace.profile import template_of
+from ctxview.formats.workspace.similarity import Likeness
 from ctxview.formats.workspace.state.budgets import build_budgets
 from ctxview.formats.workspace.state.references import build_gaps, build_refs
 from ctxview.formats.workspace.state.tiers import build_tiers
@@ -68,7 +69,7 @@ def _form(facts: WorkspaceFacts, editor: str | None) -> Form | None:
     document = current_document(facts)
     if document is None or document.part is None:
         return None
-    return whole_form(document.markdown, document.part.name, ownership(document.name, editor))
+    return whole_form(document.markdown, ownership(document.name, editor))
 
 
 def _todo(facts: WorkspaceFacts, editor: str | None) -> Todo | None:
@@ -145,9 +146,8 @@ def first_removal(facts: WorkspaceFacts) -> str | None:
     if not facts.wasted:
         return None
     name = max(facts.wasted, key=lambda each: facts.wasted[each])
-    lines = sorted(
-        {pair.drop.statement.line for pair in facts.pairs if pair.drop.name == name and pair.together}
-    )
+    twice = facts.pairs_of(Likeness.EXACT, Likeness.NEAR)
+    lines = sorted({pair.drop.statement.line for pair in twice if pair.drop.name == name and pair.together})
     where = ", ".join(map(str, lines[:8])) + (" …" if len(lines) > 8 else "")
     statements = counted(len(lines), "statement")
     return f"{statements} of {name} (line {where}): saves {facts.wasted[name]:,} tokens a turn"

@@ -74,7 +74,7 @@ def _file_block(facts: WorkspaceFacts, file: WorkspaceFile, tier: str, editor: s
         reason=reason,
         state=part.state if part is not None and part.state != "whole" else None,
         origin=document.origin(1, len(document.lines)),
-        form=whole_form(document, file.name, ownership(file.name, editor)),
+        form=whole_form(document, ownership(file.name, editor)),
         rank=_rank(facts, part),
     )
 
