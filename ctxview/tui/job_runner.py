@@ -87,13 +87,13 @@ class JobFinished(Message):
         self.final = final
 
     def can_replace(self, message: Message) -> bool:
-        """A later result replaces an earlier one that it includes."""
-        replaces = getattr(self.result, "replaces", None)
+        """Whether the later `message` makes this one superfluous; the toolkit then drops this one."""
+        is_superseded_by = getattr(self.result, "is_superseded_by", None)
         return (
-            replaces is not None
+            is_superseded_by is not None
             and isinstance(message, JobFinished)
             and message.job is self.job
-            and bool(replaces(message.result))
+            and bool(is_superseded_by(message.result))
         )
 
 

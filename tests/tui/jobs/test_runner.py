@@ -241,11 +241,14 @@ def test_closing_cancels_jobs_that_run_and_that_wait_for_a_thread(bench: Bench) 
     assert bench.messages.empty()
 
 
-def test_a_later_result_replaces_an_earlier_one_only_where_it_includes_it() -> None:
-    growth = TranscriptGrowth(0, None, FakeTranscript(3), at=1.0)
+def test_a_result_is_dropped_only_when_a_later_one_of_its_job_includes_it() -> None:
     job = Job()
-    more = TranscriptGrown(growth, only=True)
-    assert JobFinished(job, more).can_replace(JobFinished(job, more))
-    assert not JobFinished(job, more).can_replace(JobFinished(job, TranscriptGrown(growth, only=False)))
-    assert not JobFinished(job, more).can_replace(JobFinished(Job(), more))
+    growth = TranscriptGrowth(0, None, FakeTranscript(3), at=1.0)
+    appended = JobFinished(job, TranscriptGrown(growth, only=True))
+    rewritten = JobFinished(job, TranscriptGrown(growth, only=False))
+    assert appended.can_replace(appended)
+    assert appended.can_replace(rewritten)
+    assert rewritten.can_replace(rewritten)
+    assert not rewritten.can_replace(appended)
+    assert not appended.can_replace(JobFinished(Job(), appended.result))
     assert not JobFinished(job, "text").can_replace(JobFinished(job, "text"))

@@ -49,11 +49,11 @@ class TranscriptGrown(Struct, frozen=True):
     growth: TranscriptGrowth
     only: bool
 
-    def replaces(self, before: object) -> bool:
-        """Whether the result `before` need not be shown any more: a growth of the same transcript."""
-        return (
-            isinstance(before, TranscriptGrown) and before.only and before.growth.source == self.growth.source
-        )
+    def is_superseded_by(self, later: object) -> bool:
+        """Whether `later` shows this as well: new messages say nothing about a change of the earlier ones."""
+        if not isinstance(later, TranscriptGrown) or later.growth.source != self.growth.source:
+            return False
+        return self.only or not later.only
 
 
 class FilesChanged(Struct, frozen=True):
