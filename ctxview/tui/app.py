@@ -32,7 +32,7 @@ from ctxview.tui.model.start_entries import StartEntry, remember_path, story_ent
 from ctxview.tui.model.view_state import ReadOptions
 from ctxview.tui.screens.inspector import InspectorScreen
 from ctxview.tui.screens.start import DemoScreen
-from ctxview.tui.terminal import ABLE, Terminal, appearance, filters_for
+from ctxview.tui.terminal import ABLE, ColourDepth, Terminal, appearance, filters_for
 from ctxview.tui.widgets.strips import content
 
 COLLECT_AFTER = 3.0
@@ -101,6 +101,7 @@ class CtxviewApp(OrderedInput):
         self._options = options or ReadOptions()
         self._profile = profile
         self._terminal = terminal
+        self.draws_letters = terminal.ascii or terminal.colours is ColourDepth.NONE
         self._layouts = layouts
         self._priority = UserPriority()
         self._show = show

@@ -12,9 +12,12 @@ from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.query import Query, QueryError, completions, parse_query
 from ctxview.tui.model.reading_index import ItemId, ItemKind, ReadingIndex
 from ctxview.tui.panes.lifecycle import LifecyclePane
+from ctxview.tui.panes.skyline import SkylinePane
 from ctxview.tui.panes.sources import SourcesPane
+from ctxview.tui.panes.why import WhyPane
 from ctxview.tui.screens.action_screen import ActionScreen, StartOver
 from ctxview.tui.screens.inspector import InspectorScreen
+from ctxview.tui.widgets.facts_pane import FactsPane
 
 
 async def search(screen: ActionScreen[object]) -> None:
@@ -163,11 +166,34 @@ def previous_pane(screen: InspectorScreen) -> None:
     _step_pane(screen, -1)
 
 
-def go_to_pane(screen: InspectorScreen, pane: Pane) -> None:
-    if any(pane in slot.panes for slot in screen.deck.slots):
+async def go_to_pane(screen: InspectorScreen, pane: Pane) -> None:
+    widget = screen.panes[pane]
+    if isinstance(widget, WhyPane) and (widget.has_focus or not _is_block(screen.selected)):
+        await _ask_why(screen, widget)
+    elif isinstance(widget, FactsPane):
+        screen.open_pane(pane)
+    elif any(pane in slot.panes for slot in screen.deck.slots):
         screen.deck.choose(pane)
     else:
         screen.say(pane.absent)
+
+
+def _is_block(item: ItemId | None) -> bool:
+    return item is not None and item.kind is ItemKind.BLOCK
+
+
+async def _ask_why(screen: InspectorScreen, pane: WhyPane) -> None:
+    """Ask for the name of a block, and explain it."""
+    from ctxview.tui.widgets.bars import InputLine
+
+    def done(text: str | None) -> None:
+        if text is not None and text.strip():
+            screen.open_pane(Pane.WHY)
+            pane.ask(text.strip())
+        screen.set_focus(screen.deck.front)
+
+    hint = show("the id of a block, of any revision", "dim")
+    await screen.ask(InputLine(show(" why ", "key"), pane.name_asked, lambda _: hint, done))
 
 
 def enter(screen: InspectorScreen) -> None:
@@ -244,7 +270,7 @@ def _move_page(screen: ActionScreen[object], pages: float) -> None:
 def _step(screen: InspectorScreen, step: int) -> bool:
     """Let the pane use a sideways key, for a branch of the tree or a stage of the flow; whether it did."""
     pane = screen.focused
-    if isinstance(pane, LifecyclePane):
+    if isinstance(pane, LifecyclePane | SkylinePane):
         pane.step(step)
         return True
     return isinstance(pane, SourcesPane) and pane.fold(open=step > 0)
@@ -268,6 +294,8 @@ def _step_pane(screen: InspectorScreen, step: int) -> None:
 def here(screen: InspectorScreen) -> ItemId | None:
     """The item at the cursor; `selected` may be older, since the message about a move may come later."""
     lines = screen.lines
+    if isinstance(lines, SkylinePane):
+        return lines.item
     return lines.item if lines is not None and lines.has_cursor else screen.selected
 
 

@@ -12,6 +12,7 @@ from ctxview.tui.model.effects import Effects, Notify
 from ctxview.tui.model.jobs.load import compare_states
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemId
+from ctxview.tui.panes.skyline import SkylinePane
 from ctxview.tui.screens.inspector import InspectorScreen
 from ctxview.tui.screens.raw import NOTHING_OPEN, open_origin
 
@@ -260,8 +261,17 @@ def slower(screen: InspectorScreen) -> None:
 
 
 def next_event(screen: InspectorScreen) -> None:
-    screen.perform(screen.model.replay.jump(back=False))
+    _jump_to_event(screen, back=False)
 
 
 def previous_event(screen: InspectorScreen) -> None:
-    screen.perform(screen.model.replay.jump(back=True))
+    _jump_to_event(screen, back=True)
+
+
+def _jump_to_event(screen: InspectorScreen, *, back: bool) -> None:
+    """Move the cursor of the skyline, or replay from the next event on."""
+    pane = screen.focused
+    if not isinstance(pane, SkylinePane):
+        screen.perform(screen.model.replay.jump(back=back))
+    elif not pane.step_event(back=back):
+        screen.say("There is no earlier event." if back else "There is no later event.")

@@ -34,8 +34,10 @@ EVENT_SIGNS: Mapping[EventKind, tuple[str, str]] = {
     "shown": ("~", "changed.changed"),
 }
 """The sign and style of each kind of event, the worst first."""
-BOXED, LEAST_ENLARGED, LEAST_BOTH = 100, 12, 18
-"""The width from which on charts have frames; the rows for charts at all, and for both in the overview."""
+BOXED, LEAST_ROWS = 100, 24
+"""The size from which on charts have frames."""
+LEAST_ENLARGED, LEAST_BOTH = 12, 18
+"""The rows for charts at all, and for both of them in the overview."""
 
 
 class SkylineDrawing(Struct, frozen=True):
@@ -69,13 +71,14 @@ def draw_skyline(drawing: SkylineDrawing, cells: int, rows: int) -> list[Line]:
     if rows < LEAST_ENLARGED:
         strip = strip_line(drawing.known, drawing.cursor, cells, letters=drawing.letters)
         return [fit(_headline(drawing, _chart(drawing, cells)), cells), strip]
-    return _boxed(drawing, cells, rows) if cells >= BOXED and rows >= 24 else _plain(drawing, cells, rows)
+    return _boxed(drawing, cells, rows) if _is_boxed(cells, rows) else _plain(drawing, cells, rows)
 
 
-def column_at(known: KnownRevisions, cells: int, number: int) -> tuple[Skyline, int | None]:
-    """The skyline that `draw_skyline` draws for a width, and the place of a revision in it."""
-    skyline = build_skyline(known, max(1, _room(cells)))
-    return skyline, _place(skyline, number)
+def column_at(known: KnownRevisions, cells: int, rows: int, number: int) -> tuple[Skyline, int | None]:
+    """The skyline that `draw_skyline` draws for a size, and the place of a revision in it."""
+    inside = cells - INSIDE if _is_boxed(cells, rows) else cells
+    skyline = build_skyline(known, max(1, _room(inside)))
+    return skyline, _place(skyline, known.window_revision(number))
 
 
 def strip_line(known: KnownRevisions, cursor: int, cells: int, *, letters: bool = False) -> Line:
@@ -164,7 +167,7 @@ def _boxed(drawing: SkylineDrawing, cells: int, rows: int) -> list[Line]:
         fullest = max(chart.skyline.columns, key=lambda each: each.here)
         name = drawing.known.names[fullest.number].name
         title = f"{drawing.own.capitalize()}, enlarged: largest {fullest.here:,} in {name}"
-        legend = filled(entries, cells // 2, " ")[:1]
+        legend = filled(entries, cells - len(title) - 10, " ")[:1]
         lines += box(show(title, "title"), _enlarged(chart, free - upper), cells, end=join(*legend))
     return [*lines, *details]
 
@@ -207,8 +210,13 @@ def _room(cells: int) -> int:
 
 
 def _place(skyline: Skyline, number: int) -> int | None:
-    places = (place for place, each in enumerate(skyline.columns) if each.first <= number <= each.last)
-    return next(places, None)
+    """The column of a revision; one that has none, such as a copy, belongs to the column before it."""
+    places = [place for place, each in enumerate(skyline.columns) if each.first <= number]
+    return places[-1] if places else None
+
+
+def _is_boxed(cells: int, rows: int) -> bool:
+    return cells >= BOXED and rows >= LEAST_ROWS
 
 
 def _window_chart(chart: _Chart, rows: int) -> list[Line]:

@@ -143,7 +143,7 @@ def _boxed(answer: Why, known: KnownRevisions, cells: int) -> WhyLines:
         *filled(legend, inside),
     ]
     title = show(question.format(answer.name), "title")
-    above = box(title, top, cells, end=join(show("/", "key"), show("other name", "dim"), gap=" "))
+    above = box(title, top, cells, end=join(show("W", "key"), show("other name", "dim"), gap=" "))
     rows = [_step(each, answer, inside, origins=True) for each in answer.steps]
     head, *steps, foot = box(
         show("What happened, oldest first", "title"), rows, cells, end=show("origin", "dim")

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from ctxview.analysis.revisions.facts import KnownRevisions
 from ctxview.tui.model import background_work, live_updates
 from ctxview.tui.model.background_work import BackgroundWork, TrendLoader
 from ctxview.tui.model.change_marks import ChangeMarks
@@ -46,6 +47,13 @@ from ctxview.tui.model.navigation import PANE_OF, BackStack
 from ctxview.tui.model.query import Query, SortOrder
 from ctxview.tui.model.reading_index import ItemId, ItemKind
 from ctxview.tui.model.replay import TICK_TIMER, Replay, ReplayOptions
+from ctxview.tui.model.revision_facts import (
+    FACTS_TIMER,
+    FactsLoader,
+    FindInRevisions,
+    ReadFacts,
+    TimeResult,
+)
 from ctxview.tui.model.search import FindInHistory, HistoryHit
 from ctxview.tui.model.trends import ReadTrends, Trends
 from ctxview.tui.model.view_state import ReadOptions
@@ -75,6 +83,7 @@ class InspectorModel(InspectorState):
         self.live = LiveUpdates(self, self.work, opener, automatic=watching)
         self.replay = Replay(self, replay, self.go_to_revision)
         self.trends = TrendLoader(self)
+        self.facts = FactsLoader(self)
         self._opener = opener
         self._reader: ReadRevision | None = None
         self._awaited: ItemId | None = None
@@ -113,6 +122,10 @@ class InspectorModel(InspectorState):
             case ReadTrends(), Trends():
                 self.trends.take(job, result)
                 return [Refresh()]
+            case ReadFacts(), KnownRevisions():
+                return self.facts.take(job, result)
+            case FindInRevisions(), TimeResult():
+                return self._show_time_hit(job, result)
             case ReadCaptions() | FindEvent(), CaptionsReady():
                 return self.replay.take(job, result)
             case FindInHistory(), HistoryHit():
@@ -144,16 +157,25 @@ class InspectorModel(InspectorState):
                 return self.live.start_next()
             case background_work.TRENDS_TIMER:
                 self.trends.rested()
+            case _ if timer == FACTS_TIMER:
+                self.facts.rested()
             case live_updates.LATE:
                 pass
             case _ if timer == TICK_TIMER:
                 return self.replay.tick()
         return [Refresh()]
 
-    def panes_drawn(self, *, trends: bool) -> Effects:
-        """Note which facts the visible panes draw: read them, or stop reading them."""
+    def panes_drawn(self, *, trends: bool, facts: bool = False) -> Effects:
+        """Note what the visible panes draw of other revisions: read it, or stop reading it.
+
+        A search needs the facts of all revisions, too.
+        """
         worked = bool(self.sources) and self.work.is_done(self.key)
-        return self.trends.update(drawn=trends, worked=worked)
+        wanted = facts or bool(self.search.hits.needle.strip() and self.last_revision)
+        return [
+            *self.trends.update(drawn=trends, worked=worked),
+            *self.facts.update(wanted=wanted, worked=worked),
+        ]
 
     def _take_sources(self, found: SourcesFound) -> Effects:
         first = not self.sources
@@ -216,6 +238,8 @@ class InspectorModel(InspectorState):
                 self.live.failed()
             case ReadTrends():
                 self.trends.failed(job)
+            case ReadFacts():
+                self.facts.failed(job)
             case FindEvent() | ReadCaptions():
                 self.replay.failed(job)
             case FindInHistory():
@@ -355,6 +379,19 @@ class InspectorModel(InspectorState):
         hit = self.search.hit
         if hit is not None:
             return [Refresh(messages=grown), *self.go_to(hit.item, line=hit.line), Refresh()]
+        known = self.facts.known
+        if known is not None and self.last_revision:
+            return [Refresh(messages=grown), Start(FindInRevisions(known, self.search.hits.needle))]
         where = "in what is loaded or in the history" if self.transcript else "in what is loaded"
         notice = f"“{self.search.hits.needle}” was not found {where}."
         return [Refresh(messages=grown), Notify(notice, "warning")]
+
+    def _show_time_hit(self, job: FindInRevisions, result: TimeResult) -> Effects:
+        """Go to the newest revision that has the needle, and say what became of it since then."""
+        if job.needle != self.search.hits.needle:
+            return []
+        if result.hit is None:
+            return [Notify(job.notice(result), "warning")]
+        if result.item is not None:
+            self.select_when_read(result.item)
+        return [*self.go_to_revision(result.hit.number), Notify(job.notice(result))]

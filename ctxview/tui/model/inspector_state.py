@@ -31,6 +31,7 @@ from ctxview.tui.model.view_state import (
 )
 
 if TYPE_CHECKING:
+    from ctxview.analysis.revisions.facts import KnownRevisions
     from ctxview.formats import Source
 
 
@@ -263,8 +264,8 @@ class InspectorState:
         if self._growth is not None and self._growth.at > self._read_at and self._growth.belongs_to(key):
             index = index.with_transcript(self._growth.transcript)
         same = before is not None and before.key.source == key.source and before.key.profile == key.profile
-        trends = before.trends if before is not None and same else None
-        view = ViewState(key, index, draft, marks=self._marks(before, key), trends=trends)
+        trends, known = (before.trends, before.known) if before is not None and same else (None, None)
+        view = ViewState(key, index, draft, marks=self._marks(before, key), trends=trends, known=known)
         return self._show(replace(view, blocks=self._rows(view)))
 
     def mark_job(self) -> MarkChanges | None:
@@ -291,6 +292,13 @@ class InspectorState:
         if view is None or (view.key.source, view.key.profile) != (trends.source, trends.profile):
             return None
         self.view = replace(view, trends=trends)
+        return self.view
+
+    def take_known(self, known: KnownRevisions) -> ViewState | None:
+        """Add the facts of all revisions to the view; None without a view."""
+        if self.view is None:
+            return None
+        self.view = replace(self.view, known=known)
         return self.view
 
     def rearranged(self) -> ViewState | None:

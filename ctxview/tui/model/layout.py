@@ -97,6 +97,23 @@ class Pane(StrEnum):
         "which target may see an item, and which one saw it",
     )
 
+    OVERVIEW = (
+        "Overview",
+        "O",
+        "Over",
+        "There is no overview yet.",
+        "what the model sees, how full its window is, and what is wrong",
+    )
+    SKYLINE = "Skyline", "T", "Sky", "There is no skyline yet.", "the window over time"
+    REVISIONS = (
+        "Revisions",
+        "R",
+        "Revs",
+        "There is no log yet.",
+        "what each revision changed, and its findings",
+    )
+    WHY = "Why", "W", "Why", "There is no answer yet.", "where the selected block went, when and by what"
+
     def __new__(cls, name: str, key: str, short: str, absent: str = "", about: str = "") -> Self:
         made = str.__new__(cls, name)
         made._value_ = name

@@ -10,11 +10,15 @@ from ctxview.tui.panes.history import HistoryPane
 from ctxview.tui.panes.lifecycle import LifecyclePane
 from ctxview.tui.panes.memory import MemoryPane
 from ctxview.tui.panes.missing import MissingPane
+from ctxview.tui.panes.overview import OverviewPane
 from ctxview.tui.panes.references import ReferencesPane
+from ctxview.tui.panes.revisions import RevisionsPane
+from ctxview.tui.panes.skyline import SkylinePane
 from ctxview.tui.panes.sources import SourcesPane
 from ctxview.tui.panes.text import TextPane
 from ctxview.tui.panes.todo import TodoPane
 from ctxview.tui.panes.visibility import VisibilityPane
+from ctxview.tui.panes.why import WhyPane
 from ctxview.tui.widgets.pane import PaneWidget
 
 __all__ = [
@@ -41,4 +45,8 @@ def all_panes(model: InspectorModel) -> list[PaneWidget]:
         HistoryPane(),
         LifecyclePane(),
         VisibilityPane(),
+        OverviewPane(),
+        SkylinePane(),
+        RevisionsPane(),
+        WhyPane(),
     ]

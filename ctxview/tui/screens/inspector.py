@@ -122,7 +122,7 @@ class InspectorScreen(InspectorPage):
 
     def _report_panes(self) -> None:
         if self.is_mounted:
-            self.perform(self.model.panes_drawn(trends=self.draws_trends))
+            self.perform(self.model.panes_drawn(trends=self.draws_trends, facts=self.draws_facts))
 
     def _perform(self, order: effects.Effect) -> None:
         match order:

@@ -23,6 +23,7 @@ from ctxview.tui.screens.action_screen import ActionScreen, bindings
 from ctxview.tui.widgets import bars
 from ctxview.tui.widgets.bars import Header, KeyBar
 from ctxview.tui.widgets.deck import Deck
+from ctxview.tui.widgets.facts_pane import FactsPane
 from ctxview.tui.widgets.pane import PaneWidget
 from ctxview.tui.widgets.strips import RenderCache, StaticLines, content
 from ctxview.tui.widgets.timeline import ReplayBar, Timeline
@@ -184,6 +185,20 @@ class InspectorPage(RenderCache, ActionScreen[None]):
         else:
             pane = self.deck.front
             self.selected = (pane.item if pane.has_cursor else None) or default_selection(view)
+
+    @property
+    def draws_facts(self) -> bool:
+        """Whether a visible pane draws facts of all revisions."""
+        return any(pane.display for pane in self.panes.values() if isinstance(pane, FactsPane))
+
+    def open_pane(self, pane: Pane) -> None:
+        """Open a pane about all revisions alone on the screen; Esc shows the other panes again."""
+        widget = self.panes[pane]
+        if isinstance(widget, FactsPane):
+            widget.open(self.selected)
+            self._place()
+            self.deck.choose(pane)
+            self.deck.zoom(pane)
 
     def _place(self) -> None:
         self.deck.place(len(self.model.sources) + len(self.model.problems))
