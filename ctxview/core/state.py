@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from ctxview.core.budget import Budget as Budget
+from ctxview.core.budget import Segment as Segment
 from ctxview.core.fields import Form, Move, Owner
+from ctxview.core.figures import Figure, Limit, Reason
 from ctxview.core.lazy import LazySequence, LazyText
 from ctxview.core.origin import JsonValue as JsonValue
 from ctxview.core.origin import Origin as Origin
@@ -45,17 +48,14 @@ class Block(Struct, frozen=True, kw_only=True):
     text: str
     origin: Origin
     type: str | None = None
-    decay: float | None = None
-    confidence: float | None = None
-    quality: float | None = None
+    figures: tuple[Figure, ...] = ()
     round: int | None = None
     age: int | None = None
     tags: tuple[str, ...] = ()
     tokens: int | None = None
     """Tokens of the text as the model is shown it, where a format cuts long texts."""
     visible: bool | None = None
-    reason: str | None = None
-    """Why the block is hidden or cannot be read; for a shown block, by which way it is shown."""
+    reason: Reason | None = None
     state: str | None = None
     form: Form | None = None
     rank: int | None = None
@@ -65,29 +65,30 @@ class Block(Struct, frozen=True, kw_only=True):
     moves: tuple[Move, ...] = ()
     """Moves to another tier that are more than moving an element from one list to another."""
 
+    def figure(self, name: str) -> float | None:
+        """The value of the figure `name`; None when the block does not have it."""
+        return next((each.value for each in self.figures if each.name == name), None)
 
-class Limit(Struct, frozen=True):
-    """The largest or smallest figure with which the model is still shown a block of a tier."""
-
-    figure: Literal["decay", "confidence"]
-    most: float | None = None
-    least: float | None = None
-
-    def is_broken(self, value: float | None) -> bool:
-        if value is None:
-            return False
-        over = self.most is not None and value > self.most
-        return over or (self.least is not None and value < self.least)
+    @property
+    def why(self) -> str:
+        """The text of the reason; empty without one."""
+        return self.reason.text if self.reason is not None else ""
 
 
 class Tier(Struct, frozen=True):
-    """Blocks of one kind, in the order of the file."""
+    """Blocks of one kind, in the order of the file. The name is also the id of the tier."""
 
     name: str
     blocks: tuple[Block, ...]
     new: Form | None = None
     """The form that adds a block to this tier; None when blocks cannot be added."""
     limits: tuple[Limit, ...] = ()
+    rank: int | None = None
+    """The place in the order of the tiers: a move to a higher rank is a promotion. None without an order."""
+    meaning: str = ""
+    """What it means for a block to come into this tier, as a sentence."""
+    role: str = ""
+    """The colour role, such as `core`; without one, tiers take colours in turn."""
 
 
 _DONE = frozenset({"done", "completed", "complete", "closed", "x"})
@@ -152,55 +153,6 @@ class Todo(Struct, frozen=True):
     def done(self) -> int | None:
         """How many items are done; None when the items are not known or are not steps."""
         return sum(item.is_done for item in self.items) if self.items and self.total is not None else None
-
-
-class Segment(Struct, frozen=True):
-    """One part of a budget. `estimator` names the method behind `used`; `exact` is False for an estimate."""
-
-    name: str
-    used: int
-    limit: int | None = None
-    exact: bool = True
-    estimator: str | None = None
-    meaning: str | None = None
-    """A digest of the counted content that ignores spelling: if it is equal, only the spelling differs."""
-
-
-class Budget(Struct, frozen=True):
-    """`used` against `limit`, both in `unit`. `over` is how much does not fit (0 when all does).
-
-    `cut` is the amount that was left out or shortened and is not part of `used`; None when it is unknown.
-    """
-
-    target: str
-    unit: str
-    limit: int | None
-    used: int | None
-    reserved: int | None
-    segments: tuple[Segment, ...]
-    cut: int | None = None
-    limit_from: str | None = None
-    """Where the limit comes from when the file does not state it: another file, or an assumption."""
-    partial: bool = False
-    """Whether `used` is only a part of what counts against the limit, so that the rest is not free."""
-    note: str | None = None
-    """What the runtime did because the limit was near, such as a degrade stage."""
-
-    @property
-    def percent(self) -> str:
-        """The share of the limit; 100% only when nothing is left, empty without a limit."""
-        if not self.limit or self.used is None:
-            return ""
-        share = round(100 * self.used / self.limit)
-        if 0 < self.used < self.limit:
-            return "<1%" if self.used * 100 < self.limit else f"{min(share, 99)}%"
-        return f"{share}%"
-
-    @property
-    def over(self) -> int | None:
-        if self.limit is None or self.used is None:
-            return None
-        return max(0, self.used - self.limit)
 
 
 class RefStatus(StrEnum):

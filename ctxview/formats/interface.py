@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from msgspec import Struct, field
 
+from ctxview.core.revision_signs import WHOLE_STATE, RevisionSign
+
 if TYPE_CHECKING:
     from ctxview.analysis.tokens import TokenCounter
     from ctxview.core.edits import Edit, WritePolicy
@@ -80,6 +82,9 @@ class Revision(Struct, frozen=True):
     """The label of the revision it continues; None for the one before. See `previous_revision`."""
     independent: bool = False
     """Whether the source is not a history: a revision then continues another only by `follows`."""
+    sign: RevisionSign = WHOLE_STATE
+    id: str = ""
+    """What stays the same after a reload where the label may change; empty for the label."""
 
 
 class Reading(Struct, frozen=True):

@@ -84,11 +84,12 @@ def same_revision(
     wanted = before[min(at, len(before) - 1)]
     alike = (
         lambda each: each == wanted,
+        lambda each: bool(each.id) and each.id == wanted.id,
         lambda each: (each.file, each.label) == (wanted.file, wanted.label),
         lambda each: (each.file, each.kind) == (wanted.file, wanted.kind),
     )
     is_newest = at >= len(before) - 1
-    tests = alike if not is_newest else alike[:2] if stay else ()
+    tests = alike if not is_newest else alike[:3] if stay else ()
     found = (place for test in tests for place, each in enumerate(after) if test(each))
     return next(found, last if is_newest else min(at, last))
 

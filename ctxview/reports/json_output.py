@@ -90,6 +90,8 @@ def finding_as_json(finding: Finding) -> JsonObject:
 
 def as_json(value: object) -> JsonValue:
     """Convert a part of a state, or a tuple of parts, by `JSON_NAMES`."""
+    if isinstance(value, Block):
+        return _block_as_json(value)
     if (names := JSON_NAMES.get(type(value))) is not None:
         return {name: as_json(getattr(value, name)) for name in names}
     if isinstance(value, tuple):
@@ -101,6 +103,15 @@ def as_json(value: object) -> JsonValue:
         return None
     assert value is None or isinstance(value, bool | int | float | str), "a state has no other types"
     return value
+
+
+def _block_as_json(block: Block) -> JsonObject:
+    """The members of a block; the figures that the contract names stand among them."""
+    figures = {name: block.figure(name) for name in ("decay", "confidence", "quality")}
+    others = {"reason": block.why or None} | figures
+    return {
+        name: as_json(others[name] if name in others else getattr(block, name)) for name in JSON_NAMES[Block]
+    }
 
 
 def dumps(value: JsonValue) -> str:

@@ -29,6 +29,8 @@ from ctxview.core.state import (
     Todo,
     TodoItem,
 )
+from ctxview.formats.snapshot.state.tiers import tier_of
+from tests.figures import changed, figures
 
 HERE = Origin("a.json")
 TIERS = ("core", "working", "longterm")
@@ -40,9 +42,7 @@ def block(name: str, tier: str = "working", **parts: object) -> Block:
         tier=tier,
         type="task",
         text="read the plan",
-        decay=0.4,
-        confidence=0.8,
-        quality=0.7,
+        figures=figures(decay=0.4, confidence=0.8, quality=0.7),
         round=3,
         age=1,
         tags=("a",),
@@ -51,11 +51,11 @@ def block(name: str, tier: str = "working", **parts: object) -> Block:
         state="open",
         origin=HERE,
     )
-    return replace(plain, **parts)  # type: ignore[arg-type]
+    return changed(plain, **parts)
 
 
 def state(*blocks: Block, **parts: object) -> ContextState:
-    tiers = tuple(Tier(name, tuple(each for each in blocks if each.tier == name)) for name in TIERS)
+    tiers = tuple(tier_of(name, tuple(each for each in blocks if each.tier == name)) for name in TIERS)
     counts = Counts(len(blocks), 0, 0, 0, True, "bytes/4")
     plain = ContextState(
         format="snapshot", title="a", source="a.json", revision="1", tiers=tiers, counts=counts
@@ -244,12 +244,12 @@ def test_a_move_that_also_hides_says_both() -> None:
 
 def test_a_hidden_block_whose_age_merely_grew_has_not_changed() -> None:
     before = block("w1", visible=False, reason="age 13 > 12", age=13)
-    assert not diff(state(before), state(replace(before, reason="age 14 > 12", age=14)))
+    assert not diff(state(before), state(changed(before, reason="age 14 > 12", age=14)))
 
 
 def test_a_hidden_block_with_another_reason_has_changed() -> None:
     before = block("w1", visible=False, reason="age 13 > 12")
-    change = only(diff(state(before), state(replace(before, reason="decay 0.9 > 0.65"))))
+    change = only(diff(state(before), state(changed(before, reason="decay 0.9 > 0.65"))))
     assert names(change) == ["reason"]
 
 

@@ -25,6 +25,7 @@ BLOCK = Change(
     (Delta("decay", 0.4, 0.7, "raised"), Delta("text", OLD, NEW, "changed", pieces=word_pieces(OLD, NEW))),
     "hidden",
     "decay 0.70 > 0.45",
+    course="promoted",
 )
 CLOCK = Change(
     ChangeGroup.FIELDS, ChangeKind.CHANGED, "round", deltas=(Delta("round", 3.0, 4, "raised", Owner.SYSTEM),)

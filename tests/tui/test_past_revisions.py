@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ctxview.formats import open_source
+from ctxview.core.revision_signs import LOG, REPLY, WHOLE_STATE
+from ctxview.formats import Revision, open_source
 from ctxview.samples import samples_folder
-from ctxview.tui.drawing.glyphs import LOG, PLAIN_SIGN, REPLY, revision_sign
 from ctxview.tui.drawing.text import plain
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.widgets.bars import header_line
@@ -116,8 +116,8 @@ async def test_the_timeline_has_a_sign_for_each_kind_of_revision() -> None:
     async with driving(story, size=(160, 40)) as drive:
         line = plain(timeline_line(drive.inspector.model, 160))
 
-        assert all(sign in line for sign in (PLAIN_SIGN.hollow, REPLY.hollow, LOG.hollow, REPLY.filled))
+        assert all(sign in line for sign in (WHOLE_STATE.hollow, REPLY.hollow, LOG.hollow, REPLY.filled))
 
 
-def test_an_unknown_kind_of_revision_has_the_plain_sign() -> None:
-    assert revision_sign("something new") is PLAIN_SIGN
+def test_a_revision_has_the_plain_sign_unless_its_format_says_otherwise() -> None:
+    assert Revision("r", "something new", Path("r")).sign is WHOLE_STATE

@@ -15,6 +15,7 @@ from textual.filter import Monochrome
 
 from ctxview import tui
 from ctxview.config import load_config
+from ctxview.core.revision_signs import REVISION_SIGNS
 from ctxview.reports import console
 from ctxview.reports.json_output import dumps
 from ctxview.tui import themes
@@ -97,7 +98,7 @@ def test_every_sign_has_an_ascii_replacement() -> None:
 
 
 def test_signs_with_different_meanings_differ_in_ascii() -> None:
-    beads = [sign for bead in glyphs.REVISION_LEGEND[:5] for sign in (bead.hollow, bead.filled)]
+    beads = [sign for bead in REVISION_SIGNS[:5] for sign in (bead.hollow, bead.filled)]
     for signs in (
         *(glyphs.SEVERITY.values(), glyphs.OWNER.values(), glyphs.REF.values(), glyphs.REACH_GLYPHS.values()),
         *((glyphs.YES, glyphs.NO, glyphs.UNSAID), (glyphs.DONE, glyphs.CURRENT, glyphs.OPEN)),

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from ctxview.analysis.diff import ChangeGroup, ChangeKind, diff
 from ctxview.analysis.diff.model import BlockCounts
 from ctxview.analysis.revisions.events import RevisionEvent, find_events
-from ctxview.analysis.revisions.reasons import figures_of
+from ctxview.core.figures import Reason
 from ctxview.core.findings import Effect, Finding, Severity
 from ctxview.core.origin import Origin
 from ctxview.core.state import Block, Budget, CompactionRecord, ContextState
@@ -56,7 +56,7 @@ class PastBlock(NamedTuple):
     type: str | None
     text: str
     visible: bool | None
-    reason: str
+    reason: Reason | None
     figures: tuple[tuple[str, float], ...]
     tokens: int | None
     rank: int | None
@@ -66,6 +66,11 @@ class PastBlock(NamedTuple):
     @property
     def key(self) -> BlockKey:
         return self.tier, self.id
+
+    @property
+    def why(self) -> str:
+        """The text of the reason; empty without one."""
+        return self.reason.text if self.reason is not None else ""
 
 
 class TextFacts(NamedTuple):
@@ -246,8 +251,8 @@ class FactsCollector:
                     block.type,
                     self._text(block.text),
                     block.visible,
-                    self._share(block.reason or ""),
-                    self._share(figures_of(block)),
+                    self._share(block.reason),
+                    self._share(tuple((each.name, each.value) for each in block.figures if not each.derived)),
                     block.tokens,
                     block.rank,
                     self._share(block.tags),

@@ -15,6 +15,7 @@ from ctxview.analysis.json_rules import check_document, check_json, check_json_l
 from ctxview.analysis.text_rules import check_lines
 from ctxview.analysis.tokens import TokenCounter
 from ctxview.core.edits import WritePolicy
+from ctxview.core.figures import Reason, ReasonKind
 from ctxview.core.findings import Finding, worst_first
 from ctxview.core.origin import Origin
 from ctxview.core.state import Block, ContextState, Counts, Gap, Tier
@@ -268,7 +269,7 @@ def _block(piece: RawPiece, counter: TokenCounter) -> Block:
         type=piece.type,
         text=piece.text,
         tokens=counter.count(piece.text) if piece.type != BYTES else None,
-        reason=piece.problem,
+        reason=Reason(ReasonKind.INVALID, piece.problem) if piece.problem is not None else None,
         origin=piece.origin,
     )
 

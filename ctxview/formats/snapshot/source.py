@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from ctxview.core import revision_signs as signs
 from ctxview.core.findings import Finding, worst_first
 from ctxview.core.origin import Origin
 from ctxview.core.prompt import PromptError
@@ -89,7 +90,7 @@ class SnapshotSource(FileSource[SnapshotFile]):
     def revisions(self) -> Sequence[Revision]:
         if not self._files:
             folder = self._store_folder or self._path
-            return (Revision("memory store", "store", folder / "memory.db"),)
+            return (Revision("memory store", "store", folder / "memory.db", sign=signs.LOG),)
         opened = zip(self._files, self._opened, strict=True)
         plain = [
             file_revision(file, found, self.received_for(place), by_round=self._is_history)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TypeAlias
 
+from ctxview.core import revision_signs as signs
 from ctxview.formats.interface import OpenError, Revision
 from ctxview.formats.kit import file_source
 from ctxview.formats.peek import Peek
@@ -53,6 +54,14 @@ def load_files(path: Path, earlier: Loaded | None = None) -> tuple[Loaded, Path 
     return files.loaded(), store
 
 
+_SIGNS = {
+    SnapshotFileKind.REPLY.value: signs.REPLY,
+    SnapshotFileKind.FULL_LOG.value: signs.LOG,
+    SnapshotFileKind.LITE_LOG.value: signs.LOG,
+    "unreadable": signs.UNREADABLE,
+}
+
+
 def file_revision(
     file: LoadedFile, found: SnapshotFile, received: Snapshot | None, *, by_round: bool
 ) -> Revision:
@@ -65,4 +74,4 @@ def file_revision(
         found.kind, f" {found.kind.value}"
     )
     label = f"round {current}{word}" if by_round and current is not None else file.path.name
-    return Revision(label, kind, file.path, current, time)
+    return Revision(label, kind, file.path, current, time, sign=_SIGNS.get(kind, signs.WHOLE_STATE))

@@ -299,9 +299,11 @@ async def _pick(screen: InspectorScreen, question: str, tiers: list[Tier]) -> Ti
 
 
 async def _pick_word(screen: InspectorScreen, question: str, words: Iterable[str]) -> str | None:
+    from ctxview.tui.drawing.glyphs import tier_styles
     from ctxview.tui.screens.dialogs import ChooseDialog
 
-    return await screen.app.push_screen_wait(ChooseDialog(question, list(words)))
+    styles = tier_styles(screen.view.index.reading.state.tiers) if screen.view is not None else {}
+    return await screen.app.push_screen_wait(ChooseDialog(question, list(words), styles))
 
 
 @asynccontextmanager

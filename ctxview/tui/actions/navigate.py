@@ -51,7 +51,7 @@ async def filter(screen: InspectorScreen) -> None:  # noqa: A001 - the name of t
 
     def changed(text: str) -> Line:
         try:
-            query = parse_query(text)
+            query = parse_query(text, screen.model.figures)
         except QueryError as error:
             return join((Span("✖ ", "bad"),), show(str(error), "warn"))
         _apply(screen, query)

@@ -243,7 +243,7 @@ def _skyline_box(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
     skyline = SkylineDrawing(
         drawing.known,
         drawing.overview.number,
-        tier_styles(tier.name for tier in drawing.state.tiers),
+        tier_styles(drawing.state.tiers),
         drawing.own,
         drawing.letters,
     )

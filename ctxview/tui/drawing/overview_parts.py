@@ -53,7 +53,7 @@ class OverviewDrawing(Struct, frozen=True):
     def styles(self) -> dict[str, SegmentStyle]:
         budget = self.overview.window.budget
         names = [each.name for each in budget.segments] if budget is not None else []
-        return segment_styles(names, tier_styles(tier.name for tier in self.state.tiers))
+        return segment_styles(names, tier_styles(self.state.tiers))
 
     @property
     def own(self) -> str:
@@ -205,7 +205,7 @@ def tier_lines(drawing: OverviewDrawing, cells: int) -> Iterator[Line]:
     """Each tier with a dot per block: shown ones first, then hidden ones."""
     styles = drawing.styles
     tiers = drawing.overview.blocks.tiers
-    by_name = tier_styles(tier.name for tier in drawing.state.tiers)
+    by_name = tier_styles(drawing.state.tiers)
     widest = min(max((width(show(each.name)) for each in tiers), default=0), 16)
     unit = "tok"
     for each in tiers:
@@ -333,7 +333,7 @@ def _hidden_before(changes: ChangeSummary) -> str:
 
 def model_reads(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
     """The first line of every shown block, in the order in which the model reads them."""
-    styles = tier_styles(tier.name for tier in drawing.state.tiers)
+    styles = tier_styles(drawing.state.tiers)
     shown = [block for block in drawing.state.blocks() if block.visible is True]
     shown.sort(key=lambda block: (block.rank is None, block.rank or 0))
     lines: list[Line] = []

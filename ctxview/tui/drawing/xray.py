@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from ctxview.core.prompt import CutKind, PromptCut
+from ctxview.core.state import Tier
 from ctxview.reports.prompt import size_text
 from ctxview.reports.why import short_origin
 from ctxview.tui.drawing.boxes import INSIDE, box, ends
@@ -42,11 +43,12 @@ TierSigns: TypeAlias = Mapping[str | None, SegmentStyle]
 """The colour and letter of each tier; those of None are for text outside of tiers."""
 
 
-def tier_signs(xray: Xray) -> TierSigns:
-    """The colours and letters of the tiers of a prompt; text outside of tiers has none."""
+def tier_signs(xray: Xray, tiers: Sequence[Tier] = ()) -> TierSigns:
+    """The colours and letters of the tiers of a prompt, by those of the state; other text has none."""
     names = [tier.name for tier in xray.tiers if tier.name != HEADER]
     names += [row.tier for row in xray.rows if row.tier is not None and row.tier not in names]
-    styles = segment_styles(dict.fromkeys(names), tier_styles(names))
+    colours = tier_styles([*tiers, *(Tier(name, ()) for name in names)])
+    styles = segment_styles(dict.fromkeys(names), colours)
     return {
         None: SegmentStyle("dim", "h"),
         **{name: SegmentStyle(styles[name].style, styles[name].letter) for name in names},

@@ -44,7 +44,7 @@ from ctxview.tui.model.jobs.watcher import FilesChanged, FolderChanged, Transcri
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.live_updates import LiveUpdates
 from ctxview.tui.model.navigation import PANE_OF, BackStack
-from ctxview.tui.model.query import Query, SortOrder
+from ctxview.tui.model.query import Query
 from ctxview.tui.model.reading_index import ItemId, ItemKind
 from ctxview.tui.model.replay import TICK_TIMER, Replay, ReplayOptions
 from ctxview.tui.model.revision_facts import (
@@ -313,8 +313,8 @@ class InspectorModel(InspectorState):
         return self._rearrange(from_top=True)
 
     def order_by(self, column: str) -> Effects:
-        """Sort by a column, by the name of its `SortOrder`; the same column again reverses the order."""
-        self.sort_by(SortOrder[column])
+        """Sort by a column; the same column again reverses the order."""
+        self.sort_by(column)
         return self._rearrange(from_top=True)
 
     def reverse_order(self) -> Effects:

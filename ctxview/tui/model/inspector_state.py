@@ -5,19 +5,20 @@ It never reads a file: readings come from jobs, and the panes draw the `ViewStat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from ctxview.core.figures import Figure
 from ctxview.core.state import ContextState
 from ctxview.core.transcript import Transcript
 from ctxview.formats.revisions import is_past, same_revision
 from ctxview.tui.model.change_marks import ChangeMarks
 from ctxview.tui.model.drafts import DraftSet, read_only_reason
 from ctxview.tui.model.jobs.load import MarkChanges
-from ctxview.tui.model.query import BlockFacts, Query, SortOrder, sort_key
+from ctxview.tui.model.query import FILE_ORDER, BlockFacts, Query, figures_in, sort_key, sort_orders
 from ctxview.tui.model.reading_index import ItemId, ItemKind, ReadingIndex
 from ctxview.tui.model.search import Search
 from ctxview.tui.model.trends import Trends
@@ -55,7 +56,7 @@ class InspectorState:
         self.key = ReadingKey(0, 0, profile, run=options or ReadOptions())
         self.view: ViewState | None = None
         self.query = Query()
-        self.sort = SortOrder.FILE
+        self.sort = FILE_ORDER
         self.reverse = False
         self.search = Search()
         self.selected: ItemId | None = None
@@ -341,7 +342,7 @@ class InspectorState:
                 for row in rows
                 if query.accepts(index.block(row), BlockFacts(row in view.changes, bool(index.about(row))))
             ]
-        if self.sort is not SortOrder.FILE:
+        if self.sort != FILE_ORDER:
             tiers = {tier.name: at for at, tier in enumerate(index.reading.state.tiers)}
             rows.sort(key=lambda row: sort_key(self.sort, index.block(row), tiers))
         if self.reverse:
@@ -351,10 +352,16 @@ class InspectorState:
     # -- order ------------------------------------------------------------------------------------
 
     def next_sort(self) -> None:
-        orders = list(SortOrder)
-        self.sort, self.reverse = orders[(orders.index(self.sort) + 1) % len(orders)], False
+        orders = sort_orders(self.figures)
+        at = orders.index(self.sort) if self.sort in orders else 0
+        self.sort, self.reverse = orders[(at + 1) % len(orders)], False
 
-    def sort_by(self, sort: SortOrder) -> None:
-        """SortOrder by a column; the same column again reverses the order."""
-        self.reverse = not self.reverse if sort is self.sort else False
+    @property
+    def figures(self) -> Mapping[str, Figure]:
+        """The figures of the blocks that are shown, by name."""
+        return figures_in(self.view.index.reading.state if self.view is not None else None)
+
+    def sort_by(self, sort: str) -> None:
+        """Sort by a column; the same column again reverses the order."""
+        self.reverse = not self.reverse if sort == self.sort else False
         self.sort = sort

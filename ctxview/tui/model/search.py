@@ -87,7 +87,7 @@ def _hits(matches: re.Pattern[str], index: ReadingIndex) -> Iterator[SearchHit]:
 def _words(value: ItemValue) -> Iterator[str | None]:
     match value:
         case Block():
-            yield from (value.id, value.tier, value.type, value.text, value.reason, value.state, *value.tags)
+            yield from (value.id, value.tier, value.type, value.text, value.why, value.state, *value.tags)
         case Todo():
             yield value.summary
             if value.cursor is not None:

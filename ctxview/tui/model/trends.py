@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 from msgspec import Struct
 
+from ctxview.core.figures import Figure
 from ctxview.core.state import Block, Budget, ContextState
 from ctxview.tui.model.jobs import Job, JobControl
 
@@ -38,9 +39,11 @@ Value = TypeVar("Value")
 class Gauge(NamedTuple):
     """The values of a block at one revision that are drawn."""
 
-    decay: float | None
-    confidence: float | None
+    figures: tuple[Figure, ...]
     visible: bool | None
+
+    def figure(self, name: str) -> Figure | None:
+        return next((each for each in self.figures if each.name == name), None)
 
 
 class TrendPoint(Struct, frozen=True, eq=False):
@@ -88,7 +91,7 @@ class PastTrends(Struct, frozen=True):
 
     def uses(self, budget: Budget) -> list[int | None]:
         """The use of `budget` at all points, with its present use at `place`."""
-        known = (each.budgets.get(budget_key(budget)) for each in self.points)
+        known = (each.budgets.get(budget.key) for each in self.points)
         return self._with_present([each.used if each is not None else None for each in known], budget.used)
 
     @property
@@ -108,22 +111,20 @@ class PastTrends(Struct, frozen=True):
         return [*values[: self.place], now, *values[self.place + self._is_known :]]
 
 
-def budget_key(budget: Budget) -> BudgetKey:
-    return budget.target, budget.unit
-
-
 def gauge_of(block: Block) -> Gauge:
-    return Gauge(block.decay, block.confidence, block.visible)
+    """The figures that are drawn as gauges, and whether the block is shown."""
+    return Gauge(tuple(each for each in block.figures if each.scale is not None), block.visible)
 
 
 def trend_point(number: int, label: str, state: ContextState) -> TrendPoint:
     gauges: dict[str, Gauge] = {}
     for block in state.blocks():
-        if block.decay is not None or block.confidence is not None or block.visible is not None:
-            gauges.setdefault(block.id, gauge_of(block))
+        gauge = gauge_of(block)
+        if gauge.figures or gauge.visible is not None:
+            gauges.setdefault(block.id, gauge)
     budgets: dict[BudgetKey, Budget] = {}
     for budget in state.budgets:
-        budgets.setdefault(budget_key(budget), budget)
+        budgets.setdefault(budget.key, budget)
     return TrendPoint(number, label, gauges, budgets, state.counts.estimator)
 
 
@@ -182,8 +183,5 @@ def _back_from(revisions: Sequence[Revision], number: int) -> Iterator[int]:
 
 def _comparable(now: TrendPoint, earlier: TrendPoint) -> bool:
     """Whether the earlier revision has a gauge, or both have the first budget."""
-    gauges = (
-        each for each in earlier.gauges.values() if each.decay is not None or each.confidence is not None
-    )
     first = next(iter(now.budgets), None)
-    return any(gauges) or first in earlier.budgets
+    return any(each.figures for each in earlier.gauges.values()) or first in earlier.budgets

@@ -16,7 +16,6 @@ from ctxview.tui.drawing.page import Page
 from ctxview.tui.drawing.text import Line, join, show, wrap
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemId, ItemKind
-from ctxview.tui.model.trends import budget_key
 from ctxview.tui.model.view_state import ViewState
 from ctxview.tui.widgets.pane import PaneWidget, empty_page
 
@@ -51,7 +50,7 @@ class BudgetPane(PaneWidget):
 
 
 def budget_style(view: ViewState, cells: int) -> BudgetStyle:
-    return BudgetStyle(cells, tier_styles(tier.name for tier in view.index.reading.state.tiers))
+    return BudgetStyle(cells, tier_styles(view.index.reading.state.tiers))
 
 
 def budget_history(budget: Budget, view: ViewState) -> BudgetHistory:
@@ -63,7 +62,7 @@ def budget_history(budget: Budget, view: ViewState) -> BudgetHistory:
     if before is not None and before.counter != view.index.reading.state.counts.estimator:
         return NO_HISTORY
     label = "" if before is None else "against the file" if view.draft else f"since {before.label}"
-    known = before.budgets.get(budget_key(budget)) if before is not None else None
+    known = before.budgets.get(budget.key) if before is not None else None
     return BudgetHistory(known, label, past.uses(budget), past.place)
 
 

@@ -40,7 +40,7 @@ class LifecyclePane(PaneWidget):
             return Page(1, lambda _: lines, header=header)
         nodes = stage.nodes
         labels = min(max(cell_len(node.label) for node in nodes[:500]), max(12, width // 3))
-        styles = tier_styles(tier.name for tier in view.index.reading.state.tiers)
+        styles = tier_styles(view.index.reading.state.tiers)
         linked = {link.end for link in index.out_of(self._came_from)}
         linked.update(each.id for each in index.backward(self._came_from))
 

@@ -8,9 +8,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 from rich.cells import cell_len
 
+from ctxview.core.figures import Figure
 from ctxview.core.state import Block
 from ctxview.tui.drawing import glyphs
-from ctxview.tui.drawing.glyphs import gauge_spark, tier_styles, visibility_spark
+from ctxview.tui.drawing.glyphs import gauge_spark, ramp_of, tier_styles, visibility_spark
 from ctxview.tui.drawing.page import Page
 from ctxview.tui.drawing.rows import EMPTY_TEXT, gap_order
 from ctxview.tui.drawing.text import (
@@ -28,7 +29,7 @@ from ctxview.tui.drawing.text import (
 )
 from ctxview.tui.model.change_marks import ChangeMark
 from ctxview.tui.model.layout import Pane
-from ctxview.tui.model.query import SortOrder
+from ctxview.tui.model.query import FILE_ORDER, MODEL_ORDER
 from ctxview.tui.model.reading_index import ItemKind
 from ctxview.tui.model.trends import Gauge, PastTrends, gauge_of
 from ctxview.tui.model.view_state import ViewState
@@ -42,15 +43,15 @@ LEAST_TEXT = 22
 
 
 class MemoryColumns(Struct, frozen=True):
-    """Widths in cells, 0 for no column. Decay and confidence are 1 or 0, `bar` wide each."""
+    """Widths in cells, 0 for no column, and the names of the figures, of which gauges are `bar` wide each."""
 
     tier: int
     id: int
     type: int
     bar: int
-    decay: int
-    confidence: int
-    quality: int
+    gauges: tuple[str, ...]
+    numbers: tuple[tuple[str, int], ...]
+    """The names and widths of figures that are only numbers."""
     age: int
     tokens: int
     text: int = 0
@@ -63,22 +64,21 @@ class MemoryColumns(Struct, frozen=True):
     @property
     def taken(self) -> int:
         """Cells of all columns except the text, including gaps."""
-        gauges = [self.decay and self.bar + GAUGE, self.confidence and self.bar + GAUGE]
-        widths = [2, self.tier, self.id, self.type, *gauges, self.quality, self.age, self.tokens]
+        figures = [self.bar + GAUGE] * len(self.gauges) + [cells for _, cells in self.numbers]
+        widths = [2, self.tier, self.id, self.type, *figures, self.age, self.tokens]
         return sum(each + 1 for each in widths if each)
 
-    def header(self, sort: SortOrder, reverse: bool) -> Line:
+    def header(self, sort: str, reverse: bool) -> Line:
         gauge = self.bar + GAUGE
-        named: list[tuple[str, int, SortOrder | None, bool]] = [
-            ("tier", self.tier, SortOrder.FILE, False),
+        named: list[tuple[str, int, str | None, bool]] = [
+            ("tier", self.tier, FILE_ORDER, False),
             ("id", self.id, None, False),
             ("type", self.type, None, False),
-            ("decay", self.decay and gauge, SortOrder.DECAY, False),
-            ("conf" if gauge < 10 else "confidence", self.confidence and gauge, SortOrder.CONFIDENCE, False),
-            ("qual", self.quality, SortOrder.QUALITY, True),
-            ("age", self.age, SortOrder.AGE, True),
-            ("tok", self.tokens, SortOrder.TOKENS, True),
-            ("text", self.text, SortOrder.MODEL, False),
+            *((_short(name, gauge), gauge, name, False) for name in self.gauges),
+            *((_short(name, cells), cells, name, True) for name, cells in self.numbers),
+            ("age", self.age, "age", True),
+            ("tok", self.tokens, "tokens", True),
+            ("text", self.text, MODEL_ORDER, False),
         ]
         cells = [
             _heading(name, width, key, right, sort, reverse) for name, width, key, right in named if width
@@ -86,17 +86,25 @@ class MemoryColumns(Struct, frozen=True):
         return join((Span("  "),), *cells, gap=" ")
 
 
+def _short(name: str, cells: int) -> str:
+    return name if len(name) <= cells else name[:4]
+
+
 def memory_columns(width: int, blocks: Sequence[Block]) -> MemoryColumns:
     """The columns that fit: the least important ones are left out first, and the text keeps its share."""
     roomy = width >= ROOMY
+    figures = {figure.name: figure for block in blocks for figure in block.figures}
     full = MemoryColumns(
         tier=_widest((block.tier for block in blocks), 4, 10 if not roomy else 14),
         id=_widest((block.id for block in blocks), 4, 24 if width >= 150 else 18 if roomy else 14),
         type=_widest((block.type or "" for block in blocks), 4, 16 if roomy else 9),
         bar=8 if width >= 130 else 4 if roomy else 1,
-        decay=1,
-        confidence=1,
-        quality=4,
+        gauges=tuple(name for name, each in figures.items() if each.scale is not None),
+        numbers=tuple(
+            (name, 5 if isinstance(each.value, int) else 4)
+            for name, each in figures.items()
+            if each.scale is None
+        ),
         age=4,
         tokens=5,
     )
@@ -104,9 +112,10 @@ def memory_columns(width: int, blocks: Sequence[Block]) -> MemoryColumns:
     drop: list[Callable[[MemoryColumns], MemoryColumns]] = [
         lambda columns: replace(columns, bar=1),
         lambda columns: replace(columns, type=min(columns.type, 8)),
-        lambda columns: replace(columns, quality=0),
+        lambda columns: replace(columns, numbers=()),
         lambda columns: replace(columns, age=0),
         lambda columns: replace(columns, tokens=0),
+        lambda columns: replace(columns, gauges=columns.gauges[:2]),
         lambda columns: replace(columns, type=0),
         lambda columns: replace(columns, id=min(columns.id, 10)),
         lambda columns: replace(columns, tier=min(columns.tier, 5)),
@@ -122,9 +131,6 @@ def memory_columns(width: int, blocks: Sequence[Block]) -> MemoryColumns:
 def _without_empty(columns: MemoryColumns, blocks: Sequence[Block]) -> MemoryColumns:
     """Leave out the columns for which no block has a value."""
     used = {
-        "decay": any(block.decay is not None for block in blocks),
-        "confidence": any(block.confidence is not None for block in blocks),
-        "quality": any(block.quality is not None for block in blocks),
         "age": any(block.age is not None for block in blocks),
         "tokens": any(block.tokens is not None for block in blocks),
         "type": any(block.type for block in blocks),
@@ -132,11 +138,9 @@ def _without_empty(columns: MemoryColumns, blocks: Sequence[Block]) -> MemoryCol
     return replace(columns, **{name: 0 for name, is_used in used.items() if not is_used})
 
 
-def _heading(
-    name: str, width: int, key: SortOrder | None, right: bool, sort: SortOrder, reverse: bool
-) -> Line:
-    action = f"screen.sort_by('{key.name}')" if key is not None else ""
-    current = key is sort and sort is not SortOrder.FILE
+def _heading(name: str, width: int, key: str | None, right: bool, sort: str, reverse: bool) -> Line:
+    action = f"screen.sort_by('{key}')" if key is not None else ""
+    current = key == sort and sort != FILE_ORDER
     arrow = ("▴" if reverse else "▾") if current else ""
     if name == "text" and current:
         name = "text, as the model reads"
@@ -156,37 +160,29 @@ NAMES = 11
 CELLS = 12
 WIDEST = 30
 
-FIGURES: tuple[tuple[str, Callable[[Gauge], float | None]], ...] = (
-    ("decay", lambda gauge: gauge.decay),
-    ("confidence", lambda gauge: gauge.confidence),
-)
-
 
 def block_lines(block: Block, view: ViewState, cells: int) -> Iterator[Line]:
-    """Decay and confidence, over time if they changed, and since when the block is hidden or shown."""
+    """The gauges, over time if they changed, and since when the block is hidden or shown."""
     gauges, at, labels = _past_of(block, view)
     room = min(WIDEST, max(CELLS, cells - NAMES - 26))
-    for name, value in FIGURES:
-        now = value(gauge_of(block))
-        if now is None:
-            continue
-        known = [share for gauge in gauges[: at + 1] if gauge and (share := value(gauge)) is not None]
+    for now in gauge_of(block).figures:
+        known = [found.value for gauge in gauges[: at + 1] if gauge and (found := gauge.figure(now.name))]
         since = f"since {labels[0]}" if len(known) > 1 else ""
-        picture = gauge_spark(gauges, at, room, value, name) or _value_rail(now, name, CELLS)
+        picture = gauge_spark(gauges, at, room, now.name) or _value_rail(now, CELLS)
         if len(set(known)) > 1:
-            yield _row(name, picture, f"{known[0]:g} → {now:g}", since, cells)
+            yield _row(now.name, picture, f"{known[0]:g} → {now.value:g}", since, cells)
         else:
-            yield _row(name, picture, f"{now:g}", f"unchanged {since}" if since else "", cells)
+            yield _row(now.name, picture, f"{now.value:g}", f"unchanged {since}" if since else "", cells)
     visible = [gauge.visible if gauge is not None else None for gauge in gauges]
     if {True, False} <= set(visible):
         since = _visible_since(visible[: at + 1], labels)
         yield _row("shown", visibility_spark(gauges, at, room), since, "", cells)
 
 
-def _value_rail(value: float, ramp: str, cells: int) -> Line:
-    """A value from 0 to 1 without a past, as a rail."""
-    heavy, light = glyphs.meter_rail(value, cells)
-    return Span(heavy, f"{ramp}.{glyphs.meter_step(value)}"), Span(light, "faint")
+def _value_rail(figure: Figure, cells: int) -> Line:
+    """A figure without a past, as a rail."""
+    heavy, light = glyphs.meter_rail(figure.share, cells)
+    return Span(heavy, f"{ramp_of(figure)}.{glyphs.meter_step(figure.share)}"), Span(light, "faint")
 
 
 def _row(name: str, picture: Line, text: str, more: str, cells: int) -> Line:
@@ -234,7 +230,7 @@ class MemoryPane(PaneWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.sort: SortOrder = SortOrder.FILE
+        self.sort = FILE_ORDER
         self.reverse = False
 
     def differs(self, before: ViewState, after: ViewState) -> bool:
@@ -246,7 +242,7 @@ class MemoryPane(PaneWidget):
         rows, index = view.blocks, view.index
         columns = memory_columns(width, [index.block(row) for row in rows[:500]])
         inline = columns.text >= INLINE
-        styles = tier_styles(tier.name for tier in index.reading.state.tiers)
+        styles = tier_styles(index.reading.state.tiers)
         past = view.past if columns.bar > 1 else None
 
         def draw(row: int, depth: int) -> Sequence[Line]:
@@ -283,7 +279,7 @@ class MemoryPane(PaneWidget):
 
 
 def _hidden(block: Block) -> bool:
-    return block.visible is False and bool(block.reason)
+    return block.visible is False and bool(block.why)
 
 
 def _cells(
@@ -313,12 +309,14 @@ def _cells(
     if columns.type:
         cells.append(pad(show(block.type or "", quiet or "rule"), columns.type))
     gauges, at = (past.gauges(block), past.place) if past is not None else ([], 0)
-    for name, value in FIGURES:
-        if getattr(columns, name):
-            spark = gauge_spark(gauges, at, columns.bar, value, name)
-            cells.append(_gauge(value(gauge_of(block)), name, columns.bar, spark))
-    if columns.quality:
-        cells.append(pad(show(glyphs.share(block.quality), quiet), columns.quality, right=True))
+    figures = {figure.name: figure for figure in block.figures}
+    cells += [
+        _gauge(figures.get(name), columns.bar, gauge_spark(gauges, at, columns.bar, name))
+        for name in columns.gauges
+    ]
+    cells += [
+        pad(show(_number(figures.get(name)), quiet), room, right=True) for name, room in columns.numbers
+    ]
     if columns.age:
         cells.append(pad(show(glyphs.short_count(block.age), quiet), columns.age, right=True))
     if columns.tokens:
@@ -326,16 +324,23 @@ def _cells(
     return cells
 
 
-def _gauge(value: float | None, ramp: str, cells: int, past: Line) -> Line:
-    """A value as picture and number; in more than one cell, the picture is its past, or else a rail."""
-    number = pad(show(glyphs.share(value)), GAUGE, right=True)
-    if value is None:
+def _number(figure: Figure | None) -> str:
+    if figure is None or not isinstance(figure.value, int):
+        return glyphs.share(figure.value if figure is not None else None)
+    return glyphs.short_count(figure.value)
+
+
+def _gauge(figure: Figure | None, cells: int, past: Line) -> Line:
+    """A figure as picture and number; in more than one cell, the picture is its past, or else a rail."""
+    number = pad(show(_number(figure)), GAUGE, right=True)
+    if figure is None:
         return join((Span(" " * cells),), number)
     if cells == 1:
-        return join((Span(glyphs.level(value), f"{ramp}.{glyphs.meter_step(value)}"),), number)
+        style = f"{ramp_of(figure)}.{glyphs.meter_step(figure.share)}"
+        return join((Span(glyphs.level(figure.share), style),), number)
     if past:
         return join(pad(past, cells, right=True), number)
-    return join(_value_rail(value, ramp, cells), number)
+    return join(_value_rail(figure, cells), number)
 
 
 def _text(block: Block, cells: int, depth: int, *, inline: bool) -> list[Line]:
@@ -352,7 +357,7 @@ def _text(block: Block, cells: int, depth: int, *, inline: bool) -> list[Line]:
 
 
 def _reason(block: Block) -> Line:
-    return join((Span("hidden: ", "visible.no"),), styled(preview(block.reason or "", ""), "warn"))
+    return join((Span("hidden: ", "visible.no"),), styled(preview(block.why, ""), "warn"))
 
 
 def _empty(view: ViewState, width: int) -> Page:

@@ -23,7 +23,7 @@ class SkylinePane(FactsPane):
 
     def draw(self, view: ViewState, width: int, room: int) -> Page:
         state = view.index.reading.state
-        tiers = tier_styles(tier.name for tier in state.tiers)
+        tiers = tier_styles(state.tiers)
         drawing = SkylineDrawing(
             known_revisions(view), self._number(view), tiers, f"this {state.format}", self.letters
         )

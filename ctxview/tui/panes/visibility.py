@@ -39,7 +39,7 @@ class VisibilityPane(PaneWidget):
             return empty_page(width, "This source does not record which target may see what.")
         blocks = [index.block(row) for row in rows]
         columns = visibility_columns(width, blocks)
-        styles = tier_styles(tier.name for tier in index.reading.state.tiers)
+        styles = tier_styles(index.reading.state.tiers)
 
         def draw(row: int) -> tuple[Line]:
             block = blocks[row]

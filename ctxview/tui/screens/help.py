@@ -16,10 +16,10 @@ from textual.widgets import Input
 
 from ctxview.core.fields import Owner
 from ctxview.core.findings import Severity
+from ctxview.core.revision_signs import REVISION_SIGNS
 from ctxview.core.state import Reach, RefStatus
 from ctxview.tui.configured_keys import key_label
 from ctxview.tui.drawing import glyphs
-from ctxview.tui.drawing.glyphs import REVISION_LEGEND
 from ctxview.tui.drawing.page import Page
 from ctxview.tui.drawing.text import EMPTY, Line, Span, fit, join, pad, plain, show, width, wrap
 from ctxview.tui.model.action_table import GROUPS, READ_ONLY_ACTIONS, Action, ActionGroup
@@ -138,8 +138,8 @@ def _signs(width: int) -> list[Line]:
             for each in Reach
         ),
         *(
-            (f"{each.hollow} {each.filled}", each.style, f"on the timeline: {each.meaning}")
-            for each in REVISION_LEGEND
+            (f"{each.hollow} {each.filled}", each.role, f"on the timeline: {each.meaning}")
+            for each in REVISION_SIGNS
         ),
         ("+ ~ !", "changed.changed", "new, changed, or with another visibility than before"),
         ("≈", "warn", "an estimate; without it a figure is exact"),
@@ -175,7 +175,7 @@ def _filter(width: int) -> list[Line]:
             "blocks with this property; changed: since the previous view, flagged: with a finding",
         ),
         (" ".join(f"{word}:" for word in WORDS), "the field contains the word; a,b means either"),
-        (" ".join(NUMBERS), "compared by > >= < <= =, as in decay>0.5"),
+        (" ".join(NUMBERS), "and the figures of blocks, compared by > >= < <= =, as in decay>0.5"),
         ('"some text"', "in the id, type, tags or text; a word without quotes means the same"),
         ("!", "before any of these: the opposite"),
     ]

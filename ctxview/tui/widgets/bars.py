@@ -17,7 +17,7 @@ from ctxview.tui.drawing.rows import hit_count_line, severity_counts
 from ctxview.tui.drawing.text import Line, Span, fit, join, shorten, show, width
 from ctxview.tui.model.action_table import ACTIONS, ACTIONS_BY_ID, Action, ActionCondition
 from ctxview.tui.model.inspector import InspectorModel
-from ctxview.tui.model.query import SortOrder
+from ctxview.tui.model.query import FILE_ORDER
 from ctxview.tui.widgets.strips import BarLine
 
 
@@ -67,7 +67,7 @@ def subtitle(model: InspectorModel) -> Line:
     parts: list[Line] = []
     if model.query:
         parts.append(show(f" filter: {model.query.text} "))
-    if model.sort is not SortOrder.FILE or model.reverse:
+    if model.sort != FILE_ORDER or model.reverse:
         parts.append(show(f" {model.sort} {'▴' if model.reverse else '▾'} "))
     if model.view is not None and model.view.marks.text:
         parts.append(show(f" {model.view.marks.text} "))

@@ -9,8 +9,8 @@ from textual.geometry import Size
 from textual.strip import Strip
 from textual.widget import Widget
 
+from ctxview.core.revision_signs import WHOLE_STATE
 from ctxview.tui.drawing import glyphs
-from ctxview.tui.drawing.glyphs import PLAIN_SIGN, revision_sign
 from ctxview.tui.drawing.text import EMPTY, Line, Span, fit, join, pad, show, width, wrap
 from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.replay import Replay, spelled_speed
@@ -144,12 +144,10 @@ def _beads(revisions: Sequence[Revision], last: int, now: int, cells: int) -> Li
     for cell in range(cells):
         target = places.get(cell)
         if cell == current:
-            spans.append(
-                Span(revision_sign(revisions[now].kind).filled, "accent", f"screen.go_to_revision({now})")
-            )
+            spans.append(Span(revisions[now].sign.filled, "accent", f"screen.go_to_revision({now})"))
         elif target is not None:
-            key = revision_sign(revisions[target].kind)
-            style = key.style if cell < current else "dim"
+            key = revisions[target].sign
+            style = key.role if cell < current else "dim"
             sign = key.hollow if last < cells else "•"
             spans.append(Span(sign, style, f"screen.go_to_revision({target})"))
         else:
@@ -167,9 +165,9 @@ def _caption(model: InspectorModel) -> Line:
         return ()
     revision = source.revisions[model.key.revision]
     facts = [show(revision.label, "strong")]
-    key = revision_sign(revision.kind)
-    if key is not PLAIN_SIGN and revision.kind not in revision.label:
-        facts.append(show(revision.kind, key.style))
+    sign = revision.sign
+    if sign != WHOLE_STATE and revision.kind not in revision.label:
+        facts.append(show(revision.kind, sign.role))
     if revision.time:
         facts.append(show(glyphs.time_text(revision.time), "dim"))
     if model.view is not None:

@@ -9,6 +9,7 @@ from ctxview.analysis.revisions.facts import KnownRevisions
 from ctxview.core.findings import Effect, Severity
 from tests.analysis.revisions.builders import finding, known, memory, state, window
 from tests.analysis.revisions.test_why import lighthouse as lighthouse
+from tests.figures import finished
 
 
 def test_the_worst_finding_is_of_all_revisions(lighthouse: KnownRevisions) -> None:
@@ -54,7 +55,7 @@ def test_a_stage_says_whether_what_it_removed_was_shown(lighthouse: KnownRevisio
 
 def test_a_loss_without_a_reply_is_an_event_and_a_hidden_one_is_not() -> None:
     lost = known(state(memory("a"), memory("b")), state(memory("b")))
-    hidden = known(state(memory("a", visible=False, reason="done status")), state())
+    hidden = known(state(memory("a", visible=False, reason=finished("done"))), state())
 
     assert [each.kind for each in lost.events_of(1)] == ["loss"]
     assert hidden.events_of(1) == ()

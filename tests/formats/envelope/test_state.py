@@ -65,7 +65,7 @@ def test_a_block_says_whether_the_model_is_shown_it_and_why_not(folder: Path) ->
         "sum-1": 1,
         "talk": 2,
     }
-    reasons = {each.id: each.reason for each in result.blocks() if not each.visible}
+    reasons = {each.id: each.why for each in result.blocks() if not each.visible}
     assert reasons == {
         "tool": "injected for tool, not for the model",
         "wiki": "omitted by sel-1: low_relevance",
@@ -92,7 +92,7 @@ def test_a_block_says_whether_the_model_is_shown_it_and_why_not(folder: Path) ->
 )
 def test_every_hidden_item_has_its_reason(folder: Path, records: list[b.Members], reason: str) -> None:
     found = block(state(folder, [b.envelope(), b.item("a"), *records]), "a")
-    assert (found.visible, found.reason) == (False, reason)
+    assert (found.visible, found.why) == (False, reason)
 
 
 def test_without_an_envelope_or_an_injection_visibility_is_unknown(folder: Path) -> None:

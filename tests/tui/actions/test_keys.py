@@ -13,7 +13,7 @@ from ctxview.tui.model.action_table import (
     BracketKeys,
 )
 from ctxview.tui.model.layout import Pane
-from ctxview.tui.model.query import SortOrder
+from ctxview.tui.model.query import MODEL_ORDER
 from ctxview.tui.model.reading_index import TODO, ItemId, ItemKind
 from ctxview.tui.screens.action_screen import find_action
 from ctxview.tui.screens.help import HelpScreen, PaletteScreen, matching
@@ -237,7 +237,7 @@ async def test_sort_and_reverse() -> None:
     async with driving(night()) as drive:
         for _ in range(3):
             await drive.press("s")
-        assert drive.inspector.model.sort is SortOrder.DECAY
+        assert drive.inspector.model.sort == "decay"
         assert drive.selected == block("temp-003", "ephemeral")
         await drive.press("S")
         assert drive.selected == block("core-001", "core")
@@ -333,7 +333,7 @@ async def test_theme_help_and_palette() -> None:
         assert isinstance(palette, PaletteScreen)
         await drive.type("sort")
         await drive.press("enter")
-        assert drive.inspector.model.sort is SortOrder.MODEL
+        assert drive.inspector.model.sort == MODEL_ORDER
         palette.dismiss(None)
         assert drive.app.screen is drive.inspector, "a screen that is gone takes no other along"
 

@@ -19,7 +19,6 @@ from ctxview.tui.drawing.text import Line, plain, width
 from ctxview.tui.model.action_table import ActionCondition
 from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import Pane, Slot
-from ctxview.tui.model.query import SortOrder
 from ctxview.tui.model.reading_index import WHOLE, ItemId, ItemKind, ReadingIndex
 from ctxview.tui.model.view_state import ReadingKey, ViewState
 from ctxview.tui.panes.budget import BudgetPane
@@ -85,14 +84,14 @@ def test_the_detail_of_the_source_shows_locked_fields_with_the_reason() -> None:
 def test_memory_columns_fill_the_width_and_never_more(cells: int) -> None:
     columns = memory_columns(cells, list(view_of(night()).index.reading.state.blocks()))
     assert columns.taken + columns.text == cells or columns.text == 0
-    assert width(columns.header(SortOrder.DECAY, reverse=False)) <= max(cells, columns.taken)
+    assert width(columns.header("decay", reverse=False)) <= max(cells, columns.taken)
 
 
 def test_the_least_important_memory_columns_are_left_out_first() -> None:
     blocks = list(view_of(night()).index.reading.state.blocks())
     assert memory_columns(76, blocks).type
-    assert not memory_columns(76, blocks).quality
-    assert memory_columns(120, blocks).quality
+    assert not memory_columns(76, blocks).numbers
+    assert memory_columns(120, blocks).numbers
     assert memory_columns(50, blocks).text >= 10
 
 

@@ -92,7 +92,7 @@ def test_every_view_fits_its_size(name: str, cells: int, rows: int) -> None:
     facts, found = read(PATHS[name]), _state(name)
     number = len(facts.names) - 1
     overview = draw_overview(_overview(facts, found, number), cells, rows)
-    tiers = tier_styles(tier.name for tier in found.tiers)
+    tiers = tier_styles(found.tiers)
     skyline = draw_skyline(SkylineDrawing(facts, number, tiers), cells, rows)
     log = [
         *log_header(facts, cells),
@@ -132,7 +132,7 @@ def test_the_window_before_blocks_and_findings_stays_on_a_low_screen(
 
 def test_the_skyline_names_the_fullest_and_its_cause(story: tuple[KnownRevisions, ContextState]) -> None:
     facts, found = story
-    tiers = tier_styles(tier.name for tier in found.tiers)
+    tiers = tier_styles(found.tiers)
 
     lines = _texts(draw_skyline(SkylineDrawing(facts, 14, tiers, "this snapshot"), 80, 21))
 
@@ -145,7 +145,7 @@ def test_the_skyline_names_the_fullest_and_its_cause(story: tuple[KnownRevisions
 
 def test_the_skyline_without_colour_is_plain_letters(story: tuple[KnownRevisions, ContextState]) -> None:
     facts, found = story
-    tiers = tier_styles(tier.name for tier in found.tiers)
+    tiers = tier_styles(found.tiers)
 
     chart = _texts(draw_skyline(SkylineDrawing(facts, 14, tiers, letters=True), 80, 21))[1:10]
 

@@ -8,6 +8,7 @@ from ctxview.analysis.tokens import counter_named
 from ctxview.core.prompt import CutKind, Prompt, PromptCut, PromptMessage, PromptPart
 from ctxview.formats.snapshot.profile import load_profile
 from ctxview.formats.snapshot.prompt import PromptOptions, snapshot_prompt
+from ctxview.formats.snapshot.state.tiers import tier_of
 from ctxview.tui.drawing.text import Line, plain, width
 from ctxview.tui.drawing.xray import (
     change_lines,
@@ -123,7 +124,8 @@ def test_an_empty_prompt_says_so() -> None:
 
 
 def test_the_map_has_the_colours_of_the_text_from_top_to_bottom() -> None:
-    styles = text_map(SAMPLE, tier_signs(SAMPLE), 20)
+    tiers = [tier_of(name, ()) for name in ("core", "working")]
+    styles = text_map(SAMPLE, tier_signs(SAMPLE, tiers), 20)
     assert len(styles) == 20
     assert list(dict.fromkeys(styles))[:3] == ["dim", "tier.core", "tier.working"]
 

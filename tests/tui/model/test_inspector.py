@@ -10,7 +10,7 @@ from ctxview.core.findings import Severity
 from ctxview.formats import Lens
 from ctxview.tui.model.change_marks import ChangeMark, ChangeMarks
 from ctxview.tui.model.inspector import InspectorModel
-from ctxview.tui.model.query import SortOrder, parse_query
+from ctxview.tui.model.query import FILE_ORDER, MODEL_ORDER, parse_query, sort_orders
 from ctxview.tui.model.reading_index import ItemId, ItemKind, ReadingIndex
 from ctxview.tui.model.view_state import OpenProblem, ReadOptions, ViewState
 from tests.tui.model.controls import FakeControl
@@ -145,26 +145,26 @@ def test_each_order_has_its_first_block() -> None:
     model = night_model()
     read(model)
     first = {}
-    for _ in SortOrder:
+    for _ in sort_orders(model.figures):
         model.next_sort()
         view = model.rearranged()
         assert view is not None
         first[model.sort] = names(view)[0]
     assert first == {
-        SortOrder.FILE: "core-001",
-        SortOrder.MODEL: "core-001",
-        SortOrder.QUALITY: "core-001",
-        SortOrder.DECAY: "temp-003",
-        SortOrder.CONFIDENCE: "temp-003",
-        SortOrder.AGE: "core-001",
-        SortOrder.TOKENS: "core-001",
+        FILE_ORDER: "core-001",
+        MODEL_ORDER: "core-001",
+        "quality": "core-001",
+        "decay": "temp-003",
+        "confidence": "temp-003",
+        "age": "core-001",
+        "tokens": "core-001",
     }
 
 
 def test_the_model_order_ends_with_hidden_blocks() -> None:
     model = night_model()
     read(model)
-    model.sort = SortOrder.MODEL
+    model.sort = MODEL_ORDER
     view = model.rearranged()
     assert view is not None
     assert names(view)[-3:] == ["core-004", "work-007", "temp-003"]
@@ -173,8 +173,8 @@ def test_the_model_order_ends_with_hidden_blocks() -> None:
 def test_sorting_by_the_same_column_again_reverses_the_order() -> None:
     model = night_model()
     read(model)
-    model.sort_by(SortOrder.DECAY)
-    model.sort_by(SortOrder.DECAY)
+    model.sort_by("decay")
+    model.sort_by("decay")
     view = model.rearranged()
     assert view is not None
     assert model.reverse

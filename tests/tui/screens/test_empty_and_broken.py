@@ -13,7 +13,6 @@ from ctxview.formats import Lens, Reading, Source
 from ctxview.formats.interface import AS_ON_DISK
 from ctxview.tui.app import CtxviewApp
 from ctxview.tui.model.layout import Pane
-from ctxview.tui.model.query import SortOrder
 from ctxview.tui.model.reading_index import ItemId, ItemKind
 from ctxview.tui.model.view_state import OpenProblem, ReadOptions
 from ctxview.tui.panes import memory
@@ -194,7 +193,7 @@ async def test_headings_tabs_bars_and_beads_can_be_clicked() -> None:
     async with driving(night()) as drive:
         await drive.pilot.click(drive.inspector.memory, offset=(41, 1))
         await drive.settle()
-        assert drive.inspector.model.sort is SortOrder.DECAY
+        assert drive.inspector.model.sort == "decay"
         findings = drive.inspector.panes[Pane.FINDINGS]
         tab = drive.screen_text().splitlines()[findings.region.y].index("References") - findings.region.x
         await drive.pilot.click(findings, offset=(tab, 0))

@@ -55,7 +55,7 @@ def is_stale(inputs: SessionStateInputs, item: PackItem) -> bool:
 
 def _pack_tokens(inputs: SessionStateInputs) -> Iterator[Budget]:
     """Count the items of the pack, as their sources are now, by the selected counter."""
-    found = [(segment_name(item), content) for item, content in _contents(inputs)]
+    found = [(_segment_id(item), segment_name(item), content) for item, content in _contents(inputs)]
     if found:
         yield _counted(inputs, "pack now", found)
 
@@ -75,6 +75,7 @@ def _written(inputs: SessionStateInputs) -> Iterator[Budget]:
             None,
             False,
             name if unit == name else "as recorded",
+            id=_segment_id(item),
         )
         for item in items
     ]
@@ -94,6 +95,7 @@ def _estimated(inputs: SessionStateInputs) -> Iterator[Budget]:
             False,
             estimator,
             meaning_of(content),
+            _segment_id(item),
         )
         for item, content in found
     ]
@@ -113,12 +115,15 @@ def _rebuilt(inputs: SessionStateInputs) -> Iterator[Budget]:
             False,
             estimator,
             meaning_of(each.candidate.text),
+            _named(each.candidate.source, None),
         )
         for each in choices
         if each.taken
     ]
     left_out = [each.candidate.tokens or 0 for each in choices if not each.taken]
-    yield replace(_budget(_rebuilt_name(inputs), estimator, inputs, segments), cut=sum(left_out))
+    yield replace(
+        _budget(_rebuilt_name(inputs), estimator, inputs, segments), cut=sum(left_out), id="rebuilt"
+    )
 
 
 def _rebuilt_tokens(inputs: SessionStateInputs) -> Iterator[Budget]:
@@ -130,14 +135,13 @@ def _rebuilt_tokens(inputs: SessionStateInputs) -> Iterator[Budget]:
             inputs,
             _rebuilt_name(inputs),
             [
-                (_named(each.candidate.source, each.candidate.range), each.candidate.text)
-                for each in inputs.rebuilt
-                if each.taken is wanted
+                (_named(one.source, None), _named(one.source, one.range), one.text)
+                for one in (each.candidate for each in inputs.rebuilt if each.taken is wanted)
             ],
         )
         for wanted in (True, False)
     )
-    yield replace(taken, cut=left_out.used)
+    yield replace(taken, cut=left_out.used, id="rebuilt")
 
 
 def _rebuilt_name(inputs: SessionStateInputs) -> str:
@@ -151,15 +155,18 @@ def _contents(inputs: SessionStateInputs) -> list[tuple[PackItem, str]]:
     return [(item, content) for item, content in found if content is not None]
 
 
-def _counted(inputs: SessionStateInputs, target: str, found: Sequence[tuple[str, str]]) -> Budget:
-    """Return a budget of texts in tokens; a text that is too long to be counted at once is estimated."""
+def _counted(inputs: SessionStateInputs, target: str, found: Sequence[tuple[str, str, str]]) -> Budget:
+    """Return a budget of texts, each with the id and name of its segment, in tokens.
+
+    A text that is too long to be counted at once is estimated.
+    """
     segments = []
-    for name, content in found:
+    for key, name, content in found:
         tokens, counter = inputs.tokens(content), inputs.counter
         if tokens is None:
             counter = ESTIMATES["bytes/4"]
             tokens = counter.count(content)
-        segments.append(Segment(name, tokens, None, counter.exact, counter.name, meaning_of(content)))
+        segments.append(Segment(name, tokens, None, counter.exact, counter.name, meaning_of(content), key))
     return _budget(target, f"tokens ({inputs.counter.name})", inputs, segments)
 
 
@@ -169,7 +176,7 @@ def _prompt(inputs: SessionStateInputs) -> Iterator[Budget]:
         return
     lines = [each.entry or "" for each in prompt_view(inputs.recent, inputs.profile) if each.visible]
     used = size_of("\n".join(lines))
-    segment = Segment(f"{len(lines)} messages", used, limit, True, None)
+    segment = Segment(f"{len(lines)} messages", used, limit, id="messages")
     yield Budget("prompt history", "bytes", limit, used, None, (segment,))
 
 
@@ -184,6 +191,7 @@ def _whole_history(inputs: SessionStateInputs) -> Iterator[Budget]:
             None,
             each.exact,
             inputs.counter.name,
+            id=each.role,
         )
         for each in inputs.history
     )
@@ -194,6 +202,11 @@ def _whole_history(inputs: SessionStateInputs) -> Iterator[Budget]:
 def _budget(target: str, unit: str, inputs: SessionStateInputs, segments: Sequence[Segment]) -> Budget:
     limit = inputs.budget or None
     return Budget(target, unit, limit, sum(each.used for each in segments), None, tuple(segments))
+
+
+def _segment_id(item: PackItem) -> str:
+    """Return what stays the same while the range of an item grows."""
+    return _named(item.source, None) if item.source is not None else segment_name(item)
 
 
 def _named(source: str, part: str | None) -> str:

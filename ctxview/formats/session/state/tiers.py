@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ctxview.core.fields import Form
+from ctxview.core.figures import Reason, ReasonKind
 from ctxview.core.origin import Origin
 from ctxview.core.state import Block, Tier
 from ctxview.formats.kit.json_records import JsonRecord, JsonRecordFile
@@ -74,7 +75,7 @@ def _summary(inputs: SessionStateInputs) -> Iterator[Block]:
         return
     visible, reason = _in_pack(inputs, part.name)
     if part.readable and part.is_blank:
-        visible, reason = False, "the summary is empty"
+        visible, reason = False, Reason(ReasonKind.INVALID, "the summary is empty")
     origin = Origin(part.file, "", 0, len(part.data or b""), 1, 1)
     text = part.text if part.readable else f"({part.problem})"
     state = "of now" if inputs.as_of is not None else None
@@ -110,7 +111,7 @@ def _records(
             kind,
             text if text is not None else _raw(records, record),
             visible if broken is None else False,
-            broken or reason,
+            Reason(ReasonKind.INVALID, broken) if broken else reason,
             record.origin(),
             "broken" if broken is not None else _state(citation),
             session_record_form(records, record, expected, inputs.profile),
@@ -130,9 +131,11 @@ def _recent(inputs: SessionStateInputs) -> Iterator[Block]:
         tags = tuple(filter(None, (message.run, message.name)))
         states = (message.kind if message.kind != "text" else None, "not in the pack" if outside else None)
         visible = verdict.visible if inputs.as_of is None else None
-        reason = verdict.reason
+        reason = Reason(ReasonKind.NO_ROOM, verdict.reason) if verdict.reason else None
         if verdict.visible and outside:
-            reason = f"by the prompt history; the pack leaves recent messages out: {why_not}"
+            because = why_not.text if why_not is not None else None
+            way = f"by the prompt history; the pack leaves recent messages out: {because}"
+            reason = Reason(ReasonKind.NOTE, way)
         yield _block(
             inputs,
             name,
@@ -155,10 +158,12 @@ def _children(inputs: SessionStateInputs) -> Iterator[Block]:
         visible, reason = _in_pack(inputs, result.name)
         if visible is False and inputs.trial is None:
             others = [name for name in ("handoff.md", "refs.jsonl") if _in_pack(inputs, f"{place}/{name}")[0]]
-            reason = f"its result.md is not in the pack{f', only its {others[0]} is' if others else ''}"
+            text = f"its result.md is not in the pack{f', only its {others[0]} is' if others else ''}"
+            reason = Reason(ReasonKind.NOT_CHOSEN, text)
         if result.is_blank:
             why = f"cannot be read: {result.problem}" if not result.readable else "is empty"
-            visible, reason = False, f"result.md {why}" if result.exists else "result.md is missing"
+            text = f"result.md {why}" if result.exists else "result.md is missing"
+            visible, reason = False, Reason(ReasonKind.INVALID, text)
         text = result.text if not result.is_blank else child.part("handoff.md").text
         origin = Origin(inputs.facts.session.file(f"context/child/{child.name}"))
         tags = tuple(filter(None, (child.agent, child.session)))
@@ -169,16 +174,19 @@ def _children(inputs: SessionStateInputs) -> Iterator[Block]:
         )
 
 
-def _in_pack(inputs: SessionStateInputs, name: str) -> tuple[bool | None, str | None]:
+def _in_pack(inputs: SessionStateInputs, name: str) -> tuple[bool | None, Reason | None]:
     """Return whether the pack takes a file, and why not; None without a pack. A trial rebuilds it."""
     if inputs.trial is not None and inputs.rebuilt:
         choice = next((each for each in inputs.rebuilt if each.candidate.source == name), None)
         if choice is None:
-            return False, "the builder would not consider it"
-        return choice.taken, None if choice.taken else choice.why
+            return False, Reason(ReasonKind.NOT_CHOSEN, "the builder would not consider it")
+        reason = Reason(ReasonKind.NO_ROOM, choice.why, summary="no room in the pack")
+        return choice.taken, None if choice.taken else reason
     if inputs.packed is None:
-        return None, "unknown, because there is no pack"
-    return (True, None) if name in inputs.packed else (False, "it is not in the pack")
+        return None, Reason(ReasonKind.UNKNOWN, "unknown, because there is no pack")
+    if name in inputs.packed:
+        return True, None
+    return False, Reason(ReasonKind.NOT_CHOSEN, "it is not in the pack")
 
 
 def _state(citation: Citation) -> str | None:
@@ -205,7 +213,7 @@ def _block(
     kind: str,
     text: str,
     visible: bool | None,
-    reason: str | None,
+    reason: Reason | None,
     origin: Origin,
     state: str | None = None,
     form: Form | None = None,

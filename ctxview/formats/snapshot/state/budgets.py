@@ -99,8 +99,8 @@ def _structure_tokens(tiers: Sequence[Tier], counter: TokenCounter) -> int:
         {
             "id": block.id,
             "type": block.type,
-            "decay": block.decay,
-            "confidence": block.confidence,
+            "decay": block.figure("decay"),
+            "confidence": block.figure("confidence"),
             "round": block.round,
             "tags": list(block.tags),
             "content": "",

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ctxview.core.fields import Form
+from ctxview.core.figures import Reason, ReasonKind
 from ctxview.core.state import Block, Tier
 from ctxview.formats.workspace.assembly import Component
 from ctxview.formats.workspace.editing import (
@@ -61,7 +62,7 @@ def _file_block(facts: WorkspaceFacts, file: WorkspaceFile, tier: str, editor: s
     document = file.document
     part = next((each for each in facts.assembly.components if each.document is document), None)
     visible = part.state != "dropped" if part is not None else (None if file.role is Role.NOTE else False)
-    reason = part.reason if part is not None else _unseen(file)
+    reason = _left_out(part) if part is not None else _unseen(file)
     text = "\n".join(document.lines)
     return Block(
         id=file.name,
@@ -79,19 +80,27 @@ def _file_block(facts: WorkspaceFacts, file: WorkspaceFile, tier: str, editor: s
     )
 
 
-def _unseen(file: WorkspaceFile) -> str | None:
+def _left_out(part: Component) -> Reason | None:
+    """Return why a part of the prompt is cut or dropped; for a whole one, how it is shown."""
+    if not part.reason:
+        return None
+    return Reason(ReasonKind.NOTE if part.state == "whole" else ReasonKind.NO_ROOM, part.reason)
+
+
+def _unseen(file: WorkspaceFile) -> Reason | None:
     match file.role:
         case Role.NOTE:
-            return "in local mode the newest three, at most 800 characters each"
+            text = "in local mode the newest three, at most 800 characters each"
+            return Reason(ReasonKind.UNKNOWN, text)
         case Role.UNREAD_MEMORY:
-            return "the program reads memory/MEMORY.md instead"
+            return Reason(ReasonKind.NOT_CHOSEN, "the program reads memory/MEMORY.md instead")
         case Role.HEARTBEAT:
-            return "read only by the periodic task"
+            return Reason(ReasonKind.NOT_CHOSEN, "read only by the periodic task")
         case Role.ARCHIVED:
-            return "archived after the reflector took it over"
+            return Reason(ReasonKind.STORED, "archived after the reflector took it over")
         case Role.ON_DEMAND:
-            return f"loaded only for {file.scope}"
-    return "the file is blank" if file.document.is_blank else None
+            return Reason(ReasonKind.STORED, f"loaded only for {file.scope}", summary="loaded on demand")
+    return Reason(ReasonKind.INVALID, "the file is blank") if file.document.is_blank else None
 
 
 def _rank(facts: WorkspaceFacts, part: Component | None) -> int | None:
@@ -141,7 +150,8 @@ def _statement_block(
     visible, reason = _seen(statement, part)
     if part is None:
         active = document.status == "active"
-        reason = "not in the prompt of this era" if active else f"the session is {document.status}"
+        text = "not in the prompt of this era" if active else f"the session is {document.status}"
+        reason = Reason(ReasonKind.NOT_CHOSEN, text)
     return Block(
         id=name,
         tier=tier,
@@ -180,14 +190,14 @@ def _memory_type(section: Section) -> str:
     return section.title or "fact"
 
 
-def _seen(statement: Statement, part: Component | None) -> tuple[bool, str | None]:
+def _seen(statement: Statement, part: Component | None) -> tuple[bool, Reason | None]:
     """Return whether the model is shown a statement, and why not."""
     if part is None or part.lines is None:
-        return False, part.reason if part is not None else None
+        return False, _left_out(part) if part is not None else None
     first, last = part.lines
     if first <= statement.line <= last:
         return True, None
-    return False, part.reason
+    return False, _left_out(part)
 
 
 def _session_block(document: ContextDocument) -> Block:
@@ -198,9 +208,9 @@ def _session_block(document: ContextDocument) -> Block:
         type="session",
         text=body[:LONGEST_TEXT],
         visible=False,
-        reason=f"the session is {document.status}"
+        reason=Reason(ReasonKind.NOT_CHOSEN, f"the session is {document.status}")
         if document.status != "active"
-        else "not the current session",
+        else Reason(ReasonKind.NOT_CHOSEN, "not the current session"),
         state=document.status,
         origin=document.markdown.origin(1, len(document.markdown.lines)),
     )
