@@ -141,6 +141,14 @@ COMMANDS = {
             ("ctxview replay .agent --speed 2 --loop", "twice as fast, in a loop"),
         ),
     ),
+    "memory": CliCommand(
+        "memory.serve",
+        "run a memory server that any MCP agent can use",
+        (
+            ("ctxview memory serve ~/memory", "over standard input and output, for the settings of an agent"),
+            ("ctxview memory serve ~/memory --http 7337", "on 127.0.0.1, for agents in containers"),
+        ),
+    ),
     "pack": CliCommand(
         "session.pack",
         "build a session's context pack and say why each item is in or out",
