@@ -1,0 +1,197 @@
+"""Reads the files of a bundle into its model, in any spelling. It never raises and never judges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Final
+
+from msgspec.structs import replace
+
+from ctxview.core.origin import JsonValue
+from ctxview.formats.kit.history import HistoryStream
+from ctxview.formats.kit.history_line import HistoryLine
+from ctxview.formats.kit.json_records import line_spans
+from ctxview.formats.memory.model import (
+    BrokenLine,
+    Bundle,
+    ContextSnapshot,
+    Entry,
+    MemoryRecord,
+    OutboxRow,
+    Place,
+)
+from ctxview.formats.memory.records import (
+    CONTEXTS,
+    CORRECTIONS,
+    ENTRIES,
+    MEMORIES,
+    OUTBOX,
+    TRACE,
+    VAULTS,
+    text_of,
+    unwrapped,
+    value_of,
+)
+from ctxview.formats.memory.trace import read_trace
+
+MOST: Final = {VAULTS: 1000, MEMORIES: 5000, ENTRIES: 300_000, CONTEXTS: 1000, OUTBOX: 20_000, TRACE: 50_000}
+"""How many of the last lines of each file are read."""
+FIRST_LOOK: Final = 200
+
+Line = tuple[HistoryLine, Callable[[], HistoryLine]]
+
+
+class DraftLines:
+    """The lines of a draft, which is in memory."""
+
+    complete = True
+
+    def __init__(self, name: str, file: str, data: bytes) -> None:
+        self.name = name
+        self._lines = [
+            HistoryLine(name, file, number, start, end, data[start:end], int(end < len(data)))
+            for number, start, end in line_spans(data)
+        ]
+        self.size = len(data)
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def line(self, number: int, /) -> HistoryLine:
+        return self._lines[number]
+
+    def tail(self, count: int, /) -> list[HistoryLine]:
+        return self._lines[-count:]
+
+
+Lines = HistoryStream | DraftLines
+
+
+def read_bundle(
+    streams: Mapping[str, Lines], files: Mapping[str, str], gap_minutes: int, *, whole: bool
+) -> Bundle:
+    """Read the last lines of all files, or with `whole` all of them up to `MOST`."""
+    broken: list[BrokenLine] = []
+    left_out = {
+        name: f"only the last {MOST[name]:,} of {len(stream):,} lines were read"
+        for name, stream in streams.items()
+        if whole and len(stream) > MOST[name]
+    }
+
+    def lines(name: str) -> Iterator[Line]:
+        stream = streams.get(name)
+        if stream is None:
+            return
+        for line in stream.tail(MOST[name] if whole else FIRST_LOOK):
+            if line.is_blank:
+                continue
+            if line.value is None:
+                broken.append(BrokenLine(name, line.problem or "not a record", line))
+                continue
+            yield line, partial(_same, line) if line.number is None else partial(stream.line, line.number)
+
+    return Bundle(
+        files=files,
+        memories=tuple(_memories(lines(MEMORIES))),
+        entries=_entries(lines(ENTRIES)),
+        snapshots=tuple(_snapshots(lines(CONTEXTS))),
+        outbox=tuple(_outbox(lines(OUTBOX))),
+        sessions=tuple(read_trace(lines(TRACE), gap_minutes)),
+        broken=broken,
+        left_out=left_out,
+        complete=whole,
+    )
+
+
+def _same(line: HistoryLine) -> HistoryLine:
+    return line
+
+
+def entry_in(members: Mapping[str, JsonValue], place: Place) -> Entry:
+    tags = value_of(members, "tags")
+    return Entry(
+        id=text_of(members, "entryId"),
+        memory=text_of(members, "memoryId"),
+        raw=text_of(members, "rawEntry"),
+        summary=text_of(members, "summary"),
+        time=text_of(members, "creationTime"),
+        tags=tags if isinstance(tags, dict) else None,
+        corrected=tuple(name for name in CORRECTIONS if value_of(members, name) is not None),
+        place=place,
+    )
+
+
+def is_tag_update(members: Mapping[str, JsonValue]) -> bool:
+    """Whether a line changes the tags of an earlier entry."""
+    return value_of(members, "rawEntry") is None and value_of(members, "updateTime") is not None
+
+
+def _memories(lines: Iterator[Line]) -> Iterator[MemoryRecord]:
+    for line, again in lines:
+        members = line.value or {}
+        if (found := text_of(members, "memoryId")) is not None:
+            yield MemoryRecord(found, text_of(members, "title"), text_of(members, "memoryType"), Place(again))
+
+
+def _entries(lines: Iterator[Line]) -> tuple[Entry, ...]:
+    """Return the entries with their latest tags; a line that repeats an entry word for word counts once."""
+    found: list[Entry] = []
+    places: dict[str, int] = {}
+    for line, again in lines:
+        members = line.value or {}
+        entry = entry_in(members, Place(again))
+        known = places.get(entry.id) if entry.id is not None else None
+        if is_tag_update(members):
+            if known is not None:
+                found[known] = replace(found[known], tags=entry.tags)
+            continue
+        if known is not None and (found[known].raw, found[known].time) == (entry.raw, entry.time):
+            continue
+        if entry.id is not None:
+            places[entry.id] = len(found)
+        found.append(entry)
+    return tuple(found)
+
+
+def _snapshots(lines: Iterator[Line]) -> Iterator[ContextSnapshot]:
+    for line, again in lines:
+        members = line.value or {}
+        found = (
+            value_of(members, "activeContext") if "context" not in members else value_of(members, "context")
+        )
+        written = found if isinstance(found, str) else None
+        wrapped = "context" not in members
+        if isinstance(found, dict) and isinstance(inner := found.get("activeContext"), str):
+            written, wrapped = inner, True
+        if written is None:
+            written = "" if found is None else _as_json(found)
+        text = unwrapped(written)
+        yield ContextSnapshot(
+            id=text_of(members, "contextId"),
+            memory=text_of(members, "memoryId"),
+            text=text,
+            time=text_of(members, "creationTime"),
+            place=Place(again),
+            wrapped=wrapped or text != written,
+        )
+
+
+def _as_json(value: JsonValue) -> str:
+    import orjson
+
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+
+
+def _outbox(lines: Iterator[Line]) -> Iterator[OutboxRow]:
+    for line, again in lines:
+        members = line.value or {}
+        attempts = value_of(members, "attemptCount")
+        yield OutboxRow(
+            id=str(members.get("id", line.number)),
+            target=text_of(members, "aggregateId"),
+            operation=text_of(members, "op"),
+            status=text_of(members, "status"),
+            attempts=attempts if isinstance(attempts, int) else 0,
+            place=Place(again),
+        )
