@@ -9,9 +9,9 @@ _WORD: Final = re.compile(r"\w+(?:['’]\w+)?")
 _STOP: Final = frozenset(
     _WORD.findall(
         """
-a an and are as at be been but by can could did do does for from had has have he her hers him his how i if in into
-is it its let me my no not of on or our ours out she should so than that the their them then there these they this
-to up us was we were what when which who will with would you your yours user assistant agent
+a an and are as at be been but by can could did do does for from had has have he her hers him his how i if in
+into is it its let me my no not of on or our ours out she should so than that the their them then there these
+they this to up us was we were what when which who will with would you your yours user assistant agent
 """
     )
 )
@@ -22,10 +22,10 @@ _PRONOUN: Final = re.compile(
 _IRREGULAR: Final = frozenset(
     _WORD.findall(
         """
-was were had did said told gave got went came took made knew thought saw found left felt kept let began ran wrote
-read sent built spent lost met paid bought brought caught chose drew drove fell flew forgot grew held heard hid hit
-hurt put quit rose sat sold set shook shot shut spoke split spread stood stole stuck struck swore taught threw
-understood woke won broke cut led meant cost became bet ate drank slept
+was were had did said told gave got went came took made knew thought saw found left felt kept let began ran
+wrote read sent built spent lost met paid bought brought caught chose drew drove fell flew forgot grew held
+heard hid hit hurt put quit rose sat sold set shook shot shut spoke split spread stood stole stuck struck swore
+taught threw understood woke won broke cut led meant cost became bet ate drank slept
 """
     )
 )

@@ -1,0 +1,113 @@
+"""The history of each memory of a bundle: snapshots and entries, with the origin of every context line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from msgspec import Struct
+
+from ctxview.formats.memory.document import Document, DocumentLine, parse_document
+from ctxview.formats.memory.lineage import Lineage, LineOrigin
+from ctxview.formats.memory.model import Bundle, ContextSnapshot, Entry
+from ctxview.formats.memory.records import ENTRIES
+from ctxview.formats.memory.words import content_words, words_in
+
+SAME_FACT = 0.6
+"""Two lines with this share of common content words state the same fact."""
+
+
+class LostLine(Struct, frozen=True):
+    """A line of one snapshot that the next one does not have."""
+
+    line: DocumentLine
+    snapshot: ContextSnapshot
+    """The snapshot that lost it."""
+
+
+class MemoryHistory:
+    """One memory in time. `entries_known` is False for a bundle without entries, where support is unknown."""
+
+    def __init__(self, bundle: Bundle, memory: str | None) -> None:
+        self.memory = memory
+        self.snapshots = bundle.snapshots_of(memory)
+        self.entries = bundle.entries_of(memory)
+        self.entries_known = ENTRIES in bundle.files and bundle.complete
+        self._origins: dict[int, dict[str, LineOrigin | None]] = {}
+
+    @cached_property
+    def lineage(self) -> Lineage:
+        return Lineage(self.entries)
+
+    @cached_property
+    def documents(self) -> list[Document]:
+        return [parse_document(each.text) for each in self.snapshots]
+
+    def new_lines(self, number: int) -> list[DocumentLine]:
+        """Return the lines of a snapshot that the one before does not have."""
+        if self.snapshots[number].is_placeholder:
+            return []
+        before = {line.text for line in self.documents[number - 1].lines()} if number else set()
+        return [line for line in self.documents[number].lines() if line.text not in before]
+
+    def origins(self, number: int) -> list[LineOrigin]:
+        """Return the origins of the lines of a snapshot, each judged when the line first appeared."""
+        if not self.entries_known:
+            return []
+        return [found for found in self._origins_at(number).values() if found is not None]
+
+    def new_origins(self) -> Iterator[tuple[ContextSnapshot, LineOrigin]]:
+        """Yield the origin of every line once, with the snapshot in which it appeared."""
+        for number, snapshot in enumerate(self.snapshots):
+            new = {line.text for line in self.new_lines(number)}
+            for origin in self.origins(number):
+                if origin.line.text in new:
+                    yield snapshot, origin
+
+    def lost(self, number: int) -> list[LostLine]:
+        """Return the lines that a snapshot lost, unless it says the same in other words."""
+        if number == 0 or self.snapshots[number - 1].is_placeholder:
+            return []
+        present = [content_words(line.text) for line in self.documents[number].lines()]
+        found = []
+        for line in self.documents[number - 1].lines():
+            words = content_words(line.text)
+            if words and not any(len(words & each) / len(words) >= SAME_FACT for each in present):
+                found.append(LostLine(line, self.snapshots[number]))
+        return found
+
+    def _origins_at(self, number: int) -> dict[str, LineOrigin | None]:
+        for each in range(number + 1):
+            if each not in self._origins:
+                self._origins[each] = self._traced(each)
+        return self._origins[number]
+
+    def _traced(self, number: int) -> dict[str, LineOrigin | None]:
+        before = self._origins[number - 1] if number else {}
+        snapshot = self.snapshots[number]
+        if snapshot.is_placeholder:
+            return {}
+        bound = self.lineage.before(snapshot.when)
+        known = frozenset(words_in(self.snapshots[number - 1].text)) if number else frozenset()
+        return {
+            line.text: before[line.text] if line.text in before else self.lineage.trace(line, bound, known)
+            for line in self.documents[number].lines()
+        }
+
+
+class Survey:
+    """The histories of all memories of a bundle, those with a context or entries."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        self.bundle = bundle
+        named = (
+            *(each.memory for each in bundle.snapshots),
+            *(each.memory for each in bundle.entries),
+            *(each.id for each in bundle.memories),
+        )
+        self.histories = {memory: MemoryHistory(bundle, memory) for memory in dict.fromkeys(named)}
+
+
+def latest_entries(entries: list[Entry], count: int) -> list[Entry]:
+    """Return the last entries by file order, the newest first."""
+    return entries[-count:][::-1] if count else []
