@@ -24,8 +24,8 @@ _IRREGULAR: Final = frozenset(
         """
 was were had did said told gave got went came took made knew thought saw found left felt kept let began ran
 wrote read sent built spent lost met paid bought brought caught chose drew drove fell flew forgot grew held
-heard hid hit hurt put quit rose sat sold set shook shot shut spoke split spread stood stole stuck struck swore
-taught threw understood woke won broke cut led meant cost became bet ate drank slept
+heard hid hit hurt put quit rose sat sold set shook shot shut spoke split spread stood stole stuck struck
+swore taught threw understood woke won broke cut led meant cost became bet ate drank slept
 """
     )
 )

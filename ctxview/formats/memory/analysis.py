@@ -1,0 +1,190 @@
+"""The long work on one bundle under one profile: reading all lines, lineage, rules, secrets. Done in slices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from threading import Lock
+from typing import Final
+
+from ctxview.core.findings import Finding, worst_first
+from ctxview.files.line_file import never_cancelled
+from ctxview.formats.kit.file_rules import report_partly_read, report_unreadable
+from ctxview.formats.kit.history import Cancelled
+from ctxview.formats.kit.history_line import HistoryLine
+from ctxview.formats.kit.history_passes import FindingTally, TextPass, tallied
+from ctxview.formats.memory.files import SMALL, BundleFiles
+from ctxview.formats.memory.model import Bundle
+from ctxview.formats.memory.parser import DraftLines, read_bundle
+from ctxview.formats.memory.profile import Profile
+from ctxview.formats.memory.survey import Survey
+
+STEP: Final = 200
+"""Entries between two looks at whether to stop."""
+
+
+class MemoryAnalysis:
+    """What is known of a bundle: after a first look its end, after the work everything."""
+
+    def __init__(self, files: BundleFiles, profile: Profile) -> None:
+        self.files = files
+        self.profile = profile
+        self._survey: Survey | None = None
+        self._findings: tuple[Finding, ...] | None = None
+        self._first_look: Bundle | None = None
+        self._entries = _EntryTally()
+        self._earlier: MemoryAnalysis | None = None
+        self._texts = TextPass(tuple(files.streams.values()), _text_of)
+        self._steps: Iterator[tuple[int, int, str]] | None = None
+        self._working = Lock()
+
+    def again(self, files: BundleFiles) -> MemoryAnalysis:
+        """Return the analysis for a later look; files that only grew are not read and checked again."""
+        made = MemoryAnalysis(files, self.profile)
+        if files.grown and self._survey is not None:
+            made._earlier, made._entries = self, self._entries.copy()
+            if files.streams.keys() == self.files.streams.keys():
+                made._texts = self._texts.on(tuple(files.streams.values()))
+        return made
+
+    @property
+    def complete(self) -> bool:
+        return self._findings is not None
+
+    @property
+    def small(self) -> bool:
+        """Whether the rest of the work is short enough to do at once."""
+        before = self._earlier.files.size if self._earlier is not None else 0
+        return self.files.size - before <= SMALL
+
+    @property
+    def survey(self) -> Survey:
+        """The survey of all lines, or of the last ones while not all are read."""
+        if self._survey is not None:
+            return self._survey
+        if self._first_look is None:
+            gap = self.profile.session_gap_minutes
+            self._first_look = read_bundle(self.files.streams, self.files.names, gap, whole=False)
+        return Survey(self._first_look)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        return self._findings or ()
+
+    def finish(self) -> None:
+        self.advance(never_cancelled, lambda _done, _total, _what: None)
+
+    def advance(self, cancelled: Cancelled, report: _Report) -> bool:
+        """Continue until all is known or `cancelled`; return whether all is known."""
+        with self._working:
+            if self._steps is None:
+                self._steps = self._work()
+            while not self.complete and not cancelled():
+                if (step := next(self._steps, None)) is None:
+                    break
+                report(*step)
+        return self.complete
+
+    def drafted(self, overlay: Mapping[str, bytes]) -> Survey:
+        """Return the survey with drafts in place of their files."""
+        streams = {
+            name: DraftLines(name, file, overlay[file]) if (file := str(stream.path)) in overlay else stream
+            for name, stream in self.files.streams.items()
+        }
+        before = self.survey
+        bundle = read_bundle(
+            streams, self.files.names, self.profile.session_gap_minutes, whole=True, before=before.bundle
+        )
+        return Survey(bundle, before)
+
+    def findings_in(self, survey: Survey) -> tuple[Finding, ...]:
+        """Return the findings of a survey, such as one with drafts."""
+        from ctxview.formats.memory.rules import check_entry, check_together
+
+        own = (each for entry in survey.bundle.entries for each in check_entry(entry, self.profile))
+        found = (*own, *check_together(survey, self.profile), *self._file_findings(survey.bundle))
+        return worst_first((*tallied(found), *self._texts.findings))
+
+    def _work(self) -> Iterator[tuple[int, int, str]]:
+        from ctxview.formats.memory.rules import check_together
+
+        total = self.files.size
+        for stream in self.files.streams.values():
+            stream.index()
+            yield 0, total, "counting lines"
+        before = self._earlier._survey if self._earlier is not None else None
+        bundle = read_bundle(
+            self.files.streams,
+            self.files.names,
+            self.profile.session_gap_minutes,
+            whole=True,
+            before=before.bundle if before is not None else None,
+        )
+        yield 0, total, "reading the bundle"
+        survey = Survey(bundle, before)
+        for done in survey.index_entries(STEP):
+            yield done, len(bundle.entries), "indexing entries"
+        for done in self._entries.check(bundle, self.profile):
+            yield done, len(bundle.entries), "checking entries"
+        self._survey, self._earlier = survey, None
+        found = [*check_together(survey, self.profile), *self._file_findings(bundle)]
+        yield total, total, "checking contexts"
+        stop = iter(lambda: next(pauses), None)
+        while not self._texts.complete:
+            pauses = iter((False, True))
+            self._texts.advance(lambda: next(pauses, True))
+            yield total, total, "looking for secrets"
+        del stop
+        self._findings = worst_first((*tallied(found), *self._entries.findings(), *self._texts.findings))
+        yield total, total, "done"
+
+    def _file_findings(self, bundle: Bundle) -> Iterator[Finding]:
+        from ctxview.analysis.json_rules import check_json_lines
+        from ctxview.formats.memory.rules import check_broken
+
+        for name, reason in self.files.problems.items():
+            yield from report_unreadable(str(self.files.path / name), reason)
+        for name, why in bundle.left_out.items():
+            yield from report_partly_read(bundle.files[name], why)
+        for broken in bundle.broken:
+            yield from check_broken(broken)
+        del check_json_lines
+
+
+class _EntryTally:
+    """The findings of single entries so far, and how many entries were checked."""
+
+    def __init__(self) -> None:
+        self._tally = FindingTally()
+        self._checked = 0
+        self._last: str | None = None
+
+    def copy(self) -> _EntryTally:
+        made = _EntryTally()
+        made._tally, made._checked, made._last = self._tally.copy(), self._checked, self._last
+        return made
+
+    def check(self, bundle: Bundle, profile: Profile) -> Iterator[int]:
+        from ctxview.formats.memory.rules import check_entry
+
+        entries = bundle.entries
+        if self._checked and (len(entries) < self._checked or entries[self._checked - 1].id != self._last):
+            self._tally, self._checked = FindingTally(), 0
+        for number in range(self._checked, len(entries)):
+            for finding in check_entry(entries[number], profile):
+                self._tally.add(finding)
+            self._checked, self._last = number + 1, entries[number].id
+            if number % STEP == 0:
+                yield number
+
+    def findings(self) -> tuple[Finding, ...]:
+        return self._tally.findings()
+
+
+def _text_of(line: HistoryLine) -> str | None:
+    return line.content.decode("utf-8", "replace")
+
+
+class _Report:
+    """Receives the progress of a named step."""
+
+    def __call__(self, done: int, total: int, what: str, /) -> None: ...
