@@ -89,6 +89,17 @@ FORMATS: tuple[FormatSpec, ...] = (
         ),
     ),
     FormatSpec(
+        "memory",
+        "memories of a memory service: entries, summaries and context documents",
+        "a folder with entries.jsonl, contexts.jsonl, memories.jsonl or trace.jsonl of a memory; one file "
+        "of entries, contexts or calls of memory tools",
+        {
+            "MCX": "context documents of memories",
+            "MEN": "entries and summaries of memories",
+            "MTR": "traces of memory tools",
+        },
+    ),
+    FormatSpec(
         "recording",
         "recordings of any of these, made by ctxview record",
         "a file that begins with the mark of a recording",

@@ -1,19 +1,23 @@
-"""The long work on one bundle under one profile: reading all lines, lineage, rules, secrets. Done in slices."""
+"""The long work on one bundle under one profile, in slices: all lines, lineage, rules, secrets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from threading import Lock
 from typing import Final
 
+from ctxview.analysis.json_rules import check_json_texts
+from ctxview.analysis.text_rules import json_strings
 from ctxview.core.findings import Finding, worst_first
+from ctxview.files.line_columns import LineColumn
 from ctxview.files.line_file import never_cancelled
+from ctxview.files.strict_json.document import JsonError, parse
 from ctxview.formats.kit.file_rules import report_partly_read, report_unreadable
 from ctxview.formats.kit.history import Cancelled
 from ctxview.formats.kit.history_line import HistoryLine
 from ctxview.formats.kit.history_passes import FindingTally, TextPass, tallied
 from ctxview.formats.memory.files import SMALL, BundleFiles
-from ctxview.formats.memory.model import Bundle
+from ctxview.formats.memory.model import BrokenLine, Bundle
 from ctxview.formats.memory.parser import DraftLines, read_bundle
 from ctxview.formats.memory.profile import Profile
 from ctxview.formats.memory.survey import Survey
@@ -73,7 +77,7 @@ class MemoryAnalysis:
     def finish(self) -> None:
         self.advance(never_cancelled, lambda _done, _total, _what: None)
 
-    def advance(self, cancelled: Cancelled, report: _Report) -> bool:
+    def advance(self, cancelled: Cancelled, report: Callable[[int, int, str], object]) -> bool:
         """Continue until all is known or `cancelled`; return whether all is known."""
         with self._working:
             if self._steps is None:
@@ -128,26 +132,19 @@ class MemoryAnalysis:
         self._survey, self._earlier = survey, None
         found = [*check_together(survey, self.profile), *self._file_findings(bundle)]
         yield total, total, "checking contexts"
-        stop = iter(lambda: next(pauses), None)
         while not self._texts.complete:
-            pauses = iter((False, True))
-            self._texts.advance(lambda: next(pauses, True))
-            yield total, total, "looking for secrets"
-        del stop
+            self._texts.advance(_after_one_step())
+            yield total - self._texts.left, total, "looking for secrets"
         self._findings = worst_first((*tallied(found), *self._entries.findings(), *self._texts.findings))
         yield total, total, "done"
 
     def _file_findings(self, bundle: Bundle) -> Iterator[Finding]:
-        from ctxview.analysis.json_rules import check_json_lines
-        from ctxview.formats.memory.rules import check_broken
-
         for name, reason in self.files.problems.items():
             yield from report_unreadable(str(self.files.path / name), reason)
         for name, why in bundle.left_out.items():
             yield from report_partly_read(bundle.files[name], why)
         for broken in bundle.broken:
-            yield from check_broken(broken)
-        del check_json_lines
+            yield from _check_broken(broken)
 
 
 class _EntryTally:
@@ -180,11 +177,24 @@ class _EntryTally:
         return self._tally.findings()
 
 
+def _check_broken(broken: BrokenLine) -> Iterator[Finding]:
+    """Report a line that is not JSON, or that is no record."""
+    line = broken.line
+    try:
+        parse(b"" if line.cut else line.content)
+    except JsonError as error:
+        if not line.cut:
+            number = (line.number or 0) + 1
+            place = LineColumn(line.start + error.place.offset, number, error.place.column)
+            yield from check_json_texts(line.file, b"", (), [JsonError(error.reason, place)])
+            return
+    yield from report_partly_read(line.file, f"line {(line.number or 0) + 1:,}: {broken.problem}")
+
+
 def _text_of(line: HistoryLine) -> str | None:
-    return line.content.decode("utf-8", "replace")
+    return "\n".join(text for _, text in json_strings(line.value))
 
 
-class _Report:
-    """Receives the progress of a named step."""
-
-    def __call__(self, done: int, total: int, what: str, /) -> None: ...
+def _after_one_step() -> Cancelled:
+    steps = iter((False,))
+    return lambda: next(steps, True)

@@ -1,4 +1,4 @@
-"""The files of a bundle, opened as streams: a folder with any of them, or a single file of entries or calls."""
+"""The files of a bundle, opened as streams: a folder with any of them, or one file of entries or calls."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from ctxview.core.origin import JsonValue
-from ctxview.files.line_file import open_lines
+from ctxview.files.line_file import LineFile
 from ctxview.files.reading import ReadError
 from ctxview.formats.kit.history import FileHistoryStream
 from ctxview.formats.memory.records import CONTEXTS, ENTRIES, FILES, MEMORIES, TRACE, VAULTS, value_of
@@ -22,7 +22,11 @@ class BundleFiles:
     """The open files by their name in the bundle, and why others cannot be read."""
 
     def __init__(
-        self, path: Path, streams: Mapping[str, FileHistoryStream], problems: Mapping[str, str], grown: bool = False
+        self,
+        path: Path,
+        streams: Mapping[str, FileHistoryStream],
+        problems: Mapping[str, str],
+        grown: bool = False,
     ) -> None:
         self.path = path
         self.streams = streams
@@ -37,7 +41,7 @@ class BundleFiles:
         for name, (root, relative) in _places(path).items():
             file = str(root / relative)
             try:
-                streams[name] = FileHistoryStream(open_lines(root, relative), name, file)
+                streams[name] = FileHistoryStream(LineFile(root, relative), name, file)
             except ReadError as error:
                 problems[name] = error.reason
         return cls(path, streams, problems)
@@ -81,7 +85,11 @@ def file_kind(values: list[dict[str, JsonValue]]) -> str | None:
             return CONTEXTS
         if value_of(value, "memoryType") is not None and value_of(value, "memoryId") is not None:
             return MEMORIES
-        if value_of(value, "vaultId") is not None and "title" in value and value_of(value, "memoryId") is None:
+        if (
+            value_of(value, "vaultId") is not None
+            and "title" in value
+            and value_of(value, "memoryId") is None
+        ):
             return VAULTS
         if is_traced(value):
             return TRACE

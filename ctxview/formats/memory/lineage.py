@@ -1,7 +1,8 @@
 """Lineage: which raw entries support a line of a context document, and which summaries it repeats.
 
 A line is supported by the earlier raw entry that has the largest share of its content words. It comes from a
-summary when it has words or a run of three words that occur in that summary and in no earlier raw entry.
+summary when it has words, or a run of three content words, that occur in that summary and in no earlier raw
+entry; a line that repeats a raw entry does not.
 """
 
 from __future__ import annotations
@@ -12,18 +13,19 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import lru_cache
+from threading import Lock
 from typing import Final
 
 from msgspec import Struct
 
 from ctxview.formats.memory.document import DocumentLine
 from ctxview.formats.memory.model import Entry
-from ctxview.formats.memory.words import ISO_DATE, content_words, is_stop_word, words_in
+from ctxview.formats.memory.words import content_in_order, content_words
 
 SUPPORTED: Final = 0.5
 """The share of the content words of a line that one raw entry must have."""
 REPEATED: Final = 0.8
-"""From this share on, a line without support repeats the summary."""
+"""From this share on, a line repeats a text: a raw entry, or else a summary."""
 LEAST_WORDS: Final = 2
 RUN: Final = 3
 LEAST_OWN_WORDS: Final = 2
@@ -67,10 +69,26 @@ class Lineage:
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self.entries: list[Entry] = []
         self._times: list[datetime | None] = []
+        self._adding = Lock()
         self._raw: dict[str, array[int]] = {}
         self._summaries: dict[str, array[int]] = {}
-        for entry in entries:
-            self.add(entry)
+        self.add_all(list(entries))
+
+    def begins(self, entries: Sequence[Entry]) -> bool:
+        """Whether the indexed entries are the first of `entries`."""
+        known = len(self.entries)
+        if known > len(entries):
+            return False
+        return not known or (self.entries[0].id, self.entries[-1].id) == (
+            entries[0].id,
+            entries[known - 1].id,
+        )
+
+    def add_all(self, entries: Sequence[Entry]) -> None:
+        """Add those of `entries` that are not indexed yet; the others must be the first of them."""
+        with self._adding:
+            for entry in entries[len(self.entries) :]:
+                self.add(entry)
 
     def add(self, entry: Entry) -> None:
         number = len(self.entries)
@@ -78,7 +96,7 @@ class Lineage:
         latest = self._times[-1] if self._times else None
         self._times.append(max(filter(None, (latest, entry.when)), default=None))
         for text, index in ((entry.raw, self._raw), (entry.summary, self._summaries)):
-            for word in set(words_in(text or "")):
+            for word in content_words(text or ""):
                 index.setdefault(word, array("I")).append(number)
 
     def before(self, when: datetime | None) -> int:
@@ -97,6 +115,8 @@ class Lineage:
             return None
         best, share = self._best(words, bound)
         entry = self.entries[best] if best is not None else None
+        if share >= REPEATED:
+            return LineOrigin(line, entry, share)
         summary, own = self._repeated(line.text, words, bound, known)
         if summary is None:
             return LineOrigin(line, entry, share)
@@ -119,17 +139,12 @@ class Lineage:
         self, text: str, words: set[str], bound: int, known: frozenset[str]
     ) -> tuple[int | None, tuple[str, ...]]:
         """Return the entry whose summary has the most of its own words in the line, and these."""
-        in_order = words_in(text)
-        foreign = {
-            word for word in words - known if not ISO_DATE.fullmatch(word) and not self._said(word, bound)
-        }
+        foreign = {word for word in words - known if len(word) > 2 and not self._said(word, bound)}
+        foreign = {word for word in foreign if not word.isdigit()}
         runs = {
             run
-            for run in _runs(in_order)
-            if not all(map(is_stop_word, run))
-            and not set(run) <= known
-            and not any(ISO_DATE.fullmatch(word) for word in run)
-            and all(word in self._summaries for word in run)
+            for run in _runs(content_in_order(text))
+            if not set(run) <= known and not any(map(str.isdigit, run)) and self._summarised(run)
         }
         if not runs and len(foreign) < LEAST_OWN_WORDS:
             return None, ()
@@ -138,7 +153,7 @@ class Lineage:
             candidates.update(_newest(self._summaries, word, bound, MOST_CANDIDATES))
         best: tuple[int | None, tuple[str, ...]] = (None, ())
         for number, _ in candidates.most_common(MOST_CANDIDATES):
-            spoken = words_in(self.entries[number].summary or "")
+            spoken = content_in_order(self.entries[number].summary or "")
             own_words = sorted(foreign & set(spoken))
             own_runs = sorted(
                 " ".join(run) for run in runs & set(_runs(spoken)) if not self._spoken(run, bound)
@@ -154,10 +169,13 @@ class Lineage:
             (postings := self._raw.get(form)) is not None and postings[0] < bound for form in _forms(word)
         )
 
+    def _summarised(self, run: tuple[str, ...]) -> bool:
+        return all(word in self._summaries for word in run)
+
     def _spoken(self, run: tuple[str, ...], bound: int) -> bool:
         """Whether an earlier raw entry has the words one after the other."""
         common = set.intersection(*(set(_newest(self._raw, word, bound, bound)) for word in run))
-        return any(run in _runs(words_in(self.entries[number].raw or "")) for number in common)
+        return any(run in _runs(content_in_order(self.entries[number].raw or "")) for number in common)
 
 
 @lru_cache(maxsize=4096)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
+from typing import Final
 
 from msgspec import Struct, field
 
@@ -15,6 +16,9 @@ from ctxview.analysis.rfc3339 import parse_time
 from ctxview.core.origin import JsonValue, Origin
 from ctxview.formats.kit.history_line import HistoryLine
 from ctxview.formats.memory.records import PLACEHOLDER, spelled
+
+LONG_ID: Final = 36
+SHORT_ID: Final = 10
 
 
 class Place(Struct, frozen=True):
@@ -70,7 +74,10 @@ class Entry(Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def name(self) -> str:
-        return self.id or "entry without id"
+        """The id, or the end of a UUID: ids of the same minute begin alike."""
+        if self.id is None:
+            return "this entry"
+        return self.id[-SHORT_ID:] if len(self.id) == LONG_ID and self.id.count("-") == 4 else self.id
 
 
 class ContextSnapshot(Struct, frozen=True, kw_only=True, dict=True):
@@ -171,6 +178,10 @@ class Bundle(Struct, frozen=True, kw_only=True, dict=True):
     broken: Sequence[BrokenLine] = ()
     left_out: Mapping[str, str] = field(default_factory=dict)
     """The files that were not read whole, and what was left out."""
+    streams: Mapping[str, object] = field(default_factory=dict)
+    """The streams that were read, so that a later look knows which of them changed."""
+    lines: Mapping[str, int] = field(default_factory=dict)
+    """The number of lines of each file."""
     complete: bool = True
     """False after a first look at a large bundle, which read only the last lines."""
 
@@ -185,9 +196,3 @@ class Bundle(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def entry_by_id(self) -> dict[str, Entry]:
         return {entry.id: entry for entry in self.entries if entry.id is not None}
-
-    def snapshots_of(self, memory: str | None) -> list[ContextSnapshot]:
-        return [each for each in self.snapshots if each.memory == memory]
-
-    def entries_of(self, memory: str | None) -> list[Entry]:
-        return [each for each in self.entries if each.memory == memory]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 
 from msgspec.structs import replace
 
@@ -39,6 +39,7 @@ MOST: Final = {VAULTS: 1000, MEMORIES: 5000, ENTRIES: 300_000, CONTEXTS: 1000, O
 """How many of the last lines of each file are read."""
 FIRST_LOOK: Final = 200
 
+T = TypeVar("T")
 Line = tuple[HistoryLine, Callable[[], HistoryLine]]
 
 
@@ -64,26 +65,40 @@ class DraftLines:
     def tail(self, count: int, /) -> list[HistoryLine]:
         return self._lines[-count:]
 
+    def scan(self, first: int = 0, /) -> Iterator[HistoryLine]:
+        yield from self._lines[first:]
+
 
 Lines = HistoryStream | DraftLines
 
 
 def read_bundle(
-    streams: Mapping[str, Lines], files: Mapping[str, str], gap_minutes: int, *, whole: bool
+    streams: Mapping[str, Lines],
+    files: Mapping[str, str],
+    gap_minutes: int,
+    *,
+    whole: bool,
+    before: Bundle | None = None,
 ) -> Bundle:
-    """Read the last lines of all files, or with `whole` all of them up to `MOST`."""
-    broken: list[BrokenLine] = []
+    """Read the last lines of all files, or with `whole` all of them up to `MOST`.
+
+    Of `before`, an earlier reading of files that only grew, everything that did not change is used again.
+    """
+    known = before if before is not None and before.complete and whole else None
+    kept = {name for name, stream in streams.items() if known and known.streams.get(name) is stream}
+    broken = [each for each in (known.broken if known else ()) if each.file in kept]
     left_out = {
         name: f"only the last {MOST[name]:,} of {len(stream):,} lines were read"
         for name, stream in streams.items()
         if whole and len(stream) > MOST[name]
     }
 
-    def lines(name: str) -> Iterator[Line]:
+    def lines(name: str, first: int = 0) -> Iterator[Line]:
         stream = streams.get(name)
         if stream is None:
             return
-        for line in stream.tail(MOST[name] if whole else FIRST_LOOK):
+        first = max(first, len(stream) - MOST[name])
+        for line in stream.scan(first) if whole else stream.tail(FIRST_LOOK):
             if line.is_blank:
                 continue
             if line.value is None:
@@ -91,17 +106,34 @@ def read_bundle(
                 continue
             yield line, partial(_same, line) if line.number is None else partial(stream.line, line.number)
 
+    def part(name: str, read: Callable[[Iterator[Line]], Iterable[T]], old: Sequence[T]) -> tuple[T, ...]:
+        return tuple(old) if name in kept else tuple(read(lines(name)))
+
+    old = known or Bundle(files={})
     return Bundle(
         files=files,
-        memories=tuple(_memories(lines(MEMORIES))),
-        entries=_entries(lines(ENTRIES)),
-        snapshots=tuple(_snapshots(lines(CONTEXTS))),
-        outbox=tuple(_outbox(lines(OUTBOX))),
-        sessions=tuple(read_trace(lines(TRACE), gap_minutes)),
+        memories=part(MEMORIES, _memories, old.memories),
+        entries=_grown_entries(lines, streams, known) if ENTRIES not in kept else old.entries,
+        snapshots=part(CONTEXTS, _snapshots, old.snapshots),
+        outbox=part(OUTBOX, _outbox, old.outbox),
+        sessions=part(TRACE, partial(read_trace, gap_minutes=gap_minutes), old.sessions),
         broken=broken,
         left_out=left_out,
+        streams=dict(streams),
+        lines={name: len(stream) for name, stream in streams.items()},
         complete=whole,
     )
+
+
+def _grown_entries(
+    lines: Callable[[str, int], Iterator[Line]], streams: Mapping[str, Lines], known: Bundle | None
+) -> tuple[Entry, ...]:
+    """Return the entries; those of an earlier reading are not read again when the file only grew."""
+    if known is None or isinstance(streams.get(ENTRIES), DraftLines) or ENTRIES in known.left_out:
+        return _entries(lines(ENTRIES, 0))
+    if any(each.file == ENTRIES for each in known.broken):
+        return _entries(lines(ENTRIES, 0))
+    return _entries(lines(ENTRIES, known.lines.get(ENTRIES, 0)), known.entries)
 
 
 def _same(line: HistoryLine) -> HistoryLine:
@@ -134,10 +166,10 @@ def _memories(lines: Iterator[Line]) -> Iterator[MemoryRecord]:
             yield MemoryRecord(found, text_of(members, "title"), text_of(members, "memoryType"), Place(again))
 
 
-def _entries(lines: Iterator[Line]) -> tuple[Entry, ...]:
+def _entries(lines: Iterator[Line], before: Sequence[Entry] = ()) -> tuple[Entry, ...]:
     """Return the entries with their latest tags; a line that repeats an entry word for word counts once."""
-    found: list[Entry] = []
-    places: dict[str, int] = {}
+    found = list(before)
+    places = {entry.id: number for number, entry in enumerate(found) if entry.id is not None}
     for line, again in lines:
         members = line.value or {}
         entry = entry_in(members, Place(again))

@@ -28,16 +28,29 @@ class LostLine(Struct, frozen=True):
 class MemoryHistory:
     """One memory in time. `entries_known` is False for a bundle without entries, where support is unknown."""
 
-    def __init__(self, bundle: Bundle, memory: str | None) -> None:
+    def __init__(
+        self,
+        bundle: Bundle,
+        memory: str | None,
+        snapshots: list[ContextSnapshot],
+        entries: list[Entry],
+        lineage: Lineage | None,
+    ) -> None:
         self.memory = memory
-        self.snapshots = bundle.snapshots_of(memory)
-        self.entries = bundle.entries_of(memory)
+        self.snapshots = snapshots
+        self.entries = entries
         self.entries_known = ENTRIES in bundle.files and bundle.complete
+        self._lineage = lineage if lineage is not None and lineage.begins(entries) else Lineage()
         self._origins: dict[int, dict[str, LineOrigin | None]] = {}
 
-    @cached_property
+    @property
     def lineage(self) -> Lineage:
-        return Lineage(self.entries)
+        self._lineage.add_all(self.entries)
+        return self._lineage
+
+    def index(self, upto: int) -> None:
+        """Index the words of the entries before number `upto`."""
+        self._lineage.add_all(self.entries[:upto])
 
     @cached_property
     def documents(self) -> list[Document]:
@@ -88,6 +101,9 @@ class MemoryHistory:
         if snapshot.is_placeholder:
             return {}
         bound = self.lineage.before(snapshot.when)
+        if not bound:
+            # A context that is written before the first entry replaces the placeholder.
+            return {}
         known = frozenset(words_in(self.snapshots[number - 1].text)) if number else frozenset()
         return {
             line.text: before[line.text] if line.text in before else self.lineage.trace(line, bound, known)
@@ -98,16 +114,30 @@ class MemoryHistory:
 class Survey:
     """The histories of all memories of a bundle, those with a context or entries."""
 
-    def __init__(self, bundle: Bundle) -> None:
+    def __init__(self, bundle: Bundle, before: Survey | None = None) -> None:
         self.bundle = bundle
-        named = (
-            *(each.memory for each in bundle.snapshots),
-            *(each.memory for each in bundle.entries),
-            *(each.id for each in bundle.memories),
-        )
-        self.histories = {memory: MemoryHistory(bundle, memory) for memory in dict.fromkeys(named)}
+        snapshots: dict[str | None, list[ContextSnapshot]] = {}
+        entries: dict[str | None, list[Entry]] = {}
+        for snapshot in bundle.snapshots:
+            snapshots.setdefault(snapshot.memory, []).append(snapshot)
+        for entry in bundle.entries:
+            entries.setdefault(entry.memory, []).append(entry)
+        self.histories: dict[str | None, MemoryHistory] = {}
+        for memory in dict.fromkeys((*snapshots, *entries, *(each.id for each in bundle.memories))):
+            known = before.histories.get(memory) if before is not None else None
+            self.histories[memory] = MemoryHistory(
+                bundle,
+                memory,
+                snapshots.get(memory, []),
+                entries.get(memory, []),
+                known.lineage if known is not None else None,
+            )
 
-
-def latest_entries(entries: list[Entry], count: int) -> list[Entry]:
-    """Return the last entries by file order, the newest first."""
-    return entries[-count:][::-1] if count else []
+    def index_entries(self, step: int) -> Iterator[int]:
+        """Index the words of all entries, and yield after every `step` of them how many are done."""
+        done = 0
+        for history in self.histories.values():
+            for upto in range(0, len(history.entries) + step, step):
+                history.index(upto)
+                yield done + upto
+            done += len(history.entries)

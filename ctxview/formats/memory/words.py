@@ -19,6 +19,9 @@ _PRONOUN: Final = re.compile(
     r"(?<![\w-])(?:he|she|they|them|his|her|their|it|this|that|I|we|you|my|our)(?:['’]\w+)?(?![\w-])",
     re.IGNORECASE,
 )
+_AFTER_THAT: Final = re.compile(
+    r"\s*(?:$|[.,;:!?]|(?:is|was|were|has|had|will|would|can|could|should|did)\b)"
+)
 _IRREGULAR: Final = frozenset(
     _WORD.findall(
         """
@@ -36,7 +39,9 @@ _RELATIVE: Final = re.compile(
 )
 _OTHER_DATE: Final = re.compile(r"(?<![\w/-])\d{1,2}/\d{1,2}/(?:\d{4}|\d\d)(?![\w/-])")
 _TAG: Final = re.compile(r"\[([A-Za-z_]+)\]")
-_KEPT: Final = re.compile(r"(?<![\w-])(?=[\w./:#@-]*\d)[\w./:#@-]{2,}|`[^`\n]+`|(?<=[a-z,;:] )[A-Z][\w-]+")
+_KEPT: Final = re.compile(
+    r"(?<![\w-])(?=[\w./:#@-]*\d)[\w./:#@-]+(?:,\d+)*|`[^`\n]+`|(?<=[a-z,;:] )[A-Z][\w-]+"
+)
 ISO_DATE: Final = re.compile(r"\d{4}(?:-\d\d){0,2}|\d\d")
 
 
@@ -47,16 +52,22 @@ def words_in(text: str) -> list[str]:
 
 def content_words(text: str) -> set[str]:
     """Return the words that carry meaning."""
-    return {word for word in words_in(text) if word not in _STOP and (len(word) > 1 or word.isdigit())}
+    return set(content_in_order(text))
 
 
-def is_stop_word(word: str) -> bool:
-    return word in _STOP
+def content_in_order(text: str) -> list[str]:
+    return [word for word in words_in(text) if word not in _STOP and (len(word) > 1 or word.isdigit())]
 
 
 def pronouns_in(text: str) -> list[str]:
-    """Return the pronouns of a text; `us-east-1` and quoted code have none."""
-    return [found[0] for found in _PRONOUN.finditer(re.sub(r"`[^`]*`", "", text)) if found[0] != "IT"]
+    """Return the pronouns of a text; `us-east-1`, quoted code and the `that` before a clause are none."""
+    plain = re.sub(r"`[^`]*`", "", text)
+    found = (each for each in _PRONOUN.finditer(plain) if each[0] != "IT")
+    return [
+        each[0]
+        for each in found
+        if each[0].lower() != "that" or _AFTER_THAT.match(plain, each.end()) is not None
+    ]
 
 
 def has_past_verb(text: str, words: int = 7) -> bool:

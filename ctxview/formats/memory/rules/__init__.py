@@ -10,10 +10,8 @@ from ctxview.formats.memory.profile import Profile
 from ctxview.formats.memory.survey import MemoryHistory, Survey
 
 
-def check_survey(survey: Survey, profile: Profile) -> Iterator[Finding]:
-    """Check a whole bundle."""
-    for entry in survey.bundle.entries:
-        yield from check_entry(entry, profile)
+def check_together(survey: Survey, profile: Profile) -> Iterator[Finding]:
+    """Check a bundle, except its single entries."""
     for snapshot in survey.bundle.snapshots:
         yield from check_snapshot(snapshot, profile)
     for history in survey.histories.values():

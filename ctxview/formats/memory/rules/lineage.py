@@ -132,6 +132,8 @@ def context_repeated_fact(history: MemoryHistory, profile: Profile) -> Iterator[
                 len(one), len(other)
             ) < LEAST_WORDS:
                 continue
+            if _numbers(one) != _numbers(other):
+                continue
             if len(one & other) / len(one | other) >= SAME_LINE:
                 where = snapshot.place.origin(snapshot.member)
                 message = (
@@ -249,3 +251,7 @@ def unchanged_snapshot(history: MemoryHistory, profile: Profile) -> Iterator[Hit
                 snapshot.place.origin(snapshot.member), "the context is the same as in the snapshot before"
             )
         previous = snapshot
+
+
+def _numbers(words: set[str]) -> set[str]:
+    return {word for word in words if any(map(str.isdigit, word))}
