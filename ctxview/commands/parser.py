@@ -149,6 +149,14 @@ COMMANDS = {
             ("ctxview memory serve ~/memory --http 7337", "on 127.0.0.1, for agents in containers"),
         ),
     ),
+    "trim": CliCommand(
+        "memory.trim",
+        "bring the context of a memory under its cap, as a proposal",
+        (
+            ("ctxview trim memory/lighthouse", "show the lines to delete; add it when a person accepts"),
+            ("ctxview trim memory/lighthouse --write", "accept the proposal as a new snapshot"),
+        ),
+    ),
     "pack": CliCommand(
         "session.pack",
         "build a session's context pack and say why each item is in or out",

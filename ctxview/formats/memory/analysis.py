@@ -17,10 +17,10 @@ from ctxview.formats.kit.history import Cancelled
 from ctxview.formats.kit.history_line import HistoryLine
 from ctxview.formats.kit.history_passes import FindingTally, TextPass, tallied
 from ctxview.formats.memory.files import SMALL, BundleFiles
-from ctxview.formats.memory.model import BrokenLine, Bundle
+from ctxview.formats.memory.model import BrokenLine, MemoryBundle
 from ctxview.formats.memory.parser import DraftLines, read_bundle
 from ctxview.formats.memory.profile import Profile
-from ctxview.formats.memory.survey import Survey
+from ctxview.formats.memory.survey import MemorySurvey
 
 STEP: Final = 200
 """Entries between two looks at whether to stop."""
@@ -32,9 +32,9 @@ class MemoryAnalysis:
     def __init__(self, files: BundleFiles, profile: Profile) -> None:
         self.files = files
         self.profile = profile
-        self._survey: Survey | None = None
+        self._survey: MemorySurvey | None = None
         self._findings: tuple[Finding, ...] | None = None
-        self._first_look: Bundle | None = None
+        self._first_look: MemoryBundle | None = None
         self._entries = _EntryTally()
         self._earlier: MemoryAnalysis | None = None
         self._texts = TextPass(tuple(files.streams.values()), _text_of)
@@ -61,14 +61,14 @@ class MemoryAnalysis:
         return self.files.size - before <= SMALL
 
     @property
-    def survey(self) -> Survey:
+    def survey(self) -> MemorySurvey:
         """The survey of all lines, or of the last ones while not all are read."""
         if self._survey is not None:
             return self._survey
         if self._first_look is None:
             gap = self.profile.session_gap_minutes
             self._first_look = read_bundle(self.files.streams, self.files.names, gap, whole=False)
-        return Survey(self._first_look)
+        return MemorySurvey(self._first_look)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -88,7 +88,7 @@ class MemoryAnalysis:
                 report(*step)
         return self.complete
 
-    def drafted(self, overlay: Mapping[str, bytes]) -> Survey:
+    def drafted(self, overlay: Mapping[str, bytes]) -> MemorySurvey:
         """Return the survey with drafts in place of their files."""
         streams = {
             name: DraftLines(name, file, overlay[file]) if (file := str(stream.path)) in overlay else stream
@@ -98,9 +98,9 @@ class MemoryAnalysis:
         bundle = read_bundle(
             streams, self.files.names, self.profile.session_gap_minutes, whole=True, before=before.bundle
         )
-        return Survey(bundle, before)
+        return MemorySurvey(bundle, before)
 
-    def findings_in(self, survey: Survey) -> tuple[Finding, ...]:
+    def findings_in(self, survey: MemorySurvey) -> tuple[Finding, ...]:
         """Return the findings of a survey, such as one with drafts."""
         from ctxview.formats.memory.rules import check_entry, check_together
 
@@ -124,7 +124,7 @@ class MemoryAnalysis:
             before=before.bundle if before is not None else None,
         )
         yield 0, total, "reading the bundle"
-        survey = Survey(bundle, before)
+        survey = MemorySurvey(bundle, before)
         for done in survey.index_entries(STEP):
             yield done, len(bundle.entries), "indexing entries"
         for done in self._entries.check(bundle, self.profile):
@@ -138,7 +138,7 @@ class MemoryAnalysis:
         self._findings = worst_first((*tallied(found), *self._entries.findings(), *self._texts.findings))
         yield total, total, "done"
 
-    def _file_findings(self, bundle: Bundle) -> Iterator[Finding]:
+    def _file_findings(self, bundle: MemoryBundle) -> Iterator[Finding]:
         for name, reason in self.files.problems.items():
             yield from report_unreadable(str(self.files.path / name), reason)
         for name, why in bundle.left_out.items():
@@ -160,7 +160,7 @@ class _EntryTally:
         made._tally, made._checked, made._last = self._tally.copy(), self._checked, self._last
         return made
 
-    def check(self, bundle: Bundle, profile: Profile) -> Iterator[int]:
+    def check(self, bundle: MemoryBundle, profile: Profile) -> Iterator[int]:
         from ctxview.formats.memory.rules import check_entry
 
         entries = bundle.entries
@@ -178,7 +178,7 @@ class _EntryTally:
 
 
 def _check_broken(broken: BrokenLine) -> Iterator[Finding]:
-    """Report a line that is not JSON, or that is no record."""
+    """Report a line that is not JSON, or not a record."""
     line = broken.line
     try:
         parse(b"" if line.cut else line.content)

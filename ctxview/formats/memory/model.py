@@ -112,7 +112,7 @@ class OutboxRow(Struct, frozen=True):
     place: Place
 
 
-class Message(Struct, frozen=True):
+class TraceMessage(Struct, frozen=True):
     """A message of a person or of the model in a trace."""
 
     role: str
@@ -147,7 +147,7 @@ class Call(Struct, frozen=True, kw_only=True):
 class TraceSession(Struct, frozen=True):
     """The calls of one session about one memory, with the messages between them, in order."""
 
-    items: tuple[Call | Message, ...]
+    items: tuple[Call | TraceMessage, ...]
     ended: str
     """How it ended: `END_SESSION`, `initialize`, `gap` or `end of file`."""
     memory: str | None = None
@@ -165,7 +165,7 @@ class BrokenLine(Struct, frozen=True):
     line: HistoryLine
 
 
-class Bundle(Struct, frozen=True, kw_only=True, dict=True):
+class MemoryBundle(Struct, frozen=True, kw_only=True, dict=True):
     """Everything that was read of a bundle. Records are in the order of their files."""
 
     files: Mapping[str, str]

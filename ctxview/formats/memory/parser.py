@@ -14,9 +14,9 @@ from ctxview.formats.kit.history_line import HistoryLine
 from ctxview.formats.kit.json_records import line_spans
 from ctxview.formats.memory.model import (
     BrokenLine,
-    Bundle,
     ContextSnapshot,
     Entry,
+    MemoryBundle,
     MemoryRecord,
     OutboxRow,
     Place,
@@ -78,8 +78,8 @@ def read_bundle(
     gap_minutes: int,
     *,
     whole: bool,
-    before: Bundle | None = None,
-) -> Bundle:
+    before: MemoryBundle | None = None,
+) -> MemoryBundle:
     """Read the last lines of all files, or with `whole` all of them up to `MOST`.
 
     Of `before`, an earlier reading of files that only grew, everything that did not change is used again.
@@ -109,8 +109,8 @@ def read_bundle(
     def part(name: str, read: Callable[[Iterator[Line]], Iterable[T]], old: Sequence[T]) -> tuple[T, ...]:
         return tuple(old) if name in kept else tuple(read(lines(name)))
 
-    old = known or Bundle(files={})
-    return Bundle(
+    old = known or MemoryBundle(files={})
+    return MemoryBundle(
         files=files,
         memories=part(MEMORIES, _memories, old.memories),
         entries=_grown_entries(lines, streams, known) if ENTRIES not in kept else old.entries,
@@ -126,7 +126,7 @@ def read_bundle(
 
 
 def _grown_entries(
-    lines: Callable[[str, int], Iterator[Line]], streams: Mapping[str, Lines], known: Bundle | None
+    lines: Callable[[str, int], Iterator[Line]], streams: Mapping[str, Lines], known: MemoryBundle | None
 ) -> tuple[Entry, ...]:
     """Return the entries; those of an earlier reading are not read again when the file only grew."""
     if known is None or isinstance(streams.get(ENTRIES), DraftLines) or ENTRIES in known.left_out:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Final
 from uuid import uuid4
 
@@ -20,6 +21,7 @@ from ctxview.core.origin import JsonValue
 from ctxview.files.strict_json.tree import split
 from ctxview.formats.kit.json_records import line_spans
 from ctxview.formats.kit.text_file import checked_edit
+from ctxview.formats.memory.model import ContextSnapshot
 from ctxview.formats.memory.profile import Profile
 from ctxview.formats.memory.records import CONTEXTS, PLACEHOLDER, spelled, text_of
 
@@ -101,6 +103,24 @@ class AppendPolicy(Struct, frozen=True):
         if latest is not None and latest >= now:
             now = latest + timedelta(microseconds=1)
         return f"{now:%Y-%m-%dT%H:%M:%S.%f}Z"
+
+
+def append_snapshot(folder: Path, snapshot: ContextSnapshot, text: str, profile: Profile) -> None:
+    """Append a snapshot beside running servers, under their lock; raises `EditRefused`, `StorageFailed`."""
+    from ctxview.formats.memory.server.log_files import LogFolder
+
+    line = snapshot.place.line()
+    name = Path(line.file).name
+    logs = LogFolder(folder, (name,))
+    try:
+        with logs.locked():
+            data = line.content + b"\n"
+            edit = SetValue("/0/context", text)
+            made = AppendPolicy(CONTEXTS, len(data), profile).apply(data, edit)
+            logs.files[name].append(made[len(data) :])
+            logs.sync()
+    finally:
+        logs.close()
 
 
 def _changed_tags(members: Members, path: list[str], value: JsonValue) -> JsonValue:

@@ -20,7 +20,7 @@ from ctxview.formats.memory.profile import PROFILES, load_profile
 from ctxview.formats.memory.records import CONTEXTS, ENTRIES, TRACE
 from ctxview.formats.memory.state.inputs import MemoryStateInputs
 from ctxview.formats.memory.state.timeline import build_revisions, build_timeline, revised_snapshots
-from ctxview.formats.memory.survey import Survey
+from ctxview.formats.memory.survey import MemoryHistory, MemorySurvey
 
 
 class MemorySource:
@@ -80,6 +80,14 @@ class MemorySource:
 
     def work(self, lens: Lens, progress: Progress) -> None:
         self._analysis(lens.profile).advance(lambda: progress.cancelled, progress.report)
+
+    def histories(self, profile: str | None = None) -> dict[str, MemoryHistory]:
+        """Return the memories by title, after reading everything."""
+        analysis = self._analysis(profile)
+        analysis.finish()
+        titles = analysis.survey.bundle.titles
+        found = analysis.survey.histories.items()
+        return {titles.get(name or "", name or "memory"): history for name, history in found}
 
     @property
     def targets(self) -> Sequence[str]:
@@ -149,7 +157,7 @@ class MemorySource:
         return complete[0] if complete else self._analysis(None)
 
     def _inputs(
-        self, revision: int, lens: Lens, analysis: MemoryAnalysis, survey: Survey
+        self, revision: int, lens: Lens, analysis: MemoryAnalysis, survey: MemorySurvey
     ) -> MemoryStateInputs:
         past = revised_snapshots(survey)
         as_of = past[revision] if 0 <= revision < len(past) else None
@@ -160,7 +168,7 @@ class MemorySource:
         revision: int,
         lens: Lens,
         analysis: MemoryAnalysis,
-        survey: Survey,
+        survey: MemorySurvey,
         findings: tuple[Finding, ...],
     ) -> Reading:
         from ctxview.formats.memory.state import build_state
@@ -174,7 +182,7 @@ class MemorySource:
         return Reading(state, findings, judged=analysis.complete)
 
 
-def _passed_profiles(survey: Survey) -> str:
+def _passed_profiles(survey: MemorySurvey) -> str:
     """Return which profiles the trace passes: `passes v1, fails v2 (MTR008)`."""
     from ctxview.core.findings import Severity
     from ctxview.formats.memory.rules import check_session

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ctxview.formats.memory.document import Document, DocumentLine, parse_document
 from ctxview.formats.memory.lineage import Lineage, LineOrigin
-from ctxview.formats.memory.model import Bundle, ContextSnapshot, Entry
+from ctxview.formats.memory.model import ContextSnapshot, Entry, MemoryBundle
 from ctxview.formats.memory.records import ENTRIES
 from ctxview.formats.memory.words import content_words, words_in
 
@@ -30,7 +30,7 @@ class MemoryHistory:
 
     def __init__(
         self,
-        bundle: Bundle,
+        bundle: MemoryBundle,
         memory: str | None,
         snapshots: list[ContextSnapshot],
         entries: list[Entry],
@@ -111,10 +111,10 @@ class MemoryHistory:
         }
 
 
-class Survey:
+class MemorySurvey:
     """The histories of all memories of a bundle, those with a context or entries."""
 
-    def __init__(self, bundle: Bundle, before: Survey | None = None) -> None:
+    def __init__(self, bundle: MemoryBundle, before: MemorySurvey | None = None) -> None:
         self.bundle = bundle
         snapshots: dict[str | None, list[ContextSnapshot]] = {}
         entries: dict[str | None, list[Entry]] = {}

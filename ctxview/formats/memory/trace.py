@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from ctxview.analysis.rfc3339 import parse_time
 from ctxview.core.origin import JsonValue
 from ctxview.formats.kit.history_line import HistoryLine
-from ctxview.formats.memory.model import Call, Message, Place, TraceSession
+from ctxview.formats.memory.model import Call, Place, TraceMessage, TraceSession
 from ctxview.formats.memory.profile import PROFILES, load_profile
 
 KNOWN_TOOLS: Final = frozenset(tool for name in PROFILES for tool in load_profile(name).words.tools)
@@ -53,7 +53,7 @@ class Traced(Struct, frozen=True):
     call: Call
 
 
-Item = Traced | Message | Started | Result
+Item = Traced | TraceMessage | Started | Result
 
 
 def is_traced(value: Members) -> bool:
@@ -95,7 +95,7 @@ class _Track:
 
     def __init__(self, gap: timedelta) -> None:
         self._gap = gap
-        self._items: list[Call | Message] = []
+        self._items: list[Call | TraceMessage] = []
         self._waiting: dict[str, int] = {}
         self._last: datetime | None = None
         self.sessions: list[TraceSession] = []
@@ -114,7 +114,7 @@ class _Track:
         when = parse_time(body.time)
         if when is not None and self._last is not None and when - self._last > self._gap:
             self.end("gap")
-        elif isinstance(body, Message) and body.role == "user" and self._said_end:
+        elif isinstance(body, TraceMessage) and body.role == "user" and self._said_end:
             self.end("END_SESSION")
         self._last = when or self._last
         if isinstance(item, Traced) and item.id is not None:
@@ -123,7 +123,7 @@ class _Track:
 
     @property
     def _said_end(self) -> bool:
-        said = (item for item in self._items if isinstance(item, Message) and item.role == "user")
+        said = (item for item in self._items if isinstance(item, TraceMessage) and item.role == "user")
         return any(END.search(item.text) for item in said)
 
     def end(self, how: str) -> None:
@@ -143,7 +143,9 @@ def _by_memory(session: TraceSession) -> Iterator[TraceSession]:
         items = tuple(
             item
             for item in session.items
-            if isinstance(item, Message) or item.memory == memory or (item.memory is None and number == 0)
+            if isinstance(item, TraceMessage)
+            or item.memory == memory
+            or (item.memory is None and number == 0)
         )
         yield TraceSession(items, session.ended, memory)
 
@@ -196,7 +198,7 @@ def _message_items(value: Members, role: str, place: Place, time: str | None) ->
         return
     text = _text(content)
     if text.strip() and role in ("user", "assistant", "human"):
-        yield Message("user" if role == "human" else role, text, time, place)
+        yield TraceMessage("user" if role == "human" else role, text, time, place)
     for number, block in enumerate(content if isinstance(content, list) else ()):
         if not isinstance(block, dict):
             continue

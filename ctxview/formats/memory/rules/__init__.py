@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from ctxview.core.findings import Finding, group_rules, run
 from ctxview.formats.memory.model import Call, ContextSnapshot, Entry, TraceSession
 from ctxview.formats.memory.profile import Profile
-from ctxview.formats.memory.survey import MemoryHistory, Survey
+from ctxview.formats.memory.survey import MemoryHistory, MemorySurvey
 
 
-def check_together(survey: Survey, profile: Profile) -> Iterator[Finding]:
+def check_together(survey: MemorySurvey, profile: Profile) -> Iterator[Finding]:
     """Check a bundle, except its single entries."""
     for snapshot in survey.bundle.snapshots:
         yield from check_snapshot(snapshot, profile)

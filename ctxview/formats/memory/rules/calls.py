@@ -11,7 +11,7 @@ import orjson
 from ctxview.analysis.rfc3339 import parse_time
 from ctxview.analysis.wording import counted, did_you_mean, excerpt, listed, quoted
 from ctxview.core.findings import Effect, Hit, Severity, rule
-from ctxview.formats.memory.model import Call, Message, TraceSession
+from ctxview.formats.memory.model import Call, TraceMessage, TraceSession
 from ctxview.formats.memory.profile import Profile
 from ctxview.formats.memory.rules.sessions import reply_of
 from ctxview.formats.memory.trace import END
@@ -63,7 +63,7 @@ def entry_arguments(session: TraceSession, profile: Profile) -> Iterator[Hit]:
             yield Hit(call.place.origin(), f"add_entry without {' and '.join(missing)}")
         elif not call.failed:
             stored[(call.text("raw_entry") or "").strip()] += 1
-    said = [item for item in session.items if isinstance(item, Message) and not END.search(item.text)]
+    said = [item for item in session.items if isinstance(item, TraceMessage) and not END.search(item.text)]
     if not profile.every_message or not said or any(call.partial for call in session.calls):
         return
     for message in said:
@@ -193,7 +193,7 @@ def search_use(session: TraceSession, profile: Profile) -> Iterator[Hit]:
     turn, in_turn, speaker = 0, 0, "user"
     queries: list[tuple[int, set[str]]] = []
     for item in session.items:
-        if isinstance(item, Message):
+        if isinstance(item, TraceMessage):
             speaker = item.role
             if item.role == "user":
                 turn, in_turn = turn + 1, 0

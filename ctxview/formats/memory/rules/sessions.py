@@ -10,7 +10,7 @@ import orjson
 from ctxview.analysis.wording import counted, json_excerpt
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.core.origin import JsonValue
-from ctxview.formats.memory.model import Call, Message, TraceSession
+from ctxview.formats.memory.model import Call, TraceMessage, TraceSession
 from ctxview.formats.memory.profile import Profile
 from ctxview.formats.memory.records import PLACEHOLDER, unwrapped
 
@@ -110,7 +110,7 @@ def bootstrap_entries(session: TraceSession, profile: Profile) -> Iterator[Hit]:
         return
     wanted = profile.bootstrap.entries
     for item in session.items:
-        if isinstance(item, Message) and item.role == "assistant":
+        if isinstance(item, TraceMessage) and item.role == "assistant":
             break
         if isinstance(item, Call) and item.tool == "list_entries":
             limit = item.arguments.get("limit")

@@ -8,7 +8,7 @@ from typing import Final
 
 from ctxview.analysis.wording import quoted
 from ctxview.core.findings import Effect, Hit, Severity, rule
-from ctxview.formats.memory.model import Bundle, Call, Entry
+from ctxview.formats.memory.model import Call, Entry, MemoryBundle
 from ctxview.formats.memory.profile import Profile
 from ctxview.formats.memory.records import ENTRIES
 from ctxview.formats.memory.survey import MemoryHistory
@@ -48,7 +48,7 @@ def duplicate_entry(history: MemoryHistory, profile: Profile) -> Iterator[Hit]:
 
 
 @rule("MEN013", name="lost-write", severity=Severity.ERROR, effect=Effect.DROPPED)
-def lost_write(bundle: Bundle, profile: Profile) -> Iterator[Hit]:
+def lost_write(bundle: MemoryBundle, profile: Profile) -> Iterator[Hit]:
     """A message that the trace stored is not among the entries, or cannot be found by a search.
 
     ## Why
@@ -79,7 +79,7 @@ def lost_write(bundle: Bundle, profile: Profile) -> Iterator[Hit]:
             yield Hit(entry.place.origin("summary"), message, Severity.WARNING, Effect.NONE)
 
 
-def lost_calls(bundle: Bundle) -> Iterator[Call]:
+def lost_calls(bundle: MemoryBundle) -> Iterator[Call]:
     """Yield the calls that stored a message which is not among the entries; none when these are unknown."""
     if ENTRIES not in bundle.files or not bundle.complete or ENTRIES in bundle.left_out:
         return

@@ -38,7 +38,7 @@ _OWN_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 Members = dict[str, JsonValue]
 
 
-class Hit(Struct, frozen=True):
+class RankedRecord(Struct, frozen=True):
     """One search result: the record and its score; higher is better."""
 
     members: Members
@@ -98,7 +98,7 @@ class MemoryIndex:
             row = self._rows.execute(sql, (_KINDS[kind], self._number(memory))).fetchone()
             return int(row[0])
 
-    def search(self, memory: str, kind: str, query: str, count: int) -> list[Hit]:
+    def search(self, memory: str, kind: str, query: str, count: int) -> list[RankedRecord]:
         """Return the records that match all words of `query`, then those that match some, best first."""
         words = [f'"{word}"' for word in dict.fromkeys(_WORD.findall(query.lower()))][:MOST_WORDS]
         with self._lock:
@@ -112,7 +112,7 @@ class MemoryIndex:
                 if len(found) < count:
                     found = {**dict(self._ranked(table, joined)), **found}
             best = sorted(found.items(), key=lambda item: (-item[1], -item[0]))[:count]
-            return [Hit(self._record(kind, number), score) for number, score in best]
+            return [RankedRecord(self._record(kind, number), score) for number, score in best]
 
     def _ranked(self, table: str, match: str) -> Iterator[tuple[int, float]]:
         sql = f"SELECT rowid, -bm25({table}) FROM {table} WHERE {table} MATCH ? ORDER BY rowid DESC LIMIT ?"

@@ -10,7 +10,7 @@ from msgspec import Struct
 from ctxview.analysis.tokens import TokenCounter
 from ctxview.formats.memory.model import ContextSnapshot, Entry
 from ctxview.formats.memory.profile import Profile
-from ctxview.formats.memory.survey import MemoryHistory, Survey
+from ctxview.formats.memory.survey import MemoryHistory, MemorySurvey
 
 MOST_BLOCKS: Final = 100
 """The newest entries of a memory that are blocks; all of them are rows of the history."""
@@ -42,7 +42,7 @@ class MemoryAt(Struct, frozen=True):
 class MemoryStateInputs(Struct, frozen=True, dict=True):
     """`as_of` is the snapshot of a past revision, None for now."""
 
-    survey: Survey
+    survey: MemorySurvey
     profile: Profile
     counter: TokenCounter
     as_of: ContextSnapshot | None

@@ -10,21 +10,21 @@ from ctxview.analysis.rfc3339 import time_sort_key
 from ctxview.analysis.wording import counted, excerpt
 from ctxview.core.state import Event
 from ctxview.formats.interface import Revision
-from ctxview.formats.memory.model import Call, ContextSnapshot, Message, TraceSession
+from ctxview.formats.memory.model import Call, ContextSnapshot, TraceMessage, TraceSession
 from ctxview.formats.memory.profile import Profile
 from ctxview.formats.memory.state.inputs import NOW
-from ctxview.formats.memory.survey import Survey
+from ctxview.formats.memory.survey import MemorySurvey
 
 MOST_EVENTS: Final = 2000
 LONGEST: Final = 60
 
 
-def revised_snapshots(survey: Survey) -> list[ContextSnapshot]:
+def revised_snapshots(survey: MemorySurvey) -> list[ContextSnapshot]:
     """Return the snapshots that are revisions: those of a bundle that was read whole."""
     return list(survey.bundle.snapshots) if survey.bundle.complete else []
 
 
-def build_revisions(survey: Survey, path: Path) -> tuple[Revision, ...]:
+def build_revisions(survey: MemorySurvey, path: Path) -> tuple[Revision, ...]:
     past = []
     for number, snapshot in enumerate(revised_snapshots(survey), 1):
         past.append(Revision(f"snapshot {number}", "snapshot", path, round=number, time=snapshot.time))
@@ -36,14 +36,14 @@ def build_revisions(survey: Survey, path: Path) -> tuple[Revision, ...]:
     return (*past, Revision(NOW, "memory", path, time=max(times, key=time_sort_key, default=None)))
 
 
-def build_timeline(survey: Survey, profile: Profile) -> tuple[Event, ...]:
+def build_timeline(survey: MemorySurvey, profile: Profile) -> tuple[Event, ...]:
     """Return snapshots and calls by time; without times, the snapshots come first."""
     events = [*_snapshots(survey), *_calls(survey.bundle.sessions, profile)]
     events.sort(key=lambda event: time_sort_key(event.time))
     return tuple(events[-MOST_EVENTS:])
 
 
-def _snapshots(survey: Survey) -> Iterator[Event]:
+def _snapshots(survey: MemorySurvey) -> Iterator[Event]:
     numbers = {id(each): number for number, each in enumerate(revised_snapshots(survey))}
     for history in survey.histories.values():
         for number, snapshot in enumerate(history.snapshots):
@@ -61,7 +61,7 @@ def _calls(sessions: Sequence[TraceSession], profile: Profile) -> Iterator[Event
     for session in sessions:
         added, barrier = 0, True
         for item in session.items:
-            if isinstance(item, Message):
+            if isinstance(item, TraceMessage):
                 continue
             label, kind = item.tool, "call"
             if item.tool == "add_entry":
