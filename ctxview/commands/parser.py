@@ -153,8 +153,8 @@ COMMANDS = {
         "memory.trim",
         "bring the context of a memory under its cap, as a proposal",
         (
-            ("ctxview trim memory/lighthouse", "show the lines to delete; add it when a person accepts"),
-            ("ctxview trim memory/lighthouse --write", "accept the proposal as a new snapshot"),
+            ("ctxview trim memory/exhibition", "show the lines to delete; add it when a person accepts"),
+            ("ctxview trim memory/exhibition --write", "accept the proposal as a new snapshot"),
         ),
     ),
     "pack": CliCommand(

@@ -32,6 +32,7 @@ def examples_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(given / "workspace" / "workspace-after", here / "workspace")
     (here / "answer.md").write_text("## Task\nRead the logs.\n")
     shutil.copytree(given / "memory" / "lighthouse-faults", here / "memory" / "lighthouse")
+    shutil.copytree(given / "memory" / "exhibition-faults", here / "memory" / "exhibition")
     copies = {
         **{f"round-{number}.json": f"round-{number}.received.json" for number in (11, 12)},
         "before.json": "round-11.received.json",

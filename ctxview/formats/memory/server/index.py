@@ -159,12 +159,12 @@ class MemoryIndex:
         try:
             for start, length, members in self._new_records(name):
                 found, memory = text_of(members, key), text_of(members, "memoryId")
-                if found is None or memory is None:
-                    continue
                 body = text_of(members, text)
-                if body is not None:
+                if found is None:
+                    continue
+                if body is not None and memory is not None:
                     self._add(kind, name, found, memory, members, body, start, length)
-                elif name == ENTRIES and isinstance(value_of(members, "tags"), dict):
+                elif body is None and name == ENTRIES and isinstance(value_of(members, "tags"), dict):
                     self._rows.execute("INSERT OR REPLACE INTO tags VALUES (?,?,?)", (found, start, length))
         finally:
             self._rows.execute("COMMIT")

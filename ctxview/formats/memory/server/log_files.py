@@ -200,7 +200,8 @@ class LogFile:
 
     def _failure(self, what: str, error: OSError) -> StorageFailed:
         why = "the disk is full" if error.errno in _FULL else error_text(error)
-        return StorageFailed(f"nothing was stored: {self.path.name} cannot {what}: {why}")
+        stored = "" if what == "be read" else "nothing was stored: "
+        return StorageFailed(f"{stored}{self.path.name} cannot {what}: {why}")
 
 
 class LogFolder:
@@ -209,7 +210,7 @@ class LogFolder:
     def __init__(self, folder: Path, names: tuple[str, ...], wait: float = LONGEST_WAIT) -> None:
         self.folder = folder
         self.files: Mapping[str, LogFile] = {name: LogFile(folder / name) for name in names}
-        self._wait = wait
+        self.wait = wait
         self._own = RLock()
         self._last = 0
         self._new_names = True
@@ -231,13 +232,13 @@ class LogFolder:
                 os.close(descriptor)
 
     def _take(self, descriptor: int) -> None:
-        until, pause = time.monotonic() + self._wait, 0.0002
+        until, pause = time.monotonic() + self.wait, 0.0002
         while True:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 if time.monotonic() > until:
-                    why = f"another process has held {LOCK} for {self._wait:g} seconds; try again"
+                    why = f"another process has held {LOCK} for {self.wait:g} seconds; try again"
                     raise StorageFailed(f"nothing was stored: {why}") from None
                 time.sleep(pause)
                 pause = min(pause * 1.5, LONGEST_PAUSE)

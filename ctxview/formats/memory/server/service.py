@@ -81,6 +81,13 @@ class MemoryService:
         """Index what is stored, in another thread, so that the first search need not wait for it."""
         Thread(target=self._index.follow, daemon=True).start()
 
+    def wait_at_most(self, seconds: float) -> None:
+        """Wait so long for another process that holds the lock."""
+        self._folder.wait = seconds
+
+    def close(self) -> None:
+        self._folder.close()
+
     def call(self, tool: str, arguments: Mapping[str, Any], session: str) -> JsonValue:
         """Run a tool. Raises `Refused` and `StorageFailed`."""
         if tool not in TOOL_MODELS:
@@ -212,7 +219,7 @@ class MemoryService:
         return {"status": "stored", "contextId": name, "creationTime": time, "characters": len(text)}
 
     def _store(self, file: str, key: str, memory: Members, fields: Members) -> tuple[str, str]:
-        ids = {name: memory.get(name) for name in ("memoryId", "vaultId", "actorId")}
+        ids = {name: text_of(memory, name) for name in ("memoryId", "vaultId", "actorId")}
         with self._folder.locked():
             time, name = self._folder.next_time()
             self._folder.append(file, {key: name, **ids, **fields, "creationTime": time})
