@@ -57,8 +57,10 @@ Item = Traced | TraceMessage | Started | Result
 
 
 def is_traced(value: Members) -> bool:
-    """Whether a line looks like a message of a trace."""
-    return any(True for _ in _items(value, Place(lambda: HistoryLine("", "", None, 0, 0, b""))))
+    """Whether a line has a call of a memory tool."""
+    nowhere = Place(lambda: HistoryLine("", "", None, 0, 0, b""))
+    found = (item.call.tool for item in _items(value, nowhere) if isinstance(item, Traced))
+    return any(tool in KNOWN_TOOLS for tool in found)
 
 
 def read_trace(

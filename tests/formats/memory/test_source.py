@@ -18,14 +18,17 @@ from ctxview.formats.memory.source import MemorySource
 from ctxview.formats.registry import detect
 from tests.formats.memory.bundles import lens, opened, state_of, write_bundle
 
-LAUNCH = '"rawEntry": "The launch moved to May", "summary": "Ada postponed the premiere.", "tags": {"role": "user"}'
-BUDGET = (
-    '"rawEntry": "The budget is 84,000 euros", "summary": "Ada set the budget.", "tags": {"role": "user"}'
+USER = '"tags": {"role": "user"}'
+LAUNCH = f'"rawEntry": "The launch moved to May", "summary": "Ada postponed the premiere.", {USER}'
+BUDGET = f'"rawEntry": "The budget is 84,000 euros", "summary": "Ada set the budget.", {USER}'
+FIRST = json.dumps(
+    "# Facts\nThe launch moved to May\nAda postponed the premiere\nNorway doubled its revenue\n"
+    "# Notes\n- [ ] Call Sam\n- [x] Call Ada"
 )
 SCRIPT = f"""\
 context: PLACEHOLDER
 entry: {{{LAUNCH}}}
-context: "# Facts\\nThe launch moved to May\\nAda postponed the premiere\\nNorway doubled its revenue\\n# Notes\\n- [ ] Call Sam\\n- [x] Call Ada"
+context: {FIRST}
 entry: {{{BUDGET}}}
 context: "# Facts\\nThe launch moved to May\\nThe budget is 84,000 euros"
 entry: {{{BUDGET.replace("84", "85")}}}
@@ -154,7 +157,7 @@ def test_the_prompt_is_what_a_session_loads_first(tmp_path: Path) -> None:
     ]
     assert prompt.messages[1].text == "# Facts\nThe launch moved to May\nThe budget is 84,000 euros\n"
     listed = json.loads(prompt.messages[2].text)
-    assert [entry["rawEntry"] for entry in listed["entries"]][0] == "The budget is 85,000 euros"
+    assert listed["entries"][0]["rawEntry"] == "The budget is 85,000 euros"
     assert not prompt.complete
 
 
@@ -180,7 +183,7 @@ def test_an_edited_context_is_a_new_snapshot_and_every_byte_before_stays(tmp_pat
     reading = source.reading(4, lens(), {file: twice})
     assert reading.state.tiers[0].blocks[0].text == "# Facts\nThe launch is in June"
     added = json.loads(twice.splitlines()[-1])
-    assert added["creationTime"] == "2026-05-12T00:00:00.000000Z"
+    assert added["creationTime"].startswith("2026-05-12T00:00:00.00000")
     assert added["contextId"] != json.loads(before.splitlines()[-1])["contextId"]
 
 

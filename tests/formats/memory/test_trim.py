@@ -16,7 +16,8 @@ from tests.formats.memory.bundles import MEMORY, state_of, write_bundle
 
 PROFILE = load_profile()
 FACTS = "".join(f"Lamp {number} hangs at {200 + number} centimetres over the wall\n" for number in range(110))
-LONG = f"# Facts\nMira Okafor is the curator\n{FACTS}# Decisions\nUse oak\n# Notes\n- [ ] Call Sam\n- [x] Call Ada\nA note\n"
+NOTES = "# Notes\n- [ ] Call Sam\n- [x] Call Ada\nA note\n"
+LONG = f"# Facts\nMira Okafor is the curator\n{FACTS}# Decisions\nUse oak\n{NOTES}"
 
 
 def test_finished_tasks_go_first_then_notes_then_the_oldest_facts() -> None:
