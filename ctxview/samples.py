@@ -24,7 +24,7 @@ ABOUT = {
     "webshop": "an ordinary repository with AGENTS.md, CLAUDE.md and rules for Cursor",
     "planted": "the same handoff with a dozen faults to find",
     "exhibition": "a memory over three sessions: entries, summaries and seven versions of its context",
-    "exhibition-faults": "the same memory after a rushed session: a feedback loop, a missed barrier, lost writes",
+    "exhibition-faults": "the same memory after a rushed session: a feedback loop and lost writes",
 }
 """A short description of every sample, by the name of its folder."""
 

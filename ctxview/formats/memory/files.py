@@ -6,16 +6,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from ctxview.core.origin import JsonValue
 from ctxview.files.line_file import LineFile
 from ctxview.files.reading import ReadError
 from ctxview.formats.kit.history import FileHistoryStream
-from ctxview.formats.memory.records import CONTEXTS, ENTRIES, FILES, MEMORIES, TRACE, VAULTS, value_of
-from ctxview.formats.memory.trace import is_traced
+from ctxview.formats.memory.format import file_kind, sampled_lines
+from ctxview.formats.memory.records import ENTRIES, FILES
+from ctxview.formats.peek import Peek
 
 SMALL: Final = 1024 * 1024
 """Bundles up to this size in bytes are read whole at once."""
-SAMPLED: Final = 40
 
 
 class BundleFiles:
@@ -76,30 +75,7 @@ class BundleFiles:
         return tuple(stream.path for stream in self.streams.values() if stream.held_back)
 
 
-def file_kind(values: list[dict[str, JsonValue]]) -> str | None:
-    """Return which file of a bundle these records are from, by their fields."""
-    for value in values[:SAMPLED]:
-        if isinstance(value_of(value, "rawEntry"), str) and "jsonrpc" not in value:
-            return ENTRIES
-        if value_of(value, "contextId") is not None and "context" in value:
-            return CONTEXTS
-        if value_of(value, "memoryType") is not None and value_of(value, "memoryId") is not None:
-            return MEMORIES
-        if (
-            value_of(value, "vaultId") is not None
-            and "title" in value
-            and value_of(value, "memoryId") is None
-        ):
-            return VAULTS
-        if is_traced(value):
-            return TRACE
-    return None
-
-
 def _places(path: Path) -> dict[str, tuple[Path, str]]:
     if path.is_dir():
         return {name: (path, name) for name in FILES if (path / name).exists() or (path / name).is_symlink()}
-    from ctxview.formats.memory.format import sampled_lines
-    from ctxview.formats.peek import Peek
-
     return {file_kind(sampled_lines(Peek(path).head)) or ENTRIES: (path.parent, path.name)}

@@ -8,7 +8,7 @@ import orjson
 
 from ctxview.core.origin import JsonValue
 from ctxview.formats.interface import FormatMatch, Source
-from ctxview.formats.memory.records import CONTEXTS, ENTRIES, FILES, MEMORIES, TRACE
+from ctxview.formats.memory.records import CONTEXTS, ENTRIES, FILES, MEMORIES, TRACE, VAULTS, value_of
 from ctxview.formats.peek import LINES_SUFFIXES, Peek
 
 NAME = "memory"
@@ -17,6 +17,7 @@ LIKELY = 80
 PERHAPS = 50
 LOCK = "memory.lock"
 MOST_SAMPLED = 40
+_OF_A_MESSAGE = {"jsonrpc", "role", "message", "msg"}
 
 
 class MemoryFormat:
@@ -48,9 +49,33 @@ def sampled_lines(head: bytes) -> list[dict[str, JsonValue]]:
     return found
 
 
-def _recognise_folder(peek: Peek) -> tuple[int, str] | None:
-    from ctxview.formats.memory.files import file_kind
+def file_kind(values: list[dict[str, JsonValue]]) -> str | None:
+    """Return which file of a bundle these records are from, by their fields."""
+    for value in values:
+        if isinstance(value_of(value, "rawEntry"), str) and "jsonrpc" not in value:
+            return ENTRIES
+        if value_of(value, "contextId") is not None and "context" in value:
+            return CONTEXTS
+        if value_of(value, "memoryType") is not None and value_of(value, "memoryId") is not None:
+            return MEMORIES
+        if (
+            value_of(value, "vaultId") is not None
+            and "title" in value
+            and value_of(value, "memoryId") is None
+        ):
+            return VAULTS
+        if value.keys() & _OF_A_MESSAGE and _is_traced(value):
+            return TRACE
+    return None
 
+
+def _is_traced(value: dict[str, JsonValue]) -> bool:
+    from ctxview.formats.memory.trace import is_traced
+
+    return is_traced(value)
+
+
+def _recognise_folder(peek: Peek) -> tuple[int, str] | None:
     present = [name for name in FILES if name in peek.names]
     fitting = [name for name in present if file_kind(sampled_lines(peek.below(name).head)) == name]
     if ENTRIES in fitting or CONTEXTS in fitting or MEMORIES in fitting:
@@ -63,12 +88,10 @@ def _recognise_folder(peek: Peek) -> tuple[int, str] | None:
 
 
 def _recognise_file(peek: Peek) -> tuple[int, str] | None:
-    if peek.path.suffix.lower() not in (*LINES_SUFFIXES, ".log", ".json", ".txt"):
+    if peek.path.suffix.lower() not in (*LINES_SUFFIXES, ".log"):
         return None
     if b"ntry" not in peek.head and b"ontext" not in peek.head and b"memor" not in peek.head:
         return None
-    from ctxview.formats.memory.files import file_kind
-
     kind = file_kind(sampled_lines(peek.head))
     if kind in (ENTRIES, CONTEXTS):
         return SURE, f"the {kind.partition('.')[0]} of a memory"

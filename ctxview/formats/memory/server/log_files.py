@@ -199,7 +199,7 @@ class LogFile:
             raise self._failure("be read", error) from None
 
     def _failure(self, what: str, error: OSError) -> StorageFailed:
-        why = "the disk is full" if error.errno in _FULL else error_text(error)
+        why = error_text(error) if what == "be read" else _reason(error)
         stored = "" if what == "be read" else "nothing was stored: "
         return StorageFailed(f"{stored}{self.path.name} cannot {what}: {why}")
 
@@ -223,7 +223,7 @@ class LogFolder:
             try:
                 descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _SAFELY, 0o600)
             except OSError as error:
-                why = f"nothing was stored: {self.folder} cannot be written: {error_text(error)}"
+                why = f"nothing was stored: {self.folder} cannot be written: {_reason(error)}"
                 raise StorageFailed(why) from None
             try:
                 self._take(descriptor)
@@ -283,6 +283,14 @@ class LogFolder:
     def close(self) -> None:
         for file in self.files.values():
             file.close()
+
+
+def _reason(error: OSError) -> str:
+    """Return why a file cannot be written."""
+    if error.errno in _FULL:
+        return "the disk is full"
+    denied = error.errno in (errno.EACCES, errno.EPERM, errno.EROFS)
+    return (error.strerror or "permission denied").lower() if denied else error_text(error)
 
 
 def _microseconds(line: bytes) -> int:
