@@ -109,6 +109,7 @@ RUNS = [
     "swap busy --range 3-5 --write --json",
     "dedup busy --write --json",
     "gc busy --apply --json",
+    "trim sample_sessions/memory/exhibition-faults --json",
     "swap busy --rebuild --write --json",
     "gc busy --undo --json",
     "pack busy --write --json",

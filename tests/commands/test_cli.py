@@ -349,6 +349,7 @@ def test_formats_says_how_each_format_is_recognised(ctxview: Run) -> None:
         "envelope",
         "snapshot",
         "workspace",
+        "memory",
         "recording",
         "raw",
     ]

@@ -72,7 +72,7 @@ def test_other_lines_are_not_taken(line: object, tmp_path: Path) -> None:
 
 def test_the_state_shows_sections_entries_budgets_and_tasks(tmp_path: Path) -> None:
     state = state_of(opened(tmp_path, SCRIPT), 1)
-    assert [each.id for each in state.tiers[0].blocks] == ["context/Facts", "context/Notes"]
+    assert [each.id for each in state.tiers[0].blocks] == ["Facts", "Notes"]
     assert state.todo is not None
     assert [(item.title, item.status) for item in state.todo.items] == [
         ("Call Sam", "open"),
@@ -93,13 +93,13 @@ def test_revisions_are_snapshots_and_show_only_the_entries_of_their_time(tmp_pat
 
 def test_each_line_has_its_raw_entry_its_summary_or_no_support(tmp_path: Path) -> None:
     refs = {ref.id: ref for ref in state_of(opened(tmp_path, SCRIPT), 1).refs}
-    assert refs["context/Facts:2"].status is RefStatus.RESOLVED
-    assert "raw entry: The launch moved to May" in (refs["context/Facts:2"].text or "")
-    assert (refs["context/Facts:3"].kind, refs["context/Facts:3"].status) == (
+    assert refs["Facts:2"].status is RefStatus.RESOLVED
+    assert "raw entry: The launch moved to May" in (refs["Facts:2"].text or "")
+    assert (refs["Facts:3"].kind, refs["Facts:3"].status) == (
         "from summary",
         RefStatus.MISMATCH,
     )
-    assert (refs["context/Facts:4"].target, refs["context/Facts:4"].status) == (
+    assert (refs["Facts:4"].target, refs["Facts:4"].status) == (
         "no raw entry",
         RefStatus.DANGLING,
     )
@@ -172,7 +172,7 @@ def test_an_edited_context_is_a_new_snapshot_and_every_byte_before_stays(tmp_pat
     file = str(tmp_path / "contexts.jsonl")
     before = source.bytes_of(file)
     policy = policy_of(source, tmp_path, "contexts.jsonl")
-    form = block(state_of(source), "context/Facts").form
+    form = block(state_of(source), "Facts").form
     assert form is not None
     pointer = form.fields[0].pointer
     once = policy.apply(before, SetValue(pointer, "# Facts\nThe launch is in May"))

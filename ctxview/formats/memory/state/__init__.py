@@ -20,6 +20,7 @@ from ctxview.formats.memory.model import ContextSnapshot, Place
 from ctxview.formats.memory.parser import entry_in, is_tag_update
 from ctxview.formats.memory.records import ENTRIES
 from ctxview.formats.memory.state.budgets import build_budgets
+from ctxview.formats.memory.state.flow import build_flow
 from ctxview.formats.memory.state.gaps import build_gaps
 from ctxview.formats.memory.state.inputs import MOST_BLOCKS, MemoryStateInputs
 from ctxview.formats.memory.state.references import build_refs
@@ -57,6 +58,7 @@ def build_state(
         form=form,
         extra=_extra(inputs, trace),
         transcript=_transcript(inputs),
+        flow=build_flow(inputs),
     )
 
 

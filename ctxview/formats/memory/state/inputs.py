@@ -36,7 +36,8 @@ class MemoryAt(Struct, frozen=True):
         return f"{name} · {self.title}" if self.several else name
 
     def section_id(self, heading: str) -> str:
-        return f"{self.tier('context')}/{heading or 'text'}"
+        name = heading or "text"
+        return f"{name} · {self.title}" if self.several else name
 
 
 class MemoryStateInputs(Struct, frozen=True, dict=True):

@@ -41,7 +41,7 @@ def _context(inputs: MemoryStateInputs, memory: MemoryAt) -> Tier:
                 tokens=inputs.counter.count(text),
                 visible=True,
                 reason=PLACEHOLDER_REASON if snapshot.is_placeholder else None,
-                state=counted(len(text), "character"),
+                state=f"{len(text):,} characters",
                 rank=number,
                 origin=snapshot.place.origin("context"),
                 form=form,

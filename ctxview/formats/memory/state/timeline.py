@@ -56,32 +56,32 @@ def _snapshots(survey: MemorySurvey) -> Iterator[Event]:
             yield Event(label, "snapshot", snapshot.time, numbers[id(snapshot)], snapshot.place.origin())
 
 
+def call_label(call: Call, added: int, barrier: bool, usual: int) -> tuple[str, str, int, bool]:
+    """Return label and kind of a call; then the entries since the last flush, and whether they are safe."""
+    label, kind = call.tool, "call"
+    if call.tool == "add_entry":
+        added, barrier = added + (not call.failed), False
+        label = f"add_entry {added}/{usual} · {excerpt(call.text('summary') or '', LONGEST)}"
+    elif call.tool == "await_consistency":
+        barrier, label, kind = True, "──── await_consistency: barrier ────", "barrier"
+    elif call.tool == "put_context":
+        safe = "after the barrier" if barrier or not added else "WITHOUT a barrier"
+        label, kind = f"put_context · {counted(added, 'entry', 'entries')} · {safe}", "flush"
+        added = 0
+    elif query := call.text("query"):
+        label = f"{call.tool} · {excerpt(query, LONGEST)}"
+    if call.failed:
+        label, kind = f"{label} · failed: {excerpt(call.result or '', LONGEST)}", "error"
+    return label, kind, added, barrier
+
+
 def _calls(sessions: Sequence[TraceSession], profile: Profile) -> Iterator[Event]:
-    usual = profile.cadence.usual
     for session in sessions:
         added, barrier = 0, True
         for item in session.items:
             if isinstance(item, TraceMessage):
                 continue
-            label, kind = item.tool, "call"
-            if item.tool == "add_entry":
-                added, barrier = added + (not item.failed), False
-                label = f"add_entry {added}/{usual} · {_quoted(item)}"
-            elif item.tool == "await_consistency":
-                barrier, label, kind = True, "──── await_consistency: barrier", "barrier"
-            elif item.tool == "put_context":
-                safe = "after the barrier" if barrier else "without a barrier"
-                label, kind = f"put_context · {counted(added, 'entry', 'entries')} · {safe}", "flush"
-                added = 0
-            elif query := item.text("query"):
-                label = f"{item.tool} · {excerpt(query, LONGEST)}"
-            failed = f" · failed: {excerpt(item.result or '', LONGEST)}" if item.failed else ""
-            yield Event(
-                f"{label}{failed}", "error" if item.failed else kind, item.time, None, item.place.origin()
-            )
+            label, kind, added, barrier = call_label(item, added, barrier, profile.cadence.usual)
+            yield Event(label, kind, item.time, None, item.place.origin())
         last = session.items[-1]
         yield Event(f"session ended: {session.ended}", "session", last.time, None, last.place.origin())
-
-
-def _quoted(call: Call) -> str:
-    return excerpt(call.text("summary") or call.text("raw_entry") or "", LONGEST)
