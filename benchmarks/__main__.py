@@ -27,6 +27,7 @@ ALL = (
     "revisions",
     "token_counts",
     "saving",
+    "memory_server",
     "long_watch",
 )
 LONGEST = 900

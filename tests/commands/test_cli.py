@@ -344,7 +344,7 @@ def test_formats_says_how_each_format_is_recognised(ctxview: Run) -> None:
 
     assert "snapshot" in listed
     assert "<<<CONTEXT>>>" in listed
-    assert [each["name"] for each in ctxview("formats", "--json").json][:6] == [
+    assert [each["name"] for each in ctxview("formats", "--json").json][:7] == [
         "session",
         "envelope",
         "snapshot",

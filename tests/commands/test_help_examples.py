@@ -31,7 +31,6 @@ def examples_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(coder, here / "session" / "default")
     shutil.copytree(given / "workspace" / "workspace-after", here / "workspace")
     (here / "answer.md").write_text("## Task\nRead the logs.\n")
-    shutil.copytree(given / "memory" / "lighthouse-faults", here / "memory" / "lighthouse")
     shutil.copytree(given / "memory" / "exhibition-faults", here / "memory" / "exhibition")
     copies = {
         **{f"round-{number}.json": f"round-{number}.received.json" for number in (11, 12)},

@@ -13,6 +13,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from ctxview.analysis.rfc3339 import parse_time
+from ctxview.analysis.wording import excerpt
 from ctxview.core.origin import JsonValue, Origin
 from ctxview.formats.kit.history_line import HistoryLine
 from ctxview.formats.memory.records import PLACEHOLDER, spelled
@@ -75,9 +76,14 @@ class Entry(Struct, frozen=True, kw_only=True, dict=True):
     @property
     def name(self) -> str:
         """The id, or the end of a UUID: ids of the same minute begin alike."""
-        if self.id is None:
+        if not self.id:
             return "this entry"
         return self.id[-SHORT_ID:] if len(self.id) == LONG_ID and self.id.count("-") == 4 else self.id
+
+    @property
+    def shown(self) -> str:
+        """The name for messages: short and safe to print."""
+        return excerpt(self.name)
 
 
 class ContextSnapshot(Struct, frozen=True, kw_only=True, dict=True):

@@ -29,6 +29,8 @@ was were had did said told gave got went came took made knew thought saw found l
 wrote read sent built spent lost met paid bought brought caught chose drew drove fell flew forgot grew held
 heard hid hit hurt put quit rose sat sold set shook shot shut spoke split spread stood stole stuck struck
 swore taught threw understood woke won broke cut led meant cost became bet ate drank slept
+hung wore fought froze lay laid lit rode sought shone slid dealt dug fed fled lent sank swept swung tore
+wept sang swam withdrew
 """
     )
 )

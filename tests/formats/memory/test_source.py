@@ -288,3 +288,14 @@ def test_secrets_in_entries_are_found(tmp_path: Path) -> None:
     source = opened(tmp_path, f'entry: {{"rawEntry": "The key is {key}", "summary": "Ada shared a key."}}')
     assert any(each.rule.startswith("SEC") for each in source.findings(lens()))
     assert all(key not in each.message for each in source.findings(lens()))
+
+
+def test_hostile_names_and_blank_or_broken_contexts_have_a_state(tmp_path: Path) -> None:
+    write_bundle(tmp_path, SCRIPT)
+    names = ("../../etc/passwd", "\x1b[31m", "a\u202eb", "x" * 5000, "")
+    rows = [{"contextId": name, "memoryId": name, "context": name and None} for name in names]
+    (tmp_path / "contexts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    source = MemorySource(tmp_path)
+    state = state_of(source)
+    assert max(len(tier.name) for tier in state.tiers) < 80
+    assert all(len(each.message) < 400 and each.message.isprintable() for each in source.findings(lens()))

@@ -51,9 +51,9 @@ def summary_missing(entry: Entry, profile: Profile) -> Iterator[Hit]:
         return
     summary, raw = (entry.summary or "").strip(), (entry.raw or "").strip()
     if not summary:
-        yield Hit(entry.place.origin("summary"), f"{entry.name} has no summary")
+        yield Hit(entry.place.origin("summary"), f"{entry.shown} has no summary")
     elif summary == raw and len(raw) > SHORT_RAW:
-        message = f"the summary of {entry.name} is the message itself"
+        message = f"the summary of {entry.shown} is the message itself"
         yield Hit(entry.place.origin("summary"), message, Severity.WARNING)
 
 
@@ -76,11 +76,11 @@ def summary_over_cap(entry: Entry, profile: Profile) -> Iterator[Hit]:
     summary, caps = entry.summary or "", profile.caps
     allowed = caps.summary + summary.endswith("…")
     if len(summary) > allowed:
-        message = f"the summary of {entry.name} has {len(summary):,} characters; the cap is {caps.summary}"
+        message = f"the summary of {entry.shown} has {len(summary):,} characters; the cap is {caps.summary}"
         yield Hit(entry.place.origin("summary"), message)
     elif (tokens := -(-len(summary) // CHARACTERS_PER_TOKEN)) > caps.summary_tokens:
         message = (
-            f"the summary of {entry.name} has about {tokens} tokens (estimate); aim at {caps.summary_tokens}"
+            f"the summary of {entry.shown} has about {tokens} tokens (estimate); aim at {caps.summary_tokens}"
         )
         yield Hit(entry.place.origin("summary"), message, Severity.WARNING, Effect.NONE)
 
@@ -112,7 +112,7 @@ def summary_cut_mark(entry: Entry, profile: Profile) -> Iterator[Hit]:
         if missing:
             problem = f"lacks {listed(missing, MOST_NAMED)} and has no … at its end"
     if problem is not None:
-        yield Hit(entry.place.origin("summary"), f"the summary of {entry.name} {problem}")
+        yield Hit(entry.place.origin("summary"), f"the summary of {entry.shown} {problem}")
 
 
 @rule("MEN004", name="summary-not-past-tense", severity=Severity.WARNING)
@@ -133,7 +133,7 @@ def summary_not_past_tense(entry: Entry, profile: Profile) -> Iterator[Hit]:
     """
     summary = (entry.summary or "").strip()
     if summary and not has_past_verb(summary):
-        message = f"the summary of {entry.name} has no verb in the past tense: {quoted(summary)}"
+        message = f"the summary of {entry.shown} has no verb in the past tense: {quoted(summary)}"
         yield Hit(entry.place.origin("summary"), message)
 
 
@@ -155,7 +155,7 @@ def summary_pronoun(entry: Entry, profile: Profile) -> Iterator[Hit]:
     found = pronouns_in(entry.summary or "")
     if found:
         weak = len(found) == 1 and _IMPERSONAL.search(entry.summary or "") is not None
-        message = f"the summary of {entry.name} contains {listed(dict.fromkeys(found), MOST_NAMED)}"
+        message = f"the summary of {entry.shown} contains {listed(dict.fromkeys(found), MOST_NAMED)}"
         yield Hit(entry.place.origin("summary"), message, Severity.INFO if weak else None)
 
 
@@ -177,11 +177,11 @@ def summary_tag(entry: Entry, profile: Profile) -> Iterator[Hit]:
     tags = tags_in(entry.summary or "")
     unknown = [tag for tag in tags if tag.lower() not in profile.words.summary_tags]
     if unknown:
-        message = f"the summary of {entry.name} has the unknown tag {listed(unknown, MOST_NAMED)}"
+        message = f"the summary of {entry.shown} has the unknown tag {listed(unknown, MOST_NAMED)}"
         yield Hit(entry.place.origin("summary"), message)
     elif len(tags) > 1:
         yield Hit(
-            entry.place.origin("summary"), f"the summary of {entry.name} has {counted(len(tags), 'tag')}"
+            entry.place.origin("summary"), f"the summary of {entry.shown} has {counted(len(tags), 'tag')}"
         )
 
 
@@ -205,7 +205,7 @@ def summary_lacks_details(entry: Entry, profile: Profile) -> Iterator[Hit]:
         return
     missing = [word for word in kept_details(entry.raw or "") if word.lower() not in summary.lower()]
     if missing:
-        message = f"the summary of {entry.name} leaves out {listed(missing, MOST_NAMED)}"
+        message = f"the summary of {entry.shown} leaves out {listed(missing, MOST_NAMED)}"
         yield Hit(entry.place.origin("summary"), message)
 
 
@@ -226,7 +226,7 @@ def summary_relative_date(entry: Entry, profile: Profile) -> Iterator[Hit]:
     """
     found = relative_dates_in(entry.summary or "")
     if found:
-        message = f"the summary of {entry.name} contains {listed(found, MOST_NAMED)}"
+        message = f"the summary of {entry.shown} contains {listed(found, MOST_NAMED)}"
         yield Hit(entry.place.origin("summary"), message)
 
 
@@ -255,7 +255,7 @@ def summary_markup(entry: Entry, profile: Profile) -> Iterator[Hit]:
     found = [name for name, holds in kinds if holds]
     if found:
         yield Hit(
-            entry.place.origin("summary"), f"the summary of {entry.name} contains {' and '.join(found)}"
+            entry.place.origin("summary"), f"the summary of {entry.shown} contains {' and '.join(found)}"
         )
 
 
@@ -286,7 +286,7 @@ def raw_not_verbatim(entry: Entry, profile: Profile) -> Iterator[Hit]:
     elif _THIRD_PERSON.match(raw):
         problem = f"tells about the speaker instead of quoting: {quoted(raw)}"
     if problem is not None:
-        yield Hit(entry.place.origin("rawEntry"), f"the raw text of {entry.name} {problem}")
+        yield Hit(entry.place.origin("rawEntry"), f"the raw text of {entry.shown} {problem}")
 
 
 @rule("MEN012", name="entry-tags", severity=Severity.INFO)
@@ -310,10 +310,10 @@ def entry_tags(entry: Entry, profile: Profile) -> Iterator[Hit]:
         value = json_excerpt(tags[wrong[0]])
         yield Hit(
             entry.place.origin("tags"),
-            f"the tag {excerpt(wrong[0])} of {entry.name} is {value}, not a text or true",
+            f"the tag {excerpt(wrong[0])} of {entry.shown} is {value}, not a text or true",
         )
     elif not isinstance(tags.get("role"), str):
-        yield Hit(entry.place.origin("tags"), f"{entry.name} does not record the role of its speaker")
+        yield Hit(entry.place.origin("tags"), f"{entry.shown} does not record the role of its speaker")
 
 
 @rule("MEN014", name="entry-corrected", severity=Severity.INFO)
@@ -333,5 +333,5 @@ def entry_corrected(entry: Entry, profile: Profile) -> Iterator[Hit]:
     """
     if entry.corrected:
         yield Hit(
-            entry.place.origin(entry.corrected[0]), f"{entry.name} has {listed(entry.corrected, MOST_NAMED)}"
+            entry.place.origin(entry.corrected[0]), f"{entry.shown} has {listed(entry.corrected, MOST_NAMED)}"
         )

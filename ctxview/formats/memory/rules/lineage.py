@@ -104,7 +104,7 @@ def context_chat_log(history: MemoryHistory, profile: Profile) -> Iterator[Hit]:
         if any(f" {' '.join(words[at : at + COPIED_WORDS])} " in raw for at in runs):
             where = snapshot.place.origin(snapshot.member)
             message = (
-                f"line {origin.line.number} repeats {COPIED_WORDS} words of the entry {origin.entry.name}"
+                f"line {origin.line.number} repeats {COPIED_WORDS} words of the entry {origin.entry.shown}"
             )
             yield Hit(where, message)
 
@@ -195,7 +195,7 @@ def summary_feedback(history: MemoryHistory, profile: Profile) -> Iterator[Hit]:
         if origin.summary is None:
             continue
         own = (
-            f"{listed(origin.own, 3)} is in the summary of {origin.summary.name} and in no earlier raw entry"
+            f"{listed(origin.own, 3)} is in the summary of {origin.summary.shown} and in no earlier raw entry"
         )
         message = f"line {origin.line.number} comes from a summary: {own}"
         severity = Severity.ERROR if origin.copied else Severity.WARNING

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from ctxview.analysis.wording import quoted
+from ctxview.analysis.wording import excerpt, quoted
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.formats.memory.model import Call, Entry, MemoryBundle
 from ctxview.formats.memory.profile import Profile
@@ -42,7 +42,7 @@ def duplicate_entry(history: MemoryHistory, profile: Profile) -> Iterator[Hit]:
         if before is not None and before.when is not None and entry.when is not None:
             seconds = (entry.when - before.when).total_seconds()
             if 0 <= seconds <= profile.duplicate_seconds:
-                message = f"{entry.name} repeats {before.name} after {seconds:.0f} s: {quoted(entry.raw)}"
+                message = f"{entry.shown} repeats {before.shown} after {seconds:.0f} s: {quoted(entry.raw)}"
                 yield Hit(entry.place.origin("rawEntry"), message)
         last[entry.raw] = entry
 
@@ -66,16 +66,15 @@ def lost_write(bundle: MemoryBundle, profile: Profile) -> Iterator[Hit]:
     """
     for row in bundle.outbox:
         if row.attempts > MOST_ATTEMPTS and row.status != "done":
-            message = (
-                f"the outbox row {row.id} was tried {row.attempts} times and is {row.status or 'not done'}"
-            )
+            status = excerpt(row.status or "not done")
+            message = f"the outbox row {excerpt(row.id)} was tried {row.attempts} times and is {status}"
             yield Hit(row.place.origin(), message, Severity.WARNING)
     for call in lost_calls(bundle):
         message = f"this add_entry has no entry: {quoted(call.text('raw_entry') or '')}"
         yield Hit(call.place.origin("raw_entry"), message)
     for entry in bundle.entries:
         if entry.summary and not content_words(entry.summary):
-            message = f"{entry.name} cannot be found by its own summary {quoted(entry.summary)}"
+            message = f"{entry.shown} cannot be found by its own summary {quoted(entry.summary)}"
             yield Hit(entry.place.origin("summary"), message, Severity.WARNING, Effect.NONE)
 
 

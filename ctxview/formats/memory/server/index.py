@@ -19,7 +19,7 @@ from ctxview.core.origin import JsonValue
 from ctxview.formats.memory.records import CONTEXTS, ENTRIES, MEMORIES, VAULTS, text_of, unwrapped, value_of
 from ctxview.formats.memory.server.log_files import LogFile, LogFolder
 
-MOST_RANKED: Final = 4000
+MOST_RANKED: Final = 1500
 """A search ranks this many of the newest matches."""
 MOST_WORDS: Final = 32
 _SCHEMA: Final = """

@@ -61,8 +61,9 @@ def _sections(text: str) -> Iterator[Segment]:
     lines = text.split("\n")
     sections = parse_document(text).sections
     starts = [max(0, section.number - 1) for section in sections]
-    if starts:
-        starts[0] = 0
+    if not starts:
+        return
+    starts[0] = 0
     for section, start, end in zip(sections, starts, [*starts[1:], len(lines)], strict=True):
         last = end == len(lines)
         used = sum(len(line) + 1 for line in lines[start:end]) - last

@@ -39,7 +39,7 @@ def _of_memory(inputs: MemoryStateInputs, memory: MemoryAt) -> Iterator[Gap]:
             section = (memory.section_id(origin.line.section),)
             if origin.summary is not None:
                 severity = Severity.ERROR if origin.copied else Severity.WARNING
-                why = f"its words are in the summary of {origin.summary.name}, not in a raw entry"
+                why = f"its words are in the summary of {origin.summary.shown}, not in a raw entry"
                 yield make_gap(name, text, severity, "from a summary", why, where, section)
             elif not origin.supported:
                 why = f"the nearest raw entry has {origin.share:.0%} of its words"

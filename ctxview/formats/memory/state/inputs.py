@@ -15,6 +15,7 @@ from ctxview.formats.memory.survey import MemoryHistory, MemorySurvey
 MOST_BLOCKS: Final = 100
 """The newest entries of a memory that are blocks; all of them are rows of the history."""
 MOST_MEMORIES: Final = 20
+LONGEST_TITLE: Final = 60
 NOW: Final = "now"
 
 
@@ -59,7 +60,7 @@ class MemoryStateInputs(Struct, frozen=True, dict=True):
 
     def _at(self, history: MemoryHistory) -> MemoryAt | None:
         titles, several = self.survey.bundle.titles, len(self.survey.histories) > 1
-        title = titles.get(history.memory or "", history.memory or "memory")
+        title = titles.get(history.memory or "", history.memory or "memory")[:LONGEST_TITLE]
         count, entries = len(history.snapshots), history.entries
         if self.as_of is not None:
             when = self.as_of.when
