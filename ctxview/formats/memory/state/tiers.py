@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ctxview.analysis.wording import counted
+from ctxview.core.figures import Figure, Reason, ReasonKind
 from ctxview.core.origin import JsonValue
 from ctxview.core.state import Block, Tier
 from ctxview.formats.memory.document import parse_document
@@ -13,8 +14,10 @@ from ctxview.formats.memory.forms import context_form, entry_form
 from ctxview.formats.memory.model import Entry
 from ctxview.formats.memory.state.inputs import MOST_BLOCKS, MemoryAt, MemoryStateInputs
 
-SEARCHED: Final = "older than the entries that list_entries loads at the start; a search finds it"
-PLACEHOLDER_REASON: Final = "the default placeholder: the agent has not written a context yet"
+SEARCHED: Final = Reason(
+    ReasonKind.STORED, "older than the entries that list_entries loads at the start; a search finds it"
+)
+EMPTY: Final = Reason(ReasonKind.NOTE, "the default placeholder: the agent has not written a context yet")
 
 
 def build_tiers(inputs: MemoryStateInputs) -> tuple[Tier, ...]:
@@ -40,8 +43,8 @@ def _context(inputs: MemoryStateInputs, memory: MemoryAt) -> Tier:
                 text=text,
                 tokens=inputs.counter.count(text),
                 visible=True,
-                reason=PLACEHOLDER_REASON if snapshot.is_placeholder else None,
-                state=f"{len(text):,} characters",
+                reason=EMPTY if snapshot.is_placeholder else None,
+                figures=(Figure("characters", len(text)),),
                 rank=number,
                 origin=snapshot.place.origin("context"),
                 form=form,
@@ -65,6 +68,7 @@ def _entry_block(inputs: MemoryStateInputs, tier: str, entry: Entry, number: int
         type=role_of(entry),
         text=text,
         tokens=inputs.counter.count(text),
+        figures=(Figure("characters", len(entry.raw or "")), Figure("summary", len(entry.summary or ""))),
         tags=tuple(tag_words(entry)),
         visible=loaded,
         reason=None if loaded else SEARCHED,
