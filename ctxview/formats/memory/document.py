@@ -28,7 +28,7 @@ class DocumentLine(Struct, frozen=True):
     section: str
 
 
-class Section(Struct, frozen=True):
+class DocumentSection(Struct, frozen=True):
     """A heading and the text up to the next one; the heading of the text before the first is empty."""
 
     heading: str
@@ -47,7 +47,7 @@ class Diagram(Struct, frozen=True):
 
 
 class Document(Struct, frozen=True):
-    sections: tuple[Section, ...]
+    sections: tuple[DocumentSection, ...]
     diagrams: tuple[Diagram, ...]
     fenced: bool
     """Whether one fence encloses the whole document."""
@@ -59,7 +59,7 @@ class Document(Struct, frozen=True):
 
 def parse_document(text: str) -> Document:
     written = text.split("\n")
-    sections: list[Section] = []
+    sections: list[DocumentSection] = []
     diagrams: list[Diagram] = []
     heading, level, begin = "", 0, 0
     body: list[str] = []
@@ -68,7 +68,7 @@ def parse_document(text: str) -> Document:
 
     def close() -> None:
         if heading or any(line.strip() for line in body):
-            sections.append(Section(heading, level, begin, "\n".join(body).strip("\n"), tuple(lines)))
+            sections.append(DocumentSection(heading, level, begin, "\n".join(body).strip("\n"), tuple(lines)))
 
     for number, line in enumerate(written, 1):
         marked = _FENCE.match(line)

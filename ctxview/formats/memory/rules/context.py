@@ -15,7 +15,7 @@ import orjson
 
 from ctxview.analysis.wording import excerpt, listed, quoted
 from ctxview.core.findings import Effect, Hit, Severity, rule
-from ctxview.formats.memory.document import Section, parse_document
+from ctxview.formats.memory.document import DocumentSection, parse_document
 from ctxview.formats.memory.model import ContextSnapshot
 from ctxview.formats.memory.profile import Profile
 
@@ -243,11 +243,11 @@ def context_control_marker(snapshot: ContextSnapshot, profile: Profile) -> Itera
         yield Hit(snapshot.place.origin(snapshot.member), f"the context contains {listed(found)}")
 
 
-def _plain_heading(section: Section) -> str:
+def _plain_heading(section: DocumentSection) -> str:
     return re.sub(r"\s*\(.*\)\s*$", "", section.heading).strip().lower()
 
 
-def _form_problems(section: Section) -> Iterator[tuple[str, Severity]]:
+def _form_problems(section: DocumentSection) -> Iterator[tuple[str, Severity]]:
     name = _plain_heading(section)
     if name == "description":
         sentences = len(_SENTENCE.findall(section.body.strip() + " "))
