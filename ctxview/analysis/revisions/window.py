@@ -96,8 +96,8 @@ def window_sentence(budget: Budget | None) -> str:
             f"Over by {about}{budget.over:,}: {about}{budget.used:,} {unit} in a budget of {budget.limit:,}"
         )
     if budget.partial:
-        share = budget.used * 100 // budget.limit
-        return f"At least {share} % full: {about}{budget.used:,} of {budget.limit:,} {unit} are in this file"
+        here = f"{about}{budget.used:,} of {budget.limit:,} {unit} are in this file"
+        return f"{here}; the rest is not known"
     left = f"{about}{budget.limit - budget.used:,} of {budget.limit:,} {unit} left"
     if pressure_of(budget) == "full":
         return f"Full: {left}"
@@ -109,8 +109,13 @@ def window_source(budget: Budget | None) -> str:
     if budget is None:
         return ""
     recorded = ", as recorded by the runtime" if is_recorded(budget) else ""
-    limit = f"; limit {excerpt(budget.limit_from)}" if budget.limit_from is not None else ""
-    return recorded + limit
+    limit = limit_source(budget)
+    return f"{recorded}; {limit}" if limit else recorded
+
+
+def limit_source(budget: Budget) -> str:
+    """`limit assumed by atom-0.17`; empty when the file states the limit."""
+    return f"limit {excerpt(budget.limit_from)}" if budget.limit_from is not None else ""
 
 
 def stage_of(budget: Budget | None) -> str | None:

@@ -12,6 +12,7 @@ from ctxview.analysis.revisions.window import (
     ELSEWHERE,
     Growth,
     counter_of,
+    limit_source,
     pressure_of,
     segments_here,
     unit_of,
@@ -31,7 +32,7 @@ from ctxview.tui.drawing.columns import (
     window_bar,
 )
 from ctxview.tui.drawing.glyphs import tier_styles
-from ctxview.tui.drawing.text import Line, Span, fit, join, pad, show, width, wrap_to
+from ctxview.tui.drawing.text import Line, Span, fit, join, pad, plain, show, width, wrap_to
 
 SIGNS = {Severity.ERROR: "✖", Severity.WARNING: "▲", Severity.INFO: "i"}
 MOST_REASONS = 5
@@ -99,7 +100,10 @@ def used_line(drawing: OverviewDrawing, cells: int) -> Line:
     used = show(f"{budget.used:,} used{f' ({counter})' if counter else ''}")
     since = show(f"{amount(window.grown)} since {window.since}") if window.grown and window.since else ()
     reserved = show(f"reserved {budget.reserved:,}", "dim") if budget.reserved else ()
-    return ends(join(used, since, gap=", "), reserved, cells)
+    source = limit_source(budget)
+    # An assumed limit is named here when the headline has no room for it.
+    named = source in plain(headline(drawing, cells))
+    return ends(join(used, since, () if named else show(source, "warn"), gap=", "), reserved, cells)
 
 
 def split_line(drawing: OverviewDrawing) -> Line:

@@ -353,8 +353,10 @@ class InspectorModel(InspectorState):
         return awaited
 
     def step_finding(self, step: int, leaving: Pane) -> Effects:
-        """Go to the next or previous finding in its pane."""
+        """Go to the next or previous finding in its pane; from the last one to another revision, if known."""
         findings: Sequence[ItemId] = self.view.index.findings if self.view is not None else ()
+        if not findings and (other := self.facts.next_finding(self.key.revision, step)) is not None:
+            return [*self.go_to_revision(other), Notify("The next finding is in this revision.")]
         if not findings:
             judged = self.view is not None and self.view.index.reading.judged
             return [Notify("There are no findings." if judged else "The findings are not known yet.")]

@@ -145,5 +145,15 @@ class FactsLoader:
         self.take(job, KnownRevisions(name_revisions(job.source.revisions)))
         self._running = job
 
+    def next_finding(self, number: int, step: int) -> int | None:
+        """The nearest revision with an error, else a warning, in one direction; else in the other."""
+        from ctxview.analysis.revisions.log import next_finding
+
+        known = self.known
+        if known is None or number >= len(known.names):
+            return None
+        found = next_finding(known, number, back=step < 0)
+        return found if found is not None else next_finding(known, number, back=step > 0)
+
     def rested(self) -> None:
         self._waiting = False

@@ -28,7 +28,7 @@ from tests.analysis.revisions.builders import segments, window
         (window(100, 100), "Full: 0 of 100 tokens left"),
         (window(145_312, 167_000), "87 % full: 21,688 of 167,000 tokens left"),
         (window(4_929, 1_600), "Over by 3,329: 4,929 tokens in a budget of 1,600"),
-        (window(8, 100, partial=True), "At least 8 % full: 8 of 100 tokens are in this file"),
+        (window(8, 100, partial=True), "8 of 100 tokens are in this file; the rest is not known"),
         (window(8, None), "8 tokens used; the limit is not known"),
         (window(8, 0), "8 tokens used; the limit is not known"),
         (None, "No figure is recorded"),

@@ -130,6 +130,15 @@ def test_the_window_before_blocks_and_findings_stays_on_a_low_screen(
     assert "Todo" not in labels
 
 
+def test_an_assumed_limit_is_named_at_80_columns() -> None:
+    assumed = window(8, 113_295, partial=True, limit_from="assumed by atom-0.17")
+    one = state(memory("a"), budgets=[assumed])
+
+    lines = _texts(draw_overview(_overview(known(one), one, 0), 80, 21))
+
+    assert "8 used, limit assumed by atom-0.17" in lines[3]
+
+
 def test_the_skyline_names_the_fullest_and_its_cause(story: tuple[KnownRevisions, ContextState]) -> None:
     facts, found = story
     tiers = tier_styles(found.tiers)

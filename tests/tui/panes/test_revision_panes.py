@@ -124,3 +124,16 @@ async def test_panes_about_revisions_have_no_tab_until_they_are_opened() -> None
         view = drive.inspector.model.view
         assert view is not None
         assert view.known is None
+
+
+async def test_the_next_finding_may_be_in_another_revision() -> None:
+    async with driving(open_source(LIGHTHOUSE), size=(120, 36)) as drive:
+        await drive.press("R")
+        await _read(drive)
+        drive.inspector.action_go_to_revision(0)
+        await drive.settle()
+
+        await drive.press("f8")
+
+        assert drive.inspector.model.source is not None
+        assert drive.inspector.model.source.revisions[drive.revision].label == "round 9 reply"
