@@ -24,6 +24,8 @@ REVISION_HELP = (
 
 REPLY = "reply"
 """The kind of a revision that answers another one instead of continuing it."""
+COMPACTION = "compaction"
+"""The kind of a revision that is the moment after a compaction."""
 MOST_RECENT = 4
 """States that are kept to compare the next revision with."""
 
@@ -108,7 +110,11 @@ def name_revisions(revisions: Sequence[Revision]) -> tuple[RevisionName, ...]:
             name = f"round {each.round}"
         previous = previous_revision(revisions, number)
         readable = each.kind != "unreadable"
-        found.append(RevisionName(each.label, name, short, each.time, each.kind == REPLY, previous, readable))
+        compacted = each.kind == COMPACTION
+        is_reply = each.kind == REPLY
+        found.append(
+            RevisionName(each.label, name, short, each.time, is_reply, previous, readable, compacted)
+        )
     return tuple(found)
 
 

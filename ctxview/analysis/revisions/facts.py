@@ -13,7 +13,7 @@ from msgspec import Struct, field
 
 from ctxview.analysis.diff import ChangeGroup, ChangeKind, diff
 from ctxview.analysis.diff.model import BlockCounts
-from ctxview.analysis.revisions.events import RevisionEvent, find_events
+from ctxview.analysis.revisions.events import RevisionEvent, compaction_event, find_events
 from ctxview.core.figures import Reason
 from ctxview.core.findings import Effect, Finding, Severity
 from ctxview.core.origin import Origin
@@ -46,6 +46,8 @@ class RevisionName(Struct, frozen=True):
     previous: int | None
     """The revision that it continues, or that a reply answers."""
     is_readable: bool = True
+    is_compaction: bool = False
+    """Whether the revision is the moment after a compaction."""
 
 
 class PastBlock(NamedTuple):
@@ -222,7 +224,10 @@ class FactsCollector:
                 for severity in Severity
                 if severities[severity]
             },
-            events=tuple(find_events(change, before, state, name.is_reply, ranked)),
+            events=(
+                *([compaction_event(removed)] if name.is_compaction else []),
+                *find_events(change, before, state, name.is_reply, ranked),
+            ),
             added=tuple((each.place, each.subject) for each in changes if each.kind is ChangeKind.ADDED),
             changed=tuple(
                 ((each.place, each.subject), f"now {each.visibility}" if each.visibility else "")

@@ -273,6 +273,8 @@ class _Life:
     def _sentence(self, status: WhyStatus, since: int | None, shown: Sequence[int], last: PastBlock) -> str:
         name = excerpt(last.id, 60)
         from_then = f" since {self._called(since)}" if since is not None else ""
+        if since is not None and since == self._points[0].number:
+            from_then = " in all revisions" if len(self._points) > 1 else ""
         unknown = any(each.sign == "?" for each in self._points)
         never = "No record says whether the model saw it." if unknown else "The model never saw it."
         seen = f"The model last saw it in {self._called(shown[-1])}." if shown else never

@@ -7,8 +7,10 @@ import pytest
 from ctxview.analysis.revisions import facts as revision_facts
 from ctxview.analysis.revisions.facts import KnownRevisions
 from ctxview.core.findings import Effect, Severity
+from ctxview.samples import samples_folder
 from tests.analysis.revisions.builders import finding, known, memory, state, window
 from tests.analysis.revisions.test_why import lighthouse as lighthouse
+from tests.analysis.revisions.test_why import read
 from tests.figures import finished
 
 
@@ -65,6 +67,14 @@ def test_a_tier_that_is_hidden_as_a_whole_is_a_planned_cut(lighthouse: KnownRevi
     assert [(each.kind, each.text) for each in lighthouse.events_of(25)] == [
         ("cut", "working closed: 8 not shown any more")
     ]
+
+
+def test_a_compaction_of_a_session_is_a_planned_cut() -> None:
+    coder = read(samples_folder() / "session" / "coder/home/1000/agent/coder/session/default")
+    place = next(at for at, name in enumerate(coder.names) if name.label == "compaction 1")
+
+    assert [event.kind for event in coder.events_of(place)][:1] == ["cut"]
+    assert coder.events_of(place)[0].text.startswith("compaction")
 
 
 def test_of_too_many_blocks_only_the_figures_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -98,6 +98,14 @@ def test_a_message_that_left_the_window_is_not_lost() -> None:
     assert "left the window; the history still has it" in [step.text for step in answer.steps]
 
 
+def test_a_state_that_never_changed_has_no_beginning() -> None:
+    one = state(memory("a"))
+
+    assert explain(known(one), "a")[0].sentence == "a is shown."
+    assert explain(known(one, one), "a")[0].sentence == "a is shown in all revisions."
+    assert explain(known(state(), one), "a")[0].sentence == "a is shown since round 2."
+
+
 def test_a_move_to_another_tier_is_one_life() -> None:
     facts = known(state(memory("a")), state(memory("a", tier="core")))
 

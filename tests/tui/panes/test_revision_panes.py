@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 from ctxview.formats import open_source
 from ctxview.samples import samples_folder
 from ctxview.tui.model.layout import Pane
@@ -137,3 +140,22 @@ async def test_the_next_finding_may_be_in_another_revision() -> None:
 
         assert drive.inspector.model.source is not None
         assert drive.inspector.model.source.revisions[drive.revision].label == "round 9 reply"
+
+
+async def test_a_new_file_becomes_a_row_of_the_log(tmp_path: Path) -> None:
+    folder = tmp_path / "night"
+    folder.mkdir()
+    for name in ("round-02.received.json", "round-02.reply.txt"):
+        shutil.copy(LIGHTHOUSE / name, folder / name)
+    async with driving(open_source(folder), size=(120, 36)) as drive:
+        await drive.press("R")
+        await _read(drive)
+        assert "round 3" not in drive.text(Pane.REVISIONS)
+
+        shutil.copy(LIGHTHOUSE / "round-03.received.json", folder / "round-03.received.json")
+        await drive.poll()
+
+        def listed() -> bool:
+            return "9,874" in drive.text(Pane.REVISIONS)
+
+        await drive.wait_until(listed, "the new revision and its window are in the log")
