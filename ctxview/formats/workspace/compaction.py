@@ -45,11 +45,10 @@ _QUESTIONS = {
     "Pending": "What's still to do?",
     "Errors": "What went wrong?",
 }
-_THOUGHT = re.compile(
-    r"<(think|thinking|scratchpad|reasoning)\s*>.*?(?:</\1\s*>|(?=^#{1,2} )|\Z)",
-    re.DOTALL | re.IGNORECASE | re.MULTILINE,
-)
-_FENCE = re.compile(r"\A\s*```\w*\n(.*?)\n```\s*\Z", re.DOTALL)
+_TAGS = r"<(think|thinking|scratchpad|reasoning)\s*>"
+_THOUGHT = re.compile(rf"{_TAGS}.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
+_UNCLOSED = re.compile(rf"{_TAGS}.*?(?=^#{{1,2}} |\Z)", re.DOTALL | re.IGNORECASE | re.MULTILINE)
+_FENCE = re.compile(r"^```\w*\n(.*?^## .*?)^```\s*$", re.DOTALL | re.MULTILINE)
 
 
 class CleanedAnswer(Struct, frozen=True):
@@ -120,14 +119,18 @@ def clean_answer(answer: str, template: Template) -> CleanedAnswer:
     """Remove reasoning, markers of chat templates, a fence, and talk around the template."""
     removed: list[str] = []
     text = answer.replace("\r\n", "\n")
-    for pattern, what, kept in (
-        (_THOUGHT, "a reasoning block", ""),
-        (REASONING, "a stray reasoning tag", ""),
-        (CHAT_MARKER, "a marker of a chat template", ""),
-        (_FENCE, "the fence around the answer", r"\1"),
+    for pattern, what in (
+        (_THOUGHT, "a reasoning block"),
+        (_UNCLOSED, "a reasoning block"),
+        (REASONING, "a stray reasoning tag"),
+        (CHAT_MARKER, "a marker of a chat template"),
     ):
-        text, count = pattern.subn(kept, text)
-        removed += [what] if count else []
+        text, count = pattern.subn("", text)
+        removed += [what] if count and what not in removed else []
+    if (fenced := _FENCE.search(text)) is not None:
+        around = text[: fenced.start()] + text[fenced.end() :]
+        removed.append("text before the template" if around.strip() else "the fence around the answer")
+        text = fenced[1]
     lines = text.strip("\n").split("\n")
     titles = {title.casefold() for title in template.sections}
     first = next((at for at, line in enumerate(lines) if _title(line) in titles), None)

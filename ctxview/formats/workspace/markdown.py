@@ -161,6 +161,9 @@ def _parse(document: MarkdownDocument) -> tuple[tuple[Section, ...], tuple[CodeB
                 title = tokens[at + 1].content.strip()
                 headings.append((title, int(token.tag[1:]), token.map[0] + skipped + 1))
                 statements.append([])
+            case "html_block" if token.map and (text := " ".join(_TAG.sub(" ", token.content).split())):
+                first, last = token.map[0] + skipped + 1, token.map[1] + skipped
+                statements[-1].append(Statement(text, "paragraph", first, last, depth))
             case "thead_open" | "thead_close":
                 in_head = token.type == "thead_open"
             case "tr_open":

@@ -12,8 +12,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import wraps
 from typing import Any
 
-from ctxview.core.edits import DeleteValue, Edit, EditRefused, MoveItem
-from ctxview.core.fields import Form
+from ctxview.core.edits import DeleteValue, Edit, EditRefused, MoveItem, SetValue
+from ctxview.core.fields import ChoiceShape, Form
 from ctxview.core.flow import FlowNode
 from ctxview.core.state import Block, ContextState, Gap, Ref, Tier, Todo, TodoItem
 from ctxview.core.transcript import Row
@@ -75,6 +75,20 @@ def remove(screen: InspectorScreen) -> None:
 @_present_only
 def move(screen: InspectorScreen) -> None:
     _start(screen, _move(screen))
+
+
+def toggle_box(screen: InspectorScreen) -> bool:
+    """Tick or clear the box of the selected item; return whether it has a box that can be written."""
+    value = _value(screen)
+    form = value.form if isinstance(value, TodoItem | Block) else None
+    if form is None or screen.model.as_of is not None:
+        return False
+    for field in form.fields:
+        if field.name == "box" and isinstance(field.shape, ChoiceShape):
+            other = next(word for word in field.shape.words if word != field.value)
+            _start(screen, _set(screen, form.file, SetValue(field.pointer, other)))
+            return True
+    return False
 
 
 def editor(screen: InspectorScreen) -> None:
@@ -205,6 +219,11 @@ async def _fill_in(screen: InspectorScreen, form: Form, title: str) -> None:
         edits = await screen.app.push_screen_wait(FormScreen(form, title, check=draft.would_add))
         if edits:
             await _apply(screen, draft, *edits)
+
+
+async def _set(screen: InspectorScreen, file: str, edit: SetValue) -> None:
+    async with _open_draft(screen, file) as draft:
+        await _apply(screen, draft, edit)
 
 
 async def _apply(screen: InspectorScreen, draft: Draft | None, *edits: Edit, notice: str = "") -> None:

@@ -245,7 +245,11 @@ def _step(screen: InspectorScreen, revision: int) -> None:
 
 
 def play(screen: InspectorScreen) -> None:
-    """Play or pause; with a single revision the key moves down a page."""
+    """Tick the box of the selected item, or play or pause; else the key moves down a page."""
+    from ctxview.tui.actions.edit import toggle_box
+
+    if toggle_box(screen):
+        return
     if screen.model.last_revision > 0:
         screen.perform(screen.model.replay.toggle())
     elif screen.lines is not None:

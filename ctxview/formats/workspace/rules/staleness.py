@@ -169,7 +169,8 @@ def _lines(document: MarkdownDocument) -> Iterator[tuple[int, str]]:
 
 def _is_missing(facts: WorkspaceFacts, path: str) -> bool:
     first = path.removeprefix("./").partition("/")[0]
-    if _MADE_UP.search(path) or ("." in first.lstrip(".") and not first.startswith(".")):
+    # A path that goes up is outside, where nothing is looked up.
+    if first == ".." or _MADE_UP.search(path) or ("." in first.lstrip(".") and not first.startswith(".")):
         return False
     return not facts.repository.has_path(path)
 

@@ -38,9 +38,10 @@ def build_tiers(facts: WorkspaceFacts, editor: str | None) -> tuple[Tier, ...]:
 
 def _home_tiers(facts: WorkspaceFacts, editor: str | None) -> Iterator[Tier]:
     workspace = facts.workspace
+    blank = [each for each in workspace.of(Role.BOOTSTRAP) if each not in workspace.bootstrap]
     yield Tier(
         "bootstrap",
-        tuple(_file_block(facts, each, "bootstrap", editor) for each in workspace.of(Role.BOOTSTRAP)),
+        tuple(_file_block(facts, each, "bootstrap", editor) for each in (*workspace.bootstrap, *blank)),
     )
     for document in workspace.documents:
         if document.role is Role.CONTEXT or document is workspace.current:
