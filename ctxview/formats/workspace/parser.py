@@ -35,7 +35,7 @@ _IMPORT = re.compile(r"(?<![\w`@/])@((?:\./)?[\w./-]*\w\.\w{1,6})\b")
 def read_workspace(folder: SourceFolder, before: Workspace | None = None) -> Workspace:
     """Read the workspace in `folder`; never raises. `before` is an earlier reading of the same files."""
     layout = layout_of(Peek(folder.root)) or WorkspaceLayout("", True, 0, "")
-    reader = _Reader(folder, layout.base)
+    reader = _Reader(folder, layout.base, before)
     if layout.is_home:
         reader.read_home()
     else:
@@ -79,8 +79,9 @@ def _database(folder: SourceFolder, before: Workspace | None) -> SessionDatabase
 
 
 class _Reader:
-    def __init__(self, folder: SourceFolder, base: str) -> None:
+    def __init__(self, folder: SourceFolder, base: str, before: Workspace | None) -> None:
         self.folder = folder
+        self._before = {each.name: each for each in before.files} if before is not None else {}
         self.base = base
         self.files: list[WorkspaceFile] = []
         self.histories: list[str] = []
@@ -160,8 +161,20 @@ class _Reader:
         part = self._read(name)
         if part is None:
             return None
-        self.files.append(WorkspaceFile(part, role, readers, scope))
+        self.files.append(self._made(part, role, readers, scope))
         return self.files[-1]
+
+    def _made(
+        self, part: FolderFile, role: Role, readers: tuple[str, ...] = (), scope: str = ""
+    ) -> WorkspaceFile:
+        """Return the file, the one of the earlier reading when its bytes are the same: it is parsed already."""
+        known = self._before.get(part.name)
+        same = known is not None and (known.role, known.readers, known.scope) == (role, readers, scope)
+        return (
+            known
+            if known is not None and same and known.part.data == part.data
+            else WorkspaceFile(part, role, readers, scope)
+        )
 
     def _add_rule(self, name: str, kind: str, readers: tuple[str, ...]) -> None:
         """Add a file with a scope: one without any is loaded in every turn."""
@@ -175,9 +188,9 @@ class _Reader:
         if front is not None and name.endswith(".mdc"):
             always = front.text("alwaysApply") == "true"
         if kind != "rule" or not always:
-            self.files.append(WorkspaceFile(part, Role.ON_DEMAND, (), scope or kind))
+            self.files.append(self._made(part, Role.ON_DEMAND, (), scope or kind))
         else:
-            self.files.append(WorkspaceFile(part, Role.INSTRUCTIONS, readers))
+            self.files.append(self._made(part, Role.INSTRUCTIONS, readers))
 
     def _read(self, name: str) -> FolderFile | None:
         part = self.folder.read(name, LARGEST_DOCUMENT)
@@ -215,7 +228,7 @@ class _Reader:
             if each.name == name:
                 everyone = tuple(dict.fromkeys((*each.readers, *readers)))
                 role = Role.INSTRUCTIONS if everyone else each.role
-                self.files[at] = WorkspaceFile(each.part, role, everyone, each.scope)
+                self.files[at] = self._made(each.part, role, everyone, each.scope)
                 return True
         return False
 

@@ -60,7 +60,7 @@ class WorkspaceSource(FolderSource):
         self._read: tuple[Workspace, HistoryStreams] | None = None
         self._survey: SurveyPass | None = None
         if before is not None and earlier is not None:
-            workspace = read_workspace(folder)
+            workspace = read_workspace(folder, earlier[0])
             streams, changed = earlier[1].again(workspace)
             self._read = workspace, streams
             wanted = wanted_values(workspace)
