@@ -167,7 +167,7 @@ class _Reader:
     def _made(
         self, part: FolderFile, role: Role, readers: tuple[str, ...] = (), scope: str = ""
     ) -> WorkspaceFile:
-        """Return the file, the one of the earlier reading when its bytes are the same: it is parsed already."""
+        """Return the file; with the same bytes the one of the earlier reading, which is parsed already."""
         known = self._before.get(part.name)
         same = known is not None and (known.role, known.readers, known.scope) == (role, readers, scope)
         return (

@@ -80,13 +80,11 @@ def move(screen: InspectorScreen) -> None:
 def toggle_box(screen: InspectorScreen) -> bool:
     """Tick or clear the box of the selected item; return whether it has a box that can be written."""
     value = _value(screen)
-    form = value.form if isinstance(value, TodoItem | Block) else None
-    if form is None or screen.model.as_of is not None:
-        return False
-    for field in form.fields:
-        if field.name == "box" and isinstance(field.shape, ChoiceShape):
-            other = next(word for word in field.shape.words if word != field.value)
-            _start(screen, _set(screen, form.file, SetValue(field.pointer, other)))
+    form = value.form if isinstance(value, TodoItem | Block) and screen.model.as_of is None else None
+    for field in form.fields if form is not None else ():
+        if form is not None and field.name == "box" and isinstance(field.shape, ChoiceShape):
+            words = field.shape.words
+            _start(screen, _tick(screen, form.file, SetValue(field.pointer, words[field.value == words[0]])))
             return True
     return False
 
@@ -221,7 +219,7 @@ async def _fill_in(screen: InspectorScreen, form: Form, title: str) -> None:
             await _apply(screen, draft, *edits)
 
 
-async def _set(screen: InspectorScreen, file: str, edit: SetValue) -> None:
+async def _tick(screen: InspectorScreen, file: str, edit: Edit) -> None:
     async with _open_draft(screen, file) as draft:
         await _apply(screen, draft, edit)
 
@@ -240,11 +238,8 @@ async def _apply(screen: InspectorScreen, draft: Draft | None, *edits: Edit, not
 
 
 async def _undo_or_redo(screen: InspectorScreen, *, back: bool) -> None:
-    able = (
-        draft
-        for draft in screen.model.drafts.of(screen.model.key)
-        if (draft.can_undo if back else draft.can_redo)
-    )
+    drafts = screen.model.drafts.of(screen.model.key)
+    able = (draft for draft in drafts if (draft.can_undo if back else draft.can_redo))
     draft = next(able, None)
     if draft is None:
         screen.say("There is nothing to undo." if back else "There is nothing to redo.")
