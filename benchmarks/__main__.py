@@ -24,6 +24,7 @@ ALL = (
     "typing_ahead",
     "check_speed",
     "envelopes",
+    "workspaces",
     "revisions",
     "token_counts",
     "saving",

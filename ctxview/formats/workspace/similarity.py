@@ -8,7 +8,7 @@ duplicate or a possible contradiction.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from functools import cache
 
@@ -69,7 +69,8 @@ class ComparedText(Struct, frozen=True, eq=False):
     numbers: frozenset[str]
     names: frozenset[str]
     """Code, paths and other identifiers."""
-    words: frozenset[str]
+    opposites: frozenset[str]
+    """Its words that have an opposite."""
     negative: bool
 
     @property
@@ -102,10 +103,10 @@ def prepare(text: str) -> ComparedText:
     return ComparedText(
         text=text,
         normal=" ".join(_SPELLED.findall(bare.casefold())).rstrip(". "),
-        stems=frozenset(kept),
-        numbers=frozenset(numbers),
-        names=frozenset(filter(None, names)),
-        words=frozenset(words),
+        stems=_small(kept),
+        numbers=_small(numbers),
+        names=_small(filter(None, names)),
+        opposites=_small(_OPPOSITES.keys() & words),
         negative=not _NEGATIONS.isdisjoint(words),
     )
 
@@ -145,10 +146,10 @@ def differing_values(one: ComparedText, other: ComparedText) -> tuple[str, str] 
         only, others = mine - theirs, theirs - mine
         if only and others:
             return min(only), min(others)
-    for word in sorted(one.words):
-        opposite = _OPPOSITES.get(word)
-        if opposite in other.words and opposite not in one.words and word not in other.words:
-            return word, opposite or ""
+    for word in sorted(one.opposites - other.opposites):
+        opposite = _OPPOSITES[word]
+        if opposite in other.opposites and opposite not in one.opposites:
+            return word, opposite
     if one.negative != other.negative:
         return ("not", "no negation") if one.negative else ("no negation", "not")
     return None
@@ -156,9 +157,16 @@ def differing_values(one: ComparedText, other: ComparedText) -> tuple[str, str] 
 
 def shared_words(one: ComparedText, other: ComparedText) -> tuple[str, ...]:
     """Return the words that both sentences have, in the order of the first."""
-    both = {word for word in one.words & other.words if word not in _STOP}
-    order = _WORD.findall(one.text.lower())
-    return tuple(dict.fromkeys(word for word in order if word in both))
+    theirs = set(_WORD.findall(other.text.lower())) - _STOP
+    return tuple(dict.fromkeys(word for word in _WORD.findall(one.text.lower()) if word in theirs))
+
+
+_EMPTY: frozenset[str] = frozenset()
+
+
+def _small(words: Iterable[str]) -> frozenset[str]:
+    """A set that costs nothing when it is empty, as most of them are."""
+    return frozenset(words) or _EMPTY
 
 
 def _name(text: str) -> str:

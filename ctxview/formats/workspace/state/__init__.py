@@ -74,9 +74,8 @@ def _form(facts: WorkspaceFacts, editor: str | None) -> Form | None:
 
 def _todo(facts: WorkspaceFacts, editor: str | None) -> Todo | None:
     items: list[TodoItem] = []
-    for document in facts.workspace.documents:
-        if document is not current_document(facts):
-            continue
+    document = current_document(facts)
+    if document is not None:
         _, template = template_of(document.markdown, facts.profile)
         for section in document.markdown.sections:
             if section.title.casefold() == template.pending.casefold() and template.pending:
@@ -103,7 +102,9 @@ def _items(
 def _timeline(facts: WorkspaceFacts) -> Iterator[Event]:
     """Yield compactions, then the last turns with the size of their context."""
     for document in facts.workspace.documents:
-        for section in document.markdown.sections:
+        # Of hundreds of documents only those are parsed that need it: this is part of the first look.
+        summarised = b"## Compaction Summary (" in document.markdown.data
+        for section in document.markdown.sections if summarised else ():
             if section.title.startswith("Compaction Summary ("):
                 time = section.title.partition("(")[2].rstrip(")")
                 place = document.markdown.origin(section.line, section.last)
@@ -126,8 +127,9 @@ def _extra(facts: WorkspaceFacts, *, linked: bool) -> Iterator[tuple[str, str]]:
         yield "prompt", f"{assembly.tokens:,} tokens at {assembly.title}"
     if workspace.current is not None:
         yield "session", f"{workspace.current.key or workspace.current.name} ({workspace.current.status})"
-    if facts.templates:
-        yield "template", facts.templates[0][1]
+    document = current_document(facts)
+    if document is not None and facts.era != "A":
+        yield "template", template_of(document.markdown, facts.profile)[0]
     if linked:
         saved = facts.saved_tokens
         yield "every turn", f"{assembly.tokens:,} tokens, {saved:,} of them said twice"
