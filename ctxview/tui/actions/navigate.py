@@ -15,9 +15,10 @@ from ctxview.tui.panes.lifecycle import LifecyclePane
 from ctxview.tui.panes.skyline import SkylinePane
 from ctxview.tui.panes.sources import SourcesPane
 from ctxview.tui.panes.why import WhyPane
+from ctxview.tui.panes.xray import XrayPane
 from ctxview.tui.screens.action_screen import ActionScreen, StartOver
 from ctxview.tui.screens.inspector import InspectorScreen
-from ctxview.tui.widgets.facts_pane import FactsPane
+from ctxview.tui.widgets.facts_pane import OpenedPane
 
 
 async def search(screen: ActionScreen[object]) -> None:
@@ -170,7 +171,7 @@ async def go_to_pane(screen: InspectorScreen, pane: Pane) -> None:
     widget = screen.panes[pane]
     if isinstance(widget, WhyPane) and (widget.has_focus or not _is_block(screen.selected)):
         await _ask_why(screen, widget)
-    elif isinstance(widget, FactsPane):
+    elif isinstance(widget, OpenedPane):
         screen.open_pane(pane)
     elif any(pane in slot.panes for slot in screen.deck.slots):
         screen.deck.choose(pane)
@@ -283,7 +284,10 @@ def _go_beside(screen: InspectorScreen, *, right: bool) -> None:
 
 
 def _step_pane(screen: InspectorScreen, step: int) -> None:
-    """Go to the next pane in the order on the screen, without hidden tabs."""
+    """Go to the next pane in the order on the screen, without hidden tabs; in the X-ray to the next block."""
+    if isinstance(screen.deck.front, XrayPane) and screen.deck.front.has_focus:
+        screen.deck.front.step_block(step)
+        return
     slots = screen.deck.slots
     order = slots[0].panes if len(slots) == 1 else tuple(slot.shown for slot in slots)
     here = screen.deck.front.pane

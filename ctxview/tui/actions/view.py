@@ -13,6 +13,7 @@ from ctxview.tui.model.jobs.load import compare_states
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemId
 from ctxview.tui.panes.skyline import SkylinePane
+from ctxview.tui.panes.xray import XrayPane
 from ctxview.tui.screens.inspector import InspectorScreen
 from ctxview.tui.screens.raw import NOTHING_OPEN, open_origin
 
@@ -21,7 +22,10 @@ CELLS, LINES = 4, 2
 
 
 def zoom(screen: InspectorScreen) -> None:
-    if screen.deck.zoomed is None and len(screen.deck.slots) == 1:
+    """Show only this pane, or all panes again; the X-ray folds the fields of its blocks instead."""
+    if isinstance(screen.deck.front, XrayPane):
+        screen.deck.front.fold()
+    elif screen.deck.zoomed is None and len(screen.deck.slots) == 1:
         screen.say("The terminal is too small: only one pane fits.")
     else:
         screen.deck.zoom(None if screen.deck.zoomed is not None else screen.deck.front.pane)
@@ -183,6 +187,9 @@ async def _links(screen: InspectorScreen, item: ItemId) -> None:
 def origin(screen: InspectorScreen) -> None:
     """Show the raw bytes of the selected item, those of the draft if there is one."""
     view = screen.view
+    if isinstance(screen.deck.front, XrayPane) and screen.deck.front.origin is not None:
+        open_origin(screen, screen.deck.front.origin)
+        return
     open_origin(
         screen,
         view.index.origin(screen.selected) if view is not None and screen.selected is not None else None,
@@ -230,7 +237,30 @@ def diff(screen: InspectorScreen) -> None:
         screen.say(NOTHING_OPEN)
         return
 
-    show_diff(screen)
+    if isinstance(screen.deck.front, XrayPane):
+        start_dialogue(screen, _show_prompt_diff(screen), "comparing the prompts")
+    else:
+        show_diff(screen)
+
+
+async def _show_prompt_diff(screen: InspectorScreen) -> None:
+    """Show the word difference between the prompts of this revision and of the previous one."""
+    from ctxview.core.prompt import PromptError
+    from ctxview.tui.model.xray import compare_prompts
+    from ctxview.tui.screens.diff import PromptDiffScreen
+
+    source, key = screen.model.source, screen.model.key
+    earlier = previous_revision(source.revisions, key.revision) if source is not None else None
+    if source is None or earlier is None:
+        screen.say("This is the first revision: there is no previous one to compare with.")
+        return
+    try:
+        changes = await asyncio.to_thread(compare_prompts, source, key, earlier)
+    except PromptError as error:
+        screen.say(f"The prompts cannot be compared: {error}.", severity="warning")
+        return
+    names = [source.revisions[number].label for number in (earlier, key.revision)]
+    await screen.app.push_screen_wait(PromptDiffScreen(changes, *names))
 
 
 def _step(screen: InspectorScreen, revision: int) -> None:

@@ -26,6 +26,7 @@ LEAST_WITH_TOKENS = 60
 SIDE_FROM = 100
 """The width from which on boxes stand beside the text; and their share of it."""
 SIDE, WIDE_SIDE, WIDE_FROM = 36, 68, 160
+FRAME = 2
 HANGING = 2
 """How much further in the rest of a long line begins."""
 WORDS = {
@@ -134,19 +135,21 @@ def side_lines(
     row: XrayRow | None,
     facts: Sequence[str],
     cells: int,
+    height: int,
 ) -> list[Line]:
     """The boxes beside the text: sizes by tier, the line at the cursor, and the blocks that are not shown.
 
-    `facts` are sentences about the block of the line.
+    `facts` are sentences about the block of the line. The last box is as high as `height` allows.
     """
     inside = cells - INSIDE
     made = box(show("Map", "title"), _map(xray, signs, inside), cells, end=show("tokens", "dim"))
     if row is not None and (row.block is not None or row.origin is not None or row.cut is not None):
         lines = _this_line(xray, signs, row, facts, inside)
         made += box(show("This line", "title"), lines, cells, end=show("Enter", "key"))
-    hidden = xray.cuts(CutKind.HIDDEN)
-    if hidden:
-        made += box(show("Not shown", "title"), _not_shown(hidden, inside), cells, end=show("W", "key"))
+    room = height - len(made) - FRAME
+    if xray.hidden and room > 0:
+        lines = _not_shown(xray.hidden, inside, room)
+        made += box(show("Not shown", "title"), lines, cells, end=show("W", "key"))
     return made
 
 
@@ -187,7 +190,7 @@ def _amount(tokens: int | None, style: str) -> Line:
 
 def _tier_mark(row: XrayRow, sign: SegmentStyle) -> Line:
     if row.is_first:
-        return (Span(sign.letter, f"{sign.style} reverse"),)
+        return (Span(sign.letter, f"brand on:{sign.style}"),)
     return _rule(sign, row)
 
 
@@ -244,7 +247,7 @@ def _map_line(tier: TierTokens, signs: TierSigns, most: int, names: int, cells: 
     whole = max(1, tier.total * room // most) if most and tier.total else 0
     bar: Line = (Span("█" * content, sign.style), Span("▒" * (whole - content), sign.style))
     left = join(
-        (Span(sign.letter, f"{sign.style} reverse"), Span(" ")), pad(show(tier.name, sign.style), names)
+        (Span(sign.letter, f"brand on:{sign.style}"), Span(" ")), pad(show(tier.name, sign.style), names)
     )
     return ends(join(left, (Span(" "),), tuple(span for span in bar if span.text)), figures, cells)
 
@@ -271,7 +274,11 @@ def _this_line(xray: Xray, signs: TierSigns, row: XrayRow, facts: Sequence[str],
     return lines
 
 
-def _not_shown(hidden: Sequence[XrayRow], cells: int, most: int = 8) -> list[Line]:
+def _not_shown(hidden: Sequence[XrayRow], cells: int, room: int) -> list[Line]:
+    total = sum(row.cut.tokens or 0 for row in hidden if row.cut is not None)
+    words = f"Together {total:,} tok; they stand as grey lines in the text."
+    below = [EMPTY, *wrap(show(words, "dim"), cells)]
+    most = room - len(below) if len(hidden) <= room - len(below) else max(0, room - len(below) - 1)
     lines: list[Line] = []
     for row in hidden[:most]:
         cut = row.cut
@@ -281,12 +288,7 @@ def _not_shown(hidden: Sequence[XrayRow], cells: int, most: int = 8) -> list[Lin
             lines.append(ends(join((Span("○ ", "hidden"),), show(cut.what), reason), amount, cells))
     if len(hidden) > most:
         lines.append(show(f"and {len(hidden) - most} more", "dim"))
-    total = sum(row.cut.tokens or 0 for row in hidden if row.cut is not None)
-    return [
-        *lines,
-        EMPTY,
-        *wrap(show(f"Together {total:,} tok; they stand as grey lines in the text.", "dim"), cells),
-    ]
+    return [*lines, *below][:room]
 
 
 def _piece_rows(change: PromptChange) -> list[Line]:

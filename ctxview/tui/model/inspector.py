@@ -57,6 +57,7 @@ from ctxview.tui.model.revision_facts import (
 from ctxview.tui.model.search import FindInHistory, HistoryHit
 from ctxview.tui.model.trends import ReadTrends, Trends
 from ctxview.tui.model.view_state import ReadOptions
+from ctxview.tui.model.xray import MakeXray, XrayLoader, XrayResult
 
 
 class InspectorModel(InspectorState):
@@ -84,6 +85,7 @@ class InspectorModel(InspectorState):
         self.replay = Replay(self, replay, self.go_to_revision)
         self.trends = TrendLoader(self)
         self.facts = FactsLoader(self)
+        self.xray = XrayLoader(self)
         self._opener = opener
         self._reader: ReadRevision | None = None
         self._awaited: ItemId | None = None
@@ -126,6 +128,8 @@ class InspectorModel(InspectorState):
                 return self.facts.take(job, result)
             case FindInRevisions(), TimeResult():
                 return self._show_time_hit(job, result)
+            case MakeXray(), XrayResult():
+                return self.xray.take(job, result)
             case ReadCaptions() | FindEvent(), CaptionsReady():
                 return self.replay.take(job, result)
             case FindInHistory(), HistoryHit():
@@ -165,8 +169,8 @@ class InspectorModel(InspectorState):
                 return self.replay.tick()
         return [Refresh()]
 
-    def panes_drawn(self, *, trends: bool, facts: bool = False) -> Effects:
-        """Note what the visible panes draw of other revisions: read it, or stop reading it.
+    def panes_drawn(self, *, trends: bool, facts: bool = False, xray: bool = False) -> Effects:
+        """Note what the visible panes draw beside the reading: get it, or stop getting it.
 
         A search needs the facts of all revisions, too.
         """
@@ -175,6 +179,7 @@ class InspectorModel(InspectorState):
         return [
             *self.trends.update(drawn=trends, worked=worked),
             *self.facts.update(wanted=wanted, worked=worked),
+            *self.xray.update(drawn=xray),
         ]
 
     def _take_sources(self, found: SourcesFound) -> Effects:
@@ -240,6 +245,8 @@ class InspectorModel(InspectorState):
                 self.trends.failed(job)
             case ReadFacts():
                 self.facts.failed(job)
+            case MakeXray():
+                return self.xray.failed(job, reason)
             case FindEvent() | ReadCaptions():
                 self.replay.failed(job)
             case FindInHistory():

@@ -34,6 +34,7 @@ from ctxview.tui.model.view_state import (
 if TYPE_CHECKING:
     from ctxview.analysis.revisions.facts import KnownRevisions
     from ctxview.formats import Source
+    from ctxview.tui.model.xray import XrayResult
 
 
 class Awaiting(StrEnum):
@@ -266,7 +267,9 @@ class InspectorState:
             index = index.with_transcript(self._growth.transcript)
         same = before is not None and before.key.source == key.source and before.key.profile == key.profile
         trends, known = (before.trends, before.known) if before is not None and same else (None, None)
-        view = ViewState(key, index, draft, marks=self._marks(before, key), trends=trends, known=known)
+        xray = before.xray if before is not None and before.key == key else None
+        marks = self._marks(before, key)
+        view = ViewState(key, index, draft, marks=marks, trends=trends, known=known, xray=xray)
         return self._show(replace(view, blocks=self._rows(view)))
 
     def mark_job(self) -> MarkChanges | None:
@@ -300,6 +303,13 @@ class InspectorState:
         if self.view is None:
             return None
         self.view = replace(self.view, known=known)
+        return self.view
+
+    def take_xray(self, result: XrayResult) -> ViewState | None:
+        """Add the X-ray of the selected revision to the view; None when another one is shown by now."""
+        if self.view is None or self.view.key != result.key:
+            return None
+        self.view = replace(self.view, xray=result)
         return self.view
 
     def rearranged(self) -> ViewState | None:

@@ -113,6 +113,7 @@ class Pane(StrEnum):
         "what each revision changed, and its findings",
     )
     WHY = "Why", "W", "Why", "There is no answer yet.", "where the selected block went, when and by what"
+    XRAY = "X-ray", "X", "X-ray", "There is no X-ray yet.", "the literal text that the model is given"
 
     def __new__(cls, name: str, key: str, short: str, absent: str = "", about: str = "") -> Self:
         made = str.__new__(cls, name)
@@ -121,7 +122,7 @@ class Pane(StrEnum):
         return made
 
 
-_MAIN = (Pane.LIFECYCLE, Pane.VISIBILITY)
+_MAIN = (Pane.LIFECYCLE, Pane.VISIBILITY, Pane.XRAY)
 """Panes that are tabs beside the memory."""
 _PLACED = {
     Pane.SOURCES,

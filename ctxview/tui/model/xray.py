@@ -8,6 +8,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,8 +19,15 @@ from ctxview.analysis.prompt_tokens import counted_prompt
 from ctxview.analysis.secrets import mask_secrets
 from ctxview.analysis.tokens import TokenCounter
 from ctxview.core.origin import Origin
-from ctxview.core.prompt import CutKind, Prompt, PromptCut, PromptMessage, PromptPart
+from ctxview.core.prompt import CutKind, Prompt, PromptCut, PromptError, PromptMessage, PromptPart
 from ctxview.reports.prompt import text_bytes
+from ctxview.tui.model.effects import Effects, Show, Start
+from ctxview.tui.model.jobs import Job, JobControl
+
+if TYPE_CHECKING:
+    from ctxview.formats import Source
+    from ctxview.tui.model.inspector_state import InspectorState
+    from ctxview.tui.model.view_state import ReadingKey
 
 HEADER = "header"
 """The name of all text that belongs to no tier."""
@@ -84,11 +93,24 @@ class Xray(Struct, frozen=True, dict=True):
     def cuts(self, *kinds: CutKind) -> list[XrayRow]:
         return [row for row in self.rows if row.cut is not None and row.cut.kind in kinds]
 
+    @cached_property
+    def hidden(self) -> list[XrayRow]:
+        """The blocks that are stored and not shown."""
+        return self.cuts(CutKind.HIDDEN)
+
     def block_tokens(self, block: str, tier: str | None) -> tuple[int, int]:
         """The tokens of a block: those of its text, and those of its fields."""
-        own = [row for row in self.rows if (row.block, row.tier) == (block, tier) and row.cut is None]
-        content = sum(row.tokens or 0 for row in own if row.is_content)
-        return content, sum(row.tokens or 0 for row in own) - content
+        return self._sizes.get((block, tier), (0, 0))
+
+    @cached_property
+    def _sizes(self) -> dict[tuple[str | None, str | None], tuple[int, int]]:
+        sizes: dict[tuple[str | None, str | None], tuple[int, int]] = {}
+        for row in self.rows:
+            content, fields = sizes.get((row.block, row.tier), (0, 0))
+            tokens = row.tokens or 0
+            added = (content + tokens, fields) if row.is_content else (content, fields + tokens)
+            sizes[row.block, row.tier] = added
+        return sizes
 
 
 def make_xray(prompt: Prompt, counter: TokenCounter) -> Xray:
@@ -222,9 +244,7 @@ class PromptChange(Struct, frozen=True):
 def prompt_changes(before: Xray, after: Xray) -> list[PromptChange]:
     """Compare two prompts word by word, block by block, in the order of the later one."""
     old, new = _texts(before), _texts(after)
-    hidden = {
-        (row.tier, row.block): row.cut.reason for row in after.cuts(CutKind.HIDDEN) if row.cut is not None
-    }
+    hidden = {(row.tier, row.block): row.cut.reason for row in after.hidden if row.cut is not None}
     changes: list[PromptChange] = []
     for (tier, block), text in new.items():
         name = block or tier or HEADER
@@ -261,3 +281,72 @@ def _texts(xray: Xray) -> Mapping[tuple[str | None, str | None], _BlockText]:
         )
         for key, rows in found.items()
     }
+
+
+# -- making it in the background -----------------------------------------------------------------------
+
+
+class XrayResult(Struct, frozen=True, eq=False):
+    """The X-ray of one reading, or why there is none."""
+
+    key: ReadingKey
+    xray: Xray | None = None
+    problem: str = ""
+
+
+class MakeXray(Job, frozen=True, eq=False):
+    """Put the prompt of the selected revision together, and count its tokens."""
+
+    group: ClassVar[str] = "the X-ray"
+    foreground: ClassVar[bool] = True
+    source: Source
+    key: ReadingKey
+
+    def run(self, control: JobControl) -> XrayResult | None:
+        lens = self.key.lens()
+        ability = self.source.abilities.prompt
+        if ability is None:
+            return XrayResult(self.key, problem=f"No prompt is known for the format {self.source.format}.")
+        try:
+            prompt = ability.prompt(self.key.revision, lens)
+        except PromptError as error:
+            return XrayResult(self.key, problem=f"There is no prompt: {error}.")
+        made = make_xray(prompt, lens.counter)
+        return XrayResult(self.key, made) if not control.stopped else None
+
+
+class XrayLoader:
+    """Makes the X-ray of the selected revision while its pane is on the screen."""
+
+    def __init__(self, state: InspectorState) -> None:
+        self._state = state
+        self._running: MakeXray | None = None
+
+    def update(self, *, drawn: bool) -> Effects:
+        """Start what is due after any change of the view or the panes."""
+        state, view = self._state, self._state.view
+        if state.source is None or view is None or not drawn or view.key != state.key:
+            return []
+        known = view.xray.key if view.xray is not None else None
+        running = self._running
+        if known == view.key or (running is not None and running.key == view.key):
+            return []
+        self._running = MakeXray(state.source, view.key)
+        return [Start(self._running)]
+
+    def take(self, job: MakeXray, result: XrayResult) -> Effects:
+        if job is self._running:
+            self._running = None
+        return [Show()] if self._state.take_xray(result) else []
+
+    def failed(self, job: MakeXray, reason: str) -> Effects:
+        return self.take(job, XrayResult(job.key, problem=f"The prompt cannot be put together: {reason}"))
+
+
+def compare_prompts(source: Source, key: ReadingKey, before: int) -> list[PromptChange]:
+    """Return the difference of the selected revision's prompt to another one. Raises `PromptError`."""
+    ability, lens = source.abilities.prompt, key.lens(rough=True)
+    if ability is None:
+        raise PromptError(f"no prompt is known for the format {source.format}")
+    old, new = (make_xray(ability.prompt(number, lens), lens.counter) for number in (before, key.revision))
+    return prompt_changes(old, new)

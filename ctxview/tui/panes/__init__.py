@@ -19,6 +19,7 @@ from ctxview.tui.panes.text import TextPane
 from ctxview.tui.panes.todo import TodoPane
 from ctxview.tui.panes.visibility import VisibilityPane
 from ctxview.tui.panes.why import WhyPane
+from ctxview.tui.panes.xray import XrayPane
 from ctxview.tui.widgets.pane import PaneWidget
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "LifecyclePane",
     "MemoryPane",
     "TextPane",
+    "XrayPane",
     "all_panes",
 ]
 
@@ -49,4 +51,5 @@ def all_panes(model: InspectorModel) -> list[PaneWidget]:
         SkylinePane(),
         RevisionsPane(),
         WhyPane(),
+        XrayPane(),
     ]

@@ -19,6 +19,8 @@ from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemId
 from ctxview.tui.model.saved_layouts import SavedLayouts
+from ctxview.tui.model.search import pattern
+from ctxview.tui.panes import XrayPane
 from ctxview.tui.screens.inspector_page import InspectorPage
 from ctxview.tui.widgets.bars import hit_line
 from ctxview.tui.widgets.pane import PaneWidget
@@ -109,6 +111,10 @@ class InspectorScreen(InspectorPage):
         return hit_line(self.model)
 
     def step_hit(self, *, back: bool) -> None:
+        needle = self.model.search.hits.needle
+        pane = self.deck.front
+        if isinstance(pane, XrayPane) and (matches := pattern(needle)) and pane.find_text(matches, back=back):
+            return
         self.perform(self.model.step_hit(back=back))
 
     # -- effects to widgets ----------------------------------------------------------------------------------
@@ -122,7 +128,9 @@ class InspectorScreen(InspectorPage):
 
     def _report_panes(self) -> None:
         if self.is_mounted:
-            self.perform(self.model.panes_drawn(trends=self.draws_trends, facts=self.draws_facts))
+            xray = self.panes[Pane.XRAY].display
+            drawn = self.model.panes_drawn(trends=self.draws_trends, facts=self.draws_facts, xray=xray)
+            self.perform(drawn)
 
     def _perform(self, order: effects.Effect) -> None:
         match order:

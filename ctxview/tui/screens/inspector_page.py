@@ -18,12 +18,19 @@ from ctxview.tui.model.reading_index import ItemId, ReadingIndex, copy_text
 from ctxview.tui.model.saved_layouts import SavedLayouts
 from ctxview.tui.model.search import pattern
 from ctxview.tui.model.view_state import ViewState
-from ctxview.tui.panes import DetailPane, HistoryPane, LifecyclePane, MemoryPane, TextPane, all_panes
+from ctxview.tui.panes import (
+    DetailPane,
+    HistoryPane,
+    LifecyclePane,
+    MemoryPane,
+    TextPane,
+    all_panes,
+)
 from ctxview.tui.screens.action_screen import ActionScreen, bindings
 from ctxview.tui.widgets import bars
 from ctxview.tui.widgets.bars import Header, KeyBar
 from ctxview.tui.widgets.deck import Deck
-from ctxview.tui.widgets.facts_pane import FactsPane
+from ctxview.tui.widgets.facts_pane import FactsPane, OpenedPane
 from ctxview.tui.widgets.pane import PaneWidget
 from ctxview.tui.widgets.strips import RenderCache, StaticLines, content
 from ctxview.tui.widgets.timeline import ReplayBar, Timeline
@@ -192,9 +199,9 @@ class InspectorPage(RenderCache, ActionScreen[None]):
         return any(pane.display for pane in self.panes.values() if isinstance(pane, FactsPane))
 
     def open_pane(self, pane: Pane) -> None:
-        """Open a pane about all revisions alone on the screen; Esc shows the other panes again."""
+        """Open a pane alone on the screen; Esc shows the other panes again."""
         widget = self.panes[pane]
-        if isinstance(widget, FactsPane):
+        if isinstance(widget, OpenedPane):
             widget.open(self.selected)
             self._place()
             self.deck.choose(pane)

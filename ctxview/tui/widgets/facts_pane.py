@@ -1,4 +1,4 @@
-"""The base class of panes about all revisions: overview, skyline, revisions, why."""
+"""The base classes of panes that are opened by their key, and of those about all revisions."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from ctxview.tui.model.view_state import ViewState
 from ctxview.tui.widgets.pane import PaneWidget
 
 
-class FactsPane(PaneWidget):
-    """A pane that draws facts of all revisions. It has a tab from the first time it is opened."""
+class OpenedPane(PaneWidget):
+    """A pane that has a tab from the first time it is opened. Nothing is read for it before."""
 
     is_open = False
 
@@ -20,6 +20,10 @@ class FactsPane(PaneWidget):
 
     def holds(self, _: ViewState) -> bool:
         return self.is_open
+
+
+class FactsPane(OpenedPane):
+    """A pane that draws facts of all revisions."""
 
     def differs(self, before: ViewState, after: ViewState) -> bool:
         return before.index is not after.index or before.known is not after.known

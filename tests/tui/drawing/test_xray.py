@@ -58,7 +58,7 @@ def test_every_line_fits_and_has_the_height_that_is_said(cells: int) -> None:
 @pytest.mark.parametrize("cells", [36, 68])
 def test_the_boxes_beside_the_text_have_their_width(cells: int) -> None:
     row = next(row for row in SAMPLE.rows if row.is_content)
-    lines = side_lines(SAMPLE, tier_signs(SAMPLE), row, ["● shown since round 1"], cells)
+    lines = side_lines(SAMPLE, tier_signs(SAMPLE), row, ["● shown since round 1"], cells, 60)
     assert {width(line) for line in lines} == {cells}
     text = "\n".join(map(plain, lines))
     assert "c1" in text
