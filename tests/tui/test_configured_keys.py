@@ -72,7 +72,7 @@ def test_an_error_names_the_mistake_and_the_conflict(own: dict[str, str], messag
 
 async def test_an_own_key_replaces_the_old_one_also_in_the_help() -> None:
     own = configured_keys.use_keymap(given({"zoom": "ctrl+k"}))
-    async with driving(night(), size=(120, 36)) as drive:
+    async with driving(night(), size=(120, 60)) as drive:
         drive.app.set_keymap(own)
         await drive.press("z")
         assert drive.zoomed is None

@@ -171,7 +171,8 @@ def change_lines(changes: Sequence[PromptChange], cells: int) -> list[Line]:
     lines: list[Line] = []
     for each in changes:
         head = join(show(f"{each.sign} ", SIGN_STYLES[each.sign]), show(each.name, "strong"))
-        lines.append(fit(join(head, show(f"  {each.tier}" if each.tier else "", "dim")), cells))
+        tier = f"  {each.tier}" if each.tier not in (None, each.name) else ""
+        lines.append(fit(join(head, show(tier, "dim")), cells))
         if each.why:
             lines += wrap_to(show(f"left the prompt: {each.why}", "dim"), cells - 2, 2)
         for row in _piece_rows(each):
@@ -201,7 +202,7 @@ def _rule(sign: SegmentStyle, row: XrayRow) -> Line:
 def _row_text(row: XrayRow, sign: SegmentStyle) -> Line:
     """The text of a line: content bright, ids in the colour of the tier, fields faint."""
     if row.lines > 1 or row.text.lstrip(" ").startswith("▸ "):
-        return show(row.text, "faint")
+        return show(row.text, "hidden")
     if row.is_content:
         name, colon, rest = row.text.partition(": ")
         is_member = colon and name.strip() == "content"
@@ -216,7 +217,7 @@ def _cut_line(cut: PromptCut, cells: int, *, has_tokens: bool) -> Line:
     size = "" if cut.tokens is not None and cut.counted_by is None else size_text(cut)
     reason = cut.reason if cut.reason != WORDS[cut.kind] else ""
     words = " · ".join(filter(None, (f"{WORDS[cut.kind]}: {cut.what}", reason, size)))
-    gutter = join(_amount(cut.tokens, "faint") if has_tokens else EMPTY, (Span("○", "hidden"), Span("  ")))
+    gutter = join(_amount(cut.tokens, "hidden") if has_tokens else EMPTY, (Span("○", "hidden"), Span("  ")))
     line = join(gutter, (Span("┄┄ ", "faint"),), show(words, "hidden"))
     rest = cells - width(line) - 1
     return fit(join(line, (Span(f" {'┄' * rest}", "faint"),) if rest > 0 else ()), cells)
@@ -228,9 +229,10 @@ def _map(xray: Xray, signs: TierSigns, cells: int) -> list[Line]:
     lines = [_map_line(tier, signs, most, min(names, 12), cells) for tier in xray.tiers]
     if xray.tokens:
         share = round(100 * xray.field_tokens / xray.tokens)
+        what = "are fields, not content" if xray.has_fields else "belong to no block"
         words = join(
             show(f"{xray.field_tokens:,} of {xray.tokens:,}", "strong"),
-            show(f" are fields, not content ({share} %)", "dim"),
+            show(f" {what} ({share} %)", "dim"),
         )
         lines += [EMPTY, *wrap(words, cells)]
     for row in xray.cuts(CutKind.ABSENT, CutKind.WITHHELD)[:3]:

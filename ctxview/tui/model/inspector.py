@@ -14,17 +14,7 @@ from ctxview.analysis.revisions.facts import KnownRevisions
 from ctxview.tui.model import background_work, live_updates
 from ctxview.tui.model.background_work import BackgroundWork, TrendLoader
 from ctxview.tui.model.change_marks import ChangeMarks
-from ctxview.tui.model.effects import (
-    Cancel,
-    Effects,
-    MarkText,
-    Notify,
-    Refresh,
-    Select,
-    Show,
-    Start,
-    Unmark,
-)
+from ctxview.tui.model.effects import Cancel, Effects, MarkText, Notify, Refresh, Select, Show, Start, Unmark
 from ctxview.tui.model.inspector_state import Awaiting, InspectorState
 from ctxview.tui.model.jobs import Job
 from ctxview.tui.model.jobs.captions import CaptionsReady, FindEvent, ReadCaptions
@@ -47,13 +37,7 @@ from ctxview.tui.model.navigation import PANE_OF, BackStack
 from ctxview.tui.model.query import Query
 from ctxview.tui.model.reading_index import ItemId, ItemKind
 from ctxview.tui.model.replay import TICK_TIMER, Replay, ReplayOptions
-from ctxview.tui.model.revision_facts import (
-    FACTS_TIMER,
-    FactsLoader,
-    FindInRevisions,
-    ReadFacts,
-    TimeResult,
-)
+from ctxview.tui.model.revision_facts import FACTS_TIMER, FactsLoader, FindInRevisions, ReadFacts, TimeResult
 from ctxview.tui.model.search import FindInHistory, HistoryHit
 from ctxview.tui.model.trends import ReadTrends, Trends
 from ctxview.tui.model.view_state import ReadOptions

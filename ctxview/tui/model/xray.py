@@ -94,6 +94,11 @@ class Xray(Struct, frozen=True, dict=True):
         return [row for row in self.rows if row.cut is not None and row.cut.kind in kinds]
 
     @cached_property
+    def has_fields(self) -> bool:
+        """Whether the blocks have fields around their text."""
+        return any(row.field is not None for row in self.rows)
+
+    @cached_property
     def hidden(self) -> list[XrayRow]:
         """The blocks that are stored and not shown."""
         return self.cuts(CutKind.HIDDEN)

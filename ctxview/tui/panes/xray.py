@@ -66,7 +66,8 @@ class XrayPane(OpenedPane):
         if result is None or result.xray is None:
             return empty_page(width, result.problem if result is not None else "Putting the prompt together…")
         xray = self._xray = result.xray
-        self._signs, self._side = tier_signs(xray), side_width(width)
+        tiers = view.index.reading.state.tiers
+        self._signs, self._side = tier_signs(xray, tiers), side_width(width)
         room = width - self._side - bool(self._side)
         folds = width >= WIDE_FROM if self._folds is None else self._folds
         rows = self._rows = tuple(folded(xray.rows)) if folds else xray.rows
