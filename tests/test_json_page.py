@@ -11,20 +11,20 @@ from collections import defaultdict
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import pytest
+from msgspec.structs import replace
 
 from ctxview.analysis.diff.model import ChangeKind
-from ctxview.commands.parser import COMMANDS, parser_of
+from ctxview.commands.parser import all_commands, parser_of
 from ctxview.core.fields import Owner
 from ctxview.core.findings import Effect, Severity
 from ctxview.core.prompt import CutKind
 from ctxview.core.state import RefStatus
+from ctxview.formats import formats
 from ctxview.formats.envelope.state.inputs import LONGEST_VALUE
-from ctxview.formats.interface import Format
 from ctxview.formats.raw import parser as raw
-from ctxview.formats.registry import Plugins
 from ctxview.formats.session.state import tiers as session_tiers
 from ctxview.formats.session.store.content import LARGEST
 from ctxview.formats.session.store.dedup import DedupAction
@@ -168,8 +168,8 @@ def samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bare" / "messages.jsonl").touch()
     with (tmp_path / "bare" / "context" / "too-large-to-compare").open("wb") as large:
         large.truncate(LARGEST + 1)
-    another = Plugins({"another": cast(Format, None)}, {})
-    monkeypatch.setattr("ctxview.commands.formats.plugins", lambda: another)
+    another = replace(formats()[0], name="another")
+    monkeypatch.setattr("ctxview.commands.formats.formats", lambda: (*formats(), another))
     busy = busy_session(tmp_path / "home").write()
     make_old(busy, 60)
     (tmp_path / "busy").symlink_to(busy)
@@ -202,7 +202,7 @@ def test_the_page_has_every_field_that_is_printed_and_no_other(samples: None, ct
 def test_every_command_that_prints_json_has_a_section() -> None:
     options = {
         name: [each for action in parser_of(name, command)._actions for each in _json_options(action)]
-        for name, command in COMMANDS.items()
+        for name, command in all_commands().items()
     }
     printing = {name for name, found in options.items() if found}
     sections = {*map(_section_of, RUNS)}

@@ -23,7 +23,8 @@ def add_reading_arguments(
     parser.add_argument(
         format_option, dest="as_format", metavar="FORMAT", help="read as this format (default: recognise it)"
     )
-    for option in lens_options():
+    taken = parser._option_string_actions
+    for option in (each for each in lens_options() if f"--{each.name}" not in taken):
         by_lower = {word.casefold(): word for word in option.choices}
         parser.add_argument(
             f"--{option.name}",

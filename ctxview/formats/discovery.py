@@ -13,11 +13,12 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from ctxview.core.format_spec import FormatMatch
 from ctxview.files.reading import SKIPPED_FOLDERS, error_text, is_leftover
-from ctxview.formats.interface import FormatMatch, OpenError
+from ctxview.formats.interface import OpenError
 from ctxview.formats.path_hints import missing_path_reason, unlisted_reason
 from ctxview.formats.peek import Peek
-from ctxview.formats.registry import RAW, detect_peek, plugin_problems
+from ctxview.formats.registry import RAW, detect_peek, format_problems
 
 DEEPEST = 12
 MOST_ENTRIES = 20_000
@@ -72,7 +73,7 @@ def discover(path: Path) -> Discovery:
         )
     search = _Search()
     found = tuple(sorted(search.through(path), key=lambda each: each.path.parts))
-    failed = (f"the format {name} cannot be used: {why}" for name, why in plugin_problems().items())
+    failed = (f"the format {name} cannot be used: {why}" for name, why in format_problems().items())
     notes = (*search.notes, *failed)
     unread, folders = tuple(search.unread), tuple(search.folders)
     return Discovery(path, found, search.looked_at, search.capped, notes, unread, folders)

@@ -95,3 +95,8 @@ class Peek:
 
     def below(self, name: str) -> Peek:
         return Peek(self.path / name, inside=self.path)
+
+    @cached_property
+    def parent(self) -> Peek:
+        """The folder that holds this path."""
+        return Peek(self.path.parent)

@@ -11,13 +11,13 @@ from anyio.lowlevel import checkpoint
 
 from ctxview import samples
 from ctxview.cli import main
-from ctxview.commands.parser import COMMANDS, INSPECTOR
+from ctxview.commands.parser import INSPECTOR, all_commands
 
 RECORD_TIMES = "ctxview.commands.record._check_times"
 ON_SCREEN = {"demo", "replay"}
 SERVER = "ctxview.formats.memory.server.mcp_server"
 
-EXAMPLES = [typed for command in (*COMMANDS.values(), INSPECTOR) for typed, _ in command.examples]
+EXAMPLES = [typed for command in (*all_commands().values(), INSPECTOR) for typed, _ in command.examples]
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_the_example_runs(
         (examples_folder / arguments[arguments.index("-o") + 1]).unlink(missing_ok=True)
     code = main(arguments)
     output = capsys.readouterr()
-    if not arguments or arguments[0] in ON_SCREEN or arguments[0] not in COMMANDS:
+    if not arguments or arguments[0] in ON_SCREEN or arguments[0] not in all_commands():
         assert output.err == "ctxview: the inspector needs a terminal; ctxview show PATH prints the state\n"
     else:
         assert code in (0, 1)

@@ -1,16 +1,16 @@
-"""Recognise and open files and folders that hold records of the Agent Context draft."""
+"""Recognise files and folders that hold records of the Agent Context draft."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
+from ctxview.core.format_spec import FormatMatch
 from ctxview.core.origin import JsonValue
 from ctxview.files.strict_json.document import JsonError, parse
 from ctxview.formats.envelope.field_specs import FIELDS
 from ctxview.formats.envelope.parser import kind_of
 from ctxview.formats.envelope.vocabulary import KIND_OF_ID, OWN_ID, RecordKind
-from ctxview.formats.interface import FormatMatch, Source
 from ctxview.formats.peek import Peek
 
 NAME = "envelope"
@@ -22,23 +22,9 @@ MOST_SAMPLED = 40
 """The number of records of a file, or of files in a folder, that are sampled to recognise it."""
 
 
-class EnvelopeFormat:
-    name = NAME
-
-    def recognise(self, peek: Peek) -> FormatMatch | None:
-        found = _recognise_folder(peek) if peek.is_folder else recognise_file(peek)
-        return FormatMatch(NAME, *found, flat=peek.is_folder) if found is not None else None
-
-    def open(self, path: Path) -> Source:
-        from ctxview.formats.envelope.source import EnvelopeSource
-
-        source = EnvelopeSource(path)
-        # Computed here, because sources are opened in a thread and their revisions are shown at once.
-        assert source.revisions is not None
-        return source
-
-
-FORMAT = EnvelopeFormat()
+def recognise(peek: Peek) -> FormatMatch | None:
+    found = _recognise_folder(peek) if peek.is_folder else recognise_file(peek)
+    return FormatMatch(NAME, *found, flat=peek.is_folder) if found is not None else None
 
 
 def files_of(folder: Path) -> list[Path]:

@@ -40,6 +40,7 @@ from ctxview.formats.interface import (
 )
 from ctxview.formats.kit.file_rules import report_partly_read
 from ctxview.formats.kit.file_source import MOST_FILES, FileSource, Memo
+from ctxview.formats.peek import Peek
 
 if TYPE_CHECKING:
     from ctxview.core.edits import WritePolicy
@@ -50,6 +51,14 @@ if TYPE_CHECKING:
 
 MANY = 2000
 """With more records than this, a hurried reading returns the state before the findings are known."""
+
+
+def open_envelopes(peek: Peek) -> EnvelopeSource:
+    """Open a file of records or a folder of them; raises `OpenError`."""
+    source = EnvelopeSource(peek.path)
+    # Computed here, because sources are opened in a thread and their revisions are shown at once.
+    assert source.revisions is not None
+    return source
 
 
 class EnvelopeSource(FileSource[RecordFile]):

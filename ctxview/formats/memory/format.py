@@ -1,13 +1,11 @@
-"""Recognise memory bundles by their content and open them: a folder of JSON lines, or one file of these."""
+"""Recognise memory bundles by their content: a folder of JSON lines, or one file of these."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import orjson
 
+from ctxview.core.format_spec import FormatMatch
 from ctxview.core.origin import JsonValue
-from ctxview.formats.interface import FormatMatch, Source
 from ctxview.formats.memory.records import CONTEXTS, ENTRIES, FILES, MEMORIES, TRACE, VAULTS, value_of
 from ctxview.formats.peek import LINES_SUFFIXES, Peek
 
@@ -20,20 +18,9 @@ MOST_SAMPLED = 40
 _OF_A_MESSAGE = {"jsonrpc", "role", "message", "msg"}
 
 
-class MemoryFormat:
-    name = NAME
-
-    def recognise(self, peek: Peek) -> FormatMatch | None:
-        found = _recognise_folder(peek) if peek.is_folder else _recognise_file(peek)
-        return FormatMatch(NAME, *found) if found is not None else None
-
-    def open(self, path: Path) -> Source:
-        from ctxview.formats.memory.source import MemorySource
-
-        return MemorySource(path)
-
-
-FORMAT = MemoryFormat()
+def recognise(peek: Peek) -> FormatMatch | None:
+    found = _recognise_folder(peek) if peek.is_folder else _recognise_file(peek)
+    return FormatMatch(NAME, *found) if found is not None else None
 
 
 def sampled_lines(head: bytes) -> list[dict[str, JsonValue]]:

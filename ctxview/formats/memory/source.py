@@ -21,6 +21,12 @@ from ctxview.formats.memory.records import CONTEXTS, ENTRIES, TRACE
 from ctxview.formats.memory.state.inputs import MemoryStateInputs
 from ctxview.formats.memory.state.timeline import build_revisions, build_timeline, revised_snapshots
 from ctxview.formats.memory.survey import MemoryHistory, MemorySurvey
+from ctxview.formats.peek import Peek
+
+
+def open_memory(peek: Peek) -> MemorySource:
+    """Open a bundle, or one of its files; raises `OpenError`."""
+    return MemorySource(peek.path)
 
 
 class MemorySource:

@@ -21,9 +21,10 @@ from ctxview.core.prompt import PromptError
 from ctxview.formats.interface import AS_ON_DISK, Abilities, Lens, Reading, Revision, Source
 from ctxview.formats.kit.file_rules import report_partly_read, report_unreadable
 from ctxview.formats.kit.file_source import MOST_FILES, FileSource, Memo
+from ctxview.formats.peek import Peek
 from ctxview.formats.snapshot.answers import answered_across, file_turns, load_beside, stored_in
 from ctxview.formats.snapshot.format import log_folder
-from ctxview.formats.snapshot.model import AgentStore, Snapshot, SnapshotRole
+from ctxview.formats.snapshot.model import Snapshot, SnapshotRole
 from ctxview.formats.snapshot.order import FileTurn, order_files
 from ctxview.formats.snapshot.parser import SnapshotFile, SnapshotFileKind, parse_cached
 from ctxview.formats.snapshot.profile import PROFILES, Profile, load_profile
@@ -40,6 +41,12 @@ if TYPE_CHECKING:
 
 MOST_READINGS = 512
 MOST_DRAFTS = 4
+
+
+def open_snapshots(peek: Peek) -> SnapshotSource:
+    """Open a file, a folder of rounds or an `.agent` folder; raises `OpenError`."""
+    loaded, store = load_files(peek.path)
+    return SnapshotSource(peek.path, loaded, store, load_beside(peek.path, loaded))
 
 
 class SnapshotSource(FileSource[SnapshotFile]):
@@ -227,8 +234,6 @@ class SnapshotSource(FileSource[SnapshotFile]):
             new._stored = self._stored
         return new
 
-    # -- one revision ----------------------------------------------------------------------------------
-
     def _draft(self, revision: int, overlay: Mapping[str, bytes]) -> bytes | None:
         return overlay.get(str(self._files[revision].path)) if self._files else None
 
@@ -238,7 +243,7 @@ class SnapshotSource(FileSource[SnapshotFile]):
 
         profile = load_profile(lens.profile)
         if not self._files:
-            state = build_store_state(self._store, self.title, str(self._path), lens.counter)
+            state = build_store_state(self._stored.store, self.title, str(self._path), lens.counter)
             return Reading(state, self.findings_of(revision, lens, overlay))
         file = self._file(revision, lens, self._draft(revision, overlay))
         timeline = self._timelines.once(
@@ -250,7 +255,7 @@ class SnapshotSource(FileSource[SnapshotFile]):
             revision=self.revisions[revision].label,
             profile=profile,
             counter=lens.counter,
-            store=self._store if self._store_folder is not None else None,
+            store=self._stored.store if self._store_folder is not None else None,
             limited_by=self.received_for(revision) or self._stored_before(revision),
             timeline=timeline,
             received=self.received_for(revision),
@@ -341,12 +346,6 @@ class SnapshotSource(FileSource[SnapshotFile]):
     def _places(self) -> dict[str, int]:
         return {str(file.path): place for place, file in enumerate(self._files)}
 
-    # -- shared by all revisions -----------------------------------------------------------------------
-
-    @property
-    def _store(self) -> AgentStore:
-        return self._stored.store
-
     @cached_property
     def _stored(self) -> StoreReading:
         from ctxview.formats.snapshot.agent_store import StoreReading
@@ -358,9 +357,9 @@ class SnapshotSource(FileSource[SnapshotFile]):
 
         snapshots = (each.snapshot for each in reversed(self._opened))
         latest = next(filter(None, map(stored_in, snapshots)), None)
-        for file, reason in self._store.problems:
+        for file, reason in self._stored.store.problems:
             yield from report_unreadable(file, reason)
-        yield from rules.check_store(self._store, latest, profile)
+        yield from rules.check_store(self._stored.store, latest, profile)
 
     def _place_stored_before(self, revision: int) -> int | None:
         if not self._is_history:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ctxview.formats.interface import FormatMatch, OpenError, Source
+from ctxview.core.format_spec import FormatMatch
 from ctxview.formats.peek import Peek
 from ctxview.formats.workspace.layout import (
     CONTEXT,
@@ -21,33 +21,17 @@ _HIGHEST = 3
 """How many folders above one of its files a workspace may be."""
 
 
-class WorkspaceFormat:
-    name = NAME
-
-    def recognise(self, peek: Peek) -> FormatMatch | None:
-        if peek.is_folder:
-            found = layout_of(peek)
-            if found is None:
-                return None
-            return FormatMatch(NAME, found.score, found.why, flat=not found.is_home)
-        home = _home_of(peek.path)
-        return FormatMatch(NAME, LIKELY, f"a file of the workspace {home[0]}") if home is not None else None
-
-    def open(self, path: Path) -> Source:
-        from ctxview.formats.workspace.source import WorkspaceSource
-
-        if path.is_dir():
-            return WorkspaceSource(path)
-        home = _home_of(path)
-        if home is None:
-            raise OpenError(f"{path}: this is not a file of a workspace")
-        return WorkspaceSource(home[0])
+def recognise(peek: Peek) -> FormatMatch | None:
+    if peek.is_folder:
+        found = layout_of(peek)
+        if found is None:
+            return None
+        return FormatMatch(NAME, found.score, found.why, flat=not found.is_home)
+    home = home_of(peek.path)
+    return FormatMatch(NAME, LIKELY, f"a file of the workspace {home[0]}") if home is not None else None
 
 
-FORMAT = WorkspaceFormat()
-
-
-def _home_of(file: Path) -> tuple[Path, WorkspaceLayout] | None:
+def home_of(file: Path) -> tuple[Path, WorkspaceLayout] | None:
     """Return the workspace that a file of a known name belongs to."""
     name = file.name
     if name not in _FILES and not CONTEXT.fullmatch(name) and not SESSION.fullmatch(name):

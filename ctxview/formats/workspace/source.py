@@ -27,10 +27,12 @@ from ctxview.formats.kit.file_source import Memo
 from ctxview.formats.kit.folder import FolderReading, SourceFolder
 from ctxview.formats.kit.folder_source import FolderSource
 from ctxview.formats.kit.history_passes import tallied
+from ctxview.formats.peek import Peek
 from ctxview.formats.workspace.assembly import ENCODING, MODES, TokenMemo
 from ctxview.formats.workspace.duplicates import DuplicateMap
 from ctxview.formats.workspace.editing import MODEL, PERSON, policy_of
 from ctxview.formats.workspace.facts import AskedSettings, WorkspaceFacts, wanted_values
+from ctxview.formats.workspace.format import home_of
 from ctxview.formats.workspace.history_checks import HistoryMessage
 from ctxview.formats.workspace.model import ContextDocument, Workspace
 from ctxview.formats.workspace.parser import DATABASE, read_workspace
@@ -40,6 +42,16 @@ from ctxview.formats.workspace.repository import Repository
 from ctxview.formats.workspace.state import FORMAT, WorkspaceStateInputs, build_state
 from ctxview.formats.workspace.survey import SMALL, HistoryStreams, SurveyPass, open_streams
 from ctxview.formats.workspace.transcript import workspace_transcript
+
+
+def open_workspace(peek: Peek) -> WorkspaceSource:
+    """Open a workspace, or the one that a file belongs to; raises `OpenError`."""
+    if peek.is_folder:
+        return WorkspaceSource(peek.path)
+    home = home_of(peek.path)
+    if home is None:
+        raise OpenError(f"{peek.path}: this is not a file of a workspace")
+    return WorkspaceSource(home[0])
 
 
 class WorkspaceSource(FolderSource):
@@ -124,7 +136,7 @@ class WorkspaceSource(FolderSource):
         return self._check(self._facts(lens, AS_ON_DISK, figures=False))
 
     def findings_of(self, revision: int, lens: Lens, overlay: Mapping[str, bytes]) -> Sequence[Finding]:  # noqa: ARG002
-        return self._check(self._facts(lens, overlay, figures=False))
+        return self._check(self._facts(lens, overlay))
 
     def prompt(self, revision: int, lens: Lens, target: str | None = None) -> Prompt:  # noqa: ARG002
         return build_prompt(self._facts(lens, AS_ON_DISK).assembly)

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.worker import get_current_worker
 
-from ctxview.formats.registry import FORMATS
+from ctxview.formats.registry import formats
 from ctxview.samples import sample_paths
 from ctxview.tui.configured_keys import key_label
 from ctxview.tui.drawing.page import Page
@@ -202,7 +202,7 @@ def _heading(section: str, remark: str = "") -> Line:
 def _formats(cells: int) -> list[Line]:
     """The formats that can be opened, for new users."""
     lines: list[Line] = [EMPTY, show("What ctxview opens", "title")]
-    for spec in FORMATS:
+    for spec in formats():
         text = join(
             pad(show(f"  {spec.name}", "rule"), 14), show(f"{spec.title}: {spec.recognised_by}", "dim")
         )

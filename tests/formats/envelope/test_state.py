@@ -11,7 +11,8 @@ import pytest
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.state import Block, Budget, ContextState, Gap, Reach, Ref, RefStatus
 from ctxview.formats import Lens
-from ctxview.formats.envelope.format import FORMAT
+from ctxview.formats.envelope.source import open_envelopes
+from ctxview.formats.peek import Peek
 from ctxview.reports.json_output import state_as_json
 from tests.formats.envelope import builders as b
 
@@ -24,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def state(folder: Path, records: list[b.Members], revision: int = -1) -> ContextState:
-    source = FORMAT.open(b.write(folder, b.as_array(records)))
+    source = open_envelopes(Peek(b.write(folder, b.as_array(records))))
     return source.reading(revision % len(source.revisions), LENS).state
 
 
@@ -296,9 +297,8 @@ def test_a_pinned_omission_is_a_gap_and_a_duplicate_is_not(folder: Path) -> None
 
 
 def test_unreadable_parts_come_before_all_gaps(folder: Path) -> None:
-    source = FORMAT.open(
-        b.write(folder, {"x.jsonl": b'{"missing_id": "m", "question": "?"}\n{"item_id"\n[]\n'})
-    )
+    path = b.write(folder, {"x.jsonl": b'{"missing_id": "m", "question": "?"}\n{"item_id"\n[]\n'})
+    source = open_envelopes(Peek(path))
     missing = source.reading(0, LENS).state.missing
     assert [(each.id, each.status) for each in missing[:2]] == [
         ("line 2", "unreadable"),

@@ -159,7 +159,7 @@ def test_the_store_is_read_again_only_when_it_changed(tmp_path: Path, time: Time
     same = source.again()
     assert same is source
     (agent / "memory.db").touch()
-    assert same.again()._store is not source._store  # type: ignore[attr-defined]
+    assert same.again()._stored.store is not source._stored.store  # type: ignore[attr-defined]
     assert {agent / "memory.db", agent / "log"} <= set(source.watched)
 
 
