@@ -8,6 +8,10 @@ from typing import Final
 
 from msgspec import Struct
 
+from ctxview.formats.memory.words import content_in_order
+
+NAME_WORDS: Final = 4
+LONGEST_NAME: Final = 40
 _HEADING: Final = re.compile(r"(#{1,6})\s+(.+?)\s*#*\s*")
 _FENCE: Final = re.compile(r"\s*(```+|~~~+)\s*(\w*)")
 _BULLET: Final = re.compile(r"\s*(?:[-*•+]|\d+[.)])\s+")
@@ -46,11 +50,34 @@ class Diagram(Struct, frozen=True):
     nodes: frozenset[str]
 
 
+class Fence(Struct, frozen=True):
+    """A fenced block of a section; `number` is the line of its beginning."""
+
+    number: int
+    text: str
+    section: str
+
+
 class Document(Struct, frozen=True):
     sections: tuple[DocumentSection, ...]
     diagrams: tuple[Diagram, ...]
+    fences: tuple[Fence, ...]
     fenced: bool
     """Whether one fence encloses the whole document."""
+
+    def names(self) -> dict[int, str]:
+        """Return a name for each line and fence, by its number: its first content words, each name once."""
+        found: dict[int, str] = {}
+        taken: set[str] = set()
+        texts = [(line.number, line.text) for line in self.lines()]
+        for number, text in sorted([*texts, *((each.number, "diagram") for each in self.fences)]):
+            base = "-".join(content_in_order(text)[:NAME_WORDS]) or "line"
+            name, copies = base[:LONGEST_NAME], 2
+            while name in taken:
+                name, copies = f"{base[:LONGEST_NAME]}-{copies}", copies + 1
+            taken.add(name)
+            found[number] = name
+        return found
 
     def lines(self) -> Iterator[DocumentLine]:
         for section in self.sections:
@@ -61,6 +88,7 @@ def parse_document(text: str) -> Document:
     written = text.split("\n")
     sections: list[DocumentSection] = []
     diagrams: list[Diagram] = []
+    fences: list[Fence] = []
     heading, level, begin = "", 0, 0
     body: list[str] = []
     lines: list[DocumentLine] = []
@@ -77,6 +105,7 @@ def parse_document(text: str) -> Document:
             if marked is not None and marked[1].startswith(fence[0]) and not marked[2]:
                 if fence[1] == "mermaid":
                     diagrams.append(_diagram(fence[2], "\n".join(fence[3])))
+                fences.append(Fence(fence[2], "\n".join(fence[3]), heading))
                 fence = None
             else:
                 fence[3].append(line)
@@ -94,12 +123,16 @@ def parse_document(text: str) -> Document:
         if line.strip():
             bare = _BULLET.sub("", line, count=1).strip()
             lines.append(DocumentLine(number, bare, heading))
-    if fence is not None and fence[1] == "mermaid":
-        diagrams.append(_diagram(fence[2], "\n".join(fence[3])))
+    if fence is not None:
+        if fence[1] == "mermaid":
+            diagrams.append(_diagram(fence[2], "\n".join(fence[3])))
+        fences.append(Fence(fence[2], "\n".join(fence[3]), heading))
     close()
     stripped = text.strip()
     fenced = stripped.startswith("```") and stripped.endswith("```") and stripped.count("```") == 2
-    return Document(tuple(sections), tuple(diagrams), fenced and "mermaid" not in stripped[:12])
+    return Document(
+        tuple(sections), tuple(diagrams), tuple(fences), fenced and "mermaid" not in stripped[:12]
+    )
 
 
 def _diagram(number: int, text: str) -> Diagram:
@@ -143,3 +176,15 @@ def _closing(line: str, at: int) -> int:
         if depth == 0:
             return place + 1
     return len(line)
+
+
+def with_line(text: str, number: int, new: str | None) -> str:
+    """Return a document with another text on one line, after its bullet; None deletes the line."""
+    lines = text.split("\n")
+    if not 1 <= number <= len(lines):
+        return text
+    old = lines[number - 1]
+    bullet = _BULLET.match(old)
+    prefix = bullet[0] if bullet is not None else old[: len(old) - len(old.lstrip())]
+    lines[number - 1 : number] = [] if new is None else [f"{prefix}{new}"]
+    return "\n".join(lines)

@@ -20,12 +20,24 @@ def context_form(snapshot: ContextSnapshot, profile: Profile, *, editable: bool)
     if pointer is None:
         return None
     shape = TextShape(max_length=profile.caps.context, multiline=True) if editable else None
-    fields = [
-        Field("context", snapshot.text, Owner.MODEL, f"{pointer}/context", shape, "" if editable else PAST),
-        Field("contextId", snapshot.id, Owner.SYSTEM, f"{pointer}/contextId", why=SERVER),
-        Field("creationTime", snapshot.time, Owner.SYSTEM, f"{pointer}/creationTime", why=SERVER),
-    ]
-    return Form(file, pointer, tuple(fields))
+    why = "" if editable else PAST
+    field = Field("context", snapshot.text, Owner.MODEL, f"{pointer}/context", shape, why)
+    return Form(file, pointer, (field,))
+
+
+def line_form(snapshot: ContextSnapshot, number: int, text: str, *, editable: bool) -> Form | None:
+    """Return the form of one line of the context; saving it appends a snapshot with the line changed."""
+    pointer, file = _line(snapshot.place)
+    if pointer is None:
+        return None
+    place = f"{pointer}/context/{number}"
+    shape = TextShape() if editable else None
+    return Form(
+        file,
+        place,
+        (Field("text", text, Owner.MODEL, place, shape, "" if editable else PAST),),
+        removable=editable,
+    )
 
 
 def entry_form(entry: Entry, *, editable: bool) -> Form | None:

@@ -16,14 +16,15 @@ import orjson
 from msgspec import Struct
 
 from ctxview.analysis.rfc3339 import parse_time
-from ctxview.core.edits import Edit, EditRefused, SetValue
+from ctxview.core.edits import DeleteValue, Edit, EditRefused, SetValue
 from ctxview.core.origin import JsonValue
 from ctxview.files.strict_json.tree import split
 from ctxview.formats.kit.json_records import line_spans
 from ctxview.formats.kit.text_file import checked_edit
+from ctxview.formats.memory.document import with_line
 from ctxview.formats.memory.model import ContextSnapshot
 from ctxview.formats.memory.profile import Profile
-from ctxview.formats.memory.records import CONTEXTS, PLACEHOLDER, spelled, text_of
+from ctxview.formats.memory.records import CONTEXTS, PLACEHOLDER, spelled, text_of, unwrapped
 
 ONLY_APPENDS: Final = "Lines of a memory are never changed; an edit only appends a line."
 NOT_THIS: Final = "Only the latest context and the tags of an entry can be edited."
@@ -47,9 +48,16 @@ class AppendPolicy(Struct, frozen=True):
 
     def _changed(self, data: bytes, edit: Edit) -> bytes:
         tokens = split(edit.pointer) or []
-        if not isinstance(edit, SetValue) or len(tokens) < 2:
+        if not isinstance(edit, SetValue | DeleteValue) or len(tokens) < 2:
             raise EditRefused(NOT_THIS)
         members = _record(data, tokens[0])
+        value = edit.value if isinstance(edit, SetValue) else None
+        if self.name == CONTEXTS and tokens[1] == "context" and len(tokens) == 3 and tokens[2].isdigit():
+            text = unwrapped(text_of(members, "context") or "")
+            changed = with_line(text, int(tokens[2]), value if isinstance(value, str) else None)
+            return self._with_snapshot(data, members, changed)
+        if not isinstance(edit, SetValue):
+            raise EditRefused(NOT_THIS)
         if self.name == CONTEXTS and tokens[1:] == ["context"]:
             return self._with_snapshot(data, members, edit.value)
         if self.name != CONTEXTS and tokens[1] == "tags":

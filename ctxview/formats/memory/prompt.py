@@ -35,14 +35,15 @@ def bootstrap_prompt(inputs: MemoryStateInputs, target: str | None) -> Prompt:
 
 
 def _context_parts(memory: MemoryAt) -> Iterator[PromptPart]:
-    snapshot, tier = memory.snapshot, memory.tier("context")
+    snapshot = memory.snapshot
     text = snapshot.text if snapshot is not None else PLACEHOLDER
     origin = snapshot.place.origin("context") if snapshot is not None else None
     starts = {section.number: section.heading for section in parse_document(text).sections}
     heading = starts.get(0, "")
     for number, line in enumerate(text.split("\n"), 1):
         heading = starts.get(number, heading)
-        yield PromptPart(text=f"{line}\n", block=memory.section_id(heading), tier=tier, origin=origin)
+        block, tier = memory.document_names.get(number), memory.section(heading)
+        yield PromptPart(text=f"{line}\n", block=block, tier=tier, origin=origin)
 
 
 def _entry_parts(inputs: MemoryStateInputs, memory: MemoryAt) -> Iterator[PromptPart]:

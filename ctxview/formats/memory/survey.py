@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ctxview.formats.memory.document import Document, DocumentLine, parse_document
 from ctxview.formats.memory.lineage import Lineage, LineOrigin
@@ -105,10 +106,15 @@ class MemoryHistory:
             # A context that is written before the first entry replaces the placeholder.
             return {}
         known = frozenset(words_in(self.snapshots[number - 1].text)) if number else frozenset()
-        return {
-            line.text: before[line.text] if line.text in before else self.lineage.trace(line, bound, known)
-            for line in self.documents[number].lines()
-        }
+        found: dict[str, LineOrigin | None] = {}
+        for line in self.documents[number].lines():
+            if line.text in before:
+                # Judged when the line first appeared; since then it may have moved.
+                old = before[line.text]
+                found[line.text] = replace(old, line=line) if old is not None else None
+            else:
+                found[line.text] = self.lineage.trace(line, bound, known)
+        return found
 
 
 class MemorySurvey:

@@ -72,7 +72,12 @@ def test_other_lines_are_not_taken(line: object, tmp_path: Path) -> None:
 
 def test_the_state_shows_sections_entries_budgets_and_tasks(tmp_path: Path) -> None:
     state = state_of(opened(tmp_path, SCRIPT), 1)
-    assert [each.id for each in state.tiers[0].blocks] == ["Facts", "Notes"]
+    assert [(tier.name, len(tier.blocks)) for tier in state.tiers] == [
+        ("Facts", 3),
+        ("Notes", 2),
+        ("entries", 1),
+    ]
+    assert [each.id for each in state.tiers[0].blocks][:2] == ["launch-moved-may", "ada-postponed-premiere"]
     assert state.todo is not None
     assert [(item.title, item.status) for item in state.todo.items] == [
         ("Call Sam", "open"),
@@ -87,19 +92,19 @@ def test_the_state_shows_sections_entries_budgets_and_tasks(tmp_path: Path) -> N
 def test_revisions_are_snapshots_and_show_only_the_entries_of_their_time(tmp_path: Path) -> None:
     source = opened(tmp_path, SCRIPT)
     assert [each.label for each in source.revisions] == ["snapshot 1", "snapshot 2", "snapshot 3", "now"]
-    counts = [len(state_of(source, number).tiers[1].blocks) for number in range(4)]
+    counts = [len(state_of(source, number).tiers[-1].blocks) for number in range(4)]
     assert counts == [0, 1, 2, 3]
 
 
 def test_each_line_has_its_raw_entry_its_summary_or_no_support(tmp_path: Path) -> None:
     refs = {ref.id: ref for ref in state_of(opened(tmp_path, SCRIPT), 1).refs}
-    assert refs["Facts:2"].status is RefStatus.RESOLVED
-    assert "raw entry: The launch moved to May" in (refs["Facts:2"].text or "")
-    assert (refs["Facts:3"].kind, refs["Facts:3"].status) == (
+    assert refs["launch-moved-may"].status is RefStatus.RESOLVED
+    assert "raw entry: The launch moved to May" in (refs["launch-moved-may"].text or "")
+    assert (refs["ada-postponed-premiere"].kind, refs["ada-postponed-premiere"].status) == (
         "from summary",
         RefStatus.MISMATCH,
     )
-    assert (refs["Facts:4"].target, refs["Facts:4"].status) == (
+    assert (refs["norway-doubled-revenue"].target, refs["norway-doubled-revenue"].status) == (
         "no raw entry",
         RefStatus.DANGLING,
     )
@@ -121,7 +126,7 @@ def test_the_ten_newest_entries_are_visible_and_older_ones_say_why_not(tmp_path:
     state = state_of(
         opened(tmp_path, "\n".join(f"entry: {{{LAUNCH.replace('May', str(n))}}}" for n in range(12)))
     )
-    entries = state.tiers[1].blocks
+    entries = state.tiers[-1].blocks
     assert [each.visible for each in entries] == [True] * 10 + [False] * 2
     assert entries[0].text.startswith("The launch moved to 11\nsummary (27 characters): ")
     assert entries[-1].reason is not None
@@ -138,7 +143,7 @@ def test_several_memories_have_tiers_and_budgets_of_their_own(tmp_path: Path) ->
     )
     source = MemorySource(tmp_path)
     assert [tier.name for tier in state_of(source).tiers] == [
-        "context · m1",
+        "Facts · m1",
         "entries · m1",
         "context · Boats",
         "entries · Boats",
@@ -172,7 +177,7 @@ def test_an_edited_context_is_a_new_snapshot_and_every_byte_before_stays(tmp_pat
     file = str(tmp_path / "contexts.jsonl")
     before = source.bytes_of(file)
     policy = policy_of(source, tmp_path, "contexts.jsonl")
-    form = block(state_of(source), "Facts").form
+    form = state_of(source).form
     assert form is not None
     pointer = form.fields[0].pointer
     once = policy.apply(before, SetValue(pointer, "# Facts\nThe launch is in May"))
@@ -181,7 +186,7 @@ def test_an_edited_context_is_a_new_snapshot_and_every_byte_before_stays(tmp_pat
     assert twice.startswith(before)
     assert len(twice.splitlines()) == len(before.splitlines()) + 1
     reading = source.reading(4, lens(), {file: twice})
-    assert reading.state.tiers[0].blocks[0].text == "# Facts\nThe launch is in June"
+    assert [each.text for each in reading.state.tiers[0].blocks] == ["The launch is in June"]
     added = json.loads(twice.splitlines()[-1])
     assert added["creationTime"].startswith("2026-05-12T00:00:00.00000")
     assert added["contextId"] != json.loads(before.splitlines()[-1])["contextId"]
@@ -195,7 +200,7 @@ def test_edited_tags_are_a_new_line(tmp_path: Path) -> None:
         before, SetValue("/0/tags", {"role": "keeper"})
     )
     assert after.startswith(before)
-    entries = source.reading(3, lens(), {file: after}).state.tiers[1].blocks
+    entries = source.reading(3, lens(), {file: after}).state.tiers[-1].blocks
     assert entries[-1].type == "keeper"
 
 
@@ -229,7 +234,7 @@ def test_changed_or_removed_lines_are_tampering() -> None:
 
 def test_the_locked_fields_say_why_and_only_now_can_be_edited(tmp_path: Path) -> None:
     source = opened(tmp_path, SCRIPT)
-    fields = {each.name: each for each in state_of(source).tiers[1].blocks[0].form.fields}  # type: ignore[union-attr]
+    fields = {each.name: each for each in state_of(source).tiers[-1].blocks[0].form.fields}  # type: ignore[union-attr]
     assert fields["tags"].shape is not None
     assert "immutable" in fields["rawEntry"].why
     assert "immutable" in fields["summary"].why
@@ -269,7 +274,7 @@ def test_a_rewritten_bundle_is_read_anew(tmp_path: Path) -> None:
     state_of(source)
     write_bundle(tmp_path, 'entry: {"rawEntry": "Another memory", "summary": "Ada began anew."}')
     source = source.again()
-    assert [each.text[:14] for each in state_of(source).tiers[1].blocks] == ["Another memory"]
+    assert [each.text[:14] for each in state_of(source).tiers[-1].blocks] == ["Another memory"]
 
 
 def test_broken_files_give_findings_with_their_places(tmp_path: Path) -> None:
@@ -299,3 +304,27 @@ def test_hostile_names_and_blank_or_broken_contexts_have_a_state(tmp_path: Path)
     state = state_of(source)
     assert max(len(tier.name) for tier in state.tiers) < 80
     assert all(len(each.message) < 400 and each.message.isprintable() for each in source.findings(lens()))
+
+
+def test_one_line_can_be_edited_or_deleted_in_a_new_snapshot(tmp_path: Path) -> None:
+    script = SCRIPT + f"context: {FIRST}\n"
+    source = opened(tmp_path, script)
+    before = source.bytes_of(str(tmp_path / "contexts.jsonl"))
+    policy = policy_of(source, tmp_path, "contexts.jsonl")
+    form = block(state_of(source), "call-sam").form
+    assert form is not None
+    changed = policy.apply(before, SetValue(form.fields[0].pointer, "[x] Call Sam"))
+    assert json.loads(changed.splitlines()[-1])["context"].endswith("# Notes\n- [x] Call Sam\n- [x] Call Ada")
+    deleted = policy.apply(before, DeleteValue(form.pointer))
+    assert json.loads(deleted.splitlines()[-1])["context"].endswith("# Notes\n- [x] Call Ada")
+    assert changed.startswith(before)
+
+
+def test_a_line_keeps_its_support_when_it_moves(tmp_path: Path) -> None:
+    contexts = 'context: "The launch moved to May"\ncontext: "Norway won\\nThe launch moved to May"'
+    script = f"entry: {{{LAUNCH}}}\n{contexts}"
+    source = opened(tmp_path, script)
+    lines = {each.id: each.figure("support") for each in state_of(source).tiers[0].blocks}
+    assert lines == {"norway-won": 0.0, "launch-moved-may": 1.0}
+    gaps = [gap.id for gap in state_of(source).missing]
+    assert gaps == ["norway-won"]

@@ -34,10 +34,9 @@ def build_flow(inputs: MemoryStateInputs) -> Flow | None:
             continue
         where = snapshot.place.origin("context")
         for origin in line_origins(memory):
-            name, block = line_id(memory, origin), memory.section_id(origin.line.section)
-            lines.append(
-                FlowNode(name, name, excerpt(origin.line.text, LONGEST), where, origin.line.text, block)
-            )
+            block = line_id(memory, origin)
+            name, shown = f"line {block}", excerpt(origin.line.text, LONGEST)
+            lines.append(FlowNode(name, block, shown, where, origin.line.text, block))
             if origin.entry is not None and origin.supported:
                 used[origin.entry.name] = origin.entry
                 links.append(FlowLink(_raw_id(origin.entry), name, 1, f"{origin.share:.0%} of its words"))

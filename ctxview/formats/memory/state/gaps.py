@@ -36,7 +36,7 @@ def _of_memory(inputs: MemoryStateInputs, memory: MemoryAt) -> Iterator[Gap]:
         where = snapshot.place.origin("context")
         for origin in line_origins(memory):
             name, text = line_id(memory, origin), excerpt(origin.line.text, LONGEST)
-            section = (memory.section_id(origin.line.section),)
+            section = (name,)
             if origin.summary is not None:
                 severity = Severity.ERROR if origin.copied else Severity.WARNING
                 why = f"its words are in the summary of {origin.summary.shown}, not in a raw entry"
@@ -45,10 +45,11 @@ def _of_memory(inputs: MemoryStateInputs, memory: MemoryAt) -> Iterator[Gap]:
                 why = f"the nearest raw entry has {origin.share:.0%} of its words"
                 yield make_gap(name, text, Severity.INFO, "unsupported", why, where, section)
         for lost in memory.history.lost(memory.number):
-            name = f"{memory.section_id(lost.line.section)}:{lost.line.number}"
             why = "the context before had this line, and nothing replaces it"
             text = excerpt(lost.line.text, LONGEST)
-            yield make_gap(f"lost {name}", text, Severity.WARNING, "lost", why, where, ())
+            yield make_gap(
+                f"lost {lost.line.section} {lost.line.number}", text, Severity.WARNING, "lost", why, where, ()
+            )
     waiting = unflushed(memory)
     if waiting > inputs.profile.cadence.most and memory.entries:
         name, where = f"unflushed {memory.title}", memory.entries[-1].place.origin()

@@ -8,6 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from ctxview.analysis.tokens import TokenCounter
+from ctxview.formats.memory.document import Document, parse_document
 from ctxview.formats.memory.model import ContextSnapshot, Entry
 from ctxview.formats.memory.profile import Profile
 from ctxview.formats.memory.survey import MemoryHistory, MemorySurvey
@@ -19,7 +20,7 @@ LONGEST_TITLE: Final = 60
 NOW: Final = "now"
 
 
-class MemoryAt(Struct, frozen=True):
+class MemoryAt(Struct, frozen=True, dict=True):
     """One memory at a revision: the number of its latest snapshot then, and its entries up to then."""
 
     history: MemoryHistory
@@ -36,9 +37,21 @@ class MemoryAt(Struct, frozen=True):
         """Return the name of a tier; with several memories it has the title of its memory."""
         return f"{name} · {self.title}" if self.several else name
 
-    def section_id(self, heading: str) -> str:
-        name = heading or "text"
-        return f"{name} · {self.title}" if self.several else name
+    def section(self, heading: str) -> str:
+        """Return the name of the tier of a section."""
+        return self.tier(heading or "context")
+
+    @property
+    def document(self) -> Document:
+        return self.history.documents[self.number] if self.number is not None else parse_document("")
+
+    def line_name(self, number: int) -> str:
+        """Return the id of a line of the document, as a block."""
+        return self.document_names.get(number, f"line {number}")
+
+    @cached_property
+    def document_names(self) -> dict[int, str]:
+        return self.document.names()
 
 
 class MemoryStateInputs(Struct, frozen=True, dict=True):

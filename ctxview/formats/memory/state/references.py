@@ -15,7 +15,7 @@ def build_refs(inputs: MemoryStateInputs) -> tuple[Ref, ...]:
 
 
 def line_id(memory: MemoryAt, origin: LineOrigin) -> str:
-    return f"{memory.section_id(origin.line.section)}:{origin.line.number}"
+    return memory.line_name(origin.line.number)
 
 
 def line_origins(memory: MemoryAt) -> list[LineOrigin]:
@@ -54,7 +54,7 @@ def _ref(memory: MemoryAt, origin: LineOrigin, kind: str, where: Origin) -> Ref:
         bytes=len((entry.raw or "").encode("utf-8", "surrogatepass"))
         if entry is not None and found
         else None,
-        used_by=(memory.section_id(origin.line.section),),
+        used_by=(line_id(memory, origin),),
         origin=where,
         text=f"line {origin.line.number}: {origin.line.text}\n{raw}",
     )

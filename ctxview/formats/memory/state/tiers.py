@@ -1,4 +1,4 @@
-"""The tiers of a memory: the context document by section, and the entries with their summaries."""
+"""The tiers of a memory: each section of the context, line by line, and the entries with their summaries."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from ctxview.analysis.wording import counted
 from ctxview.core.figures import Figure, Reason, ReasonKind
 from ctxview.core.origin import JsonValue
 from ctxview.core.state import Block, Tier
-from ctxview.formats.memory.document import parse_document
-from ctxview.formats.memory.forms import context_form, entry_form
+from ctxview.formats.memory.forms import entry_form, line_form
+from ctxview.formats.memory.lineage import LineOrigin
 from ctxview.formats.memory.model import Entry
 from ctxview.formats.memory.state.inputs import MOST_BLOCKS, MemoryAt, MemoryStateInputs
+from ctxview.formats.memory.state.references import line_origins
 
 SEARCHED: Final = Reason(
     ReasonKind.STORED, "older than the entries that list_entries loads at the start; a search finds it"
@@ -21,36 +22,64 @@ EMPTY: Final = Reason(ReasonKind.NOTE, "the default placeholder: the agent has n
 
 
 def build_tiers(inputs: MemoryStateInputs) -> tuple[Tier, ...]:
-    return tuple(
-        tier for memory in inputs.memories for tier in (_context(inputs, memory), _entries(inputs, memory))
+    found: dict[str, Tier] = {}
+    for memory in inputs.memories:
+        for tier in (*_sections(inputs, memory), _entries(inputs, memory)):
+            known = found.get(tier.name)
+            found[tier.name] = Tier(tier.name, (*known.blocks, *tier.blocks)) if known is not None else tier
+    return tuple(found.values())
+
+
+def _sections(inputs: MemoryStateInputs, memory: MemoryAt) -> Iterator[Tier]:
+    """Yield the sections of the context document, each line a block."""
+    snapshot = memory.snapshot
+    if snapshot is None:
+        return
+    where = snapshot.place.origin("context")
+    origins = {each.line.number: each for each in line_origins(memory)}
+    rank = 0
+    for section in memory.document.sections:
+        tier = memory.section(section.heading)
+        fences = [each for each in memory.document.fences if each.section == section.heading]
+        texts = [*((line.number, line.text, "line") for line in section.lines)]
+        texts += [(each.number, each.text, "diagram") for each in fences]
+        blocks = []
+        for number, text, kind in sorted(texts):
+            origin = origins.get(number)
+            blocks.append(
+                Block(
+                    id=memory.line_name(number),
+                    tier=tier,
+                    type=kind,
+                    text=text,
+                    tokens=inputs.counter.count(text),
+                    figures=(_support(origin),) if origin is not None else (),
+                    visible=True,
+                    reason=EMPTY if snapshot.is_placeholder else _reason(origin),
+                    rank=rank,
+                    origin=where,
+                    form=line_form(snapshot, number, text, editable=inputs.editable and kind == "line"),
+                )
+            )
+            rank += 1
+        yield Tier(tier, tuple(blocks))
+
+
+def _support(origin: LineOrigin) -> Figure:
+    return Figure(
+        "support", round(origin.share, 2), scale=(0, 1), better="high", exact=False, estimator="words"
     )
 
 
-def _context(inputs: MemoryStateInputs, memory: MemoryAt) -> Tier:
-    name, snapshot = memory.tier("context"), memory.snapshot
-    if snapshot is None:
-        return Tier(name, ())
-    form = context_form(snapshot, inputs.profile, editable=inputs.editable)
-    blocks = []
-    for number, section in enumerate(parse_document(snapshot.text).sections):
-        heading = f"{'#' * section.level} {section.heading}\n" if section.heading else ""
-        text = f"{heading}{section.body}"
-        blocks.append(
-            Block(
-                id=memory.section_id(section.heading),
-                tier=name,
-                type="section",
-                text=text,
-                tokens=inputs.counter.count(text),
-                visible=True,
-                reason=EMPTY if snapshot.is_placeholder else None,
-                figures=(Figure("characters", len(text)),),
-                rank=number,
-                origin=snapshot.place.origin("context"),
-                form=form,
-            )
+def _reason(origin: LineOrigin | None) -> Reason | None:
+    """Return where a line comes from, when that is not simply a raw entry."""
+    if origin is not None and origin.summary is not None:
+        return Reason(
+            ReasonKind.NOTE, f"from the summary of {origin.summary.shown}", summary="from a summary"
         )
-    return Tier(name, tuple(blocks))
+    if origin is not None and not origin.supported:
+        return Reason(ReasonKind.NOTE, "no raw entry supports it", summary="unsupported")
+    return None
 
 
 def _entries(inputs: MemoryStateInputs, memory: MemoryAt) -> Tier:
@@ -68,7 +97,7 @@ def _entry_block(inputs: MemoryStateInputs, tier: str, entry: Entry, number: int
         type=role_of(entry),
         text=text,
         tokens=inputs.counter.count(text),
-        figures=(Figure("characters", len(entry.raw or "")), Figure("summary", len(entry.summary or ""))),
+        figures=(Figure("summary", len(entry.summary or "")),),
         tags=tuple(tag_words(entry)),
         visible=loaded,
         reason=None if loaded else SEARCHED,
