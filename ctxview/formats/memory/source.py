@@ -66,7 +66,10 @@ class MemorySource:
         analysis = self._analysis(lens.profile)
         if overlay:
             survey = analysis.drafted(overlay)
-            return self._read(revision, lens, analysis, survey, analysis.findings_in(survey))
+            # A draft adds snapshots behind those on disk; it is shown as the present revision.
+            past = len(revised_snapshots(analysis.survey))
+            number = revision if revision < past else len(revised_snapshots(survey))
+            return self._read(number, lens, analysis, survey, analysis.findings_in(survey))
         key = (revision, lens.profile, lens.counter.name, analysis.complete)
         return self._readings.once(
             key, lambda: self._read(revision, lens, analysis, analysis.survey, analysis.findings)

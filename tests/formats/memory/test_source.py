@@ -185,7 +185,8 @@ def test_an_edited_context_is_a_new_snapshot_and_every_byte_before_stays(tmp_pat
     assert once.startswith(before)
     assert twice.startswith(before)
     assert len(twice.splitlines()) == len(before.splitlines()) + 1
-    reading = source.reading(4, lens(), {file: twice})
+    reading = source.reading(3, lens(), {file: twice})
+    assert reading.state.revision == "now"
     assert [each.text for each in reading.state.tiers[0].blocks] == ["The launch is in June"]
     added = json.loads(twice.splitlines()[-1])
     assert added["creationTime"].startswith("2026-05-12T00:00:00.00000")
@@ -328,3 +329,13 @@ def test_a_line_keeps_its_support_when_it_moves(tmp_path: Path) -> None:
     assert lines == {"norway-won": 0.0, "launch-moved-may": 1.0}
     gaps = [gap.id for gap in state_of(source).missing]
     assert gaps == ["norway-won"]
+
+
+def test_a_context_over_its_cap_may_become_shorter_but_not_longer(tmp_path: Path) -> None:
+    source = opened(tmp_path, 'context: "first\\nsecond\\n<5200 characters>"')
+    before = source.bytes_of(str(tmp_path / "contexts.jsonl"))
+    policy = policy_of(source, tmp_path, "contexts.jsonl")
+    shorter = policy.apply(before, DeleteValue("/0/context/1"))
+    assert json.loads(shorter.splitlines()[-1])["context"].startswith("second")
+    with pytest.raises(EditRefused, match="the cap is 5,000"):
+        policy.apply(before, SetValue("/0/context/1", "a longer line"))

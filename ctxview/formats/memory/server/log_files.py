@@ -7,7 +7,6 @@ or a line that did not fit on the disk. The clock of a folder gives every line a
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import secrets
 import stat
@@ -25,6 +24,7 @@ import orjson
 from ctxview.analysis.rfc3339 import parse_time
 from ctxview.core.origin import JsonValue
 from ctxview.files.reading import error_text
+from ctxview.files.system_calls import FOLDER, READ_NO_LINK, UPDATE, flush, lock, read_at
 from ctxview.formats.memory.records import text_of
 
 LOCK: Final = "memory.lock"
@@ -35,9 +35,8 @@ PIECE: Final = 1024 * 1024
 LAST_YEAR: Final = 9000
 FIRST_TAIL: Final = 4096
 LONGEST_LAST_LINE: Final = 16 * 1024 * 1024
-_SAFELY: Final = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-_READ: Final = os.O_RDONLY | _SAFELY
-_APPEND: Final = os.O_RDWR | os.O_APPEND | os.O_CREAT | _SAFELY
+_CREATED: Final = UPDATE | os.O_CREAT
+_APPENDED: Final = _CREATED | os.O_APPEND
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -132,7 +131,7 @@ class LogFile:
         if not self._open(write=False) or self._descriptor is None:
             return
         try:
-            os.fsync(self._descriptor)
+            flush(self._descriptor)
         except OSError as error:
             raise self._failure("be made durable", error) from None
 
@@ -150,7 +149,7 @@ class LogFile:
         if self._descriptor is not None and (self._writable or not write):
             return True
         try:
-            descriptor = os.open(self.path, _APPEND if write else _READ, 0o600)
+            descriptor = os.open(self.path, _APPENDED if write else READ_NO_LINK, 0o600)
         except FileNotFoundError as error:
             if write:
                 raise self._failure("be written", error) from None
@@ -194,7 +193,7 @@ class LogFile:
 
     def _read(self, offset: int, length: int) -> bytes:
         try:
-            return os.pread(self._descriptor, length, offset) if self._descriptor is not None else b""
+            return read_at(self._descriptor, offset, length) if self._descriptor is not None else b""
         except OSError as error:
             raise self._failure("be read", error) from None
 
@@ -221,7 +220,7 @@ class LogFolder:
         with self._own:
             path = self.folder / LOCK
             try:
-                descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _SAFELY, 0o600)
+                descriptor = os.open(path, _CREATED, 0o600)
             except OSError as error:
                 why = f"nothing was stored: {self.folder} cannot be written: {_reason(error)}"
                 raise StorageFailed(why) from None
@@ -235,7 +234,7 @@ class LogFolder:
         until, pause = time.monotonic() + self.wait, 0.0002
         while True:
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                lock(descriptor)
             except BlockingIOError:
                 if time.monotonic() > until:
                     why = f"another process has held {LOCK} for {self.wait:g} seconds; try again"
@@ -270,9 +269,9 @@ class LogFolder:
             file.sync()
         if self._new_names:
             try:
-                descriptor = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                descriptor = os.open(self.folder, FOLDER)
                 try:
-                    os.fsync(descriptor)
+                    flush(descriptor)
                 finally:
                     os.close(descriptor)
             except OSError as error:
