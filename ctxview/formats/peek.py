@@ -77,6 +77,12 @@ class Peek:
         if self.data is None or self.data.lstrip(b" \t\r\n")[:1] not in (b"{", b"["):
             return None
         try:
+            first, _, rest = self.data.partition(b"\n")
+            if rest.strip() and first.strip() and parse(first):
+                return None  # these are JSON lines, and parsing them as one text would take long to fail
+        except JsonError:
+            pass
+        try:
             return parse(self.data).value
         except JsonError:
             return None

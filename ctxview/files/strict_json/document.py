@@ -6,7 +6,8 @@ never changed: `splice` makes new bytes.
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, partial
 
 import msgspec
 import orjson
@@ -30,10 +31,18 @@ MOST_REPEATED = 100
 class JsonError(ValueError):
     """A text that is not JSON: the place of the first error, and the reason in a sentence."""
 
-    def __init__(self, reason: str, place: LineColumn) -> None:
-        super().__init__(f"{place}: {reason}")
+    def __init__(self, reason: str, place: LineColumn | Callable[[], LineColumn]) -> None:
+        super().__init__(reason)
         self.reason = reason
-        self.place = place
+        self._place = place
+
+    @cached_property
+    def place(self) -> LineColumn:
+        """Found when it is needed: counting characters takes longer than parsing."""
+        return self._place() if callable(self._place) else self._place
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.reason}"
 
 
 def parse(
@@ -140,11 +149,13 @@ class JsonDocument:
                 str(self._text, "utf-8")
             except UnicodeDecodeError as error:
                 offset = self.start + error.start
-                raise JsonError(syntax_errors.bad_utf8(self.data[offset]), self.place(offset)) from None
+                raise JsonError(
+                    syntax_errors.bad_utf8(self.data[offset]), partial(self.place, offset)
+                ) from None
             self.__dict__["tree"] = self._scan()
 
     def _scan(self) -> JsonTree:
         try:
             return JsonTree(self.data, scan(self.data, self.start, self.end))
         except SyntaxFault as error:
-            raise JsonError(error.reason, self.place(error.offset)) from None
+            raise JsonError(error.reason, partial(self.place, error.offset)) from None

@@ -273,7 +273,7 @@ class SessionSource(FolderSource):
         hot = (self._path / name for name in (MESSAGES, EVENTS, "state", "updated_at", WAL))
         opened = self._opened
         known = opened.session.folder.seen.stamps if opened is not None else ()
-        return tuple(dict.fromkeys((*hot, self._path, *known)))
+        return tuple(dict.fromkeys((*hot, self._path, *map(Path, known))))
 
     @property
     def held_back(self) -> Sequence[Path]:

@@ -72,7 +72,7 @@ def _by_date(name: str) -> tuple[str, str]:
 
 def _database(folder: SourceFolder, before: Workspace | None) -> SessionDatabase:
     for name in (DATABASE, f"{DATABASE}-wal"):
-        folder.seen.note(folder.root / name, stamp_of(folder.root / name))
+        folder.seen.note(folder.file(name), stamp_of(folder.file(name)))
     if before is not None and before.database is not None and folder.overlay:
         return before.database
     return read_database(folder.root / DATABASE)

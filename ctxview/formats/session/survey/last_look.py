@@ -12,6 +12,7 @@ import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from threading import get_ident
@@ -63,7 +64,7 @@ def remember(session: str, observation: Observation, identity: str | None = None
 
     `session` is the key from `observation_key`; under `identity` its place is stored, for `recall_moved`.
     """
-    if Path(session).is_relative_to(cache_folder().resolve()):
+    if session.startswith(_real_folder(cache_folder())):
         # A copy that ctxview itself wrote to the cache: it is never opened again.
         return
     _store(_path(session), session, observation)
@@ -72,13 +73,19 @@ def remember(session: str, observation: Observation, identity: str | None = None
         _store(_path(identity, PLACES), identity, place)
 
 
+@cache
+def _real_folder(folder: Path) -> str:
+    return os.path.join(os.path.realpath(folder), "")  # noqa: PTH118 - with its slash
+
+
 def _store(path: Path, session: str, observation: Observation) -> None:
     first_look = not path.exists()
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     content = json.dumps({"session": session, **to_builtins(observation)}, separators=(",", ":")).encode()
     draft = path.with_name(f".{path.name}.{os.getpid()}.{get_ident()}")
     draft.unlink(missing_ok=True)
-    write_new(draft, content)
+    # A crash of the machine may lose a first look, but never one that another replaces.
+    write_new(draft, content, wait=not first_look)
     draft.replace(path)
     # Names are hashes, so a fixed share of the new ones lists the folder: all of them would take a long time.
     if first_look and int(path.stem, 16) % max(1, MOST_OBSERVATIONS // 64) == 0:
@@ -172,7 +179,7 @@ class LookComparison(Struct, frozen=True):
 
 def observation_key(session: Session) -> str:
     """Return the key of a session from one look to the next: its real path."""
-    return str(session.folder.root.resolve())
+    return os.path.realpath(session.folder.root)
 
 
 def identity_of(facts: SessionFacts) -> str | None:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from copy import copy
 from threading import Lock
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ctxview.core.findings import Finding
+from ctxview.core.findings import Rule
 from ctxview.core.origin import JsonValue, Origin
 from ctxview.formats.kit.history import Cancelled, HistoryStream, Report
 from ctxview.formats.kit.history_line import HistoryLine, PassClock
@@ -43,17 +43,16 @@ MOST_CANCELS = 1000
 MOST_OUTPUTS = 4
 """The most different outputs of one call that are noted: already two are ambiguous."""
 
-LineCheck = Callable[[HistoryLine], Iterable[Finding]]
-
 
 class Surveyor:
     """Makes the pass in steps, in one thread at a time; other threads may read the result."""
 
     def __init__(
-        self, history: SessionHistory, profile: Profile, check: LineCheck, wanted: Iterable[str] = ()
+        self, history: SessionHistory, profile: Profile, rules: Sequence[Rule], wanted: Iterable[str] = ()
     ) -> None:
+        """`rules` are those about a line and the profile."""
         self._history = history
-        self._notes = _Notes(profile, check, frozenset(wanted))
+        self._notes = _Notes(profile, rules, frozenset(wanted))
         self._working = Lock()
         self._steps = self._pass()
         self._result: Survey | None = None
@@ -174,9 +173,9 @@ class _Content(Struct):
 
 
 class _Notes:
-    def __init__(self, profile: Profile, check: LineCheck, wanted: frozenset[str]) -> None:
+    def __init__(self, profile: Profile, rules: Sequence[Rule], wanted: frozenset[str]) -> None:
         self._profile = profile
-        self._check = check
+        self._rules = rules
         self.wanted = wanted
         self.events = _Layout()
         self.messages = _Layout()
@@ -281,8 +280,9 @@ class _Notes:
         )
 
     def _check_line(self, line: HistoryLine) -> None:
-        for finding in self._check(line):
-            self._tally.add(finding)
+        for rule in self._rules:
+            for hit in rule.check(line, self._profile):
+                self._tally.add_hit(rule, hit, line.file)
 
     def search_read_lines(self, name: str, history: SessionHistory, cancelled: Cancelled) -> None:
         """Note the lines with an id among those that were read already."""
