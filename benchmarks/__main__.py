@@ -23,6 +23,7 @@ ALL = (
     "live",
     "typing_ahead",
     "check_speed",
+    "many_sessions",
     "envelopes",
     "workspaces",
     "revisions",
