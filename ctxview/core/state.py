@@ -295,6 +295,8 @@ class ContextState(Struct, frozen=True, kw_only=True):
     """The flow from the sources to the shown content, where a format records it."""
     compactions: tuple[CompactionRecord, ...] = ()
     """The compactions that a format records."""
+    advice: str | None = None
+    """The change that would help most, as a sentence, where a format knows one."""
     assembly: PromptAssembly | None = None
     """The prompt as it is put together from files, where a format does that."""
     written_by: Owner | None = None

@@ -143,6 +143,8 @@ def _header(state: ContextState, console: Console) -> Iterator[str]:
     facts = [visible(f"{name} {value}") for name, value in state.extra.items()]
     for line in wrapped(facts, console.width, gap=" · "):
         yield console.paint(line, Style.QUIET)
+    if state.advice:
+        yield console.paint(visible(state.advice), Style.NOTE)
 
 
 def _stage(stage: FlowStage) -> str:

@@ -70,6 +70,7 @@ def _list(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
         *(_Row(show(line, "dim"), spare=7) for line in todo[2:3]),
         *([_Row(show(drawing.overview.refs), "Refs", "5", spare=5)] if drawing.overview.refs else []),
         _Row(lacking, "Missing", "6", spare=4),
+        *([_Row(show(drawing.state.advice), "Advice", "5")] if drawing.state.advice else []),
         _Row(EMPTY, spare=9),
         *(_Row(line, "" if at else "Worst", "" if at else "F8") for at, line in enumerate(worst)),
         _Row(parts.changed_line(drawing), "Changed", "d", spare=4),
@@ -223,8 +224,9 @@ def _missing_lines(drawing: OverviewDrawing, room: int) -> list[Line]:
     lines += [line for text in rest[:3] for line in wrap_to(show(text), room, 2)]
     if len(rest) > 3:
         lines.append(show(f"{len(rest) - 3} more", "dim"))
-    refs = drawing.overview.refs
-    return [*lines, *(wrap_to(show(refs, "dim"), room, 2) if refs else [])]
+    for text, style in ((drawing.overview.refs, "dim"), (drawing.state.advice, "strong")):
+        lines += wrap_to(show(text, style), room, 2) if text else []
+    return lines
 
 
 def _worst_title(drawing: OverviewDrawing) -> str:

@@ -23,6 +23,8 @@ from ctxview.formats.workspace.state.tiers import build_tiers
 
 FORMAT = "workspace"
 MOST_TURNS = 500
+SPARKS = 40
+"""The turns in the line of bars."""
 
 
 class WorkspaceStateInputs(Struct, frozen=True):
@@ -55,6 +57,7 @@ def build_state(inputs: WorkspaceStateInputs) -> ContextState:
         form=_form(facts, inputs.editor),
         extra=dict(_extra(facts, linked=inputs.linked)),
         transcript=inputs.transcript,
+        advice=first_removal(facts) if inputs.linked else None,
         assembly=facts.assembly.neutral,
     )
 
@@ -133,14 +136,21 @@ def _extra(facts: WorkspaceFacts, *, linked: bool) -> Iterator[tuple[str, str]]:
     if linked:
         saved = facts.saved_tokens
         yield "every turn", f"{assembly.tokens:,} tokens, {saved:,} of them said twice"
-        if (advice := first_removal(facts)) is not None:
-            yield "remove first", advice
+    if facts.survey is not None and facts.survey.turns:
+        yield "per turn", sparkline([turn.context for turn in facts.survey.turns[-SPARKS:]])
     for name, value in workspace.settings.memory.items():
         yield f"memory.{name}", str(value)
     if facts.survey is None and (workspace.histories or workspace.database is not None):
         yield "histories", "not read yet"
     elif facts.survey is not None and facts.survey.messages:
         yield "messages", f"{facts.survey.messages:,}"
+
+
+def sparkline(figures: list[int]) -> str:
+    """Return figures as bars, with the first and the last one in tokens."""
+    most = max(max(figures), 1)
+    bars = "".join("▁▂▃▄▅▆▇█"[min(7, 8 * each // most)] for each in figures)
+    return f"{bars} {figures[0]:,} to {figures[-1]:,} tokens"
 
 
 def first_removal(facts: WorkspaceFacts) -> str | None:
@@ -152,4 +162,4 @@ def first_removal(facts: WorkspaceFacts) -> str | None:
     lines = sorted({pair.drop.statement.line for pair in twice if pair.drop.name == name and pair.together})
     where = ", ".join(map(str, lines[:8])) + (" …" if len(lines) > 8 else "")
     statements = counted(len(lines), "statement")
-    return f"{statements} of {name} (line {where}): saves {facts.wasted[name]:,} tokens a turn"
+    return f"Removing {statements} of {name} (line {where}) saves {facts.wasted[name]:,} tokens a turn"
