@@ -114,7 +114,7 @@ class WorkspaceSource(FolderSource):
         key = (
             lens.profile,
             lens.counter.name,
-            tuple(sorted(lens.options.items())),
+            asked_settings(lens),
             lens.editor,
             lens.hurry,
             survey is not None and survey.survey.complete,

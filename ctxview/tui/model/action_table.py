@@ -141,7 +141,7 @@ GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
             "space",
             "Space",
             "play",
-            "Play the revisions, or pause; on an item with a box, tick it",
+            "Play the revisions, or pause",
             8,
             ActionCondition.REVISIONS,
         ),

@@ -416,6 +416,7 @@ def test_the_printed_json_has_exactly_the_keys_of_its_contract(folder: Path) -> 
             "missing",
             "timeline",
             "counts",
+            "assembly",
         ]
     )
     assert printed["format"] == "envelope"
