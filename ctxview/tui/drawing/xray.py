@@ -235,7 +235,7 @@ def _map(xray: Xray, signs: TierSigns, cells: int) -> list[Line]:
             show(f" {what} ({share} %)", "dim"),
         )
         lines += [EMPTY, *wrap(words, cells)]
-    for row in xray.cuts(CutKind.ABSENT, CutKind.WITHHELD)[:3]:
+    for row in xray.elsewhere[:3]:
         if row.cut is not None and (size := size_text(row.cut)):
             lines += wrap_to(show(f"{WORDS[row.cut.kind]}: {row.cut.what}, {size}", "dim"), cells, 3)
     return lines

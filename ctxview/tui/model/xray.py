@@ -99,6 +99,11 @@ class Xray(Struct, frozen=True, dict=True):
         return any(row.field is not None for row in self.rows)
 
     @cached_property
+    def elsewhere(self) -> list[XrayRow]:
+        """The parts that the model is given and that are not in the text."""
+        return self.cuts(CutKind.ABSENT, CutKind.WITHHELD)
+
+    @cached_property
     def hidden(self) -> list[XrayRow]:
         """The blocks that are stored and not shown."""
         return self.cuts(CutKind.HIDDEN)
