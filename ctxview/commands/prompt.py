@@ -15,7 +15,7 @@ from ctxview.core.origin import JsonValue
 from ctxview.core.prompt import PromptError
 from ctxview.files.visible_text import visible
 from ctxview.formats.revisions import REVISION_HELP
-from ctxview.reports.console import print_error, print_masked
+from ctxview.reports.console import print_error, print_lines, print_masked
 from ctxview.reports.prompt import messages_json, note_lines, text_bytes
 
 EXIT_NO_PROMPT = 1
@@ -61,7 +61,7 @@ def run(arguments: Namespace) -> int:
     if arguments.sha256:
         import hashlib
 
-        print(hashlib.sha256(output).hexdigest())
+        print_lines([hashlib.sha256(output).hexdigest()])
     elif arguments.form == "text" and sys.stdout.isatty():
         print_masked([visible(output.decode(), keep_layout=True)])
     else:
