@@ -15,8 +15,9 @@ from msgspec.structs import replace
 from ctxview.analysis.wording import did_you_mean
 from ctxview.commands.arguments import add_reading_arguments, lens_from
 from ctxview.core.findings import Finding, Severity
-from ctxview.formats import Lens, OpenError, Source, discover, open_source
+from ctxview.formats import DiscoveredSource, Lens, OpenError, Source, discover, open_source
 from ctxview.formats.kit.profiles import is_profile_path, unknown_profile
+from ctxview.formats.registry import BUILT_IN
 from ctxview.reports.console import UserError, print_error
 
 FAILING = {"error": (Severity.ERROR,), "warning": (Severity.ERROR, Severity.WARNING), "never": ()}
@@ -34,6 +35,7 @@ class SourceToCheck(Struct, frozen=True):
 
     path: Path
     as_format: str | None = None
+    found: DiscoveredSource | None = None
     opened: Source | None = None
     message: str | None = None
     is_error: bool = False
@@ -174,7 +176,7 @@ def _check(source: SourceToCheck, lens: Lens, *, forget: bool) -> CheckedSource:
     profiles: tuple[str, ...] = ()
     not_remembered = None
     try:
-        opened = source.opened or open_source(source.path, source.as_format)
+        opened = source.opened or _open(source)
         if forget:
             _forget(opened)
         profiles = tuple(opened.profiles)
@@ -184,6 +186,11 @@ def _check(source: SourceToCheck, lens: Lens, *, forget: bool) -> CheckedSource:
         return CheckedSource(profiles=profiles, error=str(error))
     except UserError as error:
         return CheckedSource(refused=str(error))
+    except Exception as error:
+        if source.found is None or source.found.format in BUILT_IN:
+            raise
+        why = f"the format {source.found.format} failed: {type(error).__name__}: {error}"
+        return CheckedSource(profiles=profiles, error=f"{source.path}: {why}")
     if (last_look := opened.abilities.last_look) is not None:
         # The next check compares with this state to see whether histories only grew.
         try:
@@ -192,6 +199,10 @@ def _check(source: SourceToCheck, lens: Lens, *, forget: bool) -> CheckedSource:
             not_remembered = str(error)
     files = tuple(dict.fromkeys(revision.file for revision in opened.revisions))
     return CheckedSource(tuple(found), files, profiles, not_remembered=not_remembered)
+
+
+def _open(source: SourceToCheck) -> Source:
+    return source.found.open() if source.found is not None else open_source(source.path, source.as_format)
 
 
 def _lens_for(source: Source, lens: Lens) -> Lens:
@@ -222,7 +233,7 @@ def _forget(source: Source) -> None:
 def _sources(path: Path, as_format: str | None, paired: dict[Path, Source]) -> Iterator[SourceToCheck]:
     """Yield every source at or below `path`, with the format to open it as."""
     if as_format is not None:
-        yield SourceToCheck(path, as_format, paired.pop(path, None))
+        yield SourceToCheck(path, as_format, opened=paired.pop(path, None))
         return
     try:
         discovery = discover(path)
@@ -237,9 +248,7 @@ def _sources(path: Path, as_format: str | None, paired: dict[Path, Source]) -> I
         nothing = f"note: {path}: no format was recognised, so there is nothing to check"
         yield SourceToCheck(path, message=nothing)
     for found in discovery.found:
-        # When several formats match, `open_source` decides or reports the conflict.
-        as_format = found.format if len(found.matches) < 2 else None
-        yield SourceToCheck(found.path, as_format, paired.pop(found.path, None))
+        yield SourceToCheck(found.path, found=found, opened=paired.pop(found.path, None))
 
 
 def _prefixes(option: str, value: str | None) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -118,11 +118,16 @@ def open_source(path: Path, as_format: str | None = None) -> Source:
     return open_peek(Peek(path), as_format)
 
 
-def open_peek(peek: Peek, as_format: str | None = None) -> Source:
-    """Open the source at a peek, which hands over what was read to recognise it; raises `OpenError`."""
+def open_peek(
+    peek: Peek, as_format: str | None = None, matches: Sequence[FormatMatch] | None = None
+) -> Source:
+    """Open the source at a peek, which hands over what was read to recognise it; raises `OpenError`.
+
+    `matches` are the formats that fit it, if they are known.
+    """
     if as_format is not None:
         return _open(spec_named(as_format), peek)
-    matches = detect_peek(peek)
+    matches = detect_peek(peek) if matches is None else matches
     if not matches:
         return _open_raw(peek)
     if len(matches) > 1 and matches[0].score - matches[1].score < CLOSE_CALL:

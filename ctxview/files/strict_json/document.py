@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, partial
+from weakref import WeakValueDictionary
 
 import msgspec
 import orjson
@@ -20,7 +21,16 @@ from ctxview.files.strict_json.scanner import scan, skip_space
 from ctxview.files.strict_json.syntax_errors import SyntaxFault
 from ctxview.files.strict_json.tree import JsonTree, escape_token, join
 
-__all__ = ["JsonDocument", "JsonError", "LineColumn", "LineColumns", "escape_token", "join", "parse"]
+__all__ = [
+    "JsonDocument",
+    "JsonError",
+    "LineColumn",
+    "LineColumns",
+    "escape_token",
+    "join",
+    "parse",
+    "parse_once",
+]
 
 LARGE = 1024 * 1024
 """The value of a larger text is built when it is needed."""
@@ -50,6 +60,21 @@ def parse(
 ) -> JsonDocument:
     """Parse the JSON text `data[start:end]`; raises `JsonError`. Windows of one file may share `places`."""
     return JsonDocument(data, start, len(data) if end is None else end, places or LineColumns(data))
+
+
+def parse_once(data: bytes) -> JsonDocument:
+    """Parse a whole file; the same `bytes` object gives the same document as long as that is in use.
+
+    So a file that was parsed to recognise its format is not parsed again. Raises `JsonError`.
+    """
+    known = _in_use.get(id(data))
+    if known is None or known.data is not data:
+        known = _in_use[id(data)] = parse(data)
+    return known
+
+
+_in_use: WeakValueDictionary[int, JsonDocument] = WeakValueDictionary()
+"""The documents of whole files, by the identity of their bytes, which they keep alive."""
 
 
 class JsonDocument:

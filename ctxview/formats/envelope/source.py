@@ -55,7 +55,7 @@ MANY = 2000
 
 def open_envelopes(peek: Peek) -> EnvelopeSource:
     """Open a file of records or a folder of them; raises `OpenError`."""
-    source = EnvelopeSource(peek.path)
+    source = EnvelopeSource(peek.path, load_files(peek))
     # Computed here, because sources are opened in a thread and their revisions are shown at once.
     assert source.revisions is not None
     return source
@@ -69,7 +69,7 @@ class EnvelopeSource(FileSource[RecordFile]):
     editors: Sequence[str] = EDITORS
 
     def __init__(self, path: Path, loaded: Loaded | None = None, known: Redactions | None = None) -> None:
-        super().__init__(path, loaded if loaded is not None else load_files(path))
+        super().__init__(path, loaded if loaded is not None else load_files(Peek(path)))
         self._known = known
         self._on_disk = _SourceRecords(path, [file.found for file in self._loaded.files], known=known)
         self._withholding: tuple[Source, EnvelopeSource] | None = None
@@ -163,7 +163,7 @@ class EnvelopeSource(FileSource[RecordFile]):
         """All records on disk now: another program may have written since, also beside a single file."""
         folder = self._path if self._path.is_dir() else self._path.parent
         try:
-            return Bundle(tuple(file.found for file in load_files(folder, self._loaded).files))
+            return Bundle(tuple(file.found for file in load_files(Peek(folder), self._loaded).files))
         except OpenError as error:
             raise EditRefused(f"The files cannot be read any more: {error}") from None
 
@@ -240,7 +240,7 @@ class EnvelopeSource(FileSource[RecordFile]):
 
     def again(self) -> EnvelopeSource:
         """Open the source again, without reading or checking unchanged files. Raises `OpenError`."""
-        new = EnvelopeSource(self._path, load_files(self._path, self._loaded), self._known)
+        new = EnvelopeSource(self._path, load_files(Peek(self._path), self._loaded), self._known)
         # A redaction holds also when its record is rewritten; the content it withholds may be only in one.
         new = new.withholding(self).withholding(self.withholding(new))
         new._file_cache = self._file_cache

@@ -41,13 +41,12 @@ def recognise(peek: Peek) -> FormatMatch | None:
     return FormatMatch(NAME, *found) if found is not None else None
 
 
-def belongs_to_source(path: Path) -> bool:
+def belongs_to_source(peek: Peek) -> bool:
     """Whether a file of a folder is a round: by content, or by name, as a reply may lack a snapshot.
 
     JSON that cannot be read may have been a round, so that it is reported.
     """
-    peek = Peek(path, inside=path.parent)
-    if peek.data is None or recognise(peek) is not None or _REPLY_NAME.search(path.stem):
+    if peek.data is None or recognise(peek) is not None or _REPLY_NAME.search(peek.path.stem):
         return True
     return peek.is_broken_json
 
@@ -75,7 +74,7 @@ def recognise_bytes(peek: Peek) -> tuple[int, str] | None:
     data = peek.data if peek.data is not None else peek.head
     if peek.size > LIMIT:
         return None
-    if peek.path.name in STORE_FILES and is_store(Peek(peek.path.parent)):
+    if peek.path.name in STORE_FILES and is_store(peek.parent):
         return LIKELY, "part of an agent's store"
     if isinstance(peek.json, dict):
         return _recognise_json(peek.json)

@@ -45,7 +45,7 @@ MOST_DRAFTS = 4
 
 def open_snapshots(peek: Peek) -> SnapshotSource:
     """Open a file, a folder of rounds or an `.agent` folder; raises `OpenError`."""
-    loaded, store = load_files(peek.path)
+    loaded, store = load_files(peek)
     return SnapshotSource(peek.path, loaded, store, load_beside(peek.path, loaded))
 
 
@@ -222,7 +222,7 @@ class SnapshotSource(FileSource[SnapshotFile]):
 
     def again(self) -> SnapshotSource:
         """Read changed files only and keep the findings of the others. Raises `OpenError`."""
-        found, store = load_files(self._path, self._loaded)
+        found, store = load_files(Peek(self._path), self._loaded)
         same_store = store == self._store_folder and (store is None or self._stored.is_current())
         beside = load_beside(self._path, found, self._beside)
         if same_store and (found, beside) == (self._loaded, self._beside):

@@ -10,8 +10,7 @@ import pytest
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.findings import Finding
 from ctxview.files.reading import read_beneath
-from ctxview.formats import Lens, OpenError, Source, open_source
-from ctxview.formats.kit import file_source
+from ctxview.formats import Lens, OpenError, Source, open_source, peek
 from ctxview.formats.snapshot import rules as snapshot_rules
 from ctxview.formats.snapshot.parser import SnapshotFile
 from ctxview.formats.snapshot.profile import Profile
@@ -105,7 +104,7 @@ def test_a_new_round_appears_in_order_and_the_others_are_neither_read_nor_checke
         return load(root, name, limit)
 
     monkeypatch.setattr(snapshot_rules, "check_file", checked)
-    monkeypatch.setattr(file_source, "read_beneath", read)
+    monkeypatch.setattr(peek, "read_beneath", read)
     later = source.again()
     later.findings(LENS)
     assert labels(later) == ["round 1", "round 2", "round 3"]

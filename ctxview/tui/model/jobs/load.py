@@ -7,6 +7,7 @@ counter.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
@@ -225,16 +226,16 @@ class PathOpener:
             folders += discovery.folders
             for found in discovery.found:
                 if found.path not in known:
-                    yield from _opened(found.path)
+                    yield from _opened(found.path, found.open)
         self.folders = folders
 
     def _below(self, path: Path) -> Iterator[Source | OpenProblem]:
-        from ctxview.formats import OpenError, discover
+        from ctxview.formats import OpenError, discover, open_source
         from ctxview.formats.path_hints import nothing_recognised
         from ctxview.formats.peek import Peek
 
         if self._as_format is not None:
-            yield from _opened(path, self._as_format)
+            yield from _opened(path, partial(open_source, path, self._as_format))
             return
         try:
             discovery = discover(path)
@@ -244,7 +245,7 @@ class PathOpener:
         self.folders += discovery.folders
         held = 0
         for found in discovery.found:
-            for each in _opened(found.path):
+            for each in _opened(found.path, found.open):
                 held += not isinstance(each, Releasable)
                 yield each
             if held >= MOST_HELD:
@@ -258,11 +259,11 @@ class PathOpener:
         yield from (OpenProblem(folder, why) for folder, why in discovery.unread)
 
 
-def _opened(path: Path, as_format: str | None = None) -> Iterator[Source | OpenProblem]:
-    from ctxview.formats import OpenError, open_source
+def _opened(path: Path, opener: Callable[[], Source]) -> Iterator[Source | OpenProblem]:
+    from ctxview.formats import OpenError
 
     try:
-        yield open_source(path, as_format)
+        yield opener()
     except OpenError as error:
         yield _problem(path, error)
 
