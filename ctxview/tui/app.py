@@ -30,6 +30,7 @@ from ctxview.tui.model.replay import ReplayOptions
 from ctxview.tui.model.saved_layouts import SavedLayouts
 from ctxview.tui.model.start_entries import StartEntry, remember_path, story_entries
 from ctxview.tui.model.view_state import ReadOptions
+from ctxview.tui.screens.action_screen import OpenPath
 from ctxview.tui.screens.inspector import InspectorScreen
 from ctxview.tui.screens.start import DemoScreen
 from ctxview.tui.terminal import ABLE, ColourDepth, Terminal, appearance, filters_for
@@ -119,8 +120,11 @@ class CtxviewApp(OrderedInput):
 
         self.push_screen(StartScreen(self.open_paths))
 
+    def on_open_path(self, message: OpenPath) -> None:
+        self.open_paths([message.path])
+
     def open_paths(self, paths: Sequence[Path]) -> None:
-        """Open the inspector from the start screen."""
+        """Open the inspector from the start screen or by `:open`."""
         _remember(paths)
         self.push_screen(self._inspector(PathOpener(paths)))
 

@@ -1,4 +1,4 @@
-"""The table of actions, the source of the key bindings, the key bar, the help screen and the palette.
+"""The table of actions, the source of the key bindings, the key bar, the help screen and the command line.
 
 The function of an action has the action's id as its name and is in one of the modules of
 `ctxview.tui.actions`, which are imported on first use.
@@ -61,6 +61,8 @@ PANE_ACTIONS: Mapping[str, Pane] = {f"pane_{pane.key.lower()}": pane for pane in
 ENTER = "Open the detail; a finding leads to its item, a record to the next one"
 
 FOLLOW = "Follow the last message; scrolling up stops, G follows again"
+
+COMMAND = "A command by name: an action, round 9, goto 5000, theme light, open PATH, a block"
 
 GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
     ActionGroup.MOVING: (
@@ -183,7 +185,7 @@ GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
     ActionGroup.GENERAL: (
         Action("copy", "y", "y", "copy", "Copy the selected item", 11),
         Action("theme", "t", "t", "theme", "Next theme"),
-        Action("palette", "colon,ctrl+p", ":", "commands", "All commands by name", 3),
+        Action("palette", "colon,ctrl+p", ":", "command", COMMAND, 3),
         Action("tour", "f2", "F2", "tour", "Five steps through the inspector (also t in this help)"),
         Action("screenshot", "P", "P", "picture", "Save the screen as an SVG picture in the working folder"),
         Action("help", "question_mark,f1", "?", "help", "All keys, glyphs and the filter language", 2),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from functools import partial
 from importlib import import_module
 from inspect import isawaitable
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from textual.binding import Binding
@@ -75,7 +76,7 @@ class ActionScreen(DismissOnce[Result]):
         return self.focused if isinstance(self.focused, VirtualLines) else None
 
     async def action_command(self, name: str) -> None:
-        """Run an action, for every key, click and palette entry."""
+        """Run an action, for every key, click and command."""
         *back, last = self._brackets.feed(name)
         if back:
             await self._run(back)
@@ -165,6 +166,14 @@ class ActionScreen(DismissOnce[Result]):
             await self.prompt.remove()
         await self.mount(prompt, before=self.query_one(KeyBar))
         self.set_focus(prompt.input)
+
+
+class OpenPath(Message):
+    """Asks the app to open a path in an inspector of its own."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path = path
 
 
 class StartOver(Message):

@@ -1,18 +1,12 @@
-"""The help screen with all keys, signs and the filter language, and the palette of all actions.
-
-Both are made from the tables that the program itself uses.
-"""
+"""The help screen: keys, signs, a glossary and the filter language, from the tables that the program uses."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import ClassVar
 
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.widget import Widget
-from textual.widgets import Input
 
 from ctxview.core.fields import Owner
 from ctxview.core.findings import Severity
@@ -21,16 +15,14 @@ from ctxview.core.state import Reach, RefStatus
 from ctxview.tui.configured_keys import key_label
 from ctxview.tui.drawing import glyphs
 from ctxview.tui.drawing.page import Page
-from ctxview.tui.drawing.text import EMPTY, Line, Span, fit, join, pad, plain, show, width, wrap
-from ctxview.tui.model.action_table import GROUPS, READ_ONLY_ACTIONS, Action, ActionGroup
+from ctxview.tui.drawing.text import EMPTY, Line, Span, join, pad, plain, show, wrap
+from ctxview.tui.model.action_table import GROUPS, READ_ONLY_ACTIONS, ActionGroup
 from ctxview.tui.model.query import FLAGS, NUMBERS, WORDS
-from ctxview.tui.model.reading_index import ItemId, ItemKind
 from ctxview.tui.model.search import pattern
 from ctxview.tui.panes.references import STYLE as REF_STYLE
 from ctxview.tui.screens.action_screen import ActionScreen, bindings
-from ctxview.tui.screens.dialogs import Dialog
 from ctxview.tui.widgets.bars import KeyBar
-from ctxview.tui.widgets.virtual_lines import Chooser, VirtualLines
+from ctxview.tui.widgets.virtual_lines import VirtualLines
 
 OWNERS = {
     Owner.MODEL: "the model may write it, and so may you",
@@ -181,89 +173,3 @@ def _filter(width: int) -> list[Line]:
     ]
     drawn = [wrap(join(show(spelled, "key"), show(text), gap="  "), width, "    ") for spelled, text in rows]
     return [EMPTY, (Span("The filter (f)", "title"),), *(line for lines in drawn for line in lines)]
-
-
-NOTHING = show(" No command matches.", "dim")
-
-
-class PaletteScreen(Dialog[str]):
-    """Return the id of the chosen action, or None."""
-
-    DEFAULT_CSS = """
-    PaletteScreen { align: center top; }
-    PaletteScreen > Vertical {
-        width: 90%; max-width: 100; height: auto; max-height: 90%; margin-top: 1;
-        border: round $primary; background: $surface;
-    }
-    PaletteScreen Input { border: none; height: 1; padding: 0 1; background: $panel; }
-    PaletteScreen Chooser { height: auto; max-height: 100%; }
-    """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        # With priority: other keys go into the input, these move through the list.
-        Binding("enter", "choose", "choose", priority=True),
-        Binding("escape", "leave", "leave", priority=True),
-        Binding("down,ctrl+n", "go(1)", "down", priority=True),
-        Binding("up,ctrl+p", "go(-1)", "up", priority=True),
-        Binding("pagedown", "go_pages(1.0)", "page down", priority=True),
-        Binding("pageup", "go_pages(-1.0)", "page up", priority=True),
-    ]
-
-    def __init__(self, commands: Sequence[Action]) -> None:
-        super().__init__()
-        self._commands = sorted(commands, key=lambda each: each.label)
-        self._found = self._commands
-
-    def compose(self) -> ComposeResult:
-        with Vertical() as dialog:
-            dialog.border_title = "Commands"
-            dialog.border_subtitle = "Enter runs it   Esc cancels"
-            yield Input(placeholder="search commands", compact=True)
-            yield Chooser(self._page)
-
-    def on_mount(self) -> None:
-        self.query_one(Input).focus()
-
-    def on_input_changed(self, event: Input.Changed) -> None:
-        event.stop()
-        self._found = matching(event.value, self._commands)
-        chooser = self.query_one(Chooser)
-        chooser.reset()
-        chooser.move_end(last=False)
-
-    def on_virtual_lines_chosen(self) -> None:
-        self.action_choose()
-
-    def action_choose(self) -> None:
-        item = self.query_one(Chooser).item
-        if item is not None:
-            self.dismiss(item.name)
-
-    def action_leave(self) -> None:
-        self.dismiss(None)
-
-    def action_go(self, rows: int) -> None:
-        self.query_one(Chooser).move(rows)
-
-    def action_go_pages(self, pages: float) -> None:
-        self.query_one(Chooser).move_page(pages)
-
-    def _page(self, cells: int) -> Page:
-        if not self._found:
-            return Page.of([NOTHING])
-        label = max(len(each.label) for each in self._commands) + 2
-        keys = max(width(show(key_label(each))) for each in self._commands) + 2
-        lines: list[Line] = []
-        for each in self._found:
-            name = pad(show(f" {each.label}", "strong"), label + 1)
-            key = pad(show(key_label(each), "key"), keys)
-            lines.append(fit(join(name, key, show(each.help, "dim")), cells))
-        return Page.of(lines, [ItemId(ItemKind.WHOLE, each.id) for each in self._found])
-
-
-def matching(typed: str, commands: Sequence[Action]) -> list[Action]:
-    """The actions with every typed word in label, key or help; those that match by label first."""
-    words = typed.lower().split()
-    texts = [f"{each.label} {key_label(each)} {each.help}".lower() for each in commands]
-    found = [each for each, text in zip(commands, texts, strict=True) if all(word in text for word in words)]
-    wanted = " ".join(words)
-    return sorted(found, key=lambda each: (not each.label.startswith(wanted), wanted not in each.label))

@@ -16,7 +16,8 @@ from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.query import MODEL_ORDER
 from ctxview.tui.model.reading_index import TODO, ItemId, ItemKind
 from ctxview.tui.screens.action_screen import find_action
-from ctxview.tui.screens.help import HelpScreen, PaletteScreen, matching
+from ctxview.tui.screens.command_line import CommandScreen
+from ctxview.tui.screens.help import HelpScreen
 from ctxview.tui.screens.raw import RawScreen
 from ctxview.tui.widgets.bars import InputLine
 from tests.tui.driver import driving
@@ -330,23 +331,12 @@ async def test_theme_help_and_palette() -> None:
         assert drive.app.screen is drive.inspector
         await drive.press("colon")
         palette = drive.app.screen
-        assert isinstance(palette, PaletteScreen)
+        assert isinstance(palette, CommandScreen)
         await drive.type("sort")
         await drive.press("enter")
         assert drive.inspector.model.sort == MODEL_ORDER
         palette.dismiss(None)
         assert drive.app.screen is drive.inspector, "a screen that is gone takes no other along"
-
-
-def test_the_palette_finds_actions_by_name_key_and_help() -> None:
-    def found(typed: str) -> list[str]:
-        return [action.id for action in matching(typed, ACTIONS)]
-
-    assert found("so")[0] == "sort"
-    assert found("ctrl-r") == ["redo"]
-    assert set(found("revision the")) >= {"earlier", "later", "diff"}
-    assert found("no such thing") == []
-    assert len(found("")) == len(ACTIONS)
 
 
 async def test_the_help_lists_every_group() -> None:
