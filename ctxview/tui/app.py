@@ -20,10 +20,11 @@ from ctxview.files.visible_text import visible
 from ctxview.formats.interface import NO_OPTIONS
 from ctxview.samples import sample_paths
 from ctxview.tui import themes
-from ctxview.tui.configured_keys import use_keymap
+from ctxview.tui.configured_keys import key_label, use_keymap
 from ctxview.tui.drawing import text
 from ctxview.tui.input_order import OrderedInput
 from ctxview.tui.job_runner import UserPriority
+from ctxview.tui.model.action_table import ACTIONS_BY_ID
 from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.jobs.load import Opener, PathOpener
 from ctxview.tui.model.replay import ReplayOptions
@@ -123,10 +124,22 @@ class CtxviewApp(OrderedInput):
     def on_open_path(self, message: OpenPath) -> None:
         self.open_paths([message.path])
 
-    def open_paths(self, paths: Sequence[Path]) -> None:
-        """Open the inspector from the start screen or by `:open`."""
+    def on_start_demo(self) -> None:
+        self.push_screen(DemoScreen(story_entries(sample_paths()), self._on_stage))
+
+    def open_paths(self, paths: Sequence[Path]) -> InspectorScreen:
+        """Open an inspector from the start screen or by `:open`, and return it."""
         _remember(paths)
-        self.push_screen(self._inspector(PathOpener(paths)))
+        inspector = self._inspector(PathOpener(paths))
+        self.push_screen(inspector)
+        return inspector
+
+    def _on_stage(self, story: StartEntry, ended: Callable[[], None]) -> InspectorScreen:
+        show = replace(
+            self._show or ReplayOptions(), stage=True, loop=False, opening=f"{story.name}: {story.about}."
+        )
+        model = InspectorModel(self._profile, self._options, PathOpener(story.paths), show, watching=False)
+        return InspectorScreen(model, self._priority, ended)
 
     def _inspector(self, opener: Opener) -> InspectorScreen:
         model = InspectorModel(self._profile, self._options, opener, self._show, watching=self._watching)
@@ -160,6 +173,10 @@ class CtxviewApp(OrderedInput):
             if found is not None and found.parent is None:
                 return
         await super().on_event(event)
+
+    def action_help_quit(self) -> None:
+        """Say how to quit after Ctrl-C; the toolkit would name a key of its own."""
+        self.notify(f"Press {key_label(ACTIONS_BY_ID['quit'])} to quit.", markup=False)
 
     async def action_quit(self) -> None:
         """Quit; ask first when there are unsaved changes."""
@@ -218,11 +235,3 @@ class DemoApp(CtxviewApp):
     def get_default_screen(self) -> Screen[None]:
         at_once = self._show is not None and self._show.loop
         return DemoScreen(story_entries(sample_paths()), self._on_stage, at_once=at_once)
-
-    def _on_stage(self, story: StartEntry, ended: Callable[[], None]) -> InspectorScreen:
-        show = replace(
-            self._show or ReplayOptions(), stage=True, loop=False, opening=f"{story.name}: {story.about}."
-        )
-        opening = PathOpener(story.paths)
-        model = InspectorModel(self._profile, self._options, opening, show, watching=False)
-        return InspectorScreen(model, self._priority, ended)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from ctxview import config
 from ctxview.analysis.secrets import mask_secrets
@@ -62,6 +63,10 @@ def theme(screen: ActionScreen[object]) -> None:
 
 
 def palette(screen: ActionScreen[object]) -> None:
+    ask_command(screen)
+
+
+def ask_command(screen: ActionScreen[Any], typed: str = "") -> None:
     """Ask for a command by name and run it; a theme is tried while the cursor is on it."""
     from ctxview.tui.screens.command_line import CommandScreen
 
@@ -77,7 +82,7 @@ def palette(screen: ActionScreen[object]) -> None:
         if command is not None:
             await run_command(screen, command)
 
-    screen.app.push_screen(CommandScreen(offered_commands(screen), preview), done)
+    screen.app.push_screen(CommandScreen(offered_commands(screen), preview, typed), done)
 
 
 def offered_commands(screen: ActionScreen[object]) -> list[Command]:
@@ -91,9 +96,10 @@ def offered_commands(screen: ActionScreen[object]) -> list[Command]:
     commands = [
         Command(CommandKind.ACTION, each.label, each.help, each.id, key_label(each)) for each in actions
     ]
+    commands += [OPEN, *screen.commands, *theme_commands(config.theme_names())]
     if isinstance(screen, InspectorScreen):
         model = screen.model
-        commands += [GOTO, OPEN, *theme_commands(config.theme_names())]
+        commands.append(GOTO)
         if model.source is not None:
             commands += revision_commands(model.source.revisions)
         if len(model.sources) > 1:
@@ -112,6 +118,8 @@ async def run_command(screen: ActionScreen[object], command: Command) -> None:
         await screen.action_command(command.value)
     elif command.kind is CommandKind.THEME:
         use_theme(screen, command.value)
+    elif command.kind is CommandKind.PATH:
+        screen.post_message(OpenPath(Path(command.value)))
     elif isinstance(screen, InspectorScreen):
         if command.kind is CommandKind.REVISION:
             screen.action_go_to_revision(int(command.value))
@@ -119,8 +127,6 @@ async def run_command(screen: ActionScreen[object], command: Command) -> None:
             screen.perform(screen.model.go_to_source(int(command.value)))
         elif command.kind is CommandKind.ROW:
             _go_to_row(screen, int(command.value))
-        elif command.kind is CommandKind.PATH:
-            screen.post_message(OpenPath(Path(command.value)))
         elif command.item is not None:
             screen.go_to(command.item)
 
@@ -186,9 +192,21 @@ def help(screen: ActionScreen[object]) -> None:  # noqa: A001 - the id of the ac
 
 
 async def quit(screen: ActionScreen[object]) -> None:  # noqa: A001 - the name of the command
-    """Close a screen on top of the inspector; on the inspector itself, quit."""
-    if isinstance(screen, InspectorScreen):
+    """Go back to the screen below, also from an inspector to the start list; on the lowest one, quit."""
+    if screen.app.screen_stack[0] is screen:
         await screen.app.action_quit()
+    elif isinstance(screen, InspectorScreen) and (unsaved := ", ".join(screen.model.drafts.unsaved)):
+        from ctxview.tui.screens.dialogs import ConfirmDialog
+
+        question = ConfirmDialog(
+            "Go back without saving?", yes="go back", no="stay", more=f"Unsaved changes: {unsaved}"
+        )
+
+        def answered(confirmed: bool | None) -> None:
+            if confirmed:
+                screen.dismiss()
+
+        screen.app.push_screen(question, answered)
     else:
         screen.dismiss()
 
@@ -204,8 +222,8 @@ def screenshot_folder(inspected: Iterable[Path]) -> Path:
 
 
 def self_contained(picture: str) -> str:
-    """Return the picture without the fonts that the toolkit would load from a server."""
-    return _FONTS.sub("", picture)
+    """Return the picture without the fonts that the toolkit would load from a server, with all its spaces."""
+    return _FONTS.sub("", picture).replace("<svg ", '<svg xml:space="preserve" ', 1)
 
 
 def _folders() -> Iterator[Path]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from inspect import isawaitable
@@ -25,6 +25,7 @@ from ctxview.tui.model.action_table import (
     STEPS,
     BracketKeys,
 )
+from ctxview.tui.model.command_line import Command
 from ctxview.tui.screens.dialogs import DismissOnce
 from ctxview.tui.widgets.bars import KeyBar
 from ctxview.tui.widgets.strips import content
@@ -69,6 +70,11 @@ class ActionScreen(DismissOnce[Result]):
     def own_actions(self) -> Mapping[str, Callable[[], None]]:
         """Actions with another meaning on this screen."""
         return {}
+
+    @property
+    def commands(self) -> Sequence[Command]:
+        """Commands that only this screen offers, besides its actions."""
+        return ()
 
     @property
     def lines(self) -> VirtualLines | None:
@@ -174,6 +180,10 @@ class OpenPath(Message):
     def __init__(self, path: Path) -> None:
         super().__init__()
         self.path = path
+
+
+class StartDemo(Message):
+    """Asks the app to show the list of stories."""
 
 
 class StartOver(Message):

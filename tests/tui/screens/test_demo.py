@@ -108,9 +108,11 @@ async def test_a_key_pauses_and_escape_ends_the_loop() -> None:
         assert isinstance(drive.app.screen, DemoScreen)
 
 
-async def test_q_quits() -> None:
+async def test_q_goes_back_to_the_list_and_quits_there() -> None:
     async with running_demo() as drive:
         await drive.press("enter")
+        await drive.press("q")
+        assert isinstance(drive.app.screen, DemoScreen)
         await drive.pilot.press("q")
         await drive.pilot.pause()
 
