@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 from ctxview import config
 from ctxview.analysis.secrets import mask_secrets
@@ -63,14 +62,11 @@ def theme(screen: ActionScreen[object]) -> None:
 
 
 def palette(screen: ActionScreen[object]) -> None:
-    ask_command(screen)
-
-
-def ask_command(screen: ActionScreen[Any], typed: str = "") -> None:
     """Ask for a command by name and run it; a theme is tried while the cursor is on it."""
     from ctxview.tui.screens.command_line import CommandScreen
 
     before = screen.app.theme
+    begun, screen.command_begun = screen.command_begun, ""
 
     def preview(command: Command | None) -> None:
         is_theme = command is not None and command.kind is CommandKind.THEME
@@ -82,7 +78,7 @@ def ask_command(screen: ActionScreen[Any], typed: str = "") -> None:
         if command is not None:
             await run_command(screen, command)
 
-    screen.app.push_screen(CommandScreen(offered_commands(screen), preview, typed), done)
+    screen.app.push_screen(CommandScreen(offered_commands(screen), preview, begun), done)
 
 
 def offered_commands(screen: ActionScreen[object]) -> list[Command]:

@@ -63,6 +63,8 @@ class ActionScreen(DismissOnce[Result]):
         self._brackets = BracketKeys()
         self._timer: Timer | None = None
         self._stayed: str | None = None
+        self.command_begun = ""
+        """The text with which the command line opens next time."""
         self.stepping = False
         """Whether the last action went from revision to revision."""
 

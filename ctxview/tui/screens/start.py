@@ -129,9 +129,8 @@ class StartScreen(ActionScreen[None]):
         elif chosen.action == "tour":
             self._start_tour()
         else:
-            from ctxview.tui.actions.general import ask_command
-
-            ask_command(self, "open ")
+            self.command_begun = "open "
+            self.call_later(self.action_command, "palette")
 
     def _start_tour(self) -> None:
         """Open the first sample, and start the tour on it."""
