@@ -168,6 +168,10 @@ class RefStatus(StrEnum):
     """The target is gone but can be rebuilt from its sources."""
     PLACEHOLDER = "placeholder"
     """The reference names no content that could be verified."""
+    DUPLICATE = "duplicate"
+    """Both places say the same."""
+    CONTRADICTION = "contradiction"
+    """Both places speak of the same and say different things."""
     UNKNOWN = "unknown"
 
 

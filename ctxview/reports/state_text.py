@@ -67,6 +67,8 @@ REF_STYLES = {
     RefStatus.STALE: Style.WARNING,
     RefStatus.REBUILDABLE: Style.WARNING,
     RefStatus.PLACEHOLDER: Style.WARNING,
+    RefStatus.DUPLICATE: Style.WARNING,
+    RefStatus.CONTRADICTION: Style.BAD,
 }
 
 

@@ -224,6 +224,8 @@ def refs_sentence(refs: Sequence[Ref]) -> str:
     kinds = {
         "resolve": sum(each.status is RefStatus.RESOLVED for each in refs),
         "dangle": sum(each.status in _BROKEN for each in refs),
+        "contradictory": sum(each.status is RefStatus.CONTRADICTION for each in refs),
+        "said twice": sum(each.status is RefStatus.DUPLICATE for each in refs),
         "can be rebuilt": sum(each.status is RefStatus.REBUILDABLE for each in refs),
         "outside": sum(each.status is RefStatus.EXTERNAL for each in refs),
         "unused": sum(each.status is RefStatus.ORPHAN for each in refs),

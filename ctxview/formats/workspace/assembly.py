@@ -32,6 +32,8 @@ class Component(PromptComponent, frozen=True, kw_only=True):
 
     text: str = ""
     document: MarkdownDocument | None = None
+    uncut: bool = False
+    """Whether it is over its limit and shown whole, because it is a single line."""
 
     @property
     def lost(self) -> int:
@@ -263,7 +265,10 @@ class _Assembler:
         room = (limit - used) * BYTES_PER_TOKEN - byte_size(heading)
         start, end = cut_lines(lines, room, tail=tail)
         if (start, end) == (0, len(lines)):
-            return replace(whole, reason="over its limit by the tokenizer, but not by four bytes a token")
+            if byte_size(text) <= (limit - used) * BYTES_PER_TOKEN:
+                return replace(whole, reason="over its limit by the tokenizer, but not by four bytes a token")
+            why = f"{tokens:,} tokens, the limit is {limit:,}: a single line is never cut"
+            return replace(whole, reason=why, uncut=True)
         shown = heading + "\n".join(lines[start:end])
         kept = f"only lines {first + start + 1} to {first + end} of {last} are shown"
         edge = "the head is cut" if tail else "the rest is cut"

@@ -33,7 +33,7 @@ class Turn(Struct, frozen=True):
     number: int
     time: str | None
     context: int
-    working_memory: int
+    working_memory: int | None
     origin: Origin
 
 
@@ -235,10 +235,16 @@ class TurnCheck:
             if not line.is_blank:
                 self._survey.fault("WSP018", Hit(line.origin(), excerpt(line.problem or "not a record", 160)))
             return
-        numbers = [value.get(key) for key in ("turn", "context_tokens", "working_memory_tokens")]
-        turn, context, memory = (each if isinstance(each, int) else 0 for each in numbers)
-        time = _text(value.get("timestamp"))
-        self._survey.turns.append(Turn(self._session, turn, time, context, memory, line.origin()))
+        turn, context, memory = (
+            _count(value.get(key)) for key in ("turn", "context_tokens", "working_memory_tokens")
+        )
+        if turn is None or context is None:
+            self._survey.fault(
+                "WSP018", Hit(line.origin(), "the turn has no number, or no size of its context")
+            )
+        else:
+            time = _text(value.get("timestamp"))
+            self._survey.turns.append(Turn(self._session, turn, time, context, memory, line.origin()))
         called = value.get("tools_called")
         for tool in called if isinstance(called, list) else []:
             if isinstance(tool, dict) and (name := _text(tool.get("name"))):
@@ -275,3 +281,8 @@ class LearningsCheck:
 
 def _text(value: JsonValue) -> str | None:
     return value if isinstance(value, str) else None
+
+
+def _count(value: JsonValue) -> int | None:
+    """Return a number of things; None for anything that cannot be one."""
+    return value if type(value) is int and 0 <= value < 2**53 else None

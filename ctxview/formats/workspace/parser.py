@@ -29,7 +29,7 @@ LARGEST_CONFIG = 1024 * 1024
 MOST_DOCUMENTS = 3000
 DATABASE = "sessions.db"
 _LEFTOVER = re.compile(r".*\.(?:tmp|lock)|.*~|\.#.*")
-_IMPORT = re.compile(r"(?<![\w`@/])@((?:\./)?[\w./-]*\w\.\w{1,6})\b")
+IMPORT = re.compile(r"(?<![\w`@/])@((?:\./)?[\w./-]*\w\.\w{1,6})\b")
 
 
 def read_workspace(folder: SourceFolder, before: Workspace | None = None) -> Workspace:
@@ -215,7 +215,7 @@ class _Reader:
         waiting = [each for each in self.files if "Claude Code" in each.readers]
         for file in waiting:
             for line in file.document.prose:
-                for found in _IMPORT.finditer(re.sub(r"`[^`]*`", "", line)):
+                for found in IMPORT.finditer(re.sub(r"`[^`]*`", "", line)):
                     place = os.path.join(os.path.dirname(file.name), found[1])  # noqa: PTH118, PTH120
                     name = os.path.normpath(place)
                     known = self._add_readers(name, file.readers)

@@ -21,6 +21,8 @@ from ctxview.files.reading import SKIPPED_FOLDERS, ReadError, read_beneath
 MOST_FILES = 30_000
 LARGEST_MANIFEST = 1024 * 1024
 MOST_MANIFESTS = 200
+_HIGHEST = 12
+_INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
 _TARGET = re.compile(r"^([A-Za-z0-9_./%-]+(?:\s+[A-Za-z0-9_./%-]+)*)\s*:(?!=)", re.MULTILINE)
 _RECIPE = re.compile(r"^@?([A-Za-z][\w-]*)[^:=\n]*:(?!=)", re.MULTILINE)
 _GENERATED = frozenset(
@@ -34,13 +36,28 @@ _GENERATED = frozenset(
 class Repository:
     """The files below one folder, listed when first asked."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, may_be_nested: bool = False) -> None:
         self._root = root
+        self._may_be_nested = may_be_nested
+
+    @cached_property
+    def is_nested(self) -> bool:
+        """Whether this is a folder of a repository with instructions of its own, which may mean its paths."""
+        if not self._may_be_nested or self.is_root:
+            return False
+        for folder in list(self._root.absolute().parents)[:_HIGHEST]:
+            if any((folder / name).exists() for name in _INSTRUCTIONS):
+                return True
+            if (folder / ".git").exists():
+                return False
+        return False
 
     @cached_property
     def _listing(self) -> tuple[frozenset[str], bool]:
         """The relative names of files and folders, and whether all were listed."""
         found: list[str] = []
+        if self.is_nested:
+            return frozenset(), False
         for folder, folders, files in os.walk(self._root):
             folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS)
             base = os.path.relpath(folder, self._root)
@@ -165,13 +182,13 @@ class Repository:
 
 def contradicts(stated: str, mentioned: str) -> bool:
     """Whether a mentioned version is ruled out by a stated one; unknown spellings rule nothing out."""
-    found = re.fullmatch(r"\s*(>=|\^|~|~=|==|=|v)?\s*(\d+(?:\.\d+)*)(?:\.[x*])?.*", stated)
+    found = re.fullmatch(r"\s*(>=|\^|~|~=|==|=|v)?\s*(\d{1,6}(?:\.\d{1,6})*)(?:\.[x*])?.*", stated)
     if found is None or "||" in stated or " - " in stated:
         return False
     ours = [int(each) for each in found[2].split(".")]
     theirs = [int(each) for each in mentioned.split(".")][:2]
     if found[1] == ">=":
-        upper = re.search(r"<\s*(\d+)", stated)
+        upper = re.search(r"<\s*(\d{1,6})", stated)
         too_new = upper is not None and theirs[0] >= int(upper[1])
         return theirs < ours[: len(theirs)] or too_new
     length = min(len(theirs), len(ours), 1 if found[1] == "^" else 2)

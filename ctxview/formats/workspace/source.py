@@ -227,7 +227,7 @@ class WorkspaceSource(FolderSource):
             asked_settings(lens),
             count,
             self._duplicates if not overlay else DuplicateMap(),
-            Repository(self._path),
+            Repository(self._path, may_be_nested=not workspace.is_home),
             done,
             datetime.now(UTC),
         )

@@ -29,6 +29,8 @@ REF = {
     RefStatus.STALE: "±",
     RefStatus.REBUILDABLE: "↺",
     RefStatus.PLACEHOLDER: "◌",
+    RefStatus.DUPLICATE: "=",
+    RefStatus.CONTRADICTION: "!",
     RefStatus.UNKNOWN: "?",
 }
 

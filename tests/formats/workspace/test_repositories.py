@@ -138,3 +138,29 @@ def test_the_cost_in_every_turn_is_exact_and_by_agent(tmp_path: Path) -> None:
 )
 def test_a_version_contradicts_only_when_it_is_ruled_out(stated: str, mentioned: str, wrong: bool) -> None:
     assert contradicts(stated, mentioned) is wrong
+
+
+def test_an_import_of_a_missing_file_is_stale(tmp_path: Path) -> None:
+    text = (
+        "@docs/style.md\n@docs/gone.md\n@../outside.md\n@~/own.md\n\nMail me@site.md, or `@docs/code.md`.\n"
+    )
+    assert found(tmp_path, {"CLAUDE.md": text, "docs/style.md": "- Two spaces.\n"}) == [
+        ("WSP011", "CLAUDE.md", 2)
+    ]
+
+
+def test_a_folder_inside_a_repository_may_mean_the_paths_of_the_repository(tmp_path: Path) -> None:
+    text = "# Orders\n\n- See `tests/test_orders.py`.\n- Run `make check`.\n"
+    write(
+        tmp_path, {"CLAUDE.md": "# Shop\n", "orders/CLAUDE.md": text, "orders/Makefile": "build:\n\ttrue\n"}
+    )
+    assert findings(tmp_path / "orders") == []
+
+    (tmp_path / "CLAUDE.md").unlink()
+    assert [each.rule for each in findings(tmp_path / "orders")] == ["WSP011", "WSP012"]
+
+
+def test_numbers_of_any_length_are_no_versions(tmp_path: Path) -> None:
+    many = "1" * 5000
+    package = json.dumps({"engines": {"node": many}})
+    assert found(tmp_path, {"AGENTS.md": f"# A\n\n- Node {many} is used.\n", "package.json": package}) == []

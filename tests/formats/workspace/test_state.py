@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ctxview.analysis.revisions.overview import refs_sentence
 from ctxview.core.state import RefStatus
 from ctxview.formats.interface import Lens
 from ctxview.formats.workspace.source import WorkspaceSource
@@ -26,13 +27,14 @@ def test_a_clean_workspace_has_no_advice(tmp_path: Path) -> None:
     assert WorkspaceSource(write(tmp_path, changed_home(""))).reading(0, LENS).state.advice is None
 
 
-def test_contradictions_come_first_and_are_mismatches(tmp_path: Path) -> None:
+def test_contradictions_come_first_and_neither_they_nor_duplicates_resolve(tmp_path: Path) -> None:
     example = "SOUL.md += - Assumptions are forbidden.\nSOUL.md += - The database listens on port 5433."
     refs = WorkspaceSource(write(tmp_path, changed_home(example))).reading(0, LENS).state.refs
     assert [(ref.kind, ref.status) for ref in refs] == [
-        ("contradiction", RefStatus.MISMATCH),
-        ("exact", RefStatus.RESOLVED),
+        ("contradiction", RefStatus.CONTRADICTION),
+        ("exact", RefStatus.DUPLICATE),
     ]
+    assert refs_sentence(refs) == "2 references: 1 contradictory, 1 said twice"
     assert refs[0].text is not None
     assert "differs in: 5433 and 5432" in refs[0].text
 
@@ -52,6 +54,26 @@ def test_turns_are_bars_and_events(tmp_path: Path) -> None:
     state = WorkspaceSource(write(tmp_path, changed_home(""))).reading(0, LENS).state
     assert state.extra["per turn"].endswith(" 2,001 to 2,002 tokens")
     assert [event.kind for event in state.timeline] == ["compaction", "turn", "turn"]
+
+
+def test_a_turn_without_a_size_is_reported_and_not_counted(tmp_path: Path) -> None:
+    log = "memory/audit/cli_default.turns.jsonl"
+    odd = ['{"turn": 3, "context_tokens": -5}', '{"turn": 4}', '{"turn": true, "context_tokens": 7}']
+    example = "\n".join(f"{log} += {each}" for each in odd)
+    source = WorkspaceSource(write(tmp_path, changed_home(example)))
+    assert source.reading(0, LENS).state.extra["per turn"].endswith(" 2,001 to 2,002 tokens")
+    assert [each.message for each in source.findings(LENS) if each.rule == "WSP018"] == (
+        ["the turn has no number, or no size of its context"] * 3
+    )
+
+
+def test_a_file_of_one_huge_line_is_over_its_limit_and_not_cut(tmp_path: Path) -> None:
+    source = WorkspaceSource(write(tmp_path, {"AGENTS.md": "word " * 9000, "SOUL.md": "- Calm.\n"}))
+    messages = [each.message for each in source.findings(LENS) if each.rule == "WSP015"]
+    assert messages == [
+        "9,006 tokens, the limit is 3,000: a single line is never cut",
+        "SOUL.md is cut at every window: 8 tokens",
+    ]
 
 
 def test_bars_grow_with_the_figures() -> None:

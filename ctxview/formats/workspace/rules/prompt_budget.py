@@ -71,7 +71,11 @@ def prompt_cost(facts: WorkspaceFacts) -> Iterator[Hit]:
         return
     for part in assembly.components:
         always = [each for each, _ in _parts(facts, part.name)]
-        if part.document is not None and always and all(each.state != "whole" for each in always):
+        if part.document is not None and part.uncut:
+            yield Hit(
+                part.document.origin(part.lines[0] if part.lines else 1), part.reason or "", Severity.ERROR
+            )
+        elif part.document is not None and always and all(each.state != "whole" for each in always):
             message = f"{part.name} is cut at every window: {part.whole_tokens or 0:,} tokens"
             yield Hit(part.document.origin(), message, Severity.ERROR, Effect.TRUNCATED)
     saved = facts.saved_tokens

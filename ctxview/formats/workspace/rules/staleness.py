@@ -6,6 +6,7 @@ Everything is looked up below the opened folder only. Examples change the sound 
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 
@@ -15,6 +16,7 @@ from ctxview.core.findings import Hit, Severity, rule
 from ctxview.formats.workspace.facts import WorkspaceFacts, phrase_pattern
 from ctxview.formats.workspace.markdown import MarkdownDocument
 from ctxview.formats.workspace.model import Role, WorkspaceFile
+from ctxview.formats.workspace.parser import IMPORT
 from ctxview.formats.workspace.repository import contradicts
 
 _TYPES = (
@@ -34,7 +36,8 @@ _MAKE = re.compile(r"(?:^|[\s`&;(])make ([a-z][\w-]*)(?![\w./*=<{-])")
 _JUST = re.compile(r"(?:^|[`&;])\s*just ([a-z][\w-]*)(?![\w./*=<{-])")
 _SHELL = ("", "sh", "bash", "shell", "console", "zsh", "terminal", "text")
 _VERSION = re.compile(
-    r"\b(Node(?:\.js)?|Python|Go|Rust|[A-Z]\w+(?:\.js)?) v?(\d+(?:\.\d+)?)(?:\.\d+|\.x)*(\+?)(?![\w-])"
+    r"\b(Node(?:\.js)?|Python|Go|Rust|[A-Z]\w+(?:\.js)?) v?(\d{1,6}(?:\.\d{1,6})?)"
+    r"(?:\.\d+|\.x)*(\+?)(?![\w-])"
 )
 _MODEL = re.compile(
     r"\b(?:claude|gpt|gemini|qwen|llama|mistral|glm|deepseek|gemma|phi)[\w.]*(?:[-:][\w.]+)*\b", re.IGNORECASE
@@ -60,9 +63,10 @@ def stale_path(facts: WorkspaceFacts) -> Iterator[Hit]:
     """
     for file in _looked_at(facts):
         for number, text in _lines(file.document):
-            if _FUTURE.search(re.sub(r"`[^`]*`", "", text)):
+            if _FUTURE.search(IMPORT.sub("", re.sub(r"`[^`]*`", "", text))):
                 continue
             missing = [path for path in PATH.findall(text) if _is_missing(facts, path)]
+            missing += _missing_imports(facts, file, text)
             if missing:
                 yield Hit(
                     file.document.origin(number), f"there is no {listed(missing)} below the opened folder"
@@ -163,7 +167,7 @@ def _looked_at(facts: WorkspaceFacts) -> Iterator[WorkspaceFile]:
 def _lines(document: MarkdownDocument) -> Iterator[tuple[int, str]]:
     """Yield the lines outside code blocks, without links and addresses."""
     for number, line in enumerate(document.prose, 1):
-        if "/" in line:
+        if "/" in line or "@" in line:
             yield number, re.sub(r"\w+://\S+|\]\([^)]*\)", " ", line)
 
 
@@ -173,6 +177,17 @@ def _is_missing(facts: WorkspaceFacts, path: str) -> bool:
     if first == ".." or _MADE_UP.search(path) or ("." in first.lstrip(".") and not first.startswith(".")):
         return False
     return not facts.repository.has_path(path)
+
+
+def _missing_imports(facts: WorkspaceFacts, file: WorkspaceFile, text: str) -> Iterator[str]:
+    """Yield the Markdown files that a line imports with `@name` and that do not exist."""
+    if "Claude Code" not in file.readers:
+        return
+    for name in IMPORT.findall(re.sub(r"`[^`]*`", "", text)):
+        place = posixpath.normpath(posixpath.join(posixpath.dirname(file.name), name))
+        outside = place.startswith(("../", "/"))
+        if name.endswith(".md") and not outside and not facts.repository.has_path(place):
+            yield f"@{name}"
 
 
 def _commands(document: MarkdownDocument) -> Iterator[tuple[int, str]]:

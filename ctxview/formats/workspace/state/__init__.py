@@ -117,7 +117,9 @@ def _timeline(facts: WorkspaceFacts) -> Iterator[Event]:
             label = f"{document.name} compacted ({document.status})"
             yield Event(label, "compaction", updated, 0, document.markdown.origin())
     for turn in facts.survey.turns[-MOST_TURNS:] if facts.survey is not None else ():
-        label = f"turn {turn.number}: {turn.context:,} tokens, working memory {turn.working_memory:,}"
+        label = f"turn {turn.number}: {turn.context:,} tokens"
+        if turn.working_memory is not None:
+            label += f", working memory {turn.working_memory:,}"
         yield Event(label, "turn", turn.time, 0, turn.origin)
 
 

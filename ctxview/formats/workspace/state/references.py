@@ -17,9 +17,9 @@ from ctxview.formats.workspace.similarity import Likeness
 
 MOST_REFS = 500
 _STATUS = {
-    Likeness.EXACT: RefStatus.RESOLVED,
-    Likeness.NEAR: RefStatus.RESOLVED,
-    Likeness.CONTRADICTION: RefStatus.MISMATCH,
+    Likeness.EXACT: RefStatus.DUPLICATE,
+    Likeness.NEAR: RefStatus.DUPLICATE,
+    Likeness.CONTRADICTION: RefStatus.CONTRADICTION,
 }
 _ORDER = (Likeness.CONTRADICTION, Likeness.EXACT, Likeness.NEAR)
 
