@@ -188,13 +188,13 @@ class _Assembler:
     def _bootstrap_file(self, file: WorkspaceFile, limit: int, used: int, full: bool) -> Component:
         heading = f"## {file.short}\n\n"
         found = self._fitted(file.short, file.document, 0, limit, heading, used=used)
-        if found.state == "whole":
+        if used + (found.whole_tokens or 0) <= limit:
             return found
         room = (limit - used) * BYTES_PER_TOKEN - byte_size(heading)
         if full or self._budgets.fill == "whole" or room <= 0:
             left = f"{max(0, limit - used):,} of the {limit:,} tokens for bootstrap files were left"
             why = f"{left}, the file needs {found.whole_tokens:,}"
-            return replace(found, tokens=0, state="dropped", lines=None, reason=why, text="")
+            return replace(found, tokens=0, state="dropped", lines=None, reason=why, text="", uncut=False)
         return found
 
     def _context(self) -> Iterator[Component]:

@@ -72,8 +72,16 @@ def test_a_file_of_one_huge_line_is_over_its_limit_and_not_cut(tmp_path: Path) -
     messages = [each.message for each in source.findings(LENS) if each.rule == "WSP015"]
     assert messages == [
         "9,006 tokens, the limit is 3,000: a single line is never cut",
-        "SOUL.md is cut at every window: 8 tokens",
+        "SOUL.md is cut at every window: 9 tokens",
     ]
+
+
+def test_a_file_of_one_huge_line_is_dropped_where_files_are_taken_whole(tmp_path: Path) -> None:
+    files = changed_home("") | {"workspace/AGENTS.md": "word " * 90_000}
+    assembly = WorkspaceSource(write(tmp_path, files)).reading(0, LENS).state.assembly
+    assert assembly is not None
+    states = {each.name: each.state for each in assembly.components}
+    assert (states["AGENTS.md"], states["SOUL.md"]) == ("dropped", "whole")
 
 
 def test_bars_grow_with_the_figures() -> None:
