@@ -48,7 +48,7 @@ def pack_incomplete(facts: SessionFacts) -> Iterator[Hit]:
         return
     recent = next((tail_count(item.range or "") for item in pack.items if item.source == MESSAGES), None)
     offered = candidates(facts.session, facts.history.messages, facts.profile, recent)
-    chosen = [each.candidate for each in first_fit(offered, facts.session.budget) if each.taken]
+    chosen = [each.offer for each in first_fit(offered, facts.session.budget) if each.taken]
     packed = [item.source for item in pack.items]
     left_out = [each.source for each in chosen if each.source not in packed]
     # The choice depends on each source: with one that cannot be read it is not known.

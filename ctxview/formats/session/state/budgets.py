@@ -109,18 +109,18 @@ def _rebuilt(inputs: SessionStateInputs) -> Iterator[Budget]:
         return
     segments = [
         Segment(
-            _named(each.candidate.source, each.candidate.range),
-            each.candidate.tokens or 0,
+            _named(each.offer.source, each.offer.range),
+            each.offer.tokens or 0,
             None,
             False,
             estimator,
-            meaning_of(each.candidate.text),
-            _named(each.candidate.source, None),
+            meaning_of(each.offer.text),
+            _named(each.offer.source, None),
         )
         for each in choices
         if each.taken
     ]
-    left_out = [each.candidate.tokens or 0 for each in choices if not each.taken]
+    left_out = [each.offer.tokens or 0 for each in choices if not each.taken]
     yield replace(
         _budget(_rebuilt_name(inputs), estimator, inputs, segments), cut=sum(left_out), id="rebuilt"
     )
@@ -136,7 +136,7 @@ def _rebuilt_tokens(inputs: SessionStateInputs) -> Iterator[Budget]:
             _rebuilt_name(inputs),
             [
                 (_named(one.source, None), _named(one.source, one.range), one.text)
-                for one in (each.candidate for each in inputs.rebuilt if each.taken is wanted)
+                for one in (each.offer for each in inputs.rebuilt if each.taken is wanted)
             ],
         )
         for wanted in (True, False)

@@ -177,7 +177,7 @@ def _children(inputs: SessionStateInputs) -> Iterator[Block]:
 def _in_pack(inputs: SessionStateInputs, name: str) -> tuple[bool | None, Reason | None]:
     """Return whether the pack takes a file, and why not; None without a pack. A trial rebuilds it."""
     if inputs.trial is not None and inputs.rebuilt:
-        choice = next((each for each in inputs.rebuilt if each.candidate.source == name), None)
+        choice = next((each for each in inputs.rebuilt if each.offer.source == name), None)
         if choice is None:
             return False, Reason(ReasonKind.NOT_CHOSEN, "the builder would not consider it")
         reason = Reason(ReasonKind.NO_ROOM, choice.why, summary="no room in the pack")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -16,9 +15,9 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from threading import get_ident
-from typing import Final
+from typing import Annotated, Final, TypeAlias
 
-from msgspec import Struct, field, to_builtins
+from msgspec import Meta, Struct, convert, field, to_builtins
 from msgspec.structs import replace
 
 from ctxview.files.reading import ReadError, read_bytes
@@ -39,15 +38,16 @@ PLACES: Final = "places"
 
 _LARGEST_FILE: Final = 32 * 1024 * 1024
 """More than the look at the largest session that is read takes."""
-_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_Count: TypeAlias = Annotated[int, Meta(ge=0)]
+_Digest: TypeAlias = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
 
 class StreamState(Struct, frozen=True):
     """The state of a history: its length in bytes, their SHA-256, and its records."""
 
-    length: int
-    sha256: str
-    lines: int
+    length: _Count
+    sha256: _Digest
+    lines: _Count
 
 
 class Observation(Struct, frozen=True):
@@ -57,6 +57,13 @@ class Observation(Struct, frozen=True):
     """Seconds since 1970."""
     streams: Mapping[str, StreamState] = field(default_factory=dict)
     facts: Mapping[str, str] = field(default_factory=dict)
+
+
+class _StoredLook(Struct, frozen=True):
+    session: str
+    seen_at: _Count
+    streams: dict[str, StreamState]
+    facts: dict[str, str]
 
 
 def remember(session: str, observation: Observation, identity: str | None = None) -> None:
@@ -98,16 +105,11 @@ def _store(path: Path, session: str, observation: Observation) -> None:
 def recall(session: str, folder: str = LOOKS) -> Observation | None:
     """Return the last look at a session, or None when there is none or its file is damaged."""
     try:
-        found = _mapping(json.loads(read_bytes(_path(session, folder), _LARGEST_FILE)))
-        if found.get("session") != session:
-            return None
-        return Observation(
-            _number(found.get("seen_at")),
-            {name: _stream(value) for name, value in _mapping(found.get("streams")).items()},
-            {name: _text(value) for name, value in _mapping(found.get("facts")).items()},
-        )
+        stored = convert(json.loads(read_bytes(_path(session, folder), _LARGEST_FILE)), _StoredLook)
     except (ReadError, ValueError, RecursionError):
         return None
+    same = stored.session == session
+    return Observation(stored.seen_at, stored.streams, stored.facts) if same else None
 
 
 def recall_moved(identity: str | None) -> Observation | None:
@@ -125,32 +127,6 @@ def forget(session: str) -> None:
 def _path(session: str, folder: str = LOOKS) -> Path:
     name = sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     return state_folder() / folder / f"{name}.json"
-
-
-def _stream(value: object) -> StreamState:
-    stream = _mapping(value)
-    digest = _text(stream.get("sha256"))
-    if not _DIGEST.fullmatch(digest):
-        raise ValueError(digest)
-    return StreamState(_number(stream.get("length")), digest, _number(stream.get("lines")))
-
-
-def _mapping(value: object) -> dict[str, object]:
-    if not isinstance(value, dict):
-        raise ValueError(value)
-    return value
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise ValueError(value)
-    return value
-
-
-def _number(value: object) -> int:
-    if type(value) is not int or value < 0:
-        raise ValueError(value)
-    return value
 
 
 class LookComparison(Struct, frozen=True):
