@@ -8,7 +8,7 @@ from ctxview.core.fields import Form
 from ctxview.core.figures import Reason, ReasonKind
 from ctxview.core.origin import Origin
 from ctxview.core.state import Block, Tier
-from ctxview.formats.kit.json_records import JsonRecord, JsonRecordFile
+from ctxview.formats.kit.json_records import JsonRecordFile
 from ctxview.formats.session.caps import MOST_SHOWN
 from ctxview.formats.session.forms import (
     message_form,
@@ -21,7 +21,7 @@ from ctxview.formats.session.messages import message_in
 from ctxview.formats.session.prompt_history import prompt_view
 from ctxview.formats.session.state.inputs import SessionStateInputs
 from ctxview.formats.session.store.blobs import uses_by_child
-from ctxview.formats.session.survey.citations import Citation, CitationStatus, resolve_citation
+from ctxview.formats.session.survey.citations import CitationStatus, resolve_citation
 
 FACT_FIELDS = ("id", "text", "source")
 DECISION_FIELDS = ("id", "decision", "source")
@@ -56,16 +56,7 @@ def _pinned(inputs: SessionStateInputs) -> Iterator[Block]:
         origin = Origin(part.file, "", 0, len(part.data or b""), 1, 1)
         state = None if part.readable else "unreadable"
         yield _block(
-            inputs,
-            name,
-            "pinned",
-            "system",
-            text,
-            visible,
-            reason,
-            origin,
-            state,
-            text_form_of(part),
+            inputs, name, "pinned", "system", text, visible, reason, origin, state, text_form_of(part)
         )
 
 
@@ -80,16 +71,7 @@ def _summary(inputs: SessionStateInputs) -> Iterator[Block]:
     text = part.text if part.readable else f"({part.problem})"
     state = "of now" if inputs.as_of is not None else None
     yield _block(
-        inputs,
-        "summary.md",
-        "summary",
-        "summary",
-        text,
-        visible,
-        reason,
-        origin,
-        state,
-        text_form_of(part),
+        inputs, "summary.md", "summary", "summary", text, visible, reason, origin, state, text_form_of(part)
     )
 
 
@@ -104,16 +86,18 @@ def _records(
             continue
         text = record.text(field)
         broken = record.problem or (f"there is no {field}" if text is None else None)
+        ordinary = citation.resolution in (CitationStatus.FREE, CitationStatus.RESOLVED)
+        raw = (records.part.data or b"")[record.start : min(record.end, record.start + LONGEST_TEXT)]
         yield _block(
             inputs,
             record.text("id") or f"line {record.line}",
             f"{kind}s",
             kind,
-            text if text is not None else _raw(records, record),
+            text if text is not None else raw.decode("utf-8", "replace"),
             visible if broken is None else False,
             Reason(ReasonKind.INVALID, broken) if broken else reason,
             record.origin(),
-            "broken" if broken is not None else _state(citation),
+            "broken" if broken is not None else None if ordinary else citation.resolution.value,
             session_record_form(records, record, expected, inputs.profile),
             (source,) if source else (),
         )
@@ -121,13 +105,15 @@ def _records(
 
 def _recent(inputs: SessionStateInputs) -> Iterator[Block]:
     """Yield the last messages. They reach the model by the prompt history, also without the pack."""
-    lines = inputs.recent
+    lines, survey = inputs.recent, inputs.facts.survey
     packed, why_not = _in_pack(inputs, MESSAGES)
     outside = inputs.as_of is None and packed is False
     for index, verdict in enumerate(prompt_view(lines, inputs.profile)):
         line, message = verdict.line, message_in(verdict.line)
-        back = len(lines) - index
-        name = f"message {_number(inputs, line.number)}" if line.number is not None else f"message −{back}"
+        name = f"message −{len(lines) - index}"
+        if line.number is not None:
+            # As sources cite it, or its line until blank lines are counted.
+            name = f"message {survey.messages.record_at(line.number) if survey else line.number + 1}"
         tags = tuple(filter(None, (message.run, message.name)))
         states = (message.kind if message.kind != "text" else None, "not in the pack" if outside else None)
         visible = verdict.visible if inputs.as_of is None else None
@@ -187,23 +173,6 @@ def _in_pack(inputs: SessionStateInputs, name: str) -> tuple[bool | None, Reason
     if name in inputs.packed:
         return True, None
     return False, Reason(ReasonKind.NOT_CHOSEN, "it is not in the pack")
-
-
-def _state(citation: Citation) -> str | None:
-    """Return the citation's status, or None for the ordinary cases: resolved or free text."""
-    ordinary = citation.resolution in (CitationStatus.FREE, CitationStatus.RESOLVED)
-    return None if ordinary else citation.resolution.value
-
-
-def _number(inputs: SessionStateInputs, line: int) -> int:
-    """Return a message's number as sources cite it, or its line number until blank lines are counted."""
-    survey = inputs.facts.survey
-    return survey.messages.record_at(line) if survey is not None else line + 1
-
-
-def _raw(records: JsonRecordFile, record: JsonRecord) -> str:
-    data = (records.part.data or b"")[record.start : min(record.end, record.start + LONGEST_TEXT)]
-    return data.decode("utf-8", "replace")
 
 
 def _block(

@@ -7,7 +7,6 @@ bounded, and there is no result before its end.
 from __future__ import annotations
 
 import hashlib
-from array import array
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence, Set
 from copy import copy
@@ -30,7 +29,7 @@ from ctxview.formats.session.survey.facts import (
     EventMark,
     LastMessage,
     RepeatedContent,
-    StreamFacts,
+    StreamLayout,
     Survey,
     event_mark,
 )
@@ -125,7 +124,7 @@ class Surveyor:
         self._result = notes.survey(self._history)
 
     def _lines(
-        self, stream: HistoryStream, layout: _Layout, torn: list[HistoryLine]
+        self, stream: HistoryStream, layout: StreamLayout, torn: list[HistoryLine]
     ) -> Iterator[HistoryLine]:
         """Yield the unread lines. A last line without newline goes to `torn`, because it may change."""
         for line in stream.scan(layout.lines):
@@ -134,33 +133,6 @@ class Surveyor:
                 yield line
             else:
                 torn.append(line)
-
-
-class _Layout:
-    """How far a history was read, and which of its lines are blank."""
-
-    def __init__(self) -> None:
-        self.lines = 0
-        self._read = 0
-        self.done = 0
-        self._blanks = array("Q")
-
-    def copy(self) -> _Layout:
-        made = copy(self)
-        made._blanks = self._blanks[:]
-        return made
-
-    def note(self, line: HistoryLine) -> None:
-        number = self.lines if line.number is None else line.number
-        self.lines = number + 1
-        self._read += 1
-        self.done += line.size + line.ending
-        if line.is_blank:
-            self._blanks.append(number)
-
-    def facts(self, stream: HistoryStream) -> StreamFacts:
-        lines = max(self.lines, len(stream))
-        return StreamFacts(lines, stream.size, self._blanks[:], stream.problem, lines - self._read)
 
 
 class _Content(Struct):
@@ -177,8 +149,8 @@ class _Notes:
         self._profile = profile
         self._rules = rules
         self.wanted = wanted
-        self.events = _Layout()
-        self.messages = _Layout()
+        self.events = StreamLayout()
+        self.messages = StreamLayout()
         self.runs = RunTracker()
         self._compactions = CompactionTracker(profile.compaction)
         self._tally = FindingTally()
