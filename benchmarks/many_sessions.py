@@ -19,8 +19,8 @@ from benchmarks.session_data import write_session
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.formats import Lens, open_source
 
-SIZE = 30_000
-"""The least size; large tool outputs bring the mean to about four times that."""
+SIZE = 16_000
+"""The least size; large tool outputs bring the mean to about 128 KB."""
 LONGEST = 120
 """Seconds after which a check is ended."""
 OPEN_GOAL = 0.003

@@ -19,8 +19,6 @@ STEP = 64 * 1024
 """Bytes of work between two reports of a pass."""
 LINE = 1024
 """The fixed cost of a line, in bytes of work."""
-
-
 DEEPEST: Final = 1000
 """From this nesting on, orjson may refuse what JSON.parse accepts."""
 REFUSED: Final = "not JSON"

@@ -29,8 +29,6 @@ DERIVED = {
     "refs": "context/refs.jsonl",
 }
 """The files that are taken whole, by kind."""
-
-
 SESSION_SOURCES = frozenset(
     (MESSAGES, EVENTS, "latest.md", "state", "cwd", "created_at", "updated_at", "meta.json")
 )

@@ -143,12 +143,8 @@ def long_line(line: HistoryLine, profile: Profile) -> Iterator[LazyHit]:
     if b"\\u0000" in line.content:
         found = find_string(line.value, "\0")
         if found is not None:
-            yield LazyHit(
-                partial(line.origin, *found),
-                "the text holds a NUL character",
-                Severity.ERROR,
-                Effect.REJECTED,
-            )
+            message = "the text holds a NUL character"
+            yield LazyHit(partial(line.origin, *found), message, Severity.ERROR, Effect.REJECTED)
 
 
 @cache
@@ -244,11 +240,17 @@ def _event_faults(kind: str, value: EventObject, profile: Profile) -> Iterator[E
         case "delta" | "reasoning_delta":
             yield from _strings(value, "text")
         case "message" | "reasoning_message":
-            yield from _message(value)
+            if value.get("role") not in ROLES:
+                yield "role", f"the role is {json_excerpt(value.get('role'))}; it can be {', '.join(ROLES)}"
+            if (fault := content_fault(value.get("content"))) is not None:
+                yield "content", fault[1]
         case "tool_call":
             yield from _names(value, "id", "name")
         case "usage":
-            yield from _usage(value)
+            for name in ("input_tokens", "output_tokens"):
+                count = value.get(name)
+                if not isinstance(count, int) or isinstance(count, bool) or count < 0:
+                    yield name, f"{name} is {json_excerpt(count)}, not an unsigned number"
         case "error":
             codes = profile.words.error_codes
             if codes and value.get("code") not in codes:
@@ -285,40 +287,19 @@ def _start(value: EventObject, profile: Profile) -> Iterator[EventFault]:
         yield "cwd", f"cwd is {json_excerpt(value['cwd'])}, neither a string nor null"
 
 
-def _message(value: EventObject) -> Iterator[EventFault]:
-    if value.get("role") not in ROLES:
-        yield "role", f"the role is {json_excerpt(value.get('role'))}; it can be {', '.join(ROLES)}"
-    fault = content_fault(value.get("content"))
-    if fault is not None:
-        yield "content", fault[1]
-
-
-def _usage(value: EventObject) -> Iterator[EventFault]:
-    for name in ("input_tokens", "output_tokens"):
-        count = value.get(name)
-        if not isinstance(count, int) or isinstance(count, bool) or count < 0:
-            yield name, f"{name} is {json_excerpt(count)}, not an unsigned number"
-
-
 def _strings(value: EventObject, *names: str) -> Iterator[EventFault]:
     for name in names:
-        if not isinstance(value.get(name), str):
-            yield (
-                name,
-                f"{name} is {json_excerpt(value.get(name))}, not a string" if name in value else f"no {name}",
-            )
+        found = value.get(name)
+        if not isinstance(found, str):
+            yield name, f"{name} is {json_excerpt(found)}, not a string" if name in value else f"no {name}"
 
 
 def _names(value: EventObject, *names: str) -> Iterator[EventFault]:
     for name in names:
         found = value.get(name)
         if not isinstance(found, str) or not is_name(found):
-            fault = (
-                f"{name} is {json_excerpt(found)}, not a valid name"
-                if name in value
-                else f"there is no {name}"
-            )
-            yield name, fault
+            stated = f"{name} is {json_excerpt(found)}, not a valid name"
+            yield name, stated if name in value else f"there is no {name}"
 
 
 def _one_of(value: EventObject, name: str, words: tuple[str, ...]) -> Iterator[EventFault]:

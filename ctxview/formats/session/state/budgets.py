@@ -68,17 +68,10 @@ def _written(inputs: SessionStateInputs) -> Iterator[Budget]:
     name = inputs.profile.pack.estimator
     same = all(estimate(content, inputs.profile) == item.tokens for item, content in _contents(inputs))
     unit = name if name is not None and same else "tokens as recorded"
-    segments = [
-        Segment(
-            f"{segment_name(item)}{' (stale)' if is_stale(inputs, item) else ''}",
-            item.tokens or 0,
-            None,
-            False,
-            name if unit == name else "as recorded",
-            id=_segment_id(item),
-        )
-        for item in items
-    ]
+    counted_by, segments = name if unit == name else "as recorded", []
+    for item in items:
+        label = f"{segment_name(item)}{' (stale)' if is_stale(inputs, item) else ''}"
+        segments.append(Segment(label, item.tokens or 0, None, False, counted_by, id=_segment_id(item)))
     yield _budget("pack as written", unit, inputs, segments)
 
 
@@ -87,18 +80,10 @@ def _estimated(inputs: SessionStateInputs) -> Iterator[Budget]:
     estimator, found = inputs.profile.pack.estimator, _contents(inputs)
     if estimator is None or not found:
         return
-    segments = [
-        Segment(
-            segment_name(item),
-            estimate(content, inputs.profile) or 0,
-            None,
-            False,
-            estimator,
-            meaning_of(content),
-            _segment_id(item),
-        )
-        for item, content in found
-    ]
+    segments = []
+    for item, content in found:
+        name, used, key = segment_name(item), estimate(content, inputs.profile) or 0, _segment_id(item)
+        segments.append(Segment(name, used, None, False, estimator, meaning_of(content), key))
     yield _budget("pack now", estimator, inputs, segments)
 
 
@@ -107,19 +92,10 @@ def _rebuilt(inputs: SessionStateInputs) -> Iterator[Budget]:
     estimator, choices = inputs.profile.pack.estimator, inputs.rebuilt
     if estimator is None or not choices:
         return
-    segments = [
-        Segment(
-            _named(each.offer.source, each.offer.range),
-            each.offer.tokens or 0,
-            None,
-            False,
-            estimator,
-            meaning_of(each.offer.text),
-            _named(each.offer.source, None),
-        )
-        for each in choices
-        if each.taken
-    ]
+    segments = []
+    for offer in (each.offer for each in choices if each.taken):
+        name, key = _named(offer.source, offer.range), _named(offer.source, None)
+        segments.append(Segment(name, offer.tokens or 0, None, False, estimator, meaning_of(offer.text), key))
     left_out = [each.offer.tokens or 0 for each in choices if not each.taken]
     yield replace(
         _budget(_rebuilt_name(inputs), estimator, inputs, segments), cut=sum(left_out), id="rebuilt"
@@ -184,19 +160,12 @@ def _whole_history(inputs: SessionStateInputs) -> Iterator[Budget]:
     """Yield the tokens of all messages by role; there is no limit, because no window has to hold them."""
     if not inputs.history:
         return
-    segments = tuple(
-        Segment(
-            f"{each.role}, {counted(each.messages, 'message')}",
-            each.tokens,
-            None,
-            each.exact,
-            inputs.counter.name,
-            id=each.role,
-        )
-        for each in inputs.history
-    )
+    segments = []
+    for each in inputs.history:
+        label = f"{each.role}, {counted(each.messages, 'message')}"
+        segments.append(Segment(label, each.tokens, None, each.exact, inputs.counter.name, id=each.role))
     total = sum(segment.used for segment in segments)
-    yield Budget("whole history", f"tokens ({inputs.counter.name})", None, total, None, segments)
+    yield Budget("whole history", f"tokens ({inputs.counter.name})", None, total, None, tuple(segments))
 
 
 def _budget(target: str, unit: str, inputs: SessionStateInputs, segments: Sequence[Segment]) -> Budget:

@@ -111,9 +111,7 @@ def _long_lines(inputs: SessionStateInputs) -> Iterator[Found]:
 
 
 def _broken_records(inputs: SessionStateInputs) -> Iterator[Found]:
-    session = inputs.facts.session
-    indexes = (session.swap.index, session.dedup.index)
-    for records in (session.facts, session.decisions, session.refs, *indexes):
+    for records in inputs.facts.session.record_files:
         for record in records.records:
             if record.problem is not None:
                 name = f"{records.part.name.rpartition('/')[2]} line {record.line}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from copy import copy
 from threading import Lock
 
@@ -17,10 +17,10 @@ from msgspec.structs import replace
 
 from ctxview.core.findings import Rule
 from ctxview.core.origin import JsonValue, Origin
-from ctxview.formats.kit.history import Cancelled, HistoryStream, Report
+from ctxview.formats.kit.history import Cancelled, Report
 from ctxview.formats.kit.history_line import HistoryLine, PassClock
 from ctxview.formats.kit.history_passes import FindingTally
-from ctxview.formats.session.grammar import iso
+from ctxview.formats.session.grammar import EVENTS, iso
 from ctxview.formats.session.history import SessionHistory
 from ctxview.formats.session.messages import answers_in, large_texts, message_in, outputs_in, size_of
 from ctxview.formats.session.profile import Profile
@@ -106,33 +106,25 @@ class Surveyor:
     def _pass(self) -> Iterator[int]:
         notes, clock = self._notes, PassClock()
         torn: list[HistoryLine] = []
-        for line in self._lines(self._history.events, notes.events, torn):
-            notes.event(line)
-            if clock.due(line.size):
-                yield notes.events.done + notes.messages.done
-        notes.runs.catch_up()
-        for line in self._lines(self._history.messages, notes.messages, torn):
-            notes.message(line)
-            if clock.due(line.size):
-                yield notes.events.done + notes.messages.done
+        for stream in (self._history.events, self._history.messages):
+            layout, take = notes.part(stream.name)
+            for line in stream.scan(layout.lines):
+                if not line.ending:
+                    torn.append(line)  # it may still change
+                    continue
+                layout.note(line)
+                take(line)
+                if clock.due(line.size):
+                    yield notes.events.done + notes.messages.done
+            if stream is self._history.events:
+                notes.runs.catch_up()
         if torn:
             notes = notes.copy()
         for line in torn:
-            events = line.stream == self._history.events.name
-            (notes.events if events else notes.messages).note(line)
-            (notes.event if events else notes.message)(line)
+            layout, take = notes.part(line.stream)
+            layout.note(line)
+            take(line)
         self._result = notes.survey(self._history)
-
-    def _lines(
-        self, stream: HistoryStream, layout: StreamLayout, torn: list[HistoryLine]
-    ) -> Iterator[HistoryLine]:
-        """Yield the unread lines. A last line without newline goes to `torn`, because it may change."""
-        for line in stream.scan(layout.lines):
-            if line.ending:
-                layout.note(line)
-                yield line
-            else:
-                torn.append(line)
 
 
 class _Content(Struct):
@@ -176,6 +168,10 @@ class _Notes:
         made._contents = {digest: replace(content) for digest, content in self._contents.items()}
         made._id_lines = {key: dict(seen) for key, seen in self._id_lines.items()}
         return made
+
+    def part(self, stream: str) -> tuple[StreamLayout, Callable[[HistoryLine], None]]:
+        """Return how far a history was read, and what takes its lines."""
+        return (self.events, self.event) if stream == EVENTS else (self.messages, self.message)
 
     def event(self, line: HistoryLine) -> None:
         self._check_line(line)
