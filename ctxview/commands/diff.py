@@ -28,6 +28,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     from ctxview.analysis.diff import diff
+    from ctxview.analysis.diff.report import json_of, lines_of
 
     if len(arguments.at) > 2:
         raise UserError(f"--at takes one revision or two, not {len(arguments.at)}; write paths before --at")
@@ -36,11 +37,11 @@ def run(arguments: Namespace) -> int:
     if arguments.json:
         from ctxview.reports.json_output import dumps
 
-        print(dumps(found.as_json()))
+        print(dumps(json_of(found)))
     else:
         from ctxview.reports.console import print_masked
 
-        print_masked(found.as_lines())
+        print_masked(lines_of(found))
     return 1 if found else 0
 
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from ctxview.analysis.diff import diff
 from ctxview.analysis.diff.model import Change, ChangeGroup, ChangeKind, StateDiff
+from ctxview.analysis.diff.report import json_of, lines_of
 from ctxview.core.fields import Field, Form, Owner
 from ctxview.core.origin import JsonValue, Origin
 from ctxview.core.state import (
@@ -76,7 +77,7 @@ def gap(name: str, status: str = "open", why: str = "dropped") -> Gap:
 
 
 def only(found: StateDiff) -> Change:
-    assert len(found.changes) == 1, found.as_json()
+    assert len(found.changes) == 1, json_of(found)
     return found.changes[0]
 
 
@@ -140,7 +141,7 @@ def test_a_block_that_a_compaction_names_is_a_recorded_loss() -> None:
         "f2": (ChangeGroup.BLOCKS, ChangeKind.REMOVED, "recorded"),
         "c1": (ChangeGroup.COMPACTIONS, ChangeKind.ADDED, None),
     }
-    assert "all figures" in "".join(found.as_lines())
+    assert "all figures" in "".join(lines_of(found))
 
 
 def test_an_emptied_block_that_a_compaction_names_is_lost() -> None:
@@ -370,8 +371,8 @@ def test_values_nested_deeper_than_python_recurses_are_compared() -> None:
     for _ in range(20_000):
         deep, deeper = [deep], [deeper]
     found = diff(state(form=fields(deep=deep)), state(form=fields(deep=deeper)))
-    assert found.as_lines()
-    assert found.as_json()
+    assert lines_of(found)
+    assert json_of(found)
 
 
 def budget(used: int, estimator: str = "bytes/4", limit: int = 100) -> Budget:

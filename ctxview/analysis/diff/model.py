@@ -204,18 +204,6 @@ class StateDiff(Struct, frozen=True):
     def block_counts(self) -> BlockCounts:
         return block_counts(self.of(ChangeGroup.BLOCKS))
 
-    def as_json(self) -> dict[str, JsonValue]:
-        """Return JSON with stable keys; a key that does not apply is null."""
-        from ctxview.analysis.diff.report import json_of
-
-        return json_of(self)
-
-    def as_lines(self) -> list[str]:
-        """Return lines of plain text, safe to print."""
-        from ctxview.analysis.diff.report import lines_of
-
-        return lines_of(self)
-
 
 def word_pieces(before: str, after: str) -> tuple[WordPiece, ...]:
     """Cut two texts into pieces that are the same, removed or added.

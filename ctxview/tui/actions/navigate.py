@@ -236,14 +236,14 @@ def came_from(screen: ActionScreen[object]) -> None:
 
 
 def back(screen: ActionScreen[object]) -> None:
-    """Leave the first that is active: search, tried budget, zoom, jump, filter, replay."""
+    """Leave the first that is active: search, tried option, zoom, jump, filter, replay."""
     if not isinstance(screen, InspectorScreen):
         screen.dismiss()
         return
     if screen.model.search.hits.needle:
         screen.search_for("")
-    elif screen.model.key.option("budget") is not None:
-        screen.perform(screen.model.try_option("budget", None))
+    elif (tried := next(reversed(screen.model.key.options), None)) is not None:
+        screen.perform(screen.model.try_option(tried[0], None))
     elif screen.deck.zoomed is not None:
         screen.deck.zoom(None)
     elif screen.model.back:

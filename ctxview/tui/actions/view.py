@@ -6,7 +6,8 @@ import asyncio
 
 from ctxview.formats.revisions import previous_revision
 from ctxview.tui.actions.navigate import here
-from ctxview.tui.drawing.text import Line, Span, join, show
+from ctxview.tui.actions.options import budget as budget
+from ctxview.tui.actions.options import option as option
 from ctxview.tui.input_order import start_dialogue
 from ctxview.tui.model.effects import Effects, Notify
 from ctxview.tui.model.jobs.load import compare_states
@@ -194,41 +195,6 @@ def origin(screen: InspectorScreen) -> None:
         screen,
         view.index.origin(screen.selected) if view is not None and screen.selected is not None else None,
     )
-
-
-async def budget(screen: InspectorScreen) -> None:
-    """Ask for another budget and try it."""
-    from ctxview.tui.widgets.bars import InputLine
-
-    before, lines = screen.model.key.option("budget"), screen.lines
-
-    def done(text: str | None) -> None:
-        screen.set_focus(lines)
-        if text is None:
-            return
-        number = wanted_budget(text)
-        if number is None and text.strip():
-            screen.say("A budget is a whole number, such as 3,000.", severity="warning")
-        else:
-            screen.perform(screen.model.try_option("budget", number))
-
-    value = "" if before is None else str(before)
-    await screen.ask(InputLine(show(" budget ", "key"), value, _budget_hint, done))
-
-
-def wanted_budget(text: str) -> int | None:
-    """The number in `text`; None when it is empty or not a whole number."""
-    digits = text.strip().replace(",", "").replace("_", "").replace(" ", "")
-    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= 12 else None
-
-
-def _budget_hint(text: str) -> Line:
-    number = wanted_budget(text)
-    if not text.strip():
-        return show("a number; empty returns to the source's own budget", "dim")
-    if number is None:
-        return join((Span("✖ ", "bad"),), show("not a whole number", "warn"))
-    return show(f"try a budget of {number:,}" if number else "try without a limit", "ok")
 
 
 def diff(screen: InspectorScreen) -> None:

@@ -132,6 +132,7 @@ GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
         Action("diff", "d", "d", "diff", "Compare with the previous revision, or the draft with its file", 6),
         Action("profile", "p", "p", "profile", "Use the next runtime profile", 8, ActionCondition.PROFILES),
         Action("budget", "b", "b", "budget", "Try another budget; empty: the source's own"),
+        Action("option", "B", "B", "option", "Try another value of an option of the format: window, mode …"),
         Action(
             "sort", "s", "s", "sort", "Next order: file, model, quality, decay, confidence, age, tokens", 9
         ),

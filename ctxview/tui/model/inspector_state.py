@@ -33,6 +33,7 @@ from ctxview.tui.model.view_state import (
 
 if TYPE_CHECKING:
     from ctxview.analysis.revisions.facts import KnownRevisions
+    from ctxview.core.format_spec import LensOption
     from ctxview.formats import Source
     from ctxview.tui.model.xray import XrayResult
 
@@ -168,6 +169,14 @@ class InspectorState:
         """Return `profile` when the source knows it, else None; the format judges a path."""
         known = profile is None or "/" in profile or profile in self.sources[number].profiles
         return profile if known else None
+
+    @property
+    def options(self) -> tuple[LensOption, ...]:
+        """The options that the format of the source declares."""
+        from ctxview.formats.registry import known_formats
+
+        spec = known_formats().specs.get(self.source.format) if self.source is not None else None
+        return spec.options if spec is not None else ()
 
     def set_option(self, name: str, value: str | int | None) -> bool:
         """Try a value of a `LensOption`, None for the source's own; False when nothing changes."""

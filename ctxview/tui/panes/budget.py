@@ -42,7 +42,7 @@ class BudgetPane(PaneWidget):
         return Page.of([line for line, _ in rows], [item for _, item in rows])
 
     def holds(self, view: ViewState) -> bool:
-        return bool(view.index.reading.state.budgets) or view.key.option("budget") is not None
+        return bool(view.index.reading.state.budgets) or bool(view.key.options)
 
     def count(self, view: ViewState) -> str:
         budget = next(iter(view.index.reading.state.budgets), None)
@@ -56,7 +56,7 @@ def budget_style(view: ViewState, cells: int) -> BudgetStyle:
 def budget_history(budget: Budget, view: ViewState) -> BudgetHistory:
     """The past of a budget; none when it is unknown or was counted with another token counter."""
     past = view.past
-    if past is None or view.key.option("budget") is not None:
+    if past is None or view.key.options:
         return NO_HISTORY
     before = past.before(draft=view.draft)
     if before is not None and before.counter != view.index.reading.state.counts.estimator:
@@ -67,14 +67,19 @@ def budget_history(budget: Budget, view: ViewState) -> BudgetHistory:
 
 
 def trial_lines(view: ViewState, cells: int) -> list[Line]:
-    """The notice while another budget is tried, with whether any budget here depends on it."""
-    tried = view.key.option("budget")
-    if not isinstance(tried, int):
-        return []
-    applies = any((budget.limit or 0) == tried for budget in view.index.reading.state.budgets)
-    head = show(f" what if {tried:,} " if tried else " what if no limit ", "draft")
-    text = "Esc goes back" if applies else "nothing here depends on this budget; Esc goes back"
-    return wrap(join(head, show(text, "dim"), gap="  "), cells)
+    """The notice while options are tried, with whether any budget here depends on a tried one."""
+    lines = []
+    for name, tried in view.key.options:
+        value = f"{tried:,}" if isinstance(tried, int) else tried
+        text = "Esc goes back"
+        if name == "budget":
+            applies = any((budget.limit or 0) == tried for budget in view.index.reading.state.budgets)
+            text = text if applies else "nothing here depends on this budget; Esc goes back"
+            head = show(f" what if {value} " if tried else " what if no limit ", "draft")
+        else:
+            head = show(f" what if {name} is {value} ", "draft")
+        lines += wrap(join(head, show(text, "dim"), gap="  "), cells)
+    return lines
 
 
 def _no_budget(view: ViewState, cells: int) -> Page:
