@@ -272,7 +272,8 @@ class SessionSource(FolderSource):
         """The histories, the state, and after reading all small files and the folders of new files."""
         hot = (self._path / name for name in (MESSAGES, EVENTS, "state", "updated_at", WAL))
         opened = self._opened
-        known = opened.session.folder.seen.stamps if opened is not None else ()
+        # Copied at once, because another thread may be reading more files.
+        known = tuple(opened.session.folder.seen.stamps) if opened is not None else ()
         return tuple(dict.fromkeys((*hot, self._path, *map(Path, known))))
 
     @property
