@@ -40,6 +40,7 @@ from ctxview.formats.workspace.profile import PROFILES, load_profile
 from ctxview.formats.workspace.prompt import build_prompt
 from ctxview.formats.workspace.repository import Repository
 from ctxview.formats.workspace.state import FORMAT, WorkspaceStateInputs, build_state
+from ctxview.formats.workspace.state.timeline import build_revisions, earlier_bytes
 from ctxview.formats.workspace.survey import SMALL, HistoryStreams, SurveyPass, open_streams
 from ctxview.formats.workspace.transcript import workspace_transcript
 
@@ -90,7 +91,7 @@ class WorkspaceSource(FolderSource):
 
     @property
     def revisions(self) -> Sequence[Revision]:
-        return (Revision("now", "workspace", self._path),)
+        return build_revisions(self.workspace, self._path)
 
     @property
     def abilities(self) -> Abilities:
@@ -107,11 +108,13 @@ class WorkspaceSource(FolderSource):
         name = self.folder.name_of(file)
         return policy_of(name, editor) if name is not None else None
 
-    def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:  # noqa: ARG002
-        if overlay:
-            return self._reading(lens, overlay)
+    def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:
+        past = earlier_bytes(self.workspace, revision)
+        if overlay and not past:
+            return self._reading(revision, lens, overlay)
         survey = self._survey
         key = (
+            revision,
             lens.profile,
             lens.counter.name,
             asked_settings(lens),
@@ -119,14 +122,18 @@ class WorkspaceSource(FolderSource):
             lens.hurry,
             survey is not None and survey.survey.complete,
         )
-        return self._readings.once(key, lambda: self._reading(lens, overlay))
+        return self._readings.once(key, lambda: self._reading(revision, lens, past))
 
-    def _reading(self, lens: Lens, overlay: Mapping[str, bytes]) -> Reading:
+    def _reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes]) -> Reading:
         facts = self._facts(lens, overlay)
         linked = lens.hurry is not Hurry.LINKS
         editor = lens.editor or self.editors[0]
         transcript = workspace_transcript(facts.workspace, self._open()[1])
-        state = build_state(WorkspaceStateInputs(facts, lens.counter, editor, transcript, self.title, linked))
+        state = build_state(
+            WorkspaceStateInputs(
+                facts, lens.counter, editor, transcript, self.title, self.revisions, revision, linked
+            )
+        )
         if lens.hurry is not Hurry.NONE:
             return Reading(state, (), judged=False, linked=linked)
         return Reading(state, self._check(facts))
@@ -135,11 +142,11 @@ class WorkspaceSource(FolderSource):
         self._pass().advance(never_cancelled)
         return self._check(self._facts(lens, AS_ON_DISK, figures=False))
 
-    def findings_of(self, revision: int, lens: Lens, overlay: Mapping[str, bytes]) -> Sequence[Finding]:  # noqa: ARG002
-        return self._check(self._facts(lens, overlay))
+    def findings_of(self, revision: int, lens: Lens, overlay: Mapping[str, bytes]) -> Sequence[Finding]:
+        return self._check(self._facts(lens, earlier_bytes(self.workspace, revision) or overlay))
 
     def prompt(self, revision: int, lens: Lens, target: str | None = None) -> Prompt:  # noqa: ARG002
-        return build_prompt(self._facts(lens, AS_ON_DISK).assembly)
+        return build_prompt(self._facts(lens, earlier_bytes(self.workspace, revision)).assembly)
 
     def has_work(self, lens: Lens) -> bool:  # noqa: ARG002 - the histories are the same for every lens
         return not self._is_small and not self._pass().survey.complete

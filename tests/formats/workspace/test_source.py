@@ -20,6 +20,7 @@ from tests.formats.workspace.builders import (
     findings,
     lines,
     rules_of,
+    session_file,
     sound_home,
     write,
 )
@@ -253,3 +254,33 @@ def test_files_that_vanish_while_they_are_read_are_no_error(tmp_path: Path) -> N
     later = source.again()
     assert "memory" not in [tier.name for tier in later.reading(0, LENS).state.tiers]
     later.findings(LENS)
+
+
+def test_appended_compactions_are_revisions_with_the_document_as_it_was(tmp_path: Path) -> None:
+    bodies = ["- One boat.\n", "- Two boats.\n", "- Three boats.\n"]
+    summaries = [
+        f"## Compaction Summary (2026-02-1{day}T10:00:00Z)\n{body}\n" for day, body in enumerate(bodies)
+    ]
+    files = {"SOUL.md": "- Calm.\n", "memory/sessions/SESSION_41308070.md": session_file("".join(summaries))}
+    source = WorkspaceSource(write(tmp_path, files))
+
+    labels = [(each.label, each.time) for each in source.revisions]
+    assert labels == [
+        ("compaction 1", "2026-02-10T10:00:00Z"),
+        ("compaction 2", "2026-02-11T10:00:00Z"),
+        ("now", None),
+    ]
+    states = [source.reading(number, LENS).state for number in range(3)]
+    assert [state.revision for state in states] == ["compaction 1", "compaction 2", "now"]
+    shown = [[block.text for block in state.blocks() if "boat" in block.text] for state in states]
+    assert shown == [["One boat."], ["One boat.", "Two boats."], ["One boat.", "Two boats.", "Three boats."]]
+    prompts = [source.prompt(number, LENS).text for number in range(3)]
+    assert ["Three" in text for text in prompts] == [False, False, True]
+    events = [event.revision for event in states[2].timeline if event.label.startswith("compaction appended")]
+    assert events == [0, 1, 2]
+
+
+def test_one_compaction_is_no_history(tmp_path: Path) -> None:
+    body = "## Compaction Summary (2026-02-10T10:00:00Z)\n- One boat.\n"
+    files = {"SOUL.md": "- Calm.\n", "memory/sessions/SESSION_41308070.md": session_file(body)}
+    assert [each.label for each in WorkspaceSource(write(tmp_path, files)).revisions] == ["now"]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
 from ctxview.analysis.tokens import TokenCounter
 from ctxview.analysis.wording import counted
 from ctxview.core.fields import Form
-from ctxview.core.state import ContextState, Event, Todo, TodoItem, Transcript, progress_text
+from ctxview.core.state import ContextState, Todo, TodoItem, Transcript, progress_text
+from ctxview.formats.interface import Revision
 from ctxview.formats.kit.state_parts import count_blocks
 from ctxview.formats.workspace.editing import ownership, statement_form, whole_form
 from ctxview.formats.workspace.facts import WorkspaceFacts
@@ -20,9 +21,9 @@ from ctxview.formats.workspace.similarity import Likeness
 from ctxview.formats.workspace.state.budgets import build_budgets
 from ctxview.formats.workspace.state.references import build_gaps, build_refs
 from ctxview.formats.workspace.state.tiers import build_tiers
+from ctxview.formats.workspace.state.timeline import build_timeline
 
 FORMAT = "workspace"
-MOST_TURNS = 500
 SPARKS = 40
 """The turns in the line of bars."""
 
@@ -35,6 +36,8 @@ class WorkspaceStateInputs(Struct, frozen=True):
     editor: str | None
     transcript: Transcript | None
     title: str
+    revisions: Sequence[Revision]
+    revision: int
     linked: bool = True
 
 
@@ -46,13 +49,13 @@ def build_state(inputs: WorkspaceStateInputs) -> ContextState:
         format=FORMAT,
         title=inputs.title,
         source=str(facts.workspace.folder.root),
-        revision="now",
+        revision=inputs.revisions[inputs.revision].label,
         tiers=tiers,
         todo=_todo(facts, inputs.editor),
         budgets=build_budgets(facts, linked=inputs.linked),
         refs=refs,
         missing=build_gaps(facts),
-        timeline=tuple(_timeline(facts)),
+        timeline=tuple(build_timeline(facts, len(inputs.revisions) - 1)),
         counts=count_blocks(tiers, facts.count.counter),
         form=_form(facts, inputs.editor),
         extra=dict(_extra(facts, linked=inputs.linked)),
@@ -100,27 +103,6 @@ def _items(
         origin = document.origin(bullet.line, bullet.last)
         form = statement_form(document, bullet, owned) if document.place is None else None
         yield TodoItem(None, bullet.text, status, origin=origin, kept_in=name.rpartition("/")[2], form=form)
-
-
-def _timeline(facts: WorkspaceFacts) -> Iterator[Event]:
-    """Yield compactions, then the last turns with the size of their context."""
-    for document in facts.workspace.documents:
-        # Of hundreds of documents only those are parsed that need it: this is part of the first look.
-        summarised = b"## Compaction Summary (" in document.markdown.data
-        for section in document.markdown.sections if summarised else ():
-            if section.title.startswith("Compaction Summary ("):
-                time = section.title.partition("(")[2].rstrip(")")
-                place = document.markdown.origin(section.line, section.last)
-                yield Event(f"compaction appended to {document.name}", "compaction", time, 0, place)
-        updated = document.row.updated_at if document.row is not None else document.front("updated")
-        if updated is not None:
-            label = f"{document.name} compacted ({document.status})"
-            yield Event(label, "compaction", updated, 0, document.markdown.origin())
-    for turn in facts.survey.turns[-MOST_TURNS:] if facts.survey is not None else ():
-        label = f"turn {turn.number}: {turn.context:,} tokens"
-        if turn.working_memory is not None:
-            label += f", working memory {turn.working_memory:,}"
-        yield Event(label, "turn", turn.time, 0, turn.origin)
 
 
 def _extra(facts: WorkspaceFacts, *, linked: bool) -> Iterator[tuple[str, str]]:
