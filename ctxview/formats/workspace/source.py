@@ -143,7 +143,8 @@ class WorkspaceSource(FolderSource):
         return self._check(self._facts(lens, AS_ON_DISK, figures=False))
 
     def findings_of(self, revision: int, lens: Lens, overlay: Mapping[str, bytes]) -> Sequence[Finding]:
-        return self._check(self._facts(lens, earlier_bytes(self.workspace, revision) or overlay))
+        overlay = earlier_bytes(self.workspace, revision) or overlay
+        return self._check(self._facts(lens, overlay, figures=False))
 
     def prompt(self, revision: int, lens: Lens, target: str | None = None) -> Prompt:  # noqa: ARG002
         return build_prompt(self._facts(lens, earlier_bytes(self.workspace, revision)).assembly)

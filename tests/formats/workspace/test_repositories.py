@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ctxview.analysis.tokens import exact_counter
+from ctxview.analysis.tokens import ESTIMATES, exact_counter
 from ctxview.core.findings import Severity
 from ctxview.formats import open_source
 from ctxview.formats.interface import Lens
@@ -164,3 +164,13 @@ def test_numbers_of_any_length_are_no_versions(tmp_path: Path) -> None:
     many = "1" * 5000
     package = json.dumps({"engines": {"node": many}})
     assert found(tmp_path, {"AGENTS.md": f"# A\n\n- Node {many} is used.\n", "package.json": package}) == []
+
+
+def test_the_cost_of_a_draft_is_counted_as_that_of_the_file(tmp_path: Path) -> None:
+    text = "# A\n\n- Money is an integer in cents.\n"
+    write(tmp_path, {"AGENTS.md": text, "CLAUDE.md": "@AGENTS.md\n\n- Money is an integer in cents.\n"})
+    source = open_source(tmp_path)
+    same = {str(tmp_path / "AGENTS.md"): text.encode()}
+
+    drafted = source.findings_of(0, Lens(ESTIMATES["bytes/4"]), same)
+    assert list(drafted) == list(source.findings(Lens(ESTIMATES["bytes/4"])))
