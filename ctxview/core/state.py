@@ -269,6 +269,35 @@ class PromptAssembly(Struct, frozen=True):
     components: tuple[PromptComponent, ...]
 
 
+class SummedCompaction(Struct, frozen=True):
+    """A compaction in a log: what started it, and the tokens before and after it."""
+
+    trigger: str | None
+    before: int | None
+    after: int | None
+
+
+class LogSummary(Struct, frozen=True, kw_only=True):
+    """The figures of a transcript as a whole, for programs. Rows are named by id, or by line."""
+
+    dialect: str
+    calls: int
+    last_sent: int | None
+    peak_sent: int | None
+    output_tokens: int | None
+    output_known: bool
+    compactions: tuple[SummedCompaction, ...]
+    live_rows: tuple[str, ...]
+    dead_rows: tuple[str, ...]
+    calls_without_result: tuple[str, ...]
+    results_without_call: tuple[str, ...]
+    children: tuple[str, ...]
+    window: int | None
+    window_from: str | None
+    models: tuple[str, ...]
+    versions: tuple[str, ...]
+
+
 class ContextState(Struct, frozen=True, kw_only=True):
     """Everything to show of one revision of one source."""
 
@@ -303,6 +332,8 @@ class ContextState(Struct, frozen=True, kw_only=True):
     """The change that would help most, as a sentence, where a format knows one."""
     assembly: PromptAssembly | None = None
     """The prompt as it is put together from files, where a format does that."""
+    log: LogSummary | None = None
+    """The figures of the whole log, where the source is the transcript of an agent."""
     written_by: Owner | None = None
     """The author of the whole source, where there is a single one: the model wrote a reply."""
     shown_only: bool = False

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 GROUP = "ctxview.formats"
 RAW = "raw"
-BUILT_IN = ("session", "envelope", "snapshot", "workspace", "memory", "recording", RAW)
+BUILT_IN = ("session", "envelope", "snapshot", "workspace", "memory", "transcript", "recording", RAW)
 CLOSE_CALL = 5
 """When the two best scores are closer than this, the user has to choose."""
 

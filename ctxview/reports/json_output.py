@@ -21,10 +21,12 @@ from ctxview.core.state import (
     Cursor,
     Event,
     Gap,
+    LogSummary,
     PromptAssembly,
     PromptComponent,
     Ref,
     Segment,
+    SummedCompaction,
     Tier,
     Todo,
     TodoItem,
@@ -36,6 +38,10 @@ JsonObject = dict[str, JsonValue]
 
 _BLOCK = "id tier type text decay confidence quality round age tags tokens visible rank reason state origin"
 _COMPONENT = "name source limit tokens whole_tokens state lines reason"
+_LOG = (
+    "dialect calls last_sent peak_sent output_tokens output_known compactions live_rows dead_rows "
+    "calls_without_result results_without_call children window window_from models versions"
+)
 _BUDGET = "target unit limit used reserved over segments limit_from partial note"
 JSON_NAMES: dict[type, list[str]] = {
     Tier: ["name", "blocks"],
@@ -51,6 +57,8 @@ JSON_NAMES: dict[type, list[str]] = {
     Counts: ["blocks", "visible", "hidden", "tokens", "tokens_exact", "estimator"],
     PromptAssembly: ["era", "window", "mode", "cap", "tokens", "components"],
     PromptComponent: _COMPONENT.split(),
+    LogSummary: _LOG.split(),
+    SummedCompaction: ["trigger", "before", "after"],
     Origin: ["file", "pointer", "line", "column", "start", "end"],
 }
 """The attributes of each type that are written, in order."""
@@ -71,6 +79,7 @@ def state_as_json(state: ContextState) -> JsonObject:
         "timeline": as_json(state.timeline),
         "counts": as_json(state.counts),
         "assembly": as_json(state.assembly),
+        "transcript": as_json(state.log),
     }
 
 

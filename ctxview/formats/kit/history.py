@@ -172,6 +172,10 @@ class FileHistoryStream:
         return self._lines.path
 
     @property
+    def lines(self) -> LineFile:
+        return self._lines
+
+    @property
     def held_back(self) -> bool:
         return self._lines.held_back
 
