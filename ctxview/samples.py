@@ -7,7 +7,7 @@ from pathlib import Path
 STORY = "lighthouse"
 """The sample to begin with: a whole night, round by round."""
 
-STORIES = (STORY, "coder", "handoff", "damaged", "agent-workspace")
+STORIES = (STORY, "coder", "handoff", "damaged", "agent-workspace", "refund-day")
 """The samples that change over time, in the order to show them in."""
 
 ABOUT = {
@@ -22,6 +22,8 @@ ABOUT = {
     "workspace-after": "the same files after it: the saving, and a context document by template",
     "workspace-home": "the home of an agent with its session database",
     "webshop": "an ordinary repository with AGENTS.md, CLAUDE.md and rules for Cursor",
+    "refund-day": "a Claude Code day: parallel calls, a rewind, sub-agents, a compaction that loses a task",
+    "plan-rollback": "a Codex rollout: a rollback, an output cut on the way in, a compaction",
     "planted": "the same handoff with a dozen faults to find",
     "exhibition": "a memory over three sessions: entries, summaries and seven versions of its context",
     "exhibition-faults": "the same memory after a rushed session: a feedback loop and lost writes",

@@ -84,6 +84,9 @@ class LogPass:
 
     def _pass(self) -> Iterator[int]:
         clock = PassClock()
+        if self._next:
+            # Only numbered lines can be reached by their number.
+            self.stream.index()
         for line in self.stream.scan(self._next):
             take_line(self.reader, line)
             self._torn = not line.ending and not line.is_blank
