@@ -290,25 +290,25 @@ def _calls_in(log: TranscriptLog, rows: Iterable[int]) -> list[ModelCall]:
 
 
 def _absent(graph: RowGraph, live: set[int], compacted: set[int]) -> list[tuple[int, Absence]]:
-    rows = graph.rows
-    known = {rows[index].message for index in live | compacted if rows[index].message}
+    rows, on_the_way = graph.rows, live | compacted
+    known = {rows[index].message for index in on_the_way if rows[index].message}
     roots: dict[int, int] = {}
     copies: set[int] = set()
-    dead = [index for index in range(graph.end) if rows[index].in_context and index not in live]
-    for index in dead:
+    absent = [index for index in range(graph.end) if rows[index].in_context and index not in live]
+    for index in absent:
+        if index in compacted or not graph.main[index]:
+            continue
         over = graph.above[index]
-        roots[index] = roots.get(over, over if over >= 0 else index)
-        if rows[index].message in known and rows[index].message is not None and graph.main[index]:
+        roots[index] = roots.get(over, index)
+        if rows[index].message in known:
             copies.add(roots[index])
     found: list[tuple[int, Absence]] = []
-    for index in dead:
+    for index in absent:
         if not graph.main[index]:
             why = Absence.SIDE
         elif index in compacted:
             why = Absence.COMPACTED
-        elif roots[index] in copies and roots[index] not in live:
-            why = Absence.SUPERSEDED
         else:
-            why = Absence.DEAD
+            why = Absence.SUPERSEDED if roots[index] in copies else Absence.DEAD
         found.append((index, why))
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -13,7 +14,6 @@ from ctxview.formats.transcript.model import (
     LiveContext,
     LogPart,
     ModelCall,
-    PartKind,
     TodoChange,
     TranscriptLog,
 )
@@ -87,10 +87,9 @@ class TranscriptFacts:
         return self.call.row if self.call is not None else len(self.log.rows)
 
     @cached_property
-    def calls_by_id(self) -> dict[str, LogPart]:
-        """All tool calls on the lineage."""
-        parts = (part for index in self.context.lineage for part in self.log.rows[index].parts)
-        return {part.call_id: part for part in parts if part.kind is PartKind.CALL and part.call_id}
+    def history(self) -> Sequence[LogPart]:
+        """The parts on the way to this moment, those that were compacted away too."""
+        return [part for index in self.context.lineage for part in self.log.rows[index].parts]
 
     def tasks(self, upto: int | None = None) -> list[Task]:
         """Return the agent's list of tasks as of row `upto`, by the answered calls on the lineage."""

@@ -78,6 +78,23 @@ a3 assistant sent=960 out=5 : Changelog done
     assert source.revisions[2].follows == "call 1"
 
 
+def test_a_branch_that_was_left_before_a_compaction_is_dead_and_no_copy(tmp_path: Path) -> None:
+    text = """
+u1 user : Fix it
+a1 assistant sent=900 out=5 : Done
+u2 user : Docs
+a2 assistant sent=950 out=5 : Docs done
+u3 < a1 user : Changelog
+a3 assistant sent=960 out=5 : Changelog done
+b1 boundary
+s1 < b1 summary : We fixed it
+a4 assistant sent=700 out=5 : Going on
+"""
+    state = state_of(write(tmp_path, text))
+    assert tier(state, "dead branches") == ["u2", "a2"]
+    assert tier(state, "superseded") == []
+
+
 def test_a_compaction_keeps_the_named_messages_and_nothing_else(tmp_path: Path) -> None:
     text = """
 u1 user : Fix it

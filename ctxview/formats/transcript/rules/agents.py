@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ctxview.core.findings import Effect, Hit, Severity, rule
+from ctxview.formats.transcript.accounting import estimator_of
 from ctxview.formats.transcript.children import HELPERS
 from ctxview.formats.transcript.facts import TranscriptFacts
+from ctxview.formats.transcript.model import PartKind
 
 
 @rule("TRA001", name="agent-never-came-back", severity=Severity.WARNING)
@@ -106,7 +108,9 @@ def agent_cost(facts: TranscriptFacts) -> Iterator[Hit]:
     ## Source
     The program: totalTokens of a result.
     """
-    sizes = {part.call_id: facts.sizes.of(part) for part in facts.context.parts}
+    estimator = estimator_of(facts.log, facts.profile)
+    results = (part for part in facts.history if part.kind is PartKind.RESULT)
+    sizes = {part.call_id: facts.sizes.of(part) or estimator.tokens(part) for part in results}
     for child in facts.log.children:
         if child.tokens is not None:
             brought = sizes.get(child.call_id, 0)

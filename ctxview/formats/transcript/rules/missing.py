@@ -31,8 +31,8 @@ def preview_only(facts: TranscriptFacts) -> Iterator[Hit]:
     ## Source
     Observed in sessions of Claude Code.
     """
-    opened = [part for part in facts.context.parts if part.kind is PartKind.CALL and part.about]
-    for part in facts.context.parts:
+    opened = [part for part in facts.history if part.kind is PartKind.CALL and part.about]
+    for part in facts.history:
         if part.mark is Mark.PERSISTED and not any(
             (part.detail or "?") in (each.about or "") for each in opened if each.row > part.row
         ):
@@ -60,7 +60,7 @@ def output_gone(facts: TranscriptFacts) -> Iterator[Hit]:
     ## Source
     Observed in sessions of Claude Code.
     """
-    for part in facts.context.parts:
+    for part in facts.history:
         name = facts.persisted_name(part) if part.mark is Mark.PERSISTED else None
         if name is not None and name not in facts.beside:
             yield Hit(facts.log.origin(part.row), f"{name} is not beside the session")
@@ -85,7 +85,7 @@ def cut_result(facts: TranscriptFacts) -> Iterator[Hit]:
     ## Source
     Observed in sessions of Claude Code.
     """
-    for part in facts.context.parts:
+    for part in facts.history:
         if part.mark in (Mark.PARTIAL, Mark.CUT):
             shown = int((part.detail or "0").split()[0].replace(",", "") or 0) if part.lost else 0
             severity = Severity.WARNING if part.lost > shown > 0 else None
@@ -120,7 +120,7 @@ def cut_on_the_way_in(facts: TranscriptFacts) -> Iterator[Hit]:
     """
     limit = 4 * facts.profile.limits.codex_output_tokens
     if facts.log.dialect is Dialect.CODEX:
-        for part in facts.context.parts:
+        for part in facts.history:
             if part.kind is PartKind.RESULT and part.size > limit:
                 text = f"{part.size:,} characters are in the file; the model got about {limit:,}"
                 yield Hit(facts.log.origin(part.row), text)
@@ -145,7 +145,7 @@ def refused_edit(facts: TranscriptFacts) -> Iterator[Hit]:
     ## Source
     Observed in sessions of Claude Code.
     """
-    for part in facts.context.parts:
+    for part in facts.history:
         if part.error and ("has not been read yet" in part.error or "modified since read" in part.error):
             yield Hit(facts.log.origin(part.row), f"{part.about}: {part.error[:80]}")
 

@@ -123,7 +123,7 @@ def same_failure(facts: TranscriptFacts) -> Iterator[Hit]:
     Observed in sessions of Claude Code.
     """
     seen: Counter[tuple[str | None, str | None, str]] = Counter()
-    for part in facts.context.parts:
+    for part in facts.history:
         if part.error is not None:
             key = part.tool, part.about, part.error
             seen[key] += 1
@@ -151,6 +151,6 @@ def refused_by_person(facts: TranscriptFacts) -> Iterator[Hit]:
     ## Source
     Observed in sessions of Claude Code.
     """
-    for part in facts.context.parts:
+    for part in facts.history:
         if part.mark is Mark.REFUSED:
             yield Hit(facts.log.origin(part.row), f"the model was given: {(part.detail or '')[:100]}")
