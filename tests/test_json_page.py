@@ -36,6 +36,7 @@ from tests.commands.busy_session import busy_session
 from tests.formats.envelope import builders as envelope
 from tests.formats.session.open_sessions import make_old
 from tests.formats.snapshot.builders import block, reply_bytes, snapshot_value
+from tests.formats.transcript import builders as transcript
 from tests.running import Run
 
 ROOT = Path(__file__).parent.parent
@@ -69,6 +70,17 @@ LIGHTHOUSE = "sample_sessions/snapshot/lighthouse"
 BROKEN = "sample_sessions/snapshot/broken"
 CODER = "sample_sessions/session/coder/home/1000/agent/coder/session/default"
 KEEPER = "sample_sessions/session/damaged/home/1000/agent/keeper/session/default"
+DAY = "sample_sessions/transcript/refund-day/5f0c2a7e-1111-4222-8333-9a0b1c2d3e4f.jsonl"
+ODD = """
+u1 user : Fix it
+a1 call id=t1 : ls
+r2 result id=t2 : text
+~{"type":"system","subtype":"compact_boundary","uuid":"b1","parentUuid":null,"logicalParentUuid":"r2"}
+s1 < b1 summary : We fixed it
+a2 call id=t3 : ls
+r3 < a2 result id=t4 : text
+"""
+"""A transcript without usage, with a call and a result that do not belong together."""
 RUNS = [
     *(
         f"show {path} --json --tokens bytes/4"
@@ -83,6 +95,9 @@ RUNS = [
             "sample_sessions/envelope/handoff",
             "sample_sessions/workspace/workspace-home --window 16K",
             "sample_sessions/workspace/webshop",
+            DAY,
+            f"{DAY} --at 8",
+            "odd.jsonl",
             "sample_sessions/README.md",
             "one-budget.json",
         )
@@ -163,6 +178,7 @@ def samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (tmp_path / f"{name}.json").write_text(json.dumps(value))
     (tmp_path / "answer.md").write_text("<think>Hm.</think>\n## Task\n[What is the user doing?]\n")
     sections = ("## Task\nRead the logs.", "## Decisions", "## Facts", "## Pending", "## Errors")
+    transcript.write(tmp_path, ODD, "odd.jsonl")
     (tmp_path / "good.md").write_text("\n\n".join(sections))
     (tmp_path / "bare" / "context").mkdir(parents=True)
     (tmp_path / "bare" / "messages.jsonl").touch()

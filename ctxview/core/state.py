@@ -292,8 +292,8 @@ class LogSummary(Struct, frozen=True, kw_only=True):
     calls_without_result: tuple[str, ...]
     results_without_call: tuple[str, ...]
     children: tuple[str, ...]
-    window: int | None
-    window_from: str | None
+    window: int
+    window_from: str
     models: tuple[str, ...]
     versions: tuple[str, ...]
 
