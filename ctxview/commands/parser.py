@@ -210,7 +210,8 @@ class _Parser(ArgumentParser):
             from ctxview.analysis.wording import did_you_mean
 
             known = list(map(str, action.choices))
-            expected = f"expected {', '.join(known[:-1])} or {known[-1]}, found '{value}'"
+            words = " or ".join(filter(None, (", ".join(known[:-1]), known[-1])))
+            expected = f"expected {words}, found '{value}'"
             raise ArgumentError(action, f"{expected}{did_you_mean(str(value), known)}")
 
 

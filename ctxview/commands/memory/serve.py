@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
+import socket
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
@@ -28,7 +30,9 @@ prints a new one. Several servers may share one DIR.
 def configure(parser: ArgumentParser) -> None:
     parser.description = f"{parser.description}\n{DESCRIPTION}"
     parser.add_argument("action", metavar="serve", choices=("serve",), help="run the memory server")
-    parser.add_argument("folder", metavar="DIR", type=Path, help="the folder of the memory; made when absent")
+    parser.add_argument(
+        "folder", metavar="DIR", type=_folder, help="the folder of the memory; made when absent"
+    )
     parser.add_argument("--http", metavar="PORT", type=_port, help="listen on this port of 127.0.0.1")
     parser.add_argument("--user", metavar="NAME", default="local user", help="the name that get_user returns")
     parser.add_argument("--no-trace", action="store_true", help="do not write the calls to trace.jsonl")
@@ -53,16 +57,30 @@ def run(arguments: Namespace) -> int:
     if service.problem is not None:
         print(f"ctxview: {service.problem}", file=sys.stderr)
     if arguments.http is None:
+        # A thread waits for standard input and would keep the process; each line is already written.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
         anyio.run(serve_stdio, service)
         return 0
     token = os.environ.get(TOKEN) or secrets.token_urlsafe(24)
     if len(token) < LEAST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
         raise UserError(f"{TOKEN} must have at least {LEAST_TOKEN} printable characters without spaces")
+    try:
+        listening = socket.create_server((LOOPBACK, arguments.http))
+    except OSError as error:
+        why = os.strerror(error.errno or 0).lower()
+        raise UserError(f"port {arguments.http} of {LOOPBACK} cannot be used: {why}") from None
     if not os.environ.get(TOKEN):
         print(f"bearer token: {token}", file=sys.stderr)
     print(f"serving {arguments.folder} at http://{LOOPBACK}:{arguments.http}{PATH}", file=sys.stderr)
-    anyio.run(serve_http, service, arguments.http, token)
+    with listening:
+        anyio.run(serve_http, service, listening, token)
     return 0
+
+
+def _folder(text: str) -> Path:
+    if not text:
+        raise ArgumentTypeError("expected a folder, found an empty text")
+    return Path(text)
 
 
 def _port(text: str) -> int:

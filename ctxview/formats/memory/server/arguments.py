@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+import orjson
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import PydanticCustomError
 
 from ctxview.analysis.wording import excerpt
+from ctxview.core.origin import JsonValue
 from ctxview.formats.memory.profile import load_profile
 
 CAPS: Final = load_profile().caps
@@ -20,9 +24,24 @@ MOST_FOUND: Final = 100
 FOUND: Final = 10
 MOST_TAGS: Final = 32
 MOST_PROBLEMS: Final = 5
+INTEGER_BITS: Final = 63
+LONGEST_REFUSED: Final = 64 * 1024
+"""The trace keeps this many bytes of the arguments of a refused call."""
 
 Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
-Tag = Annotated[str, Field(max_length=LONGEST_NAME)] | bool | int | float | None
+
+
+def _storable(value: object) -> object:
+    """Refuse a number that a JSON file cannot keep as it is."""
+    too_long = isinstance(value, int) and value.bit_length() > INTEGER_BITS
+    if too_long or (isinstance(value, float) and not math.isfinite(value)):
+        raise PydanticCustomError("number", "Input should be a finite number of at most 64 bits")
+    return value
+
+
+Tag = Annotated[
+    Annotated[str, Field(max_length=LONGEST_NAME)] | bool | int | float | None, AfterValidator(_storable)
+]
 
 
 class Refused(Exception):
@@ -135,3 +154,15 @@ def checked_arguments(tool: str, arguments: Mapping[str, Any]) -> Arguments:
             place = ".".join(str(part) for part in each["loc"])
             problems.append(f"{excerpt(place)}: {each['msg']}")
         raise Refused(f"{'; '.join(problems)} ({tool} takes {', '.join(model.model_fields)})") from None
+
+
+def bounded(arguments: Mapping[str, Any]) -> JsonValue:
+    """Return the arguments of a refused call for the trace; of very long ones the beginnings."""
+    try:
+        if len(orjson.dumps(arguments)) <= LONGEST_REFUSED:
+            return dict(arguments)
+    except (TypeError, ValueError):
+        pass
+    texts = [str(part)[:LONGEST_TEXT] for item in [*arguments.items()][:MOST_TAGS] for part in item]
+    kept = [excerpt(text.encode(errors="replace").decode(), LONGEST_NAME) for text in texts]
+    return dict(zip(kept[::2], kept[1::2], strict=True))

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import RLock
+from threading import Lock, RLock
 from typing import Final
 from uuid import UUID
 
@@ -54,6 +54,8 @@ class LogFile:
         self._descriptor: int | None = None
         self._writable = False
         self._latest = (0, 0)
+        # Threads read and write one file, and opening it again closes the descriptor that another one uses.
+        self._using = RLock()
 
     def current(self) -> int:
         """Open the file that has the name now, and return how often another one took its place."""
@@ -75,12 +77,13 @@ class LogFile:
 
     def latest(self) -> int:
         """Return the time of the last whole line in microseconds; 0 when it has none."""
-        if not self._open(write=False):
-            return 0
-        size = self.size
-        if self._latest[0] != size:
-            self._latest = size, _microseconds(self._last_line(size))
-        return self._latest[1]
+        with self._using:
+            if not self._open(write=False):
+                return 0
+            size = self.size
+            if self._latest[0] != size:
+                self._latest = size, _microseconds(self._last_line(size))
+            return self._latest[1]
 
     def _last_line(self, size: int) -> bytes:
         length = FIRST_TAIL
@@ -100,14 +103,15 @@ class LogFile:
 
     def append(self, lines: bytes) -> int:
         """Append whole lines with one write; return their offset. Raises `StorageFailed`. Needs the lock."""
-        while True:
-            self._open(write=True)
-            self.cut_interrupted()
-            offset = self.size
-            self._write(lines, offset)
-            # A save by another program may have put a new file in the place of the one just written.
-            if self._is_current():
-                return offset
+        with self._using:
+            while True:
+                self._open(write=True)
+                self.cut_interrupted()
+                offset = self.size
+                self._write(lines, offset)
+                # A save by another program may have put a new file in the place of the one just written.
+                if self._is_current():
+                    return offset
 
     def cut_interrupted(self) -> None:
         """Cut off a last line without its end, which a killed process left. Needs the lock."""
@@ -128,12 +132,16 @@ class LogFile:
 
     def sync(self) -> None:
         """Wait until the lines are on the disk; raises `StorageFailed`."""
-        if not self._open(write=False) or self._descriptor is None:
-            return
+        with self._using:
+            if not self._open(write=False) or self._descriptor is None:
+                return
+            descriptor = os.dup(self._descriptor)
         try:
-            flush(self._descriptor)
+            flush(descriptor)
         except OSError as error:
             raise self._failure("be made durable", error) from None
+        finally:
+            os.close(descriptor)
 
     def close(self) -> None:
         if self._descriptor is not None:
@@ -142,6 +150,10 @@ class LogFile:
 
     def _open(self, *, write: bool) -> bool:
         """Open the file that has the name now; return False when there is none to read."""
+        with self._using:
+            return self._opened(write=write)
+
+    def _opened(self, *, write: bool) -> bool:
         if self._descriptor is not None and not self._is_current():
             self.close()
             self.reached = 0
@@ -192,10 +204,11 @@ class LogFile:
             raise self._failure("be repaired", error) from None
 
     def _read(self, offset: int, length: int) -> bytes:
-        try:
-            return read_at(self._descriptor, offset, length) if self._descriptor is not None else b""
-        except OSError as error:
-            raise self._failure("be read", error) from None
+        with self._using:
+            try:
+                return read_at(self._descriptor, offset, length) if self._descriptor is not None else b""
+            except OSError as error:
+                raise self._failure("be read", error) from None
 
     def _failure(self, what: str, error: OSError) -> StorageFailed:
         why = error_text(error) if what == "be read" else _reason(error)
@@ -213,6 +226,8 @@ class LogFolder:
         self._own = RLock()
         self._last = 0
         self._new_names = True
+        self._counting, self._syncing = Lock(), Lock()
+        self._asked = self._synced = 0
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -264,20 +279,41 @@ class LogFolder:
         return file.append(b"".join(orjson.dumps(record) + b"\n" for record in records))
 
     def sync(self) -> None:
-        """Wait until all files, and their names, are on the disk; raises `StorageFailed`."""
-        for file in self.files.values():
-            file.sync()
-        if self._new_names:
+        """Wait until all files, and their names, are on the disk; raises `StorageFailed`.
+
+        Threads that wait at the same time share the next flush, which begins after all of them asked.
+        """
+        with self._counting:
+            self._asked += 1
+            ours = self._asked
+        with self._syncing:
+            if self._synced >= ours:
+                return
+            with self._counting:
+                covered = self._asked
+            self._flush_all()
+            self._synced = covered
+
+    def _flush_all(self) -> None:
+        names, self._new_names = self._new_names, False
+        try:
+            for file in self.files.values():
+                file.sync()
+            if names:
+                self._flush_names()
+        except StorageFailed:
+            self._new_names = self._new_names or names
+            raise
+
+    def _flush_names(self) -> None:
+        try:
+            descriptor = os.open(self.folder, FOLDER)
             try:
-                descriptor = os.open(self.folder, FOLDER)
-                try:
-                    flush(descriptor)
-                finally:
-                    os.close(descriptor)
-            except OSError as error:
-                why = f"{self.folder} cannot be made durable: {error_text(error)}"
-                raise StorageFailed(why) from None
-            self._new_names = False
+                flush(descriptor)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise StorageFailed(f"{self.folder} cannot be made durable: {error_text(error)}") from None
 
     def close(self) -> None:
         for file in self.files.values():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
+import socket
 import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -37,6 +38,7 @@ Grow the context from raw entries, never from summaries.
 LOOPBACK: Final = "127.0.0.1"
 PATH: Final = "/mcp"
 LARGEST_BODY: Final = 4 * 1024 * 1024
+LONGEST_SESSION: Final = 64
 
 
 def make_server(service: MemoryService, session: str | None = None) -> Server[dict[str, Any]]:
@@ -80,8 +82,8 @@ async def serve_stdio(service: MemoryService) -> None:
         await server.run(reader, writer, server.create_initialization_options())
 
 
-async def serve_http(service: MemoryService, port: int, token: str) -> None:
-    """Serve any number of clients on loopback; each request must carry the token."""
+async def serve_http(service: MemoryService, listening: socket.socket, token: str) -> None:
+    """Serve any number of clients of a socket; each request must carry the token."""
     import uvicorn
 
     server = make_server(service)
@@ -89,8 +91,8 @@ async def serve_http(service: MemoryService, port: int, token: str) -> None:
         server.streamable_http_app(streamable_http_path=PATH, max_request_body_size=LARGEST_BODY), token
     )
     service.read_ahead()
-    config = uvicorn.Config(app, host=LOOPBACK, port=port, log_level="error", access_log=False, ws="none")
-    await uvicorn.Server(config).serve()
+    config = uvicorn.Config(app, log_level="error", access_log=False, ws="none")
+    await uvicorn.Server(config).serve([listening])
 
 
 class RequireToken:
@@ -121,9 +123,11 @@ def _tools() -> list[types.Tool]:
 
 
 def _session_of(context: ServerRequestContext[dict[str, Any]]) -> str:
-    headers = getattr(context.request, "headers", None)
-    found = headers.get("mcp-session-id") if headers is not None else None
-    return str(found)[:64] if found else "http"
+    """Return what tells an HTTP client from the others: newer protocols have no session id."""
+    request, about = context.request, context.session.client_params
+    given = (request.headers.get("mcp-session-id"), request.query_params.get("client")) if request else ()
+    found = next(filter(None, given), None) or (about.client_info.name if about is not None else "http")
+    return str(found)[:LONGEST_SESSION]
 
 
 def _result(outcome: JsonValue) -> types.CallToolResult:

@@ -46,6 +46,7 @@ from ctxview.formats.memory.server.arguments import (
     PutContext,
     Refused,
     SearchMemories,
+    bounded,
     checked_arguments,
 )
 from ctxview.formats.memory.server.index import Members, MemoryIndex, sortable_time
@@ -63,6 +64,8 @@ class MemoryService:
     def __init__(self, folder: Path, user: str = "local user", *, trace: bool = True) -> None:
         try:
             folder.mkdir(parents=True, exist_ok=True)
+        except FileExistsError:
+            raise StorageFailed(f"{folder} cannot be used: it is not a folder") from None
         except OSError as error:
             raise StorageFailed(f"{folder} cannot be used: {error_text(error)}") from None
         self._folder = LogFolder(folder, (VAULTS, MEMORIES, ENTRIES, CONTEXTS, TRACE))
@@ -307,7 +310,7 @@ class MemoryService:
         if isinstance(outcome, dict):
             outcome = {key: value for key, value in outcome.items() if key not in _LEFT_OUT}
         text = outcome if isinstance(outcome, str) else orjson.dumps(outcome).decode()
-        params: JsonValue = {"name": tool, "arguments": dict(arguments)}
+        params: JsonValue = {"name": tool, "arguments": bounded(arguments) if failed else dict(arguments)}
         result: JsonValue = {"content": [{"type": "text", "text": text}], "isError": failed}
         call: Members = {"session": session, "jsonrpc": "2.0", "method": "tools/call", "params": params}
         self._write_trace(call, {"session": session, "jsonrpc": "2.0", "result": result})

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -58,17 +59,26 @@ class ToolError(Exception):
 @asynccontextmanager
 async def connected(transport: str, folder: Path) -> AsyncIterator[MemoryClient]:
     """Start a server for `folder`, and connect to it."""
-    if transport == "stdio":
-        parameters = StdioServerParameters(command=START[0], args=[*START[1:], str(folder)], cwd=Path.cwd())
-        async with Client(parameters) as client:
-            yield MemoryClient(client)
-        return
-    async with http_server(folder) as port, http_client(port) as client:
+    async with killable(transport, folder) as (client, _):
         yield client
 
 
 @asynccontextmanager
-async def http_server(folder: Path) -> AsyncIterator[int]:
+async def killable(transport: str, folder: Path) -> AsyncIterator[tuple[MemoryClient, Callable[[], None]]]:
+    """Start a server for `folder`, and connect to it; the function kills the server at once."""
+    if transport == "http":
+        async with http_server(folder) as (port, process), http_client(port) as client:
+            yield client, process.kill
+        return
+    number = folder.with_suffix(".pid")
+    script = 'echo $$ > "$0"; exec "$@"'
+    arguments = ["-c", script, str(number), *START, str(folder)]
+    async with Client(StdioServerParameters(command="sh", args=arguments, cwd=Path.cwd())) as stdio:
+        yield MemoryClient(stdio), lambda: os.kill(int(number.read_text()), signal.SIGKILL)
+
+
+@asynccontextmanager
+async def http_server(folder: Path) -> AsyncIterator[tuple[int, subprocess.Popen[bytes]]]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port: int = free.getsockname()[1]
@@ -79,18 +89,18 @@ async def http_server(folder: Path) -> AsyncIterator[int]:
         with anyio.fail_after(LIMIT):
             while not _listens(port):
                 await anyio.sleep(0.02)
-        yield port
+        yield port, process
     finally:
         process.kill()
         process.wait()
 
 
 @asynccontextmanager
-async def http_client(port: int, token: str = TOKEN) -> AsyncIterator[MemoryClient]:
-    headers = {"Authorization": f"Bearer {token}"}
+async def http_client(port: int, query: str = "") -> AsyncIterator[MemoryClient]:
+    headers = {"Authorization": f"Bearer {TOKEN}"}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=LIMIT) as http,
-        Client(streamable_http_client(f"http://127.0.0.1:{port}/mcp", http_client=http)) as client,
+        Client(streamable_http_client(f"http://127.0.0.1:{port}/mcp{query}", http_client=http)) as client,
     ):
         yield MemoryClient(client)
 

@@ -12,10 +12,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
 
 from ctxview.files.save import save
+from ctxview.formats.memory.server.arguments import Refused
 from ctxview.formats.memory.server.log_files import LOCK, LogFile, LogFolder, StorageFailed
 from ctxview.formats.memory.server.service import MemoryService
 from tests.formats.memory.server.clients import records
@@ -278,3 +280,51 @@ def test_a_last_line_of_any_length_is_found(tmp_path: Path) -> None:
     assert fresh.latest() == folder.files["entries.jsonl"].latest() > 0
     fresh.close()
     folder.close()
+
+
+def test_a_refused_call_with_a_huge_argument_is_in_the_trace_by_its_beginning(
+    service: MemoryService, tmp_path: Path
+) -> None:
+    memory = create(service)
+    for text in ("x" * 3_000_000, "\ud800"):
+        with pytest.raises(Refused):
+            service.call("put_context", {"memory_id": memory, "content": text}, "s")
+    calls = [line for line in records(tmp_path, "trace.jsonl") if "params" in line][1:]
+    assert [call["params"]["arguments"]["memory_id"] for call in calls] == [memory, memory]
+    assert (tmp_path / "trace.jsonl").stat().st_size < 10_000
+
+
+def test_threads_may_read_write_and_flush_while_the_files_are_replaced(
+    service: MemoryService, tmp_path: Path
+) -> None:
+    memory = create(service)
+    file = tmp_path / "entries.jsonl"
+    add(service, memory)
+    done, failures = Event(), []
+
+    def repeat(tool: str) -> None:
+        while not done.is_set():
+            try:
+                service.call(tool, {"memory_id": memory}, "s")
+            except Exception as error:  # noqa: BLE001 - every failure counts
+                failures.append(f"{tool}: {error!r}")
+
+    threads = [
+        Thread(target=repeat, args=(tool,))
+        for tool in ("list_entries", "await_consistency", "get_memory") * 2
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        for number in range(60):
+            add(service, memory, f"lamp {number}")
+            (tmp_path / "copy").write_bytes(file.read_bytes())
+            (tmp_path / "copy").replace(file)
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join()
+    assert failures == []
+    listed = service.call("get_memory", {"memory_id": memory}, "s")
+    assert isinstance(listed, dict)
+    assert listed["stats"]["entries"] == 61  # type: ignore[index,call-overload]
