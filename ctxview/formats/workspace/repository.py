@@ -56,6 +56,7 @@ class Repository:
     def _listing(self) -> tuple[frozenset[str], bool]:
         """The relative names of files and folders, and whether all were listed."""
         found: list[str] = []
+        has_code = False
         if self.is_nested:
             return frozenset(), False
         for folder, folders, files in os.walk(self._root):
@@ -63,9 +64,12 @@ class Repository:
             base = os.path.relpath(folder, self._root)
             prefix = "" if base == "." else f"{base}/"
             found += [prefix + name for name in (*folders, *files)]
+            has_code = has_code or any(not name.endswith((".md", ".mdc", "rules")) for name in files)
             if len(found) > MOST_FILES:
                 return frozenset(found), False
-        return frozenset(found), True
+        # A copy of the instructions alone, such as a recording has, says nothing about the repository.
+        known = has_code or self.is_root or not self._may_be_nested
+        return frozenset(found), known
 
     @cached_property
     def _endings(self) -> frozenset[str]:

@@ -34,6 +34,7 @@ from ctxview.formats.workspace.editing import MODEL, PERSON, policy_of
 from ctxview.formats.workspace.facts import AskedSettings, WorkspaceFacts, wanted_values
 from ctxview.formats.workspace.format import home_of
 from ctxview.formats.workspace.history_checks import HistoryMessage
+from ctxview.formats.workspace.layout import REPOSITORY_FILES, REPOSITORY_FOLDERS
 from ctxview.formats.workspace.model import ContextDocument, Workspace
 from ctxview.formats.workspace.parser import DATABASE, read_workspace
 from ctxview.formats.workspace.profile import PROFILES, load_profile
@@ -95,7 +96,24 @@ class WorkspaceSource(FolderSource):
 
     @property
     def abilities(self) -> Abilities:
-        return Abilities(work=self, editors=self, partial_writes=self, prompt=self)
+        return Abilities(work=self, editors=self, partial_writes=self, file_scope=self, prompt=self)
+
+    @property
+    def made_of(self) -> Sequence[Path]:
+        """The files to record: not the rest of a repository, and not the keys in the config of a home."""
+        workspace = self.workspace
+        if not workspace.is_home:
+            names = {*REPOSITORY_FILES, *REPOSITORY_FOLDERS, *(file.name for file in workspace.files)}
+            names = {
+                name
+                for name in names
+                if not name.startswith(tuple(f"{each}/" for each in REPOSITORY_FOLDERS))
+            }
+        elif workspace.base:
+            names = {workspace.base.rstrip("/"), "sessions", DATABASE, f"{DATABASE}-wal"}
+        else:
+            return (self._path,)
+        return tuple(self._path / name for name in sorted(names))
 
     @property
     def editors(self) -> Sequence[str]:

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from ctxview.analysis.tokens import ESTIMATES, exact_counter
+from ctxview.cli import main
 from ctxview.core.findings import Severity
 from ctxview.formats import open_source
 from ctxview.formats.interface import Lens
 from ctxview.formats.workspace.repository import contradicts
-from tests.formats.workspace.builders import findings, write
+from tests.formats.workspace.builders import changed_home, findings, write
 from tests.formats.workspace.well_kept import REPOSITORIES
 
 
@@ -99,6 +100,7 @@ def test_nothing_is_looked_up_outside_the_opened_folder(tmp_path: Path) -> None:
         tmp_path,
         {
             "outside/clock.ts": "",
+            "repo/main.ts": "",
             "repo/AGENTS.md": "- The clock is in `../outside/clock.ts`.\n- Also `outside/clock.ts`.\n",
         },
     )
@@ -174,3 +176,31 @@ def test_the_cost_of_a_draft_is_counted_as_that_of_the_file(tmp_path: Path) -> N
 
     drafted = source.findings_of(0, Lens(ESTIMATES["bytes/4"]), same)
     assert list(drafted) == list(source.findings(Lens(ESTIMATES["bytes/4"])))
+
+
+def test_a_recording_of_a_repository_has_only_its_instructions(tmp_path: Path) -> None:
+    files = {"AGENTS.md": "# A\n\n- See `src/app.py`.\n", ".cursor/rules/a.mdc": "- Be brief.\n"}
+    write(tmp_path / "repo", {**files, "src/app.py": "", ".env": "KEY=value\n"})
+    out = tmp_path / "out.ctxrec"
+    assert main(["record", str(tmp_path / "repo"), "-o", str(out), "--for", "0.01"]) == 0
+
+    recorded = open_source(out)
+    state = recorded.reading(0, Lens(exact_counter())).state
+    assert {block.id for block in state.blocks()} == {"AGENTS.md", ".cursor/rules/a.mdc"}
+    assert recorded.findings(Lens(exact_counter())) == ()
+    assert b"KEY=value" not in out.read_bytes()
+    assert [str(path.relative_to(tmp_path / "repo")) for path in _recorded(tmp_path / "repo")] == [
+        ".cursor/rules",
+        "AGENTS.md",
+    ]
+
+
+def test_a_recording_of_a_home_leaves_out_its_config(tmp_path: Path) -> None:
+    write(tmp_path, changed_home(""))
+    assert [path.name for path in _recorded(tmp_path)] == ["sessions", "workspace"]
+
+
+def _recorded(folder: Path) -> list[Path]:
+    scope = open_source(folder).abilities.file_scope
+    assert scope is not None
+    return [path for path in scope.made_of if path.exists()]
