@@ -112,6 +112,14 @@ def open_only_source(path: Path, arguments: Namespace) -> Source:
         raise UserError(f"{path}: {ambiguous_folder(below)}, or open all: ctxview {path}") from error
 
 
+def open_whole_source(path: Path, arguments: Namespace) -> Source:
+    """Open the only source at or below `path`, and read all of it: a large one begins with its end."""
+    source = open_only_source(path, arguments)
+    if (work := source.abilities.work) is not None and work.has_work(lens := lens_from(arguments)):
+        source.findings(lens)
+    return source
+
+
 def sources_below(path: Path) -> tuple[list[Path], Sequence[str]]:
     """Return the sources below a folder, and notes about folders that were not searched."""
     try:
