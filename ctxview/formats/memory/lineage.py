@@ -126,7 +126,7 @@ class Lineage:
     def _best(self, words: set[str], bound: int) -> tuple[int | None, float]:
         """Return the raw entry with the most of the words, the newest of equals, and its share."""
         counts: Counter[int] = Counter()
-        for word in words:
+        for word in _rarest_first(self._raw, words):
             counts.update(_newest(self._raw, word, bound, MOST_POSTINGS))
         best, most = None, 0
         for number, _ in counts.most_common(MOST_COMPARED):
@@ -149,7 +149,7 @@ class Lineage:
         if not runs and len(foreign) < LEAST_OWN_WORDS:
             return None, ()
         candidates: Counter[int] = Counter()
-        for word in {*foreign, *(word for run in runs for word in run)}:
+        for word in _rarest_first(self._summaries, {*foreign, *(word for run in runs for word in run)}):
             candidates.update(_newest(self._summaries, word, bound, MOST_CANDIDATES))
         best: tuple[int | None, tuple[str, ...]] = (None, ())
         for number, _ in candidates.most_common(MOST_CANDIDATES):
@@ -184,6 +184,11 @@ def _forms(word: str) -> tuple[str, ...]:
     endings = ("", "s", "ed", "d", "ing")
     stems = {stem for ending in endings if len(stem := word.removesuffix(ending)) > 1}
     return tuple(stem + ending for stem in stems for ending in endings)
+
+
+def _rarest_first(index: dict[str, array[int]], words: set[str]) -> list[str]:
+    """Return the words so that of entries with as many of them, those with a rare one are compared first."""
+    return sorted(words, key=lambda word: (len(index.get(word, _NONE)), word))
 
 
 def _newest(index: dict[str, array[int]], word: str, bound: int, most: int) -> array[int]:
