@@ -81,9 +81,8 @@ def prompt_cost(facts: WorkspaceFacts) -> Iterator[Hit]:
     saved = facts.saved_tokens
     if saved:
         share = 100 * saved / assembly.tokens if assembly.tokens else 0
-        message = (
-            f"{assembly.tokens:,} tokens in every turn ({assembly.title}); {saved:,} of them are said twice"
-        )
+        where = f" ({assembly.title})" if assembly.window is not None else ""
+        message = f"{assembly.tokens:,} tokens in every turn{where}; {saved:,} of them are said twice"
         yield Hit(first.document.origin(), f"{message} ({share:.0f} %)")
 
 

@@ -174,7 +174,7 @@ def memory_repeats_bootstrap(facts: WorkspaceFacts) -> Iterator[Hit]:
         lines = listed((str(pair.drop.statement.line) for pair in pairs), 8)
         saved = sum(_tokens(facts, pair) for pair in pairs)
         message = f"{counted(len(pairs), 'statement')} of {owner} again, in line {lines}"
-        yield Hit(pairs[0].drop.origin, f"{message}; removing them saves {saved:,} tokens a turn")
+        yield Hit(pairs[0].drop.origin, f"{message}; this costs {saved:,} tokens a turn")
 
 
 def _grouped(facts: WorkspaceFacts, pairs: Iterable[Pair]) -> Iterator[Hit]:
