@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from ctxview.tui.widgets.timeline import timeline_line
 
 from ctxview.core.revision_signs import LOG, REPLY, WHOLE_STATE
 from ctxview.formats import Revision, open_source
@@ -13,7 +14,6 @@ from ctxview.samples import samples_folder
 from ctxview.tui.drawing.text import plain
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.widgets.bars import header_line
-from ctxview.tui.widgets.timeline import timeline_line
 from tests.tui.driver import Driver, driving
 from tests.tui.snapshot_stories import night
 

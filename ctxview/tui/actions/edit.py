@@ -26,6 +26,7 @@ from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import WHOLE, ItemId, ItemKind, ItemValue
 from ctxview.tui.panes.history import row_numeral
+from ctxview.tui.panes.revisions import RevisionsPane
 from ctxview.tui.screens.inspector import InspectorScreen
 
 
@@ -72,8 +73,16 @@ def remove(screen: InspectorScreen) -> None:
     _start(screen, _remove(screen))
 
 
-@_present_only
 def move(screen: InspectorScreen) -> None:
+    """Move the block to another tier; in the revisions, mark one to compare it."""
+    if isinstance(screen.front, RevisionsPane):
+        screen.front.mark_revision()
+    else:
+        _move_block(screen)
+
+
+@_present_only
+def _move_block(screen: InspectorScreen) -> None:
     _start(screen, _move(screen))
 
 
@@ -125,7 +134,7 @@ async def _edit(screen: InspectorScreen) -> None:
 
 async def _add(screen: InspectorScreen) -> None:
     new_ref = screen.view.index.reading.state.new_ref if screen.view is not None else None
-    if new_ref is not None and screen.deck.front.pane is Pane.REFERENCES:
+    if new_ref is not None and screen.model.shown.name is Pane.REFERENCES:
         await _fill_in(screen, new_ref, "New reference")
         return
     tiers = [tier for tier in _tiers(screen) if tier.new is not None]

@@ -228,11 +228,6 @@ CHANGED = {ChangeMark.ADDED: "+", ChangeMark.CHANGED: "~", ChangeMark.VERDICT: "
 class MemoryPane(PaneWidget):
     pane = Pane.MEMORY
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.sort = FILE_ORDER
-        self.reverse = False
-
     def differs(self, before: ViewState, after: ViewState) -> bool:
         return before is not after
 
@@ -262,16 +257,13 @@ class MemoryPane(PaneWidget):
         def heights() -> list[int]:
             return [1 if inline else 1 + _hidden(index.block(row)) for row in rows]
 
-        header = columns.header(self.sort, self.reverse)
+        header = columns.header(self._model.sort, self._model.reverse)
         return Page.roomy(len(rows), draw, lambda row: rows[row], room, heights, (header,))
 
     @property
     def draws_past(self) -> bool:
         """Whether the pane is wide enough for figures over time."""
         return self.content_size.width > ROOMY
-
-    def holds(self, view: ViewState) -> bool:
-        return bool(view.index.of(ItemKind.BLOCK))
 
     def count(self, view: ViewState) -> str:
         total = len(view.index.of(ItemKind.BLOCK))

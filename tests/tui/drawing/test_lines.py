@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from ctxview.tui.widgets.deck import tabs
+from ctxview.tui.widgets.timeline import timeline_line
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -26,8 +28,6 @@ from ctxview.tui.panes.detail_text import detail_lines
 from ctxview.tui.panes.memory import memory_columns
 from ctxview.tui.panes.todo import cursor_lines, item_line, todo_path
 from ctxview.tui.widgets.bars import header_line, key_line
-from ctxview.tui.widgets.deck import tabs
-from ctxview.tui.widgets.timeline import timeline_line
 from tests.tui.fakes import FakeSource
 from tests.tui.snapshot_stories import TODO, hostile, night
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from ctxview.tui.widgets.timeline import player_lines
+
 from ctxview.samples import STORIES
 from ctxview.tui.app import DemoApp
 from ctxview.tui.drawing.text import plain
@@ -12,7 +14,6 @@ from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.replay import ReplayOptions
 from ctxview.tui.model.view_state import ReadOptions
 from ctxview.tui.screens.start import DemoScreen
-from ctxview.tui.widgets.timeline import player_lines
 from tests.tui.driver import DemoDriver
 
 

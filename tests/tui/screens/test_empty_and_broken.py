@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from ctxview.tui.widgets.timeline import Timeline
 
 from ctxview.formats import Lens, Reading, Source
 from ctxview.formats.interface import AS_ON_DISK
@@ -18,7 +19,6 @@ from ctxview.tui.model.view_state import OpenProblem, ReadOptions
 from ctxview.tui.panes import memory
 from ctxview.tui.terminal import ControlFilter
 from ctxview.tui.widgets.bars import Header, KeyBar
-from ctxview.tui.widgets.timeline import Timeline
 from tests.tui.driver import Driver, driving
 from tests.tui.fakes import FakeSource
 from tests.tui.snapshot_stories import broken, empty, hostile, huge, night
