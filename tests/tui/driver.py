@@ -151,8 +151,12 @@ async def driving(
     size: tuple[int, int] = (120, 36),
     tokens: str = "bytes/3",
     wait: bool = True,
+    view: Pane = Pane.MEMORY,
 ) -> AsyncIterator[Driver]:
-    """Open sources in the inspector and wait until all is read, or without `wait` only until it is open."""
+    """Open sources in the inspector and wait until all is read, or without `wait` only until it is open.
+
+    Most tests are about blocks, so they start in the memory instead of the overview.
+    """
 
     def opener() -> Iterable[Source | OpenProblem]:
         return found
@@ -162,6 +166,7 @@ async def driving(
         driver = Driver(pilot)
         # Tests poll explicitly.
         driver.inspector.model.live.is_off = False
+        driver.inspector.show_pane(view)
         if wait:
             await driver.settle()
         yield driver

@@ -26,7 +26,6 @@ from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import WHOLE, ItemId, ItemKind, ItemValue
 from ctxview.tui.panes.history import row_numeral
-from ctxview.tui.panes.revisions import RevisionsPane
 from ctxview.tui.screens.inspector import InspectorScreen
 
 
@@ -73,16 +72,8 @@ def remove(screen: InspectorScreen) -> None:
     _start(screen, _remove(screen))
 
 
-def move(screen: InspectorScreen) -> None:
-    """Move the block to another tier; in the revisions, mark one to compare it."""
-    if isinstance(screen.front, RevisionsPane):
-        screen.front.mark_revision()
-    else:
-        _move_block(screen)
-
-
 @_present_only
-def _move_block(screen: InspectorScreen) -> None:
+def move(screen: InspectorScreen) -> None:
     _start(screen, _move(screen))
 
 

@@ -12,6 +12,7 @@ from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.query import Query, QueryError, completions, parse_query
 from ctxview.tui.model.reading_index import ItemId, ItemKind, ReadingIndex
 from ctxview.tui.panes.lifecycle import LifecyclePane
+from ctxview.tui.panes.memory import MemoryPane
 from ctxview.tui.panes.skyline import SkylinePane
 from ctxview.tui.panes.sources import SourcesPane
 from ctxview.tui.panes.why import WhyPane
@@ -286,7 +287,7 @@ def _step_pane(screen: InspectorScreen, step: int) -> None:
     """Go to the next tier of the memory or block of the X-ray, in other views to the next view."""
     if isinstance(screen.front, XrayPane):
         screen.front.step_block(step)
-    else:
+    elif not isinstance(screen.front, MemoryPane) or not screen.front.step_tier(step):
         _step_view(screen, step)
 
 

@@ -13,6 +13,7 @@ from ctxview.tui.model.effects import Effects, Notify
 from ctxview.tui.model.jobs.load import compare_states
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemId
+from ctxview.tui.panes.memory import MemoryPane
 from ctxview.tui.panes.revisions import RevisionsPane
 from ctxview.tui.panes.skyline import SkylinePane
 from ctxview.tui.panes.xray import XrayPane
@@ -21,11 +22,18 @@ from ctxview.tui.screens.raw import NOTHING_OPEN, open_origin
 
 
 def fold(screen: InspectorScreen) -> None:
-    """Fold or open the fields of all blocks of the X-ray."""
-    if isinstance(screen.front, XrayPane):
+    """Fold or open the tier at the cursor of the memory, or the fields of all blocks of the X-ray."""
+    if isinstance(screen.front, MemoryPane | XrayPane):
         screen.front.fold()
     else:
-        screen.say("Fields fold in X-ray.")
+        screen.say("Tiers fold in Memory, fields in X-ray.")
+
+
+def fold_all(screen: InspectorScreen) -> None:
+    if isinstance(screen.front, MemoryPane):
+        screen.front.fold_all()
+    else:
+        fold(screen)
 
 
 def show_diff(screen: InspectorScreen) -> None:
@@ -203,6 +211,9 @@ def play(screen: InspectorScreen) -> None:
     from ctxview.tui.actions.edit import toggle_box
 
     if toggle_box(screen):
+        return
+    if isinstance(screen.front, MemoryPane) and not screen.model.replay.on:
+        screen.front.fold()
         return
     if screen.model.last_revision > 0:
         screen.perform(screen.model.replay.toggle())

@@ -127,7 +127,8 @@ GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
             "sort", "s", "s", "sort", "Next order: file, model, quality, decay, confidence, age, tokens", 9
         ),
         Action("reverse", "S", "S", "reverse", "Reverse the order"),
-        Action("fold", "z", "z", "fold", "Fold or open the fields in X-ray"),
+        Action("fold", "z", "z", "fold", "Fold or open a tier of the memory, or the fields in X-ray"),
+        Action("fold_all", "Z", "Z", "fold all", "Fold or open all tiers of the memory"),
     ),
     ActionGroup.REPLAY: (
         Action(

@@ -197,7 +197,6 @@ class InspectorModel(InspectorState):
             *self.work.start_next(),
             *self.replay.reading_shown(worked=self.work.is_done(self.key)),
             *self.live.start_next(),
-            *self._show_awaited_finding(),
         ]
 
     def _take_reread(self, job: Reread, result: SourceReread) -> Effects:
@@ -341,6 +340,9 @@ class InspectorModel(InspectorState):
 
     def awaited_item(self) -> ItemId | None:
         """The item to select now that a reading has it; only once."""
+        if self._awaits_finding and self.view is not None and (found := self.view.index.findings):
+            self._awaited = self.finding = found[0 if self._awaits_finding > 0 else -1]
+            self._awaits_finding = 0
         if self._awaited is None or self.view is None or self.view.index.value(self._awaited) is None:
             return None
         awaited, self._awaited = self._awaited, None
@@ -360,15 +362,6 @@ class InspectorModel(InspectorState):
         at = findings.index(here) + step if here in findings else 0 if step > 0 else -1
         self.finding = findings[at % len(findings)]
         return self.go_to(self.finding, None if here in findings else leaving)
-
-    def _show_awaited_finding(self) -> Effects:
-        """Go to the first finding, or the last, of the revision to which a step between findings led."""
-        step, self._awaits_finding = self._awaits_finding, 0
-        return (
-            self.step_finding(step, self.shown.front)
-            if step and self.view and self.view.index.findings
-            else []
-        )
 
     # -- search ----------------------------------------------------------------------------------------------
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+
 from ctxview.analysis.revisions.log import log_numbers, log_row
 from ctxview.tui.drawing.page import Page
 from ctxview.tui.drawing.revision_log import log_details, log_header, log_line
@@ -19,12 +23,14 @@ class RevisionsPane(FactsPane):
     pane = Pane.REVISIONS
     framed = False
 
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("m", "mark_revision", "mark", show=False)]
+
     def __init__(self, model: InspectorModel) -> None:
         super().__init__(model)
         self.marked: tuple[int, ...] = ()
         """At most two revisions to compare."""
 
-    def mark_revision(self) -> None:
+    def action_mark_revision(self) -> None:
         """Mark the revision at the cursor, or remove its mark; of three marks the oldest goes."""
         if self.item is not None:
             number = int(self.item.name)

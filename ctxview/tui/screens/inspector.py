@@ -90,6 +90,10 @@ class InspectorScreen(InspectorPage):
     def action_sort_by(self, name: str) -> None:
         self.perform(self.model.order_by(name))
 
+    def action_fold_tier(self, number: int) -> None:
+        if self.view is not None:
+            self.memory.fold(self.view.index.reading.state.tiers[number].name)
+
     def action_go_to_stage(self, number: int) -> None:
         self.show_pane(Pane.LIFECYCLE)
         self.lifecycle.show_stage(number)

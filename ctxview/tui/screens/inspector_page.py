@@ -19,13 +19,13 @@ from ctxview.tui.model.reading_index import ItemId, ReadingIndex, copy_text
 from ctxview.tui.model.search import pattern
 from ctxview.tui.model.view_state import ViewState
 from ctxview.tui.screens.action_screen import ActionScreen, bindings
+from ctxview.tui.screens.view_area import SkylineStrip, ViewArea, ViewTabs
 from ctxview.tui.widgets import bars
 from ctxview.tui.widgets.bars import Header, KeyBar
 from ctxview.tui.widgets.facts_pane import FactsPane
 from ctxview.tui.widgets.pane import PaneWidget
 from ctxview.tui.widgets.replay_bar import ReplayBar
 from ctxview.tui.widgets.strips import RenderCache, StaticLines, content
-from ctxview.tui.widgets.view_area import SkylineStrip, ViewArea, ViewTabs
 
 if TYPE_CHECKING:
     from ctxview.tui.panes.detail import DetailPane

@@ -130,16 +130,16 @@ async def test_panes_are_chosen_by_digit_tab_and_side() -> None:
             await drive.press(pane.key)
             assert drive.front is pane
             assert drive.inspector.focused is drive.inspector.panes[pane]
-        await drive.press("9")
-        assert drive.front is Pane.DETAIL  # this source has no text
-        await drive.press("2", "l")
-        assert drive.front is Pane.BUDGET
-        await drive.press("h")
+        await drive.press("7", "9")
+        assert drive.front is Pane.FINDINGS  # this source has no text
+        await drive.press("2", "h")
+        assert drive.front is Pane.OVERVIEW
+        await drive.press("l")
         assert drive.front is Pane.MEMORY
-        await drive.press("tab")
-        assert drive.front is not Pane.MEMORY
+        await drive.press("7", "tab")
+        assert drive.front is Pane.TODO
         await drive.press("shift+tab")
-        assert drive.front is Pane.MEMORY
+        assert drive.front is Pane.FINDINGS
 
 
 async def test_enter_goes_to_the_detail_and_escape_back() -> None:
@@ -155,14 +155,38 @@ async def test_enter_goes_to_the_detail_and_escape_back() -> None:
         assert drive.front is Pane.FINDINGS
 
 
-async def test_zoom_shows_one_pane_and_then_all() -> None:
+async def test_tiers_fold_and_tab_goes_to_the_next_one() -> None:
     async with driving(night()) as drive:
-        await drive.press("7", "z")
-        assert [slot.shown for slot in drive.inspector.deck.slots] == [Pane.FINDINGS]
-        await drive.press("2")
-        assert [slot.shown for slot in drive.inspector.deck.slots] == [Pane.MEMORY]
-        await drive.press("z")
-        assert len(drive.inspector.deck.slots) > 3
+        await drive.press("space")
+        assert "core-001" not in drive.text(Pane.MEMORY)
+        assert "▸ core" in drive.text(Pane.MEMORY)
+        await drive.press("tab")
+        assert drive.selected is not None
+        assert drive.selected.within == "working"
+        await drive.press("shift+tab", "z")
+        assert drive.selected == ItemId(ItemKind.BLOCK, "core-001", "core")
+        await drive.press("Z")
+        assert "●" not in drive.text(Pane.MEMORY).replace("●●", "") or "work-" not in drive.text(Pane.MEMORY)
+        await drive.press("Z")
+        assert "work-" in drive.text(Pane.MEMORY)
+
+
+async def test_only_panes_of_the_shown_view_are_made() -> None:
+    async with driving(night(), view=Pane.OVERVIEW) as drive:
+        assert set(drive.inspector.panes) == {Pane.OVERVIEW}
+        await drive.press("7")
+        assert set(drive.inspector.panes) == {Pane.OVERVIEW, Pane.FINDINGS, Pane.DETAIL}
+
+
+async def test_back_leaves_the_views_before_the_program() -> None:
+    async with driving(night(), size=(80, 24)) as drive:
+        await drive.press("7", "8", "q")
+        assert drive.view is Pane.FINDINGS
+        await drive.press("q")
+        assert drive.view is Pane.OVERVIEW
+        assert drive.app.is_running
+        await drive.press("q")
+        assert not drive.app.is_running or drive.app._exit
 
 
 async def test_brackets_step_through_revisions() -> None:

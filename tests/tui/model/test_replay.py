@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from ctxview.tui.widgets.timeline import player_lines
 
 from ctxview.analysis.captions import Caption
 from ctxview.formats import Source, open_source
@@ -15,6 +14,7 @@ from ctxview.tui.app import CtxviewApp
 from ctxview.tui.drawing.text import plain
 from ctxview.tui.model.replay import LONGEST, SHORTEST, SPEEDS, ReplayClock, ReplayOptions, reading_time
 from ctxview.tui.model.view_state import ReadOptions
+from ctxview.tui.widgets.replay_bar import player_lines
 from tests.tui.driver import Driver, driving
 from tests.tui.snapshot_stories import night
 

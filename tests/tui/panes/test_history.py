@@ -6,7 +6,7 @@ from ctxview.core.findings import Effect, Finding, Severity
 from ctxview.core.origin import Origin
 from ctxview.core.transcript import Row
 from ctxview.tui.drawing.text import plain, width
-from ctxview.tui.model.layout import LayoutNeeds, Pane, arrange
+from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import message_id
 from ctxview.tui.panes.history import message_row
 from ctxview.tui.screens.raw import RawScreen
@@ -138,13 +138,6 @@ def test_a_row_without_role_or_text_is_drawn_too() -> None:
 def test_a_narrow_pane_leaves_out_the_run() -> None:
     assert "run-1" not in plain(message_row(row(), 1, 50))
     assert width(message_row(row(), 1, 50)) <= 50
-
-
-def test_a_tall_screen_has_a_slot_for_the_history() -> None:
-    needs = LayoutNeeds(dict.fromkeys(Pane, 30))
-    assert Pane.HISTORY in {slot.shown for slot in arrange(200, 57, needs)}
-    assert Pane.HISTORY not in {slot.shown for slot in arrange(120, 33, needs)}
-    assert any(Pane.HISTORY in slot.panes for slot in arrange(120, 33, needs))
 
 
 async def test_enter_goes_from_a_finding_to_its_message() -> None:

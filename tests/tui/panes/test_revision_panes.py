@@ -40,7 +40,7 @@ async def test_the_cursor_of_the_skyline_goes_to_events_and_revisions() -> None:
     async with driving(open_source(LIGHTHOUSE), size=(120, 36)) as drive:
         await drive.press("T")
         await _read(drive)
-        assert drive.zoomed is Pane.SKYLINE
+        assert drive.view is Pane.SKYLINE
 
         await drive.press("comma", "comma")
         assert "At the cursor: round 9" in drive.text(Pane.SKYLINE)

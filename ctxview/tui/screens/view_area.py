@@ -43,31 +43,34 @@ class ViewTabs(BarLine):
 
 
 def tabs_line(model: InspectorModel, cells: int) -> Line:
-    """The views, shortened where there is little room; the shown one always has its name."""
+    """The views: as many names as fit, the shown one in any case, and of the others only the keys."""
     panes, shown = model.shown.tabs(model.view), model.shown.name
-    short: dict[Pane, str] = {pane: pane.short for pane in Pane}
-    some: dict[Pane, str] = {Pane.REFERENCES: "Refs"}
-    keys: dict[Pane, str] = dict.fromkeys(Pane, "")
-    for names, gap in ((some, "  "), (some, " "), (short, " "), (keys, "  "), (keys, " ")):
-        counted = names is some
-        tabs = [_tab(model, pane, names.get(pane, pane), counted=counted) for pane in panes]
-        if width(join(*tabs, gap=gap)) < cells:
-            break
-    # When even the keys do not fit, the first ones go until the shown view is visible.
-    while len(tabs) > 1 and width(join(*tabs, gap=gap)) >= cells and panes[0] is not shown:
-        panes, tabs = panes[1:], tabs[1:]
-    return fit(join((Span("" if panes[0] is shown else " "),), join(*tabs, gap=gap)), cells)
+    named = len(panes)
+    while True:
+        line = join(*(_tab(model, pane, named=at < named or pane is shown) for at, pane in enumerate(panes)))
+        if width(line) <= cells or not named:
+            return fit(line, cells)
+        named -= 1
 
 
-def _tab(model: InspectorModel, pane: Pane, name: str, *, counted: bool) -> Line:
+def _tab(model: InspectorModel, pane: Pane, *, named: bool) -> Line:
     action = f"screen.command('pane_{pane.key.lower()}')"
+    name = "Refs" if pane is Pane.REFERENCES else str(pane)
     if pane is model.shown.name:
-        return (Span(f" {pane.key} {pane} ", "brand", action),)
-    tab: Line = (Span(pane.key, "key", action), Span(f" {name}" if name else "", "dim", action))
-    if not counted or pane is not Pane.FINDINGS or model.view is None:
+        return (Span(f" {pane.key} {name} ", "brand", action),)
+    tab: Line = (Span(f" {pane.key}", "key", action),)
+    if not named:
         return tab
-    worst = next(iter(severity_counts(model.view.counts, gap=" ")), None)
-    return (*tab, Span(f" {worst.text}", worst.style, action)) if worst is not None else tab
+    if pane is Pane.FINDINGS and model.view is not None:
+        worst = severity_counts(model.view.counts)[:1]
+        name = f"{name} " if worst else name
+        tab = (
+            *tab,
+            Span(f" {name}", "dim", action),
+            *(Span(each.text, each.style, action) for each in worst),
+        )
+        return (*tab, Span(" "))
+    return (*tab, Span(f" {name} ", "dim", action))
 
 
 class SkylineStrip(BarLine):
