@@ -233,7 +233,8 @@ class InspectorPage(RenderCache, ActionScreen[None]):
         if (awaited := self.model.awaited_item()) is not None:
             self.call_after_refresh(self.choose_item, awaited, PANE_OF[awaited.kind], None)
         if is_listed(self.selected, view):
-            self.detail.reset()
+            if Pane.DETAIL in self.panes:
+                self.detail.reset()
         else:
             pane = self.front
             self.selected = (pane.item if pane.has_cursor else None) or default_selection(view)
