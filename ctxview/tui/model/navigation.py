@@ -73,7 +73,7 @@ def filled_panes(view: ViewState | None) -> frozenset[Pane]:
     """The panes that have content in a view, among those that may have none."""
     if view is None:
         return frozenset()
-    tried = {Pane.BUDGET} if view.key.option("budget") is not None else frozenset()
+    tried = {Pane.BUDGET} if view.key.options else frozenset()
     return _filled(view.index) | tried
 
 
