@@ -21,21 +21,19 @@ from ctxview.formats.interface import NO_OPTIONS
 from ctxview.samples import sample_paths
 from ctxview.tui import themes
 from ctxview.tui.configured_keys import key_label, use_keymap
-from ctxview.tui.drawing import text
 from ctxview.tui.input_order import OrderedInput
 from ctxview.tui.job_runner import UserPriority
 from ctxview.tui.model.action_table import ACTIONS_BY_ID
 from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.jobs.load import Opener, PathOpener
+from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.replay import ReplayOptions
-from ctxview.tui.model.saved_layouts import SavedLayouts
 from ctxview.tui.model.start_entries import StartEntry, remember_path, story_entries
 from ctxview.tui.model.view_state import ReadOptions
 from ctxview.tui.screens.action_screen import OpenPath
 from ctxview.tui.screens.inspector import InspectorScreen
 from ctxview.tui.screens.start import DemoScreen
 from ctxview.tui.terminal import ABLE, ColourDepth, Terminal, appearance, filters_for
-from ctxview.tui.widgets.strips import content
 
 COLLECT_AFTER = 3.0
 """Seconds after which most objects in memory stay until the end."""
@@ -67,7 +65,6 @@ def run(
         show=show,
         watching=config.follow,
         terminal=terminal,
-        layouts=SavedLayouts.load(),
     )
     app.set_keymap(keys)
     use_counting_processes()
@@ -91,11 +88,10 @@ class CtxviewApp(OrderedInput):
         show: ReplayOptions | None = None,
         watching: bool = True,
         terminal: Terminal = ABLE,
-        layouts: SavedLayouts | None = None,
     ) -> None:
         """Without `opener` a person first chooses what to open.
 
-        Without `watching` sources are reread only on request; without `layouts` pane sizes are not saved.
+        Without `watching` sources are reread only on request.
         """
         super().__init__()
         self._watching = watching
@@ -104,7 +100,6 @@ class CtxviewApp(OrderedInput):
         self._profile = profile
         self._terminal = terminal
         self.draws_letters = terminal.ascii or terminal.colours is ColourDepth.NONE
-        self._layouts = layouts
         self._priority = UserPriority()
         self._show = show
         themes.apply_theme(self, theme)
@@ -139,23 +134,17 @@ class CtxviewApp(OrderedInput):
             self._show or ReplayOptions(), stage=True, loop=False, opening=f"{story.name}: {story.about}."
         )
         model = InspectorModel(self._profile, self._options, PathOpener(story.paths), show, watching=False)
+        model.shown.show(Pane.MEMORY)
         return InspectorScreen(model, self._priority, ended)
 
     def _inspector(self, opener: Opener) -> InspectorScreen:
         model = InspectorModel(self._profile, self._options, opener, self._show, watching=self._watching)
-        return InspectorScreen(model, self._priority, layouts=self._layouts)
+        return InspectorScreen(model, self._priority)
 
     def on_mount(self) -> None:
         if not gc.isenabled():
             self.call_after_refresh(_collect_garbage_again)
             self.set_timer(COLLECT_AFTER, _collect_garbage_again)
-        if self._layouts is not None and self._layouts.problem:
-            self.notify(
-                content(text.show(self._layouts.problem)).plain,
-                title="layout",
-                severity="warning",
-                markup=False,
-            )
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return filters_for(self._terminal, super().get_line_filters())

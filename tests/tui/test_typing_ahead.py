@@ -46,9 +46,9 @@ async def test_a_search_is_for_the_whole_text(file: Path, together: bool) -> Non
 
 async def test_keys_after_the_end_of_a_prompt_go_to_the_screen(file: Path) -> None:
     async with driving(open_source(file)) as drive:
-        await drive.press_quickly("f", *"w-1", "enter", "4", "z")
+        await drive.press_quickly("f", *"w-1", "enter", "4")
         assert drive.query.text == "w-1"
-        assert drive.zoomed is Pane.BUDGET
+        assert drive.view is Pane.BUDGET
 
 
 async def test_a_filter_is_completed_and_extended(file: Path) -> None:

@@ -125,7 +125,7 @@ async def _edit(screen: InspectorScreen) -> None:
 
 async def _add(screen: InspectorScreen) -> None:
     new_ref = screen.view.index.reading.state.new_ref if screen.view is not None else None
-    if new_ref is not None and screen.deck.front.pane is Pane.REFERENCES:
+    if new_ref is not None and screen.model.shown.name is Pane.REFERENCES:
         await _fill_in(screen, new_ref, "New reference")
         return
     tiers = [tier for tier in _tiers(screen) if tier.new is not None]

@@ -24,7 +24,7 @@ from ctxview.tui.model.command_line import (
     theme_commands,
 )
 from ctxview.tui.model.reading_index import ItemKind, message_id
-from ctxview.tui.screens.action_screen import ActionScreen, OpenPath
+from ctxview.tui.screens.action_screen import ActionScreen, OpenPath, StartOver
 from ctxview.tui.screens.inspector import InspectorScreen
 from ctxview.tui.widgets.bars import offered_actions
 
@@ -188,8 +188,10 @@ def help(screen: ActionScreen[object]) -> None:  # noqa: A001 - the id of the ac
 
 
 async def quit(screen: ActionScreen[object]) -> None:  # noqa: A001 - the name of the command
-    """Go back to the screen below, also from an inspector to the start list; on the lowest one, quit."""
-    if screen.app.screen_stack[0] is screen:
+    """Leave the view, or go back to the screen below, such as the start list; on the lowest one, quit."""
+    if isinstance(screen, InspectorScreen) and not screen.model.replay.stage and screen.model.shown.leave():
+        screen.show_view()
+    elif screen.app.screen_stack[0] is screen:
         await screen.app.action_quit()
     elif isinstance(screen, InspectorScreen) and (unsaved := ", ".join(screen.model.drafts.unsaved)):
         from ctxview.tui.screens.dialogs import ConfirmDialog
@@ -205,6 +207,10 @@ async def quit(screen: ActionScreen[object]) -> None:  # noqa: A001 - the name o
         screen.app.push_screen(question, answered)
     else:
         screen.dismiss()
+
+
+def start_list(screen: InspectorScreen) -> None:
+    screen.post_message(StartOver())
 
 
 _FONTS = re.compile(r"@font-face\s*\{[^}]*\}\s*")

@@ -12,13 +12,13 @@ from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.query import Query, QueryError, completions, parse_query
 from ctxview.tui.model.reading_index import ItemId, ItemKind, ReadingIndex
 from ctxview.tui.panes.lifecycle import LifecyclePane
+from ctxview.tui.panes.memory import MemoryPane
 from ctxview.tui.panes.skyline import SkylinePane
 from ctxview.tui.panes.sources import SourcesPane
 from ctxview.tui.panes.why import WhyPane
 from ctxview.tui.panes.xray import XrayPane
 from ctxview.tui.screens.action_screen import ActionScreen, StartOver
 from ctxview.tui.screens.inspector import InspectorScreen
-from ctxview.tui.widgets.facts_pane import OpenedPane
 
 
 async def search(screen: ActionScreen[object]) -> None:
@@ -72,11 +72,11 @@ async def filter(screen: InspectorScreen) -> None:  # noqa: A001 - the name of t
 
 def next_finding(screen: InspectorScreen) -> None:
     """Go to the next finding in its pane; Enter goes on to its subject."""
-    screen.perform(screen.model.step_finding(1, screen.deck.front.pane))
+    screen.perform(screen.model.step_finding(1, screen.model.shown.front))
 
 
 def previous_finding(screen: InspectorScreen) -> None:
-    screen.perform(screen.model.step_finding(-1, screen.deck.front.pane))
+    screen.perform(screen.model.step_finding(-1, screen.model.shown.front))
 
 
 def _apply(screen: InspectorScreen, query: Query) -> None:
@@ -151,12 +151,12 @@ def end(screen: ActionScreen[object]) -> None:
 
 def left(screen: InspectorScreen) -> None:
     if not _step(screen, -1):
-        _go_beside(screen, right=False)
+        _step_view(screen, -1)
 
 
 def right(screen: InspectorScreen) -> None:
     if not _step(screen, 1):
-        _go_beside(screen, right=True)
+        _step_view(screen, 1)
 
 
 def next_pane(screen: InspectorScreen) -> None:
@@ -168,31 +168,31 @@ def previous_pane(screen: InspectorScreen) -> None:
 
 
 async def go_to_pane(screen: InspectorScreen, pane: Pane) -> None:
-    widget = screen.panes[pane]
-    if isinstance(widget, WhyPane) and (widget.has_focus or not _is_block(screen.selected)):
-        await _ask_why(screen, widget)
-    elif isinstance(widget, OpenedPane):
-        screen.open_pane(pane)
-    elif any(pane in slot.panes for slot in screen.deck.slots):
-        screen.deck.choose(pane)
-    else:
+    if pane is Pane.WHY and (screen.model.shown.front is pane or not _is_block(screen.selected)):
+        await _ask_why(screen)
+    elif pane.absent and pane not in screen.model.shown.tabs(screen.view):
         screen.say(pane.absent)
+    else:
+        screen.show_pane(pane)
+        if isinstance(screen.front, WhyPane) and screen.selected is not None:
+            screen.front.ask(screen.selected.name)
 
 
 def _is_block(item: ItemId | None) -> bool:
     return item is not None and item.kind is ItemKind.BLOCK
 
 
-async def _ask_why(screen: InspectorScreen, pane: WhyPane) -> None:
+async def _ask_why(screen: InspectorScreen) -> None:
     """Ask for the name of a block, and explain it."""
     from ctxview.tui.widgets.bars import InputLine
 
     def done(text: str | None) -> None:
         if text is not None and text.strip():
-            screen.open_pane(Pane.WHY)
+            screen.show_pane(Pane.WHY)
             pane.ask(text.strip())
-        screen.set_focus(screen.deck.front)
+        screen.area.focus_front()
 
+    pane = screen.area.get(WhyPane)
     hint = show("the id of a block, of any revision", "dim")
     await screen.ask(InputLine(show(" why ", "key"), pane.name_asked, lambda _: hint, done))
 
@@ -215,12 +215,12 @@ def enter(screen: InspectorScreen) -> None:
         screen.go_to(subject)
     elif item.kind is ItemKind.NODE and (target := _onward(item, screen.view.index)) is not None:
         _walk(screen, item, target)
-    elif screen.deck.front.pane is Pane.VISIBILITY:
+    elif screen.model.shown.front is Pane.VISIBILITY:
         screen.go_to(item)
     else:
-        screen.model.back.remember(screen.deck.front.pane, item)
+        screen.model.back.remember(screen.model.shown.front, item)
         screen.selected = item
-        screen.deck.choose(Pane.DETAIL)
+        screen.show_pane(Pane.DETAIL)
 
 
 def came_from(screen: ActionScreen[object]) -> None:
@@ -236,7 +236,7 @@ def came_from(screen: ActionScreen[object]) -> None:
 
 
 def back(screen: ActionScreen[object]) -> None:
-    """Leave the first that is active: search, tried option, zoom, jump, filter, replay."""
+    """Leave the first that is active: search, tried option, jump, filter, replay, view."""
     if not isinstance(screen, InspectorScreen):
         screen.dismiss()
         return
@@ -244,8 +244,6 @@ def back(screen: ActionScreen[object]) -> None:
         screen.search_for("")
     elif (tried := next(reversed(screen.model.key.options), None)) is not None:
         screen.perform(screen.model.try_option(tried[0], None))
-    elif screen.deck.zoomed is not None:
-        screen.deck.zoom(None)
     elif screen.model.back:
         screen.perform(screen.model.go_back())
     elif screen.model.query:
@@ -254,6 +252,8 @@ def back(screen: ActionScreen[object]) -> None:
         screen.dismiss()
     elif screen.model.replay.on:
         screen.perform(screen.model.replay.close())
+    elif screen.model.shown.leave():
+        screen.show_view()
     else:
         screen.say(f"There is nothing to leave; {key_label(ACTIONS_BY_ID['quit'])} quits.")
 
@@ -277,22 +277,18 @@ def _step(screen: InspectorScreen, step: int) -> bool:
     return isinstance(pane, SourcesPane) and pane.fold(open=step > 0)
 
 
-def _go_beside(screen: InspectorScreen, *, right: bool) -> None:
-    neighbour = screen.deck.neighbour(screen.deck.front.pane, right=right)
-    if neighbour is not None:
-        screen.deck.choose(neighbour)
+def _step_view(screen: InspectorScreen, step: int) -> None:
+    """Go to the next view in the row of tabs."""
+    tabs = screen.model.shown.tabs(screen.view)
+    screen.show_pane(tabs[(tabs.index(screen.model.shown.name) + step) % len(tabs)])
 
 
 def _step_pane(screen: InspectorScreen, step: int) -> None:
-    """Go to the next pane in the order on the screen, without hidden tabs; in the X-ray to the next block."""
-    if isinstance(screen.deck.front, XrayPane) and screen.deck.front.has_focus:
-        screen.deck.front.step_block(step)
-        return
-    slots = screen.deck.slots
-    order = slots[0].panes if len(slots) == 1 else tuple(slot.shown for slot in slots)
-    here = screen.deck.front.pane
-    at = order.index(here) if here in order else 0
-    screen.deck.choose(order[(at + step) % len(order)])
+    """Go to the next tier of the memory or block of the X-ray, in other views to the next view."""
+    if isinstance(screen.front, XrayPane):
+        screen.front.step_block(step)
+    elif not isinstance(screen.front, MemoryPane) or not screen.front.step_tier(step):
+        _step_view(screen, step)
 
 
 def here(screen: InspectorScreen) -> ItemId | None:

@@ -1,4 +1,4 @@
-"""The actions of viewing: pane sizes, revisions, profile, order, budget, difference, references, replay."""
+"""The actions of viewing: folds, revisions, profile, order, budget, difference, references, replay."""
 
 from __future__ import annotations
 
@@ -13,68 +13,27 @@ from ctxview.tui.model.effects import Effects, Notify
 from ctxview.tui.model.jobs.load import compare_states
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemId
+from ctxview.tui.panes.memory import MemoryPane
+from ctxview.tui.panes.revisions import RevisionsPane
 from ctxview.tui.panes.skyline import SkylinePane
 from ctxview.tui.panes.xray import XrayPane
 from ctxview.tui.screens.inspector import InspectorScreen
 from ctxview.tui.screens.raw import NOTHING_OPEN, open_origin
 
-CELLS, LINES = 4, 2
-"""The change in size of one key press."""
 
-
-def zoom(screen: InspectorScreen) -> None:
-    """Show only this pane, or all panes again; the X-ray folds the fields of its blocks instead."""
-    if isinstance(screen.deck.front, XrayPane):
-        screen.deck.front.fold()
-    elif screen.deck.zoomed is None and len(screen.deck.slots) == 1:
-        screen.say("The terminal is too small: only one pane fits.")
+def fold(screen: InspectorScreen) -> None:
+    """Fold or open the tier at the cursor of the memory, or the fields of all blocks of the X-ray."""
+    if isinstance(screen.front, MemoryPane | XrayPane):
+        screen.front.fold()
     else:
-        screen.deck.zoom(None if screen.deck.zoomed is not None else screen.deck.front.pane)
+        screen.say("Tiers fold in Memory, fields in X-ray.")
 
 
-def wider(screen: InspectorScreen) -> None:
-    _resize(screen, across=CELLS)
-
-
-def narrower(screen: InspectorScreen) -> None:
-    _resize(screen, across=-CELLS)
-
-
-def higher(screen: InspectorScreen) -> None:
-    _resize(screen, down=LINES)
-
-
-def lower(screen: InspectorScreen) -> None:
-    _resize(screen, down=-LINES)
-
-
-def sources_list(screen: InspectorScreen) -> None:
-    """Show the sources beside the other panes, or as a tab."""
-    deck = screen.deck
-    if len(screen.model.sources) + len(screen.model.problems) < 2:
-        screen.say("There is only one source.")
-    elif len(deck.slots) == 1:
-        screen.say("Only one pane is shown; the sources are a tab of it.")
+def fold_all(screen: InspectorScreen) -> None:
+    if isinstance(screen.front, MemoryPane):
+        screen.front.fold_all()
     else:
-        deck.show_sources(shown=not deck.sizes.sources)
-        if not deck.sizes.sources and deck.front.pane is Pane.SOURCES:
-            deck.choose(Pane.MEMORY)
-
-
-def reset_layout(screen: InspectorScreen) -> None:
-    screen.deck.reset_sizes()
-    screen.say("Pane sizes are reset.")
-
-
-def _resize(screen: InspectorScreen, *, across: int = 0, down: int = 0) -> None:
-    deck = screen.deck
-    if deck.resize(deck.front.pane, across=across, down=down):
-        return
-    if len(deck.slots) == 1:
-        remedy = "Esc shows" if deck.zoomed is not None else "A larger terminal shows"
-        screen.say(f"Only one pane is shown. {remedy} the others.")
-    else:
-        screen.say("The pane cannot be resized further.")
+        fold(screen)
 
 
 def show_diff(screen: InspectorScreen) -> None:
@@ -85,19 +44,26 @@ async def _show(screen: InspectorScreen) -> None:
     source, key = screen.model.source, screen.model.key
     if source is None or screen.view is None:
         return
-    is_draft = screen.model.drafts.dirty(key)
-    earlier = key.revision if is_draft else previous_revision(source.revisions, key.revision)
+    marked = screen.front.marked if isinstance(screen.front, RevisionsPane) else ()
+    is_draft = screen.model.drafts.dirty(key) and not marked
+    title = "Changes of the draft" if is_draft else "Changes since the previous revision"
+    earlier: int | None = key.revision
+    later = key.revision
+    if marked:
+        earlier, later = min(marked), max(*marked, key.revision if len(marked) == 1 else 0)
+        title = f"Changes from {source.revisions[earlier].label} to {source.revisions[later].label}"
+    elif not is_draft:
+        earlier = previous_revision(source.revisions, key.revision)
     if earlier is None:
         screen.say("This is the first revision: there is no previous one to compare with.")
         return
     overlay = screen.model.drafts.overlay(key.source)
     originals = {str(draft.file): draft.original for draft in screen.model.drafts.of(key)}
     old = (earlier, {**overlay, **originals} if is_draft else overlay)
-    new = (key.revision, overlay)
+    new = (later, overlay)
     difference = await asyncio.to_thread(compare_states, source, key, old, new)
     from ctxview.tui.screens.diff import DiffScreen
 
-    title = "Changes of the draft" if is_draft else "Changes since the previous revision"
     item = await screen.app.push_screen_wait(DiffScreen(difference, title))
     if item is not None:
         screen.go_to(item)
@@ -131,7 +97,7 @@ def follow(screen: InspectorScreen) -> None:
         screen.perform(screen.model.go_to_revision(screen.model.last_revision))
         screen.say("Following the latest revision; selecting an earlier one stops.")
     else:
-        screen.deck.choose(Pane.HISTORY)
+        screen.show_pane(Pane.HISTORY)
         screen.history.follow()
         screen.refresh_bars()
 
@@ -154,8 +120,8 @@ def _reorder(screen: InspectorScreen, orders: Effects) -> None:
     if screen.view is None:
         screen.say(NOTHING_OPEN)
         return
-    if not screen.memory.display:
-        screen.deck.choose(Pane.MEMORY)
+    if not screen.area.is_shown(Pane.MEMORY):
+        screen.show_pane(Pane.MEMORY)
     screen.perform(orders)
 
 
@@ -188,8 +154,8 @@ async def _links(screen: InspectorScreen, item: ItemId) -> None:
 def origin(screen: InspectorScreen) -> None:
     """Show the raw bytes of the selected item, those of the draft if there is one."""
     view = screen.view
-    if isinstance(screen.deck.front, XrayPane) and screen.deck.front.origin is not None:
-        open_origin(screen, screen.deck.front.origin)
+    if isinstance(screen.front, XrayPane) and screen.front.origin is not None:
+        open_origin(screen, screen.front.origin)
         return
     open_origin(
         screen,
@@ -203,7 +169,7 @@ def diff(screen: InspectorScreen) -> None:
         screen.say(NOTHING_OPEN)
         return
 
-    if isinstance(screen.deck.front, XrayPane):
+    if isinstance(screen.front, XrayPane):
         start_dialogue(screen, _show_prompt_diff(screen), "comparing the prompts")
     else:
         show_diff(screen)
@@ -241,10 +207,13 @@ def _step(screen: InspectorScreen, revision: int) -> None:
 
 
 def play(screen: InspectorScreen) -> None:
-    """Tick the box of the selected item, or play or pause; else the key moves down a page."""
+    """Tick the box of the selected item, fold a tier of the memory, or play or pause."""
     from ctxview.tui.actions.edit import toggle_box
 
     if toggle_box(screen):
+        return
+    if isinstance(screen.front, MemoryPane) and not screen.model.replay.on:
+        screen.front.fold()
         return
     if screen.model.last_revision > 0:
         screen.perform(screen.model.replay.toggle())

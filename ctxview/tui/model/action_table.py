@@ -35,7 +35,6 @@ class ActionGroup(StrEnum):
     """Headings of the help screen."""
 
     MOVING = "Moving"
-    LAYOUT = "Layout"
     VIEWING = "Viewing"
     REPLAY = "Replay"
     SEARCH = "Searching"
@@ -76,10 +75,10 @@ GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
         Action("last", "G", "G", "last", "Last row"),
         Action("home", "home", "Home", "start", "First row; after [ or ] the first revision"),
         Action("end", "end", "End", "end", "Last row; after [ or ] the latest revision"),
-        Action("left", "h,left", "h ←", "left", "Pane or stage to the left; closes a branch"),
-        Action("right", "l,right", "l →", "right", "Pane or stage to the right; opens a branch"),
-        Action("next_pane", "tab", "Tab", "next pane", "Next pane"),
-        Action("previous_pane", "shift+tab", "Shift-Tab", "previous pane", "Previous pane"),
+        Action("left", "h,left", "h ←", "left", "View or stage to the left; closes a branch"),
+        Action("right", "l,right", "l →", "right", "View or stage to the right; opens a branch"),
+        Action("next_pane", "tab", "Tab", "next", "Next view; in Memory the next tier, in X-ray a block"),
+        Action("previous_pane", "shift+tab", "Shift-Tab", "previous", "Previous view, tier or block"),
         *(
             Action(
                 name,
@@ -94,16 +93,7 @@ GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
         Action(
             "came_from", "backspace", "Backspace", "came from", "Go to the record or block this came from"
         ),
-        Action("back", "escape", "Esc", "back", "Leave a search, a zoom, a jump or a filter"),
-    ),
-    ActionGroup.LAYOUT: (
-        Action("zoom", "z", "z", "zoom", "Show only this pane, or all panes again"),
-        Action("wider", "greater_than_sign,shift+right", "> Shift-→", "wider", "Make the pane wider"),
-        Action("narrower", "less_than_sign,shift+left", "< Shift-←", "narrower", "Make the pane narrower"),
-        Action("higher", "right_parenthesis,shift+down", ") Shift-↓", "taller", "Make the pane taller"),
-        Action("lower", "left_parenthesis,shift+up", "( Shift-↑", "shorter", "Make the pane shorter"),
-        Action("sources_list", "H", "H", "list of sources", "Show the sources beside the panes, or as a tab"),
-        Action("reset_layout", "Z", "Z", "reset layout", "Reset pane sizes"),
+        Action("back", "escape", "Esc", "back", "Leave a search, a jump, a filter or a view"),
     ),
     ActionGroup.VIEWING: (
         Action(
@@ -137,6 +127,8 @@ GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
             "sort", "s", "s", "sort", "Next order: file, model, quality, decay, confidence, age, tokens", 9
         ),
         Action("reverse", "S", "S", "reverse", "Reverse the order"),
+        Action("fold", "z", "z", "fold", "Fold or open a tier of the memory, or the fields in X-ray"),
+        Action("fold_all", "Z", "Z", "fold all", "Fold or open all tiers of the memory"),
     ),
     ActionGroup.REPLAY: (
         Action(
@@ -144,7 +136,7 @@ GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
             "space",
             "Space",
             "play",
-            "Play the revisions, or pause",
+            "Play the revisions, or pause; tick a box; in Memory fold a tier",
             8,
             ActionCondition.REVISIONS,
         ),
@@ -175,7 +167,7 @@ GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
         ),
         Action("add", "a", "a", "add", "Add a block to this tier", 10, ActionCondition.WRITABLE),
         Action("remove", "x", "x", "remove", "Remove this block"),
-        Action("move", "m", "m", "move", "Move this block to another tier"),
+        Action("move", "m", "m", "move", "Move this block to another tier; in Revisions mark one for d"),
         Action(
             "editor", "E", "E", "edit as", "Choose the name under which you edit", 9, ActionCondition.EDITORS
         ),
@@ -190,7 +182,8 @@ GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
         Action("tour", "f2", "F2", "tour", "Five steps through the inspector (also t in this help)"),
         Action("screenshot", "P", "P", "picture", "Save the screen as an SVG picture in the working folder"),
         Action("help", "question_mark,f1", "?", "help", "All keys, glyphs and the filter language", 2),
-        Action("quit", "q", "q", "quit", "Go back, or quit; asks when there are unsaved changes", 1),
+        Action("start_list", "ctrl+o", "Ctrl-o", "open", "Go to the start list to open something else"),
+        Action("quit", "q", "q", "back", "Go back, or quit at the top; asks about unsaved changes", 1),
     ),
 }
 
@@ -201,7 +194,6 @@ ACTIONS_BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
 _MODULES = {
     ActionGroup.MOVING: "navigate",
     ActionGroup.SEARCH: "navigate",
-    ActionGroup.LAYOUT: "view",
     ActionGroup.VIEWING: "view",
     ActionGroup.REPLAY: "view",
     ActionGroup.EDITING: "edit",

@@ -33,7 +33,7 @@ from ctxview.tui.model.jobs.reread import Reread, SourceLost, SourceReread
 from ctxview.tui.model.jobs.watcher import FilesChanged, FolderChanged, TranscriptGrown
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.live_updates import LiveUpdates
-from ctxview.tui.model.navigation import PANE_OF, BackStack
+from ctxview.tui.model.navigation import PANE_OF, BackStack, ShownView
 from ctxview.tui.model.query import Query
 from ctxview.tui.model.reading_index import ItemId, ItemKind
 from ctxview.tui.model.replay import TICK_TIMER, Replay, ReplayOptions
@@ -63,6 +63,7 @@ class InspectorModel(InspectorState):
         """Why nothing is shown; None while it is read."""
         self.finding: ItemId | None = None
         """The finding that was stepped to last."""
+        self.shown = ShownView()
         self.back = BackStack()
         self.work = BackgroundWork(self)
         self.live = LiveUpdates(self, self.work, opener, automatic=watching)
@@ -73,6 +74,7 @@ class InspectorModel(InspectorState):
         self._opener = opener
         self._reader: ReadRevision | None = None
         self._awaited: ItemId | None = None
+        self._awaits_finding = 0
 
     @property
     def status(self) -> str:
@@ -338,6 +340,9 @@ class InspectorModel(InspectorState):
 
     def awaited_item(self) -> ItemId | None:
         """The item to select now that a reading has it; only once."""
+        if self._awaits_finding and self.view is not None and (found := self.view.index.findings):
+            self._awaited = self.finding = found[0 if self._awaits_finding > 0 else -1]
+            self._awaits_finding = 0
         if self._awaited is None or self.view is None or self.view.index.value(self._awaited) is None:
             return None
         awaited, self._awaited = self._awaited, None
@@ -346,12 +351,14 @@ class InspectorModel(InspectorState):
     def step_finding(self, step: int, leaving: Pane) -> Effects:
         """Go to the next or previous finding in its pane; from the last one to another revision, if known."""
         findings: Sequence[ItemId] = self.view.index.findings if self.view is not None else ()
-        if not findings and (other := self.facts.next_finding(self.key.revision, step)) is not None:
+        here = self.selected if self.selected in findings else self.finding
+        is_last = not findings or here == findings[-1 if step > 0 else 0]
+        if is_last and (other := self.facts.next_finding(self.key.revision, step)) is not None:
+            self.finding, self._awaits_finding = None, step
             return [*self.go_to_revision(other), Notify("The next finding is in this revision.")]
         if not findings:
             judged = self.view is not None and self.view.index.reading.judged
             return [Notify("There are no findings." if judged else "The findings are not known yet.")]
-        here = self.selected if self.selected in findings else self.finding
         at = findings.index(here) + step if here in findings else 0 if step > 0 else -1
         self.finding = findings[at % len(findings)]
         return self.go_to(self.finding, None if here in findings else leaving)

@@ -41,9 +41,6 @@ class BudgetPane(PaneWidget):
         rows += [(line, item) for (item, _), lines in zip(others, brief, strict=True) for line in lines]
         return Page.of([line for line, _ in rows], [item for _, item in rows])
 
-    def holds(self, view: ViewState) -> bool:
-        return bool(view.index.reading.state.budgets) or bool(view.key.options)
-
     def count(self, view: ViewState) -> str:
         budget = next(iter(view.index.reading.state.budgets), None)
         return budget.percent if budget is not None else ""

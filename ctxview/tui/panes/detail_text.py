@@ -13,6 +13,7 @@ from ctxview.core.origin import JsonValue, Origin
 from ctxview.core.state import Block, Budget, ContextState, Gap, Ref, Todo, TodoItem
 from ctxview.core.transcript import Row
 from ctxview.tui.drawing import glyphs
+from ctxview.tui.drawing.block_history import block_lines
 from ctxview.tui.drawing.budget import whole_lines
 from ctxview.tui.drawing.glyphs import reach_text, tier_styles
 from ctxview.tui.drawing.rows import EMPTY_TEXT, blocked_names, finding_row, gap_badge
@@ -21,7 +22,6 @@ from ctxview.tui.model.reading_index import ItemId, ItemValue
 from ctxview.tui.model.view_state import ViewState
 from ctxview.tui.panes.budget import budget_history, budget_style
 from ctxview.tui.panes.history import numeral, role_style, row_numeral
-from ctxview.tui.panes.memory import block_lines
 from ctxview.tui.panes.references import STYLE as REF_STYLE
 from ctxview.tui.panes.todo import cursor_lines, item_line
 

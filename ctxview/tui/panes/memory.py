@@ -1,363 +1,233 @@
-"""The memory pane: its columns for a width, the rows of blocks, and figures over time."""
+"""The memory pane: all blocks, grouped by tier under headings that fold."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
-from msgspec import Struct
-from msgspec.structs import replace
-from rich.cells import cell_len
-
-from ctxview.core.figures import Figure
-from ctxview.core.state import Block
-from ctxview.tui.drawing import glyphs
-from ctxview.tui.drawing.glyphs import gauge_spark, ramp_of, tier_styles, visibility_spark
-from ctxview.tui.drawing.page import Page
-from ctxview.tui.drawing.rows import EMPTY_TEXT, gap_order
-from ctxview.tui.drawing.text import (
-    Line,
-    Span,
-    fit,
-    join,
-    pad,
-    preview,
-    shorten,
-    show,
-    styled,
-    width,
-    wrap_to,
+from ctxview.core.findings import Finding, Severity
+from ctxview.tui.drawing.glyphs import tier_styles
+from ctxview.tui.drawing.memory_rows import (
+    MemoryRow,
+    TierHeading,
+    block_row,
+    heading_line,
+    memory_columns,
 )
-from ctxview.tui.model.change_marks import ChangeMark
-from ctxview.tui.model.layout import Pane
-from ctxview.tui.model.query import FILE_ORDER, MODEL_ORDER
-from ctxview.tui.model.reading_index import ItemKind
-from ctxview.tui.model.trends import Gauge, PastTrends, gauge_of
-from ctxview.tui.model.view_state import ViewState
+from ctxview.tui.drawing.page import Page
+from ctxview.tui.drawing.rows import gap_order
+from ctxview.tui.drawing.text import Line, Span, join, show
+from ctxview.tui.model.inspector import InspectorModel
+from ctxview.tui.model.layout import BOXED, Pane
+from ctxview.tui.model.query import FILE_ORDER
+from ctxview.tui.model.reading_index import ItemId, ItemKind
+from ctxview.tui.model.view_state import ViewState, count_severities
 from ctxview.tui.widgets.pane import PaneWidget, empty_page
+from ctxview.tui.widgets.virtual_lines import VirtualLines
 
-GAUGE = 4
-"""Cells of the number beside a gauge."""
-
-ROOMY = 96
-LEAST_TEXT = 22
-
-
-class MemoryColumns(Struct, frozen=True):
-    """Widths in cells, 0 for no column, and the names of the figures, of which gauges are `bar` wide each."""
-
-    tier: int
-    id: int
-    type: int
-    bar: int
-    gauges: tuple[str, ...]
-    numbers: tuple[tuple[str, int], ...]
-    """The names and widths of figures that are only numbers."""
-    age: int
-    tokens: int
-    text: int = 0
-
-    @property
-    def indent(self) -> int:
-        """Where the second line of a row begins: under the id."""
-        return 3 + (self.tier + 1 if self.tier else 0)
-
-    @property
-    def taken(self) -> int:
-        """Cells of all columns except the text, including gaps."""
-        figures = [self.bar + GAUGE] * len(self.gauges) + [cells for _, cells in self.numbers]
-        widths = [2, self.tier, self.id, self.type, *figures, self.age, self.tokens]
-        return sum(each + 1 for each in widths if each)
-
-    def header(self, sort: str, reverse: bool) -> Line:
-        gauge = self.bar + GAUGE
-        named: list[tuple[str, int, str | None, bool]] = [
-            ("tier", self.tier, FILE_ORDER, False),
-            ("id", self.id, None, False),
-            ("type", self.type, None, False),
-            *((_short(name, gauge), gauge, name, False) for name in self.gauges),
-            *((_short(name, cells), cells, name, True) for name, cells in self.numbers),
-            ("age", self.age, "age", True),
-            ("tok", self.tokens, "tokens", True),
-            ("text", self.text, MODEL_ORDER, False),
-        ]
-        cells = [
-            _heading(name, width, key, right, sort, reverse) for name, width, key, right in named if width
-        ]
-        return join((Span("  "),), *cells, gap=" ")
-
-
-def _short(name: str, cells: int) -> str:
-    return name if len(name) <= cells else name[:4]
-
-
-def memory_columns(width: int, blocks: Sequence[Block]) -> MemoryColumns:
-    """The columns that fit: the least important ones are left out first, and the text keeps its share."""
-    roomy = width >= ROOMY
-    figures = {figure.name: figure for block in blocks for figure in block.figures}
-    full = MemoryColumns(
-        tier=_widest((block.tier for block in blocks), 4, 10 if not roomy else 14),
-        id=_widest((block.id for block in blocks), 4, 24 if width >= 150 else 18 if roomy else 14),
-        type=_widest((block.type or "" for block in blocks), 4, 16 if roomy else 9),
-        bar=8 if width >= 130 else 4 if roomy else 1,
-        gauges=tuple(name for name, each in figures.items() if each.scale is not None),
-        numbers=tuple(
-            (name, 5 if isinstance(each.value, int) else 4)
-            for name, each in figures.items()
-            if each.scale is None
-        ),
-        age=4,
-        tokens=5,
-    )
-    full = _without_empty(full, blocks)
-    drop: list[Callable[[MemoryColumns], MemoryColumns]] = [
-        lambda columns: replace(columns, bar=1),
-        lambda columns: replace(columns, type=min(columns.type, 8)),
-        lambda columns: replace(columns, numbers=()),
-        lambda columns: replace(columns, age=0),
-        lambda columns: replace(columns, tokens=0),
-        lambda columns: replace(columns, gauges=columns.gauges[:2]),
-        lambda columns: replace(columns, type=0),
-        lambda columns: replace(columns, id=min(columns.id, 10)),
-        lambda columns: replace(columns, tier=min(columns.tier, 5)),
-        lambda columns: replace(columns, tier=0),
-    ]
-    for step in drop:
-        if width - full.taken >= LEAST_TEXT:
-            break
-        full = step(full)
-    return replace(full, text=max(0, width - full.taken))
-
-
-def _without_empty(columns: MemoryColumns, blocks: Sequence[Block]) -> MemoryColumns:
-    """Leave out the columns for which no block has a value."""
-    used = {
-        "age": any(block.age is not None for block in blocks),
-        "tokens": any(block.tokens is not None for block in blocks),
-        "type": any(block.type for block in blocks),
-    }
-    return replace(columns, **{name: 0 for name, is_used in used.items() if not is_used})
-
-
-def _heading(name: str, width: int, key: str | None, right: bool, sort: str, reverse: bool) -> Line:
-    action = f"screen.sort_by('{key}')" if key is not None else ""
-    current = key == sort and sort != FILE_ORDER
-    arrow = ("▴" if reverse else "▾") if current else ""
-    if name == "text" and current:
-        name = "text, as the model reads"
-    label = (name[: width - len(arrow)] + arrow)[:width]
-    blank = " " * (width - len(label))
-    text = Span(label, "link" if current else "dim", action)
-    return (Span(blank), text) if right else (text, Span(blank))
-
-
-def _widest(words: Iterable[str], least: int, most: int) -> int:
-    return min(most, max(least, max((cell_len(word) for word in words), default=0)))
-
-
-NAMES = 11
-"""Cells of the name before a spark line."""
-
-CELLS = 12
-WIDEST = 30
-
-
-def block_lines(block: Block, view: ViewState, cells: int) -> Iterator[Line]:
-    """The gauges, over time if they changed, and since when the block is hidden or shown."""
-    gauges, at, labels = _past_of(block, view)
-    room = min(WIDEST, max(CELLS, cells - NAMES - 26))
-    for now in gauge_of(block).figures:
-        known = [found.value for gauge in gauges[: at + 1] if gauge and (found := gauge.figure(now.name))]
-        since = f"since {labels[0]}" if len(known) > 1 else ""
-        picture = gauge_spark(gauges, at, room, now.name) or _value_rail(now, CELLS)
-        if len(set(known)) > 1:
-            yield _row(now.name, picture, f"{known[0]:g} → {now.value:g}", since, cells)
-        else:
-            yield _row(now.name, picture, f"{now.value:g}", f"unchanged {since}" if since else "", cells)
-    visible = [gauge.visible if gauge is not None else None for gauge in gauges]
-    if {True, False} <= set(visible):
-        since = _visible_since(visible[: at + 1], labels)
-        yield _row("shown", visibility_spark(gauges, at, room), since, "", cells)
-
-
-def _value_rail(figure: Figure, cells: int) -> Line:
-    """A figure without a past, as a rail."""
-    heavy, light = glyphs.meter_rail(figure.share, cells)
-    return Span(heavy, f"{ramp_of(figure)}.{glyphs.meter_step(figure.share)}"), Span(light, "faint")
-
-
-def _row(name: str, picture: Line, text: str, more: str, cells: int) -> Line:
-    """A figure with its picture and text, and `more` text if there is room."""
-    label, value = (Span(f"{name:<{NAMES}}", "dim"),), show(f" {text}")
-    head = join(label, picture, value)
-    if width(head) > cells and picture and not picture[-1].text.strip():
-        head = join(label, picture[:-1], value)
-    whole = join(head, show(more, "dim"), gap=" ")
-    return whole if width(whole) <= cells else fit(head, cells)
-
-
-def _past_of(block: Block, view: ViewState) -> tuple[list[Gauge | None], int, Sequence[str]]:
-    """Gauges, present position and labels, from the first revision that has the block."""
-    past = view.past
-    if past is None:
-        return [], 0, ()
-    gauges = past.gauges(block)
-    first = next((place for place, gauge in enumerate(gauges) if gauge is not None), 0)
-    return gauges[first:], past.place - first, past.labels[first:]
-
-
-def _visible_since(visible: Sequence[bool | None], labels: Sequence[str]) -> str:
-    """Since which revision the present visibility holds, as far as it is known."""
-    now = visible[-1] if visible else None
-    if now is None:
-        return ""
-    start = len(visible)
-    while start and visible[start - 1] in (now, None):
-        start -= 1
-    if not start:
-        return "so far" if now else "not yet"
-    again = "again " if True in visible[:start] else ""
-    return f"{again}since {labels[start]}" if now else f"hidden since {labels[start]}"
-
-
-INLINE = 64
-"""From this width of the text column on, the reason is beside the text instead of below it."""
-
-CHANGED = {ChangeMark.ADDED: "+", ChangeMark.CHANGED: "~", ChangeMark.VERDICT: "!"}
+HUGE = 400
+"""Rows from which on all tiers but the first start folded."""
 
 
 class MemoryPane(PaneWidget):
     pane = Pane.MEMORY
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.sort = FILE_ORDER
-        self.reverse = False
+    def __init__(self, model: InspectorModel) -> None:
+        super().__init__(model)
+        self._folded: set[str] | None = None
+        """The folded tiers; None until a person folds one."""
+        self._rows: Sequence[ItemId | str] = ()
+        """Blocks, and the names of tiers for their headings."""
 
     def differs(self, before: ViewState, after: ViewState) -> bool:
+        if before.key.source != after.key.source:
+            self._folded = None
         return before is not after
 
+    # -- drawing ---------------------------------------------------------------------------------------------
+
     def draw(self, view: ViewState, width: int, room: int) -> Page:
+        self._rows = ()
         if not view.blocks:
             return _empty(view, width)
-        rows, index = view.blocks, view.index
-        columns = memory_columns(width, [index.block(row) for row in rows[:500]])
-        inline = columns.text >= INLINE
-        styles = tier_styles(index.reading.state.tiers)
-        past = view.past if columns.bar > 1 else None
+        index, tiers = view.index, view.index.reading.state.tiers
+        groups = self._groups(view)
+        folded = self._folded_tiers(view)
+        rows = self._rows = [
+            each
+            for name, items in groups.items()
+            for each in ((name,) if name else ()) + (() if name in folded else tuple(items))
+        ]
+        columns = memory_columns(
+            width, [index.block(row) for row in view.blocks[:500]], grouped="" not in groups
+        )
+        styles = tier_styles(tiers)
+        limits = {tier.name: tier.limits for tier in tiers}
+        places = {tier.name: number for number, tier in enumerate(tiers)}
 
         def draw(row: int, depth: int) -> Sequence[Line]:
-            block = index.block(rows[row])
-            first = row == 0 or rows[row - 1].within != rows[row].within
-            cells = _cells(block, columns, styles[block.tier], view.changes.get(rows[row]), past, first=first)
-            text, *more = _text(block, columns.text, depth, inline=inline and depth == 1)
-            lines = [
-                join(*cells, text, gap=" "),
-                *(join((Span(" " * columns.taken),), line) for line in more),
-            ]
-            if _hidden(block) and not (inline and depth == 1):
-                reason = join((Span(" " * columns.indent), Span("└ ", "faint")), _reason(block))
-                lines.append(fit(reason, width))
-            return lines
+            item = rows[row]
+            if isinstance(item, str):
+                heading = _heading(view, item, groups[item], styles[item], is_open=item not in folded)
+                return (heading_line(heading, columns, width, places[item]),)
+            block = index.block(item)
+            severities = [found.severity for found in _findings(view, item)]
+            drawn = MemoryRow(
+                block,
+                styles[block.tier],
+                view.changes.get(item),
+                min(severities, key=list(Severity).index, default=None),
+                limits.get(block.tier, ()),
+            )
+            return block_row(drawn, columns, depth)
 
-        def heights() -> list[int]:
-            return [1 if inline else 1 + _hidden(index.block(row)) for row in rows]
+        def items(row: int) -> ItemId | None:
+            item = rows[row]
+            return None if isinstance(item, str) else item
 
-        header = columns.header(self.sort, self.reverse)
-        return Page.roomy(len(rows), draw, lambda row: rows[row], room, heights, (header,))
+        header = [columns.header(self._model.sort, self._model.reverse)]
+        if width < BOXED - 4:
+            header.insert(0, join((Span(" "),), self.title_line()))
+        return Page.roomy(len(rows), draw, items, room, header=header)
 
-    @property
-    def draws_past(self) -> bool:
-        """Whether the pane is wide enough for figures over time."""
-        return self.content_size.width > ROOMY
+    def _groups(self, view: ViewState) -> dict[str, list[ItemId]]:
+        """The rows of each tier, hidden ones last; all under no name in another order or with one tier."""
+        if (
+            self._model.sort != FILE_ORDER
+            or self._model.reverse
+            or len({row.within for row in view.blocks}) < 2
+        ):
+            return {"": list(view.blocks)}
+        groups: dict[str, list[ItemId]] = {tier.name: [] for tier in view.index.reading.state.tiers}
+        for row in view.blocks:
+            groups.setdefault(view.index.block(row).tier, []).append(row)
+        if self._model.query:
+            groups = {name: rows for name, rows in groups.items() if rows}
+        return {
+            name: sorted(rows, key=lambda row: view.index.block(row).visible is False)
+            for name, rows in groups.items()
+        }
 
-    def holds(self, view: ViewState) -> bool:
-        return bool(view.index.of(ItemKind.BLOCK))
+    def _folded_tiers(self, view: ViewState) -> set[str]:
+        if self._model.query:
+            return set()
+        if self._folded is None and len(view.blocks) > HUGE:
+            return {tier.name for tier in view.index.reading.state.tiers[1:]}
+        return self._folded or set()
+
+    def row_style(self, page: Page, row: int) -> str:
+        if row == self.cursor and self._heading_at(row):
+            return "cursor" if self.has_focus else "cursor.blur"
+        return super().row_style(page, row)
+
+    def title_line(self) -> Line:
+        view = self.view
+        if view is None:
+            return super().title_line()
+        blocks = [view.index.block(row) for row in view.blocks]
+        hidden = sum(block.visible is False for block in blocks)
+        total = len(view.index.of(ItemKind.BLOCK))
+        listed = f"{len(blocks):,} of {total:,} blocks" if len(blocks) < total else f"{total:,} blocks"
+        tokens = sum(block.tokens or 0 for block in blocks if block.visible is not False)
+        size = f" · {tokens:,} tok shown" if tokens else ""
+        answer = f"{len(blocks) - hidden:,} shown" + (f", {hidden:,} not shown" if hidden else "")
+        return join(show(f" {answer} ", "strong"), show(f"· {listed}{size} ", "dim"))
 
     def count(self, view: ViewState) -> str:
         total = len(view.index.of(ItemKind.BLOCK))
         return str(total) if len(view.blocks) == total else f"{len(view.blocks)} of {total}"
 
+    # -- tiers -----------------------------------------------------------------------------------------------
 
-def _hidden(block: Block) -> bool:
-    return block.visible is False and bool(block.why)
+    def _heading_at(self, row: int) -> str:
+        """The name of the tier whose heading is at a row; empty at other rows."""
+        name = self._rows[row] if row < len(self._rows) else ""
+        return name if isinstance(name, str) else ""
+
+    def fold(self, tier: str = "") -> None:
+        """Fold or open a tier, without a name the one at the cursor."""
+        view = self.view
+        name = tier or self._heading_at(self.cursor) or (self.item.within if self.item is not None else "")
+        if view is None or name not in self._rows:
+            return
+        self._folded = self._folded_tiers(view) ^ {name}
+        self.reset()
+        at = list(self._rows).index(name) if name in self._rows else 0
+        self.move_to(at if name in self._folded else at + 1)
+
+    def fold_all(self) -> None:
+        """Fold all tiers, or open them when all are folded."""
+        view = self.view
+        if view is None:
+            return
+        names = {tier.name for tier in view.index.reading.state.tiers}
+        self._folded = set() if names <= self._folded_tiers(view) else names
+        self.reset()
+        self.move_to(0 if self._folded else 1)
+
+    def step_tier(self, step: int) -> bool:
+        """Go to the next or previous tier; False when there is none."""
+        at = [row for row in range(len(self._rows)) if self._heading_at(row)]
+        here = max((number for number, row in enumerate(at) if row <= self.cursor), default=-1)
+        if not 0 <= here + step < len(at):
+            return False
+        self.move_to(at[here + step])
+        return True
+
+    # -- cursor: it stops at the headings of folded tiers only -----------------------------------------------
+
+    def move_to(self, row: int) -> None:
+        super().move_to(self._beside_heading(row, forward=row >= self.cursor))
+
+    def page_changed(self, before: Page | None, now: Page) -> None:
+        super().page_changed(before, now)
+        self.set_reactive(VirtualLines.cursor, self._beside_heading(self.cursor, forward=True))
+
+    def go_to(self, item: ItemId) -> bool:
+        """Go to a block; open its tier if it is folded."""
+        if super().go_to(item):
+            return True
+        if self.view is None or item not in self.view.blocks:
+            return False
+        self._folded = self._folded_tiers(self.view) - {item.within}
+        self.reset()
+        return super().go_to(item)
+
+    def _scroll_to_cursor(self) -> None:
+        """Show the heading together with the first block of a tier."""
+        super()._scroll_to_cursor()
+        above = self.cursor - 1
+        if above >= 0 and self._is_open_heading(above):
+            line = self.page.lines_of(above).start
+            if line < round(self.scroll_y):
+                self.show_line(line)
+
+    def _beside_heading(self, row: int, *, forward: bool) -> int:
+        """The nearest row that is not the heading of an open tier."""
+        last = len(self._rows) - 1
+        row = min(max(row, 0), max(last, 0))
+        while self._is_open_heading(row) and 0 < row < last + 1 and not forward:
+            row -= 1
+        while self._is_open_heading(row) and row < last:
+            row += 1
+        return row
+
+    def _is_open_heading(self, row: int) -> bool:
+        return bool(self._heading_at(row)) and row + 1 < len(self._rows) and not self._heading_at(row + 1)
 
 
-def _cells(
-    block: Block,
-    columns: MemoryColumns,
-    tier_style: str,
-    change: ChangeMark | None,
-    past: PastTrends | None,
-    *,
-    first: bool,
-) -> list[Line]:
-    """All columns before the text."""
-    hidden = block.visible is False
-    quiet = "hidden" if hidden else ""
-    verdict = {True: glyphs.YES, False: glyphs.NO, None: glyphs.UNSAID}[block.visible]
-    verdict_style = {True: "visible.yes", False: "visible.no", None: "faint"}[block.visible]
-    cells: list[Line] = [
-        (
-            Span(CHANGED[change] if change else " ", f"changed.{change}" if change else ""),
-            Span(verdict, verdict_style),
-        )
-    ]
-    if columns.tier:
-        cells.append(pad(show(block.tier, f"bold {tier_style}" if first else tier_style), columns.tier))
-    id_style = quiet or ("strong" if columns.tier else f"bold {tier_style}")
-    cells.append(pad(show(shorten(block.id, columns.id), id_style), columns.id))
-    if columns.type:
-        cells.append(pad(show(block.type or "", quiet or "rule"), columns.type))
-    gauges, at = (past.gauges(block), past.place) if past is not None else ([], 0)
-    figures = {figure.name: figure for figure in block.figures}
-    cells += [
-        _gauge(figures.get(name), columns.bar, gauge_spark(gauges, at, columns.bar, name))
-        for name in columns.gauges
-    ]
-    cells += [
-        pad(show(_number(figures.get(name)), quiet), room, right=True) for name, room in columns.numbers
-    ]
-    if columns.age:
-        cells.append(pad(show(glyphs.short_count(block.age), quiet), columns.age, right=True))
-    if columns.tokens:
-        cells.append(pad(show(glyphs.short_count(block.tokens), quiet or "dim"), columns.tokens, right=True))
-    return cells
+def _heading(
+    view: ViewState, name: str, items: Sequence[ItemId], style: str, *, is_open: bool
+) -> TierHeading:
+    blocks = [view.index.block(item) for item in items]
+    shown = [block for block in blocks if block.visible is not False]
+    tokens = sum(block.tokens or 0 for block in shown)
+    findings = count_severities([found for item in items for found in _findings(view, item)])
+    return TierHeading(name, style, is_open, len(shown), len(blocks), tokens or None, findings)
 
 
-def _number(figure: Figure | None) -> str:
-    if figure is None or not isinstance(figure.value, int):
-        return glyphs.share(figure.value if figure is not None else None)
-    return glyphs.short_count(figure.value)
-
-
-def _gauge(figure: Figure | None, cells: int, past: Line) -> Line:
-    """A figure as picture and number; in more than one cell, the picture is its past, or else a rail."""
-    number = pad(show(_number(figure)), GAUGE, right=True)
-    if figure is None:
-        return join((Span(" " * cells),), number)
-    if cells == 1:
-        style = f"{ramp_of(figure)}.{glyphs.meter_step(figure.share)}"
-        return join((Span(glyphs.level(figure.share), style),), number)
-    if past:
-        return join(pad(past, cells, right=True), number)
-    return join(_value_rail(figure, cells), number)
-
-
-def _text(block: Block, cells: int, depth: int, *, inline: bool) -> list[Line]:
-    """The beginning of the text, in at most `depth` lines."""
-    quiet = "hidden" if block.visible is False else ""
-    # The usual states are left out; the others change how the text is to be read.
-    label = show(f"{block.state} ", quiet or "accent") if block.state not in {None, "active", "open"} else ()
-    text = join(label, preview(block.text, quiet, limit=cells * depth * 2 + 20) or (EMPTY_TEXT,))
-    if not inline or not _hidden(block):
-        return wrap_to(text, cells, depth) if depth > 1 else [fit(text, cells)]
-    reason = _reason(block)
-    room = max(cells // 3, cells - width(reason) - 2)
-    return [fit(join(fit(text, room), reason, gap="  "), cells)]
-
-
-def _reason(block: Block) -> Line:
-    return join((Span("hidden: ", "visible.no"),), styled(preview(block.why, ""), "warn"))
+def _findings(view: ViewState, item: ItemId) -> list[Finding]:
+    values = (view.index.value(each) for each in view.index.about(item))
+    return [value for value in values if isinstance(value, Finding)]
 
 
 def _empty(view: ViewState, width: int) -> Page:

@@ -14,6 +14,7 @@ from ctxview.tui.widgets.facts_pane import FactsPane, known_revisions
 class OverviewPane(FactsPane):
     pane = Pane.OVERVIEW
     has_cursor = False
+    framed = False
 
     def draw(self, view: ViewState, width: int, room: int) -> Page:
         known, state = known_revisions(view), view.index.reading.state

@@ -6,6 +6,7 @@ from ctxview.analysis.revisions.skyline import Skyline, next_event
 from ctxview.tui.drawing.glyphs import tier_styles
 from ctxview.tui.drawing.page import Page
 from ctxview.tui.drawing.skyline import SkylineDrawing, column_at, draw_skyline
+from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemId
 from ctxview.tui.model.view_state import ViewState
@@ -15,9 +16,10 @@ from ctxview.tui.widgets.facts_pane import FactsPane, known_revisions, revision_
 class SkylinePane(FactsPane):
     pane = Pane.SKYLINE
     has_cursor = False
+    framed = False
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, model: InspectorModel) -> None:
+        super().__init__(model)
         self._at: tuple[int, int, int] | None = None
         """The revision of the chosen column, for a source and a shown revision."""
 

@@ -51,9 +51,6 @@ class VisibilityPane(PaneWidget):
         header = (fit(legend, width), fit(_names(columns), width), fit(_totals(blocks, columns), width))
         return Page(len(rows), draw, lambda row: rows[row], header=header)
 
-    def holds(self, view: ViewState) -> bool:
-        return any(block.reach for block in view.index.reading.state.blocks())
-
     def count(self, view: ViewState) -> str:
         blocks = [block for block in view.index.reading.state.blocks() if block.reach]
         return f"{len(blocks)}×{len(glyphs.reach_targets(blocks))}" if blocks else ""

@@ -7,6 +7,7 @@ from ctxview.reports.why import not_found_text
 from ctxview.tui.drawing.page import Page
 from ctxview.tui.drawing.text import Line
 from ctxview.tui.drawing.why import draw_why
+from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemId, ItemKind
 from ctxview.tui.model.view_state import ViewState
@@ -16,16 +17,12 @@ from ctxview.tui.widgets.pane import empty_page
 
 class WhyPane(FactsPane):
     pane = Pane.WHY
+    framed = False
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.name_asked = ""
-
-    def open(self, item: ItemId | None) -> None:
-        """Explain the selected block, else the one before."""
-        super().open(item)
-        if item is not None and item.kind is ItemKind.BLOCK:
-            self.ask(item.name)
+    def __init__(self, model: InspectorModel) -> None:
+        super().__init__(model)
+        selected = model.selected
+        self.name_asked = selected.name if selected is not None and selected.kind is ItemKind.BLOCK else ""
 
     def ask(self, name: str) -> None:
         """Explain another block."""

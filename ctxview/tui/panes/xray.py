@@ -25,13 +25,13 @@ from ctxview.tui.drawing.xray import (
     tier_signs,
     xray_head,
 )
+from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemId, ItemKind
 from ctxview.tui.model.view_state import ViewState
 from ctxview.tui.model.xray import Xray, XrayRow, folded
 from ctxview.tui.widgets.drawn_lines import RAIL
-from ctxview.tui.widgets.facts_pane import OpenedPane
-from ctxview.tui.widgets.pane import empty_page
+from ctxview.tui.widgets.pane import PaneWidget, empty_page
 from ctxview.tui.widgets.strips import line_segments
 
 LONGEST_WRAPPED = 200_000
@@ -41,11 +41,12 @@ LEAST_SUMMARY = 8
 MOST_FINDINGS = 2
 
 
-class XrayPane(OpenedPane):
+class XrayPane(PaneWidget):
     pane = Pane.XRAY
+    framed = False
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, model: InspectorModel) -> None:
+        super().__init__(model)
         self._folds: bool | None = None
         """Whether the fields of blocks are folded; None decides by the width."""
         self._xray: Xray | None = None

@@ -189,7 +189,7 @@ class StartDemo(Message):
 
 
 class StartOver(Message):
-    """Asks the app to go from an inspector without sources to the start screen."""
+    """Asks the app to go from an inspector back to the list of what can be opened."""
 
 
 def find_action(name: str) -> Callable[[Screen[Result]], object]:

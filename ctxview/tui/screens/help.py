@@ -32,7 +32,7 @@ OWNERS = {
 }
 
 TWO_COLUMNS = 116
-LEFT = (ActionGroup.MOVING, ActionGroup.LAYOUT)
+LEFT = (ActionGroup.MOVING, ActionGroup.SEARCH)
 """The groups in the left one of two columns, before the signs."""
 KEYS = 12
 """Cells for the key or sign before an explanation."""

@@ -18,9 +18,7 @@ from ctxview.tui.model import effects
 from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemId
-from ctxview.tui.model.saved_layouts import SavedLayouts
 from ctxview.tui.model.search import pattern
-from ctxview.tui.panes import XrayPane
 from ctxview.tui.screens.inspector_page import InspectorPage
 from ctxview.tui.widgets.bars import hit_line
 from ctxview.tui.widgets.pane import PaneWidget
@@ -33,10 +31,9 @@ class InspectorScreen(InspectorPage):
         model: InspectorModel,
         priority: UserPriority | None = None,
         ended: Callable[[], None] = lambda: None,
-        layouts: SavedLayouts | None = None,
     ) -> None:
-        """`ended` is called at the end of a replay; without `layouts` pane sizes are not saved."""
-        super().__init__(model, layouts)
+        """`ended` is called at the end of a replay."""
+        super().__init__(model)
         self.jobs = JobRunner(self.post_message, priority)
         self._ended = ended
         self._timers_by_name: dict[str, Timer] = {}
@@ -76,7 +73,7 @@ class InspectorScreen(InspectorPage):
             self.perform(self.model.replay.action_started(None))
 
     def on_virtual_lines_moved(self, event: VirtualLines.Moved) -> None:
-        if event.widget.has_focus and event.widget is not self.detail:
+        if event.widget.has_focus and event.widget is not self.panes.get(Pane.DETAIL):
             self.selected = event.item
 
     async def on_virtual_lines_chosen(self) -> None:
@@ -85,8 +82,7 @@ class InspectorScreen(InspectorPage):
     def on_descendant_focus(self) -> None:
         pane = self.focused
         if isinstance(pane, PaneWidget):
-            if pane is not self.deck.front:
-                self.deck.choose(pane.pane)
+            self.model.shown.front = pane.pane
             self._report_panes()
             if pane.has_cursor and pane.item is not None:
                 self.selected = pane.item
@@ -94,8 +90,12 @@ class InspectorScreen(InspectorPage):
     def action_sort_by(self, name: str) -> None:
         self.perform(self.model.order_by(name))
 
+    def action_fold_tier(self, number: int) -> None:
+        if self.view is not None:
+            self.memory.fold(self.view.index.reading.state.tiers[number].name)
+
     def action_go_to_stage(self, number: int) -> None:
-        self.deck.choose(Pane.LIFECYCLE)
+        self.show_pane(Pane.LIFECYCLE)
         self.lifecycle.show_stage(number)
 
     def action_go_to_revision(self, number: int) -> None:
@@ -104,7 +104,7 @@ class InspectorScreen(InspectorPage):
 
     def go_to(self, item: ItemId) -> None:
         """Select `item` in its pane and scroll to it; the item that is left is one to go back to."""
-        self.perform(self.model.go_to(item, self.deck.front.pane))
+        self.perform(self.model.go_to(item, self.model.shown.front))
 
     def search_for(self, needle: str) -> Line:
         self.perform(self.model.search_for(needle))
@@ -112,8 +112,7 @@ class InspectorScreen(InspectorPage):
 
     def step_hit(self, *, back: bool) -> None:
         needle = self.model.search.hits.needle
-        pane = self.deck.front
-        if isinstance(pane, XrayPane) and (matches := pattern(needle)) and pane.find_text(matches, back=back):
+        if (matches := pattern(needle)) and self.front.find_text(matches, back=back):
             return
         self.perform(self.model.step_hit(back=back))
 
@@ -128,7 +127,7 @@ class InspectorScreen(InspectorPage):
 
     def _report_panes(self) -> None:
         if self.is_mounted:
-            xray = self.panes[Pane.XRAY].display
+            xray = self.area.is_shown(Pane.XRAY)
             drawn = self.model.panes_drawn(trends=self.draws_trends, facts=self.draws_facts, xray=xray)
             self.perform(drawn)
 
@@ -146,10 +145,13 @@ class InspectorScreen(InspectorPage):
             case effects.Refresh(sources, messages):
                 self.draw_changes(sources=sources, messages=messages)
             case effects.Select(item, pane, line, if_current):
-                if self.is_current or not if_current:
+                if not if_current:
                     self.choose_item(item, pane, line)
+                elif self.is_current:
+                    self.point_at(item)
             case effects.Unmark():
-                self.history.unmark()
+                if Pane.HISTORY in self.panes:
+                    self.history.unmark()
             case effects.MarkText(needle):
                 self.mark_text(needle)
             case effects.Notify(text, severity, title):

@@ -6,6 +6,7 @@ Knows neither jobs nor effects; `InspectorScreen` calls its methods.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from textual.reactive import reactive
 from textual.widget import Widget
@@ -13,32 +14,29 @@ from textual.widget import Widget
 from ctxview.tui.drawing.text import Line
 from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import Pane
-from ctxview.tui.model.navigation import PANE_OF, default_selection, is_listed
+from ctxview.tui.model.navigation import PANE_OF, default_selection, filled_panes, is_listed
 from ctxview.tui.model.reading_index import ItemId, ReadingIndex, copy_text
-from ctxview.tui.model.saved_layouts import SavedLayouts
 from ctxview.tui.model.search import pattern
 from ctxview.tui.model.view_state import ViewState
-from ctxview.tui.panes import (
-    DetailPane,
-    HistoryPane,
-    LifecyclePane,
-    MemoryPane,
-    TextPane,
-    all_panes,
-)
 from ctxview.tui.screens.action_screen import ActionScreen, bindings
+from ctxview.tui.screens.view_area import SkylineStrip, ViewArea, ViewTabs
 from ctxview.tui.widgets import bars
 from ctxview.tui.widgets.bars import Header, KeyBar
-from ctxview.tui.widgets.deck import Deck
-from ctxview.tui.widgets.facts_pane import FactsPane, OpenedPane
+from ctxview.tui.widgets.facts_pane import FactsPane
 from ctxview.tui.widgets.pane import PaneWidget
+from ctxview.tui.widgets.replay_bar import ReplayBar
 from ctxview.tui.widgets.strips import RenderCache, StaticLines, content
-from ctxview.tui.widgets.timeline import ReplayBar, Timeline
+
+if TYPE_CHECKING:
+    from ctxview.tui.panes.detail import DetailPane
+    from ctxview.tui.panes.history import HistoryPane
+    from ctxview.tui.panes.lifecycle import LifecyclePane
+    from ctxview.tui.panes.memory import MemoryPane
 
 
 class InspectorPage(RenderCache, ActionScreen[None]):
     BINDINGS = bindings()  # type: ignore[assignment]  # the toolkit declares a list of three kinds of binding
-    AUTO_FOCUS = ""  # otherwise the toolkit focuses the first pane, the sources
+    AUTO_FOCUS = ""  # the focus is a value of the model
 
     DEFAULT_CSS = """
     InspectorPage { background: $background; layout: vertical; }
@@ -48,31 +46,72 @@ class InspectorPage(RenderCache, ActionScreen[None]):
     drawn: reactive[ReadingIndex | None] = reactive(None, repaint=False)
     """The reading that the panes draw."""
 
-    def __init__(self, model: InspectorModel, layouts: SavedLayouts | None) -> None:
+    def __init__(self, model: InspectorModel) -> None:
         super().__init__()
         self.model = model
-        self.deck = Deck(all_panes(model), layouts)
+        self.area = ViewArea(model)
         self._subtitle: Line = ()
 
     def compose(self) -> Iterator[Widget]:
         yield Header(self.model)
+        yield ViewTabs(self.model)
         yield StaticLines(id="banner")
-        yield self.deck
+        yield self.area
         yield ReplayBar(self.model)
-        yield Timeline(self.model)
+        yield SkylineStrip(self.model)
         yield KeyBar()
 
     def on_mount(self) -> None:
         self.header = self.query_one(Header)
-        self.timeline, self.key_bar = self.query_one(Timeline), self.query_one(KeyBar)
-        self.memory, self.detail = self.query_one(MemoryPane), self.query_one(DetailPane)
-        self.history, self.lifecycle = self.query_one(HistoryPane), self.query_one(LifecyclePane)
-        self.replay_bar, self._banner = self.query_one(ReplayBar), self.query_one(StaticLines)
-        self.deck.front.focus()
+        self.tabs, self.strip = self.query_one(ViewTabs), self.query_one(SkylineStrip)
+        self.key_bar, self.replay_bar = self.query_one(KeyBar), self.query_one(ReplayBar)
+        self._banner = self.query_one(StaticLines)
+        self.area.focus_front()
 
     @property
     def panes(self) -> dict[Pane, PaneWidget]:
-        return self.deck.panes
+        """The panes that were shown so far."""
+        return self.area.panes
+
+    @property
+    def front(self) -> PaneWidget:
+        return self.area.front
+
+    @property
+    def memory(self) -> MemoryPane:
+        from ctxview.tui.panes.memory import MemoryPane
+
+        return self.area.get(MemoryPane)
+
+    @property
+    def detail(self) -> DetailPane:
+        from ctxview.tui.panes.detail import DetailPane
+
+        return self.area.get(DetailPane)
+
+    @property
+    def history(self) -> HistoryPane:
+        from ctxview.tui.panes.history import HistoryPane
+
+        return self.area.get(HistoryPane)
+
+    @property
+    def lifecycle(self) -> LifecyclePane:
+        from ctxview.tui.panes.lifecycle import LifecyclePane
+
+        return self.area.get(LifecyclePane)
+
+    def show_pane(self, pane: Pane) -> None:
+        """Show the view of a pane, with the focus on the pane."""
+        self.model.shown.show(pane)
+        self.show_view()
+
+    def show_view(self) -> None:
+        """Show the view of the model."""
+        with self.app.batch_update():
+            self.area.place()
+            self.area.focus_front()
+            self.refresh_bars()
 
     @property
     def view(self) -> ViewState | None:
@@ -85,7 +124,8 @@ class InspectorPage(RenderCache, ActionScreen[None]):
     @selected.setter
     def selected(self, item: ItemId | None) -> None:
         self.model.selected = item
-        self.detail.select(item)
+        if Pane.DETAIL in self.panes:
+            self.detail.select(item)
 
     @property
     def item_at_cursor(self) -> ItemId | None:
@@ -96,8 +136,7 @@ class InspectorPage(RenderCache, ActionScreen[None]):
     @property
     def draws_trends(self) -> bool:
         """Whether a visible pane draws trends."""
-        always = any(self.panes[each].display for each in (Pane.DETAIL, Pane.BUDGET))
-        return always or (self.memory.display and self.memory.draws_past)
+        return any(map(self.area.is_shown, (Pane.DETAIL, Pane.BUDGET)))
 
     def copied_text(self) -> str:
         value = self.view.index.value(self.selected) if self.view is not None else None
@@ -109,12 +148,11 @@ class InspectorPage(RenderCache, ActionScreen[None]):
         """Draw the view of the model in all panes, or a text while there is none."""
         model, view = self.model, self.model.view
         with self.app.batch_update():
-            self.memory.sort, self.memory.reverse = model.sort, model.reverse
             text, others = bars.empty_pane_text(model), bars.other_pane_text(model)
             changed = [
                 pane
                 for pane in self.panes.values()
-                if pane.take(view, text if pane.pane is Pane.MEMORY else others)
+                if pane.take(view, text if pane.pane is model.shown.name else others)
             ]
             if view is not None:
                 self._keep_selection(view)
@@ -135,49 +173,56 @@ class InspectorPage(RenderCache, ActionScreen[None]):
         self.set_reactive(InspectorPage.drawn, view.index)
         with self.app.batch_update():
             for pane in self.panes.values():
-                if pane is not self.history:
+                if pane.pane is not Pane.HISTORY:
                     pane.view = view
-            self.history.take_more(view, same)
+            if Pane.HISTORY in self.panes:
+                self.history.take_more(view, same)
             self.refresh_bars()
 
     def draw_changes(self, *, sources: bool, messages: bool) -> None:
         """Draw the bars again, and the list of sources or the messages that were counted since."""
-        if sources:
+        if sources and Pane.SOURCES in self.panes:
             self.panes[Pane.SOURCES].reset()
-            self._place()
-        if messages:
+        if messages and Pane.HISTORY in self.panes:
             self.history.grow()
         self.refresh_bars()
 
     def refresh_bars(self) -> None:
-        """Refresh everything around the panes: header, timeline, tabs, keys."""
+        """Refresh everything around the panes: header, tabs, skyline strip, keys."""
         model = self.model
-        self.timeline.display = model.last_revision > 0
-        self.deck.set_class(model.as_of is not None, "-past")
+        self.strip.display = self.strip.has_room(self.app.size.height)
         self.replay_bar.display = model.replay.on
         if model.replay.on:
             self.replay_bar.refresh()
         self._banner.update(*bars.banner(model))
-        self.header.live = model.live_status(following=self.history.following)
+        following = Pane.HISTORY in self.panes and self.history.following
+        self.header.live = model.live_status(following=following)
         self.header.refresh_changes()
-        self.timeline.refresh_changes()
-        self.deck.retitle()
+        self.tabs.refresh_changes()
+        self.strip.refresh_changes()
+        self.area.retitle()
         subtitle = bars.subtitle(model)
-        if subtitle != self._subtitle:
+        if subtitle != self._subtitle and Pane.MEMORY in self.panes:
             self._subtitle = subtitle
             self.memory.border_subtitle = content(subtitle)
         self.key_bar.offer(bars.offered_actions(model))
 
     def choose_item(self, item: ItemId, pane: Pane, line: int | None) -> None:
         """Bring a pane to the front and go to an item in it; nothing happens when the pane is not shown."""
-        if pane is not PANE_OF[item.kind] and not any(pane in slot.panes for slot in self.deck.slots):
+        if pane is not PANE_OF[item.kind] and pane not in self.model.shown.tabs(self.view):
             return
-        self.deck.choose(pane)
-        chosen = self.panes[pane]
-        chosen.go_to(item)
+        self.show_pane(pane)
+        self.front.go_to(item)
         self.selected = item
-        if line is not None and isinstance(chosen, TextPane):
-            chosen.go_to_line(line)
+        if line is not None:
+            self.front.go_to_line(line)
+
+    def point_at(self, item: ItemId) -> None:
+        """Select an item without leaving the view; the cursor moves where the view lists it."""
+        pane = PANE_OF[item.kind]
+        if self.area.is_shown(pane):
+            self.panes[pane].go_to(item)
+        self.selected = item
 
     def mark_text(self, needle: str) -> None:
         """Mark a text wherever it is drawn; nothing when it is empty."""
@@ -188,24 +233,23 @@ class InspectorPage(RenderCache, ActionScreen[None]):
         if (awaited := self.model.awaited_item()) is not None:
             self.call_after_refresh(self.choose_item, awaited, PANE_OF[awaited.kind], None)
         if is_listed(self.selected, view):
-            self.detail.reset()
+            if Pane.DETAIL in self.panes:
+                self.detail.reset()
         else:
-            pane = self.deck.front
+            pane = self.front
             self.selected = (pane.item if pane.has_cursor else None) or default_selection(view)
 
     @property
     def draws_facts(self) -> bool:
         """Whether a visible pane draws facts of all revisions."""
-        return any(pane.display for pane in self.panes.values() if isinstance(pane, FactsPane))
-
-    def open_pane(self, pane: Pane) -> None:
-        """Open a pane alone on the screen; Esc shows the other panes again."""
-        widget = self.panes[pane]
-        if isinstance(widget, OpenedPane):
-            widget.open(self.selected)
-            self._place()
-            self.deck.choose(pane)
-            self.deck.zoom(pane)
+        return self.strip.display or any(
+            isinstance(pane, FactsPane) for name, pane in self.panes.items() if self.area.is_shown(name)
+        )
 
     def _place(self) -> None:
-        self.deck.place(len(self.model.sources) + len(self.model.problems))
+        """Place the panes again; when the source does not have the shown view, show the overview."""
+        shown = self.model.shown
+        if self.view is not None and shown.name.absent and shown.name not in filled_panes(self.view):
+            shown.show(Pane.OVERVIEW)
+            self.area.focus_front()
+        self.area.place()

@@ -13,7 +13,8 @@ from textual.widgets import Input
 
 from ctxview.formats.revisions import is_past
 from ctxview.tui.configured_keys import key_label
-from ctxview.tui.drawing.rows import hit_count_line, severity_counts
+from ctxview.tui.drawing import glyphs
+from ctxview.tui.drawing.rows import hit_count_line
 from ctxview.tui.drawing.text import Line, Span, fit, join, shorten, show, width
 from ctxview.tui.model.action_table import ACTIONS, ACTIONS_BY_ID, Action, ActionCondition
 from ctxview.tui.model.inspector import InspectorModel
@@ -30,7 +31,7 @@ def empty_pane_text(model: InspectorModel) -> list[Line]:
         return [
             show(problem, "bad"),
             (),
-            show("Press o to show the raw file, 1 to go to the sources.", "dim"),
+            show("Press o to show the raw file, H to go to the sources.", "dim"),
         ]
     problems = (join(show(str(each.path), "strong"), show(each.reason), gap=": ") for each in model.problems)
     lines = [show(problem, "bad"), *problems, ()]
@@ -130,7 +131,7 @@ def header_line(model: InspectorModel, status: str, cells: int, live: tuple[str,
     brand: Line = (Span(" ctxview ", "brand"), Span(" "))
     facts = _facts(model, status, (shorten(live[0], max(LIVE, cells // 2 - 12)), live[1]))
     while True:
-        right = join(*(line for _, line in facts), gap="  ")
+        right = join(*(line for _, line in facts), gap=" · ")
         room = cells - width(brand) - width(right) - 3
         if room >= min(24, width(_title(model, cells))) or len(facts) <= 1:
             break
@@ -144,51 +145,46 @@ def _title(model: InspectorModel, cells: int) -> Line:
     source = model.source
     if source is None:
         return show("nothing is open" if model.problems else "", "dim")
-    rest = [source.format]
-    if model.as_of is None and model.view is not None and model.view.index.reading.state.revision:
-        rest.append(model.view.index.reading.state.revision)
     title = show(shorten(source.title, cells), "strong")
-    tail = show(" · " + " · ".join(rest), "dim")
+    tail = show(f" · {source.format}", "dim")
     return join(title, fit(tail, cells - width(title)) if cells - width(title) > 8 else ())
 
 
 def _facts(model: InspectorModel, status: str, live: tuple[str, str]) -> list[tuple[int, Line]]:
     """(importance, text) of each fact, in the order of the line."""
     facts: list[tuple[int, Line]] = []
-    view = model.view
+    view, source = model.view, model.source
     if view is not None and view.draft:
         facts.append((9, (Span(" DRAFT ", "draft", "screen.command('save')"),)))
-    if view is not None and view.index.reading.judged:
-        counts = severity_counts(view.counts, gap="  ", zeros=True)
-        facts.append((8, tuple(Span(span.text, span.style, "screen.command('pane_7')") for span in counts)))
-    if (as_of := model.as_of) is not None:
-        # Without its file name: the revision number beside it is enough to distinguish labels.
-        file = (
-            f" ({model.source.revisions[model.key.revision].file.name})" if model.source is not None else ""
-        )
-        text = f" as of {shorten(as_of.removesuffix(file), 28)} · read-only "
-        facts.append((9, show(text, "past", "screen.command('newest')")))
-    if model.source is not None and model.last_revision:
-        facts.append((6, show(f"rev {model.key.revision + 1}/{model.last_revision + 1}")))
-    if live[0]:
-        facts.append((6 if as_of is None else 3, show(*live)))
     if len(model.editors) > 1:
         facts.append(
             (7, show(f"✎ {shorten(model.editor or '', 16)}", "owner.model", "screen.command('editor')"))
         )
+    if model.as_of is not None:
+        facts.append((9, show(" past ", "past", "screen.command('newest')")))
+    elif live[0]:
+        facts.append((6, show(*live)))
+    if source is not None:
+        revision = source.revisions[model.key.revision]
+        # Without its file name: the revision number beside it is enough to distinguish labels.
+        facts.append((8, show(shorten(revision.label.removesuffix(f" ({revision.file.name})"), 40))))
+        if revision.time:
+            facts.append((4, show(glyphs.time_text(revision.time), "dim")))
+        if model.last_revision:
+            facts.append((7, show(f"rev {model.key.revision + 1} of {model.last_revision + 1}", "dim")))
     if model.profile is not None:
-        facts.append((4, show(shorten(model.profile, 24), "link", "screen.command('profile')")))
+        facts.append((2, show(shorten(model.profile, 24), "link", "screen.command('profile')")))
     if status:
-        facts.append((7, show(status, "accent")))
+        facts.append((9, show(status, "accent")))
     elif view is not None:
         counted = view.index.reading.state.counts
         word = "exact" if counted.tokens_exact else "estimate"
         name = counted.estimator.replace("_base", "").replace(" and ", "+")
-        facts.append((5, show(f"{name} {word}", "ok" if counted.tokens_exact else "warn")))
+        facts.append((3, show(f"tokens: {name}, {word}", "dim" if counted.tokens_exact else "warn")))
     return facts
 
 
-LAST = ("palette", "help", "quit")
+LAST = ("help", "quit")
 """Actions that are always at the right end."""
 
 
@@ -218,7 +214,7 @@ def key_line(
     first: Sequence[str] = (),
 ) -> Line:
     """The keys of actions in the order of the table; those of low rank are left out if they do not fit."""
-    ends = LAST if "zoom" in known else ("help", "back")
+    ends = LAST if "pane_1" in known else ("help", "back")
     last = join(*(_key(ACTIONS_BY_ID[name]) for name in ends), gap="  ")
     fitting = [
         action

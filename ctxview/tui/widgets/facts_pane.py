@@ -1,4 +1,4 @@
-"""The base classes of panes that are opened by their key, and of those about all revisions."""
+"""The base class of panes about all revisions."""
 
 from __future__ import annotations
 
@@ -8,21 +8,7 @@ from ctxview.tui.model.view_state import ViewState
 from ctxview.tui.widgets.pane import PaneWidget
 
 
-class OpenedPane(PaneWidget):
-    """A pane that has a tab from the first time it is opened. Nothing is read for it before."""
-
-    is_open = False
-
-    def open(self, _: ItemId | None) -> None:
-        """Give the pane a tab; some panes take the selected item."""
-        self.is_open = True
-        self._wanted = None
-
-    def holds(self, _: ViewState) -> bool:
-        return self.is_open
-
-
-class FactsPane(OpenedPane):
+class FactsPane(PaneWidget):
     """A pane that draws facts of all revisions."""
 
     def differs(self, before: ViewState, after: ViewState) -> bool:

@@ -38,12 +38,12 @@ async def test_work_is_reported_in_the_header_and_completes_the_view(source: Wor
         await until_progress(drive)
         assert "reading history 42 %" in drive.screen_text()
         await drive.pilot.press("0", "j", "j")
-        assert "0 History 40…" in drive.screen_text()
+        assert "0 History" in drive.screen_text()
         assert "rev" not in drive.screen_text().splitlines()[0]
         source.transcript.rows = 90
         source.go.set()
         await drive.settle()
-        assert "0 History 90 " in drive.screen_text()
+        assert "History 90 " in drive.screen_text()
         assert "rev 3/3" in drive.screen_text()
         assert drive.selected == message_id(2)
         assert not drive.inspector.model.work.progress
@@ -54,7 +54,7 @@ async def test_new_rows_are_shown_during_the_work(source: WorkingSource) -> None
         await until_progress(drive)
         await drive.pilot.press("0")
         source.transcript.rows = 60
-        await drive.wait_until(lambda: "0 History 60…" in drive.screen_text(), "the title says 60")
+        await drive.wait_until(lambda: "History 60…" in drive.screen_text(), "the title says 60")
         await drive.pilot.press("G")
         await drive.wait_until(lambda: drive.selected == message_id(59), "the last row is selected")
         assert drive.inspector.panes[Pane.HISTORY].page.rows == 60

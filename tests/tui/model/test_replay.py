@@ -12,9 +12,10 @@ from ctxview.formats import Source, open_source
 from ctxview.samples import samples_folder
 from ctxview.tui.app import CtxviewApp
 from ctxview.tui.drawing.text import plain
+from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.replay import LONGEST, SHORTEST, SPEEDS, ReplayClock, ReplayOptions, reading_time
 from ctxview.tui.model.view_state import ReadOptions
-from ctxview.tui.widgets.timeline import player_lines
+from ctxview.tui.widgets.replay_bar import player_lines
 from tests.tui.driver import Driver, driving
 from tests.tui.snapshot_stories import night
 
@@ -181,7 +182,7 @@ async def test_a_session_is_replayed_when_its_history_is_read() -> None:
 
 
 async def test_space_replays_any_source_and_escape_closes_the_replay() -> None:
-    async with driving(night()) as drive:
+    async with driving(night(), view=Pane.OVERVIEW) as drive:
         assert not drive.inspector.replay_bar.display
 
         await drive.press("space")

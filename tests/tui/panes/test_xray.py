@@ -44,10 +44,9 @@ async def test_the_prompt_is_put_together_when_the_pane_is_opened(rounds: Path) 
     async with driving(open_source(rounds)) as drive:
         assert drive.inspector.view is not None
         assert drive.inspector.view.xray is None, "nothing is made before somebody asks"
-        assert "X-ray" not in drive.screen_text()
         await drive.press("X")
         assert drive.front is Pane.XRAY
-        assert drive.zoomed is Pane.XRAY
+        assert drive.view is Pane.XRAY
         text = drive.text(Pane.XRAY)
         assert "- id: a" in text
         assert "content: second words" in text
@@ -138,10 +137,10 @@ async def test_o_opens_the_bytes_of_the_line(rounds: Path) -> None:
         assert "round-2.json" in drive.screen_text()
 
 
-async def test_escape_shows_the_other_panes_again(rounds: Path) -> None:
+async def test_escape_shows_the_overview(rounds: Path) -> None:
     async with driving(open_source(rounds)) as drive:
         await drive.press("X", "escape")
-        assert drive.zoomed is None
+        assert drive.view is Pane.OVERVIEW
         assert "Memory" in drive.screen_text()
 
 

@@ -12,7 +12,7 @@ from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.replay import ReplayOptions
 from ctxview.tui.model.view_state import ReadOptions
 from ctxview.tui.screens.start import DemoScreen
-from ctxview.tui.widgets.timeline import player_lines
+from ctxview.tui.widgets.replay_bar import player_lines
 from tests.tui.driver import DemoDriver
 
 
@@ -61,7 +61,7 @@ async def test_enter_plays_the_chosen_story_with_captions() -> None:
         assert drive.title == "lighthouse"
         assert drive.inspector.model.replay.clock.playing
         assert "lighthouse: a night in fourteen rounds" in drive.captions()
-        assert Pane.SOURCES not in {slot.shown for slot in drive.inspector.deck.slots}
+        assert drive.view is Pane.MEMORY
 
 
 async def test_escape_goes_back_to_the_list_and_another_story_can_be_played() -> None:

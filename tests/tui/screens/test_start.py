@@ -148,7 +148,7 @@ async def test_the_tour_can_be_chosen_and_q_leads_back_to_the_list() -> None:
         await pilot.press("escape")
         await settle(pilot.app)
         assert isinstance(pilot.app.screen, InspectorScreen)
-        await pilot.press("q")
+        await pilot.press("q", "q")
         assert isinstance(pilot.app.screen, StartScreen)
         await pilot.press("q")
         assert pilot.app.return_code == 0
