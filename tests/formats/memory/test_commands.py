@@ -42,7 +42,7 @@ def test_why_and_diff_know_the_versions_before(large: Path, ctxview: Run) -> Non
 
 def test_a_line_finds_its_entry_among_very_many_with_the_same_common_word(tmp_path: Path) -> None:
     """In every process: the order of a set of words differs from one to the next."""
-    rows = ({"entryId": f"e{number:05}", "rawEntry": f"lamp {number} hangs"} for number in range(4000))
+    rows = ({"entryId": f"e{number:05}", "rawEntry": f"lamp {number} hangs"} for number in range(8000))
     (tmp_path / "entries.jsonl").write_text(
         "".join(json.dumps({"memoryId": "m", "summary": "Ada hung it.", **row}) + "\n" for row in rows)
     )
