@@ -52,6 +52,8 @@ def run(arguments: Namespace) -> int:
         raise UserError(str(error)) from error
     if arguments.summary or (arguments.path.is_file() and arguments.path.suffix != ".jsonl"):
         return _trim_text(arguments, profile)
+    from ctxview.reports.console import print_lines
+
     snapshot, plan, folder = _plan(arguments, profile)
     if arguments.json:
         from ctxview.reports.json_output import dumps
@@ -65,11 +67,11 @@ def run(arguments: Namespace) -> int:
         return 0
     if not plan.reached or not (arguments.write or _accepted(arguments)):
         if not arguments.json:
-            print("nothing was written; add --write to accept the proposal")
+            print_lines(["nothing was written; add --write to accept the proposal"])
         return 1
     _write(folder, snapshot, plan.after, profile)
     if not arguments.json:
-        print("added as a new snapshot")
+        print_lines(["added as a new snapshot"])
     return 0
 
 
