@@ -344,12 +344,13 @@ def test_formats_says_how_each_format_is_recognised(ctxview: Run) -> None:
 
     assert "snapshot" in listed
     assert "<<<CONTEXT>>>" in listed
-    assert [each["name"] for each in ctxview("formats", "--json").json][:7] == [
+    assert [each["name"] for each in ctxview("formats", "--json").json][:8] == [
         "session",
         "envelope",
         "snapshot",
         "workspace",
         "memory",
+        "transcript",
         "recording",
         "raw",
     ]

@@ -33,6 +33,7 @@ def test_the_top_level_has_the_documented_keys() -> None:
         "timeline",
         "counts",
         "assembly",
+        "transcript",
     ]
 
 

@@ -13,7 +13,7 @@ import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 
-from ctxview.reports.console import UserError
+from ctxview.reports.console import UserError, print_lines
 
 TOKEN = "CTXVIEW_MEMORY_TOKEN"
 LEAST_TOKEN = 16
@@ -55,7 +55,7 @@ def run(arguments: Namespace) -> int:
     except StorageFailed as error:
         raise UserError(str(error)) from None
     if service.problem is not None:
-        print(f"ctxview: {service.problem}", file=sys.stderr)
+        print_lines([f"ctxview: {service.problem}"], sys.stderr)
     if arguments.http is None:
         # A thread waits for standard input and would keep the process; each line is already written.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -70,8 +70,9 @@ def run(arguments: Namespace) -> int:
         why = os.strerror(error.errno or 0).lower()
         raise UserError(f"port {arguments.http} of {LOOPBACK} cannot be used: {why}") from None
     if not os.environ.get(TOKEN):
-        print(f"bearer token: {token}", file=sys.stderr)
-    print(f"serving {arguments.folder} at http://{LOOPBACK}:{arguments.http}{PATH}", file=sys.stderr)
+        print_lines([f"bearer token: {token}"], sys.stderr)
+    address = f"http://{LOOPBACK}:{arguments.http}{PATH}"
+    print_lines([f"serving {arguments.folder} at {address}"], sys.stderr)
     with listening:
         anyio.run(serve_http, service, listening, token)
     return 0
