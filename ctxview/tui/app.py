@@ -21,6 +21,7 @@ from ctxview.formats.interface import NO_OPTIONS
 from ctxview.samples import sample_paths
 from ctxview.tui import themes
 from ctxview.tui.configured_keys import key_label, use_keymap
+from ctxview.tui.drawing.text import show
 from ctxview.tui.input_order import OrderedInput
 from ctxview.tui.job_runner import UserPriority
 from ctxview.tui.model.action_table import ACTIONS_BY_ID
@@ -34,6 +35,7 @@ from ctxview.tui.screens.action_screen import OpenPath
 from ctxview.tui.screens.inspector import InspectorScreen
 from ctxview.tui.screens.start import DemoScreen
 from ctxview.tui.terminal import ABLE, ColourDepth, Terminal, appearance, filters_for
+from ctxview.tui.widgets.strips import content
 
 COLLECT_AFTER = 3.0
 """Seconds after which most objects in memory stay until the end."""
@@ -165,7 +167,8 @@ class CtxviewApp(OrderedInput):
 
     def action_help_quit(self) -> None:
         """Say how to quit after Ctrl-C; the toolkit would name a key of its own."""
-        self.notify(f"Press {key_label(ACTIONS_BY_ID['quit'])} to quit.", markup=False)
+        key = key_label(ACTIONS_BY_ID["quit"])
+        self.notify(content(show(f"Press {key} to quit.")).plain, markup=False)
 
     async def action_quit(self) -> None:
         """Quit; ask first when there are unsaved changes."""
