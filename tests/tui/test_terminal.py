@@ -107,9 +107,13 @@ def test_signs_with_different_meanings_differ_in_ascii() -> None:
         assert len(set(map(console.ascii_sign, signs))) == len(set(signs)), signs
 
 
+def test_the_signs_of_the_legend_have_their_own_ascii_signs() -> None:
+    assert "".join(map(console.ascii_sign, "●◐○✖▲▼→…░▒·┃┄")) == "*%oE!v>$:n.|-"
+
+
 def test_a_line_in_ascii_is_as_wide_as_it_was() -> None:
     drawn = _through(Terminal(ascii=True), (Span("✓ café 灯塔：１ …│\u0301"),), "")
-    assert "".join(each.text for each in drawn).rstrip() == "+ cafe ????: 1  ~|"
+    assert "".join(each.text for each in drawn).rstrip() == "y cafe ????: 1  $|"
 
 
 def test_without_colours_the_cursor_is_reversed_and_a_click_still_works() -> None:
@@ -142,7 +146,7 @@ def test_in_256_colours_rows_differ_and_text_is_readable(name: str) -> None:
 def test_an_ascii_stream_gets_ascii_signs_and_valid_json(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert "✓ … ü".encode("ascii", console.ASCII_ERRORS) == b"+ ~ \\xfc"
+    assert "✓ … ü".encode("ascii", console.ASCII_ERRORS) == b"y $ \\xfc"
     monkeypatch.setattr("sys.stdout", TextIOWrapper(BytesIO(), "ascii"))
     assert dumps("é → 😀").isascii()
     assert json.loads(dumps("é → 😀")) == "é → 😀"

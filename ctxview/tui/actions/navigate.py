@@ -33,7 +33,10 @@ async def search(screen: ActionScreen[object]) -> None:
         elif text.strip():
             screen.step_hit(back=False)
 
-    await screen.ask(InputLine(show(" search /", "key"), "", screen.search_for, done))
+    hint = (
+        "text in ids, blocks and messages of all revisions" if isinstance(screen, InspectorScreen) else "text"
+    )
+    await screen.ask(InputLine(show(" search /", "key"), "", screen.search_for, done, placeholder=hint))
 
 
 def next_hit(screen: ActionScreen[object]) -> None:
@@ -66,7 +69,14 @@ async def filter(screen: InspectorScreen) -> None:  # noqa: A001 - the name of t
         screen.set_focus(lines)
 
     await screen.ask(
-        InputLine(show(" filter: ", "key"), before.text, changed, done, complete=partial(_completed, screen))
+        InputLine(
+            show(" filter: ", "key"),
+            before.text,
+            changed,
+            done,
+            complete=partial(_completed, screen),
+            placeholder="tier:working hidden decay>0.5 !tag:x",
+        )
     )
 
 
@@ -255,7 +265,7 @@ def back(screen: ActionScreen[object]) -> None:
     elif screen.model.replay.on:
         screen.perform(screen.model.replay.close())
     else:
-        screen.say(f"There is nothing to leave; {key_label(ACTIONS_BY_ID['quit'])} quits.")
+        screen.say(f"Nothing to go back to. {key_label(ACTIONS_BY_ID['quit'])} quits.")
 
 
 def _move(screen: ActionScreen[object], rows: int) -> None:

@@ -127,15 +127,15 @@ REACH_WORDS: Mapping[Reach, str] = {
     Reach.ASSEMBLED: "assembled",
     Reach.ALLOWED: "allowed",
     Reach.DENIED: "denied",
-    Reach.UNKNOWN: "not said",
+    Reach.UNKNOWN: "not stated",
 }
 
 REACH_SENTENCES: Mapping[Reach, str] = {
     Reach.INJECTED: "injected",
     Reach.ASSEMBLED: "assembled, but not recorded as injected",
-    Reach.ALLOWED: "allowed, but not assembled",
+    Reach.ALLOWED: "allowed, not included",
     Reach.DENIED: "denied",
-    Reach.UNKNOWN: "not said",
+    Reach.UNKNOWN: "not stated",
 }
 
 

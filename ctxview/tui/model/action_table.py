@@ -60,7 +60,7 @@ PANE_ACTIONS: Mapping[str, Pane] = {f"pane_{pane.key.lower()}": pane for pane in
 
 ENTER = "Open the detail; a finding leads to its item, a record to the next one"
 
-FOLLOW = "Follow the last message; scrolling up stops, G follows again"
+FOLLOW = "Follow new messages; scrolling up pauses, G resumes"
 
 COMMAND = "A command by name: an action, round 9, goto 5000, theme light, open PATH, a block"
 
@@ -131,12 +131,12 @@ GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
         Action("links", "r", "r", "links", "Show the references from and to this", 7),
         Action("diff", "d", "d", "diff", "Compare with the previous revision, or the draft with its file", 6),
         Action("profile", "p", "p", "profile", "Use the next runtime profile", 8, ActionCondition.PROFILES),
-        Action("budget", "b", "b", "budget", "Try another budget; empty: the source's own"),
+        Action("budget", "b", "b", "budget", "Try another budget (empty: back to the real one)"),
         Action("option", "B", "B", "option", "Try another value of an option of the format: window, mode …"),
         Action(
             "sort", "s", "s", "sort", "Next order: file, model, quality, decay, confidence, age, tokens", 9
         ),
-        Action("reverse", "S", "S", "reverse", "Reverse the order"),
+        Action("reverse", "S", "S", "reverse", "Reverse sort"),
     ),
     ActionGroup.REPLAY: (
         Action(
@@ -176,9 +176,7 @@ GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
         Action("add", "a", "a", "add", "Add a block to this tier", 10, ActionCondition.WRITABLE),
         Action("remove", "x", "x", "remove", "Remove this block"),
         Action("move", "m", "m", "move", "Move this block to another tier"),
-        Action(
-            "editor", "E", "E", "edit as", "Choose the name under which you edit", 9, ActionCondition.EDITORS
-        ),
+        Action("editor", "E", "E", "edit as", "Edit as: model, reviewer …", 9, ActionCondition.EDITORS),
         Action("undo", "u", "u", "undo", "Undo the last change of the draft", 2, ActionCondition.DRAFT),
         Action("redo", "ctrl+r", "Ctrl-r", "redo", "Redo the last undone change"),
         Action("save", "w,ctrl+s", "w", "save", "Show the difference, then save", 1, ActionCondition.DRAFT),
@@ -189,7 +187,7 @@ GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
         Action("palette", "colon,ctrl+p", ":", "command", COMMAND, 3),
         Action("tour", "f2", "F2", "tour", "Five steps through the inspector (also t in this help)"),
         Action("screenshot", "P", "P", "picture", "Save the screen as an SVG picture in the working folder"),
-        Action("help", "question_mark,f1", "?", "help", "All keys, glyphs and the filter language", 2),
+        Action("help", "question_mark,f1", "?", "help", "All keys, signs, words and the filter language", 2),
         Action("quit", "q", "q", "quit", "Go back, or quit; asks when there are unsaved changes", 1),
     ),
 }

@@ -37,7 +37,8 @@ class BudgetPane(PaneWidget):
         rows += [(line, first) for line in whole_lines(budget, drawing, budget_history(budget, view))]
         brief = brief_lines([each for _, each in others], drawing)
         if sum(each.limit is not None for _, each in budgets) > 1:
-            rows += [(line, None) for line in wrap(show("each bar ends at its own limit", "dim"), width)]
+            note = show("bars below: each against its own limit", "dim")
+            rows += [(line, None) for line in wrap(note, width)]
         rows += [(line, item) for (item, _), lines in zip(others, brief, strict=True) for line in lines]
         return Page.of([line for line, _ in rows], [item for _, item in rows])
 

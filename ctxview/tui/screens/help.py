@@ -12,6 +12,7 @@ from ctxview.core.fields import Owner
 from ctxview.core.findings import Severity
 from ctxview.core.revision_signs import REVISION_SIGNS
 from ctxview.core.state import Reach, RefStatus
+from ctxview.reports.console import ascii_sign
 from ctxview.tui.configured_keys import key_label
 from ctxview.tui.drawing import glyphs
 from ctxview.tui.drawing.page import Page
@@ -36,6 +37,23 @@ LEFT = (ActionGroup.MOVING, ActionGroup.LAYOUT)
 """The groups in the left one of two columns, before the signs."""
 KEYS = 12
 """Cells for the key or sign before an explanation."""
+
+HINT = "keys, signs, the filter and words; / searches this page, q goes back"
+
+GLOSSARY = {
+    "context": "all that a model is given for one answer",
+    "window": "how many tokens a context may have",
+    "tier": "a group of blocks that are kept by the same rules: core, working, ephemeral, longterm",
+    "block": "one thing that the agent remembers or was given, with an id",
+    "decay": "how faded a block is: 0 is fresh, and above the limit of its tier it is hidden",
+    "confidence": "how sure the agent is: 1 is certain, and below the limit of its tier a block is hidden",
+    "quality": "one figure from decay and confidence, by which a runtime orders blocks",
+    "pack": "the blocks that a session puts together for the next prompt, within its budget",
+    "swap": "long content is stored outside the prompt, and a short reference stays in its place",
+    "envelope": "a record of a handoff: what was selected, left out and shown to whom",
+    "revision": "the state at one moment: a round, a reply, a saved file",
+    "finding": "something that a rule found wrong or worth knowing, with its place",
+}
 
 HELP = READ_ONLY_ACTIONS - {"theme"} | {"tour"}
 
@@ -94,13 +112,16 @@ def help_lines(width: int) -> list[Line]:
     left = [line for group in LEFT for line in _group(group, column)]
     right = [line for group in GROUPS if group not in LEFT for line in _group(group, column)]
     legend = [*_signs(column), *_filter(column)]
+    title = [*wrap(join(show("Help", "title"), show(HINT, "dim"), gap="  "), width)]
     if column == width:
-        return [*left, *right, *legend]
+        return [*title, *left, *right, *legend, *_glossary(column)]
     left += legend
+    right += _glossary(column)
     height = max(len(left), len(right))
     left += [EMPTY] * (height - len(left))
     right += [EMPTY] * (height - len(right))
-    return [join(pad(one, column + 4), other) for one, other in zip(left, right, strict=True)]
+    pairs = zip(left, right, strict=True)
+    return [*title, *(join(pad(one, column + 4), other) for one, other in pairs)]
 
 
 def _group(group: ActionGroup, width: int) -> list[Line]:
@@ -117,9 +138,25 @@ def _group(group: ActionGroup, width: int) -> list[Line]:
     return lines
 
 
+def _glossary(width: int) -> list[Line]:
+    drawn = [
+        wrap(join(pad(show(word, "strong"), KEYS), show(text)), width, " " * KEYS)
+        for word, text in GLOSSARY.items()
+    ]
+    return [EMPTY, (Span("Words", "title"),), *(line for lines in drawn for line in lines)]
+
+
 def _signs(width: int) -> list[Line]:
     """Every sign with its meaning."""
     rows: list[tuple[str, str, str]] = [
+        ("●", "visible.yes", "in the overview, the log and why: shown to the model"),
+        ("◐", "visible.yes", "shown in part: cut, or only as a reference"),
+        ("○", "hidden", "not shown, still stored"),
+        ("▼", "warn", "something left the window here"),
+        ("┃", "limit", "the limit of the window"),
+        ("▒ ░", "dim", "of the window: in the prompt but not in this file; reserved"),
+        ("┄┄", "hidden", "a line that is not in the prompt"),
+        ("…", "dim", "a text that is cut by the screen"),
         (glyphs.YES, "visible.yes", "the model is shown this block"),
         (glyphs.NO, "visible.no", "hidden from the model, with the reason below or beside it"),
         *((glyphs.OWNER[owner], f"owner.{owner}", f"{owner}: {text}") for owner, text in OWNERS.items()),
@@ -155,9 +192,17 @@ def _signs(width: int) -> list[Line]:
         ("^[ <U+202E>", "escaped", "a control or invisible character, spelled out"),
     ]
     drawn = [
-        wrap(join(pad(show(sign, style), KEYS), show(text)), width, " " * KEYS) for sign, style, text in rows
+        wrap(join(pad(show(_with_ascii(sign), style), KEYS), show(text)), width, " " * KEYS)
+        for sign, style, text in rows
     ]
-    return [EMPTY, (Span("Signs", "title"),), *(line for lines in drawn for line in lines)]
+    heading = join((Span("Signs", "title"),), show("and their spelling in ASCII", "dim"), gap="  ")
+    return [EMPTY, heading, *(line for lines in drawn for line in lines)]
+
+
+def _with_ascii(sign: str) -> str:
+    """A sign and its substitute on a terminal without it."""
+    spelled = "".join(map(ascii_sign, sign))
+    return sign if spelled == sign else f"{sign}  {spelled}"
 
 
 def _filter(width: int) -> list[Line]:

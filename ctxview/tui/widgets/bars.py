@@ -281,9 +281,10 @@ class InputLine(Horizontal):
         changed: Callable[[str], Line],
         done: Callable[[str | None], None],
         complete: Callable[[str], str | None] = lambda _: None,
+        placeholder: str = "",
     ) -> None:
         super().__init__(id="prompt")
-        self.input = Input(value=value, compact=True, select_on_focus=False)
+        self.input = Input(value=value, placeholder=placeholder, compact=True, select_on_focus=False)
         self._label = InputLineName(name)
         self._hint = InputLineHint()
         self._changed = changed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ctxview.tui.drawing.text import plain
 from ctxview.tui.model.action_table import (
     ACTION_MODULES,
     ACTIONS,
@@ -17,7 +18,7 @@ from ctxview.tui.model.query import MODEL_ORDER
 from ctxview.tui.model.reading_index import TODO, ItemId, ItemKind
 from ctxview.tui.screens.action_screen import find_action
 from ctxview.tui.screens.command_line import CommandScreen
-from ctxview.tui.screens.help import HelpScreen
+from ctxview.tui.screens.help import HelpScreen, help_lines
 from ctxview.tui.screens.raw import RawScreen
 from ctxview.tui.widgets.bars import InputLine
 from tests.tui.driver import driving
@@ -346,6 +347,14 @@ async def test_the_help_lists_every_group() -> None:
         text = "\n".join(str(strip.text) for strip in lines.render_lines(lines.size.region))
         assert "Moving" in text
         assert len(GROUPS) == 7
+
+
+def test_the_help_has_a_title_a_legend_and_a_glossary_at_every_width() -> None:
+    for cells in (60, 80, 120, 200):
+        text = "\n".join(map(plain, help_lines(cells)))
+        assert text.startswith("Help")
+        assert "✖  E" in text
+        assert all(word in text for word in ("context ", "tier ", "decay ", "envelope ", "finding "))
 
 
 async def test_quit_ends_the_program() -> None:

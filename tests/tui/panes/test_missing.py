@@ -28,9 +28,9 @@ def test_gaps_are_grouped_by_what_they_block_the_worst_first() -> None:
     index = ReadingIndex(Handoff().reading(0, Lens(ESTIMATES["bytes/3"])))
     page = MissingPane().draw(ViewState(ReadingKey(0, 0), index), 200, len(GAPS))
     lines = [plain(page.line(number)) for number in range(page.lines)]
-    assert lines[0] == "blocks send the list to the hospital · call the kin"
+    assert lines[0] == "needed by send the list to the hospital · call the kin"
     assert lines[1].split()[:3] == ["✖", "blocking", "mis-manifest"]
-    assert lines.index("blocks plan the tow") < lines.index("blocks nothing in particular")
+    assert lines.index("needed by plan the tow") < lines.index("needed by nothing")
     assert lines[-2] == "settled"
 
 

@@ -45,16 +45,16 @@ def hidden_by_threshold(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
         if policy.max_decay is not None and normal.decay > policy.max_decay:
             pointer = f"{block.pointer}/decay"
             found = as_written(snapshot, pointer, block.members["decay"])
-            limit = f"above {figure_text(policy.max_decay)}, the most {block.tier} may have"
-            message = f"{excerpt(block.name)}: decay {found} is {limit}; the model will not see it"
+            limit = f"{block.tier}'s maximum of {figure_text(policy.max_decay)}"
+            message = f"{excerpt(block.name)}: decay {found} is above {limit}; the model will not see it"
             yield Hit(snapshot.origin_of(pointer), message)
         if "confidence" not in {*block.members, *required}:
             continue
         if policy.min_confidence is not None and normal.confidence < policy.min_confidence:
             pointer = f"{block.pointer}/confidence"
             found = as_written(snapshot, pointer, block.members.get("confidence", normal.confidence))
-            limit = f"below {figure_text(policy.min_confidence)}, the least {block.tier} may have"
-            message = f"{excerpt(block.name)}: confidence {found} is {limit}; the model will not see it"
+            limit = f"{block.tier}'s minimum of {figure_text(policy.min_confidence)}"
+            message = f"{excerpt(block.name)}: confidence {found} is below {limit}; the model will not see it"
             yield Hit(snapshot.origin_of(pointer), message)
 
 

@@ -88,8 +88,8 @@ def _segments(
     rest = counter.count(_compact({key: snapshot.value.get(key) for key in MODEL_MEMBERS}))
     return (
         *texts,
-        Segment("block fields", _structure_tokens(tiers, counter), exact=False, estimator=estimate),
-        Segment("clock, task, todo", rest, exact=False, estimator=estimate),
+        Segment("fields", _structure_tokens(tiers, counter), exact=False, estimator=estimate),
+        Segment("header", rest, exact=False, estimator=estimate),
     )
 
 

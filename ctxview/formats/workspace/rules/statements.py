@@ -62,7 +62,7 @@ def possible_contradiction(facts: WorkspaceFacts) -> Iterator[Hit]:
     """Two files say nearly the same, but with another number, path, name or a negation.
 
     ## Why
-    The model follows one of them, and nobody knows which.
+    The model follows one of them, and it is not certain which.
     ## Bad
     SOUL.md += - The database listens on port 5433.
     ## Good
