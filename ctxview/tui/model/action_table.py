@@ -184,7 +184,7 @@ GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
     ActionGroup.GENERAL: (
         Action("copy", "y", "y", "copy", "Copy the selected item", 11),
         Action("theme", "t", "t", "theme", "Next theme"),
-        Action("palette", "colon,ctrl+p", ":", "command", COMMAND, 3),
+        Action("palette", "colon,ctrl+p", ":", "commands", COMMAND, 3),
         Action("tour", "f2", "F2", "tour", "Five steps through the inspector (also t in this help)"),
         Action("screenshot", "P", "P", "picture", "Save the screen as an SVG picture in the working folder"),
         Action("help", "question_mark,f1", "?", "help", "All keys, signs, words and the filter language", 2),
