@@ -113,6 +113,7 @@ def help_lines(width: int) -> list[Line]:
     right = [line for group in GROUPS if group not in LEFT for line in _group(group, column)]
     legend = [*_signs(column), *_filter(column)]
     title = [*wrap(join(show("Help", "title"), show(HINT, "dim"), gap="  "), width)]
+    left, right = (left[1:], right) if column == width else (left[1:], right[1:])
     if column == width:
         return [*title, *left, *right, *legend, *_glossary(column)]
     left += legend
