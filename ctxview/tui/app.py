@@ -176,7 +176,8 @@ class CtxviewApp(OrderedInput):
 
     def action_help_quit(self) -> None:
         """Say how to quit after Ctrl-C; the toolkit would name a key of its own."""
-        self.notify(f"Press {key_label(ACTIONS_BY_ID['quit'])} to quit.", markup=False)
+        hint = text.show(f"Press {key_label(ACTIONS_BY_ID['quit'])} to quit.")
+        self.notify(content(hint).plain, markup=False)
 
     async def action_quit(self) -> None:
         """Quit; ask first when there are unsaved changes."""
