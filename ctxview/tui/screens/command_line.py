@@ -181,6 +181,6 @@ class CommandScreen(Dialog[Command]):
         lines: list[Line] = []
         for each in self._found:
             name = pad(show(f" {shorten(each.name, names - 2)}", "strong"), names + 1)
-            key = pad(show(each.key, "key") if each.key else show(each.kind, "faint"), keys)
+            key = pad(show(each.key, "key") if each.key else show(each.kind, "dim"), keys)
             lines.append(fit(join(name, key, show(each.about, "dim")), cells))
         return Page.of(lines, [ItemId(ItemKind.WHOLE, str(at)) for at in range(len(lines))])

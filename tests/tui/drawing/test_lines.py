@@ -274,7 +274,7 @@ def test_several_budgets_are_in_columns() -> None:
 def test_a_narrow_budget_pane_wraps_its_notes() -> None:
     page = BudgetPane(InspectorModel()).draw(view_of(night()), 26, 40)
     lines = [page.line(number) for number in range(page.lines)]
-    assert "each bar ends at its own\nlimit\n" in text_of(lines)
+    assert "bars below: each against\nits own limit\n" in text_of(lines)
     assert max(map(width, lines)) <= 26
 
 
