@@ -23,9 +23,13 @@ ALL = (
     "live",
     "typing_ahead",
     "check_speed",
+    "many_sessions",
     "envelopes",
+    "workspaces",
+    "revisions",
     "token_counts",
     "saving",
+    "memory_server",
     "long_watch",
 )
 LONGEST = 900

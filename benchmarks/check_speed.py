@@ -1,4 +1,4 @@
-"""Measure the start of `ctxview check` against an empty Python, and the small files it checks per second."""
+"""Measure the start of `check` and `prompt` against an empty Python, and the files checked per second."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from benchmarks.figures import Figure, against, at_least, run
 from benchmarks.snapshots import small_snapshot
 
 START_GOAL = 12.0
+PROMPT_GOAL = 9.0
 SPEED_GOAL = 300.0
 FILES = 1000
 LINES = 50_000
@@ -39,17 +40,26 @@ def measure(arguments: Namespace) -> Iterator[Figure]:
             (many / f"snapshot-{number:04}.json").write_text(small_snapshot(number))
         one = many / "snapshot-0001.json"
         empty = [sys.executable, "-c", "pass"]
-        check: list[str | Path] = [Path(sys.executable).with_name("ctxview"), "check"]
+        program = Path(sys.executable).with_name("ctxview")
+        check: list[str | Path] = [program, "check"]
+        prompt: list[str | Path] = [program, "prompt", one]
         env = with_bytecode(Path(folder) / "bytecode")
-        _seconds([*check, one], env)  # the first run writes the bytecode
-        pairs = [(_seconds(empty, env), _seconds([*check, one], env)) for _ in range(arguments.repeat)]
+        for command in ([*check, one], prompt):
+            _seconds(command, env)  # the first run writes the bytecode
+        rounds = [
+            (_seconds(empty, env), _seconds([*check, one], env), _seconds(prompt, env))
+            for _ in range(arguments.repeat)
+        ]
         whole = median(_seconds([*check, many], env) for _ in range(3))
         histories = {kind: _history(Path(folder) / kind, line) for kind, line in HISTORY_LINES.items()}
         times = {
             kind: min(_seconds([*check, root], env) for _ in range(3)) for kind, root in histories.items()
         }
-    baseline, start = (median(times) for times in zip(*pairs, strict=True))
+    baseline, start, printed = (median(each) for each in zip(*rounds, strict=True))
     yield against("`ctxview check` of one small snapshot", start, "`python -c pass`", baseline, START_GOAL)
+    yield against(
+        "`ctxview prompt` of one small snapshot", printed, "`python -c pass`", baseline, PROMPT_GOAL
+    )
     for kind, goal in (("blank", BLANK_GOAL), ("broken", BROKEN_GOAL)):
         what = f"`ctxview check` of {LINES:,} {kind} lines in a session with a pack"
         yield against(what, times[kind], "good lines", times["good"], goal, "s")

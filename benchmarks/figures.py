@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Literal
 
-Unit = Literal["ms", "s", "MB", "files/s", "×", "lines", "texts"]
+Unit = Literal["ms", "s", "MB", "MB/s", "files/s", "×", "lines", "texts"]
 Measure = Callable[[Namespace], Iterable["Figure"]]
 
 

@@ -9,10 +9,9 @@ import os
 import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
-from importlib import import_module
 from io import TextIOWrapper
 
-from ctxview.commands.parser import COMMANDS, INSPECTOR, parser_of
+from ctxview.commands.parser import COMMANDS, INSPECTOR, all_commands, command_module, parser_of
 from ctxview.reports.console import ASCII_ERRORS, UserError, is_utf8, print_error
 
 EXIT_ERROR = 2
@@ -43,14 +42,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    name = arguments[0] if arguments and arguments[0] in COMMANDS else None
-    command = COMMANDS[name] if name else INSPECTOR
-    module = import_module(f"ctxview.commands.{command.module}")
-    parser = parser_of(name, command)
+    name = arguments[0] if arguments and not arguments[0].startswith("-") else ""
+    command = COMMANDS.get(name) or (all_commands().get(name) if name else None) or INSPECTOR
+    name = command.name
+    parser = parser_of(name or None, command)
     known, unknown = parser.parse_known_args(arguments[1:] if name else arguments)
     if unknown:
         parser.error(_unknown_argument(unknown[0], parser))
-    code: int = module.run(known)
+    code: int = command_module(command).run(known)
     return code
 
 

@@ -18,7 +18,15 @@ ABOUT = {
     "fresh": "a session that has just begun",
     "damaged": "a session after a crash",
     "handoff": "a handoff between two agents: what was chosen, left out and shown to whom",
+    "workspace-before": "an agent's files before a clean-up: said twice, stale, with leaked thoughts",
+    "workspace-after": "the same files after it: the saving, and a context document by template",
+    "workspace-home": "the home of an agent with its session database",
+    "webshop": "an ordinary repository with AGENTS.md, CLAUDE.md and rules for Cursor",
+    "refund-day": "a Claude Code day: parallel calls, a rewind, sub-agents, a compaction that loses a task",
+    "plan-rollback": "a Codex rollout: a rollback, an output cut on the way in, a compaction",
     "planted": "the same handoff with a dozen faults to find",
+    "exhibition": "a memory over three sessions: entries, summaries and seven versions of its context",
+    "exhibition-faults": "the same memory after a rushed session: a feedback loop and lost writes",
 }
 """A short description of every sample, by the name of its folder."""
 

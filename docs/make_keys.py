@@ -48,7 +48,7 @@ TASKS = (
     ),
     Task("worst_gap", "Go to the blocking gap, and see what it blocks", "envelope/handoff", ("6",)),
     Task("budget", "Try another budget", "session/coder", ("b", '"1000"', "Enter")),
-    Task("zoom", "Show only one pane", ROUND_9, ("z",)),
+    Task("skyline", "See the window over time", ROUND_9, ("T",)),
     Task("help", "See every key", ROUND_9, ("?",)),
 )
 

@@ -45,7 +45,7 @@ PICTURES = {
 async def drawn(picture: Picture) -> str:
     from ctxview.tui.actions.general import self_contained
     from ctxview.tui.app import CtxviewApp
-    from ctxview.tui.jobs.load import PathOpener
+    from ctxview.tui.model.jobs.load import PathOpener
     from ctxview.tui.model.replay import ReplayOptions
     from ctxview.tui.model.view_state import ReadOptions
 

@@ -10,9 +10,9 @@ from types import ModuleType
 import pytest
 from textual.binding import Binding
 
-from ctxview.commands.parser import COMMANDS
+from ctxview.commands.parser import all_commands
 from ctxview.config import SETTINGS, variable_of
-from ctxview.formats import FORMATS
+from ctxview.formats import formats
 from docs import make_keys, make_rules
 
 ROOT = Path(__file__).parent.parent
@@ -45,7 +45,7 @@ def test_every_link_resolves(page: Path) -> None:
 def test_every_format_has_a_page() -> None:
     pages = {page.stem for page in (ROOT / "docs" / "formats").glob("*.md")}
 
-    assert pages == {spec.name for spec in FORMATS}
+    assert pages == {spec.name for spec in formats()}
 
 
 def test_every_path_in_the_architecture_exists() -> None:
@@ -69,7 +69,7 @@ def test_the_readme_leads_to_every_page() -> None:
     assert set(PAGES) - reached == set()
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", all_commands())
 def test_every_command_is_mentioned(name: str) -> None:
     text = "\n".join(page.read_text("utf-8") for page in PAGES if page.name != "CHANGELOG.md")
 

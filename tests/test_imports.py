@@ -63,6 +63,8 @@ def test_the_state_and_the_program_import_no_heavy_module(module: str) -> None:
         ("formats",),
         ("check", "SAMPLE"),
         ("check", "SAMPLE", "--format", "json"),
+        ("prompt", "SAMPLE"),
+        ("prompt", "SAMPLE", "--as", "messages"),
     ],
     ids=" ".join,
 )
@@ -73,6 +75,17 @@ def test_commands_that_print_import_no_heavy_module(arguments: tuple[str, ...]) 
 
     assert heavy(modules) == set()
     assert "sqlite3" not in modules
+
+
+def test_prompt_imports_no_rules_and_no_state() -> None:
+    modules = after_command(
+        "prompt", str(samples_folder() / "snapshot" / "lighthouse" / "round-09.received.json")
+    )
+
+    loaded = {module for module in modules if module.startswith("ctxview.")}
+    assert "ctxview.formats.snapshot.prompt" in loaded
+    assert not {each for each in loaded if ".rules" in each or ".state" in each or ".diff" in each}
+    assert {"hashlib", "shutil"} & modules == set()
 
 
 def test_show_counts_tokens_without_a_screen() -> None:

@@ -11,19 +11,20 @@ from collections import defaultdict
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import pytest
+from msgspec.structs import replace
 
 from ctxview.analysis.diff.model import ChangeKind
-from ctxview.commands.parser import COMMANDS, parser_of
+from ctxview.commands.parser import all_commands, parser_of
 from ctxview.core.fields import Owner
 from ctxview.core.findings import Effect, Severity
+from ctxview.core.prompt import CutKind
 from ctxview.core.state import RefStatus
+from ctxview.formats import formats
 from ctxview.formats.envelope.state.inputs import LONGEST_VALUE
-from ctxview.formats.interface import Format
 from ctxview.formats.raw import parser as raw
-from ctxview.formats.registry import Plugins
 from ctxview.formats.session.state import tiers as session_tiers
 from ctxview.formats.session.store.content import LARGEST
 from ctxview.formats.session.store.dedup import DedupAction
@@ -35,6 +36,7 @@ from tests.commands.busy_session import busy_session
 from tests.formats.envelope import builders as envelope
 from tests.formats.session.open_sessions import make_old
 from tests.formats.snapshot.builders import block, reply_bytes, snapshot_value
+from tests.formats.transcript import builders as transcript
 from tests.running import Run
 
 ROOT = Path(__file__).parent.parent
@@ -61,13 +63,24 @@ SECTIONS = {
     if "\n| path | type | meaning |\n" in text
 }
 """The text of each section with a table of fields, by its heading."""
-OPTIONS = ("--undo", "--rebuild")
+OPTIONS = ("--undo", "--rebuild", "messages")
 """The options with which a command prints other fields."""
 
 LIGHTHOUSE = "sample_sessions/snapshot/lighthouse"
 BROKEN = "sample_sessions/snapshot/broken"
 CODER = "sample_sessions/session/coder/home/1000/agent/coder/session/default"
 KEEPER = "sample_sessions/session/damaged/home/1000/agent/keeper/session/default"
+DAY = "sample_sessions/transcript/refund-day/5f0c2a7e-1111-4222-8333-9a0b1c2d3e4f.jsonl"
+ODD = """
+u1 user : Fix it
+a1 call id=t1 : ls
+r2 result id=t2 : text
+~{"type":"system","subtype":"compact_boundary","uuid":"b1","parentUuid":null,"logicalParentUuid":"r2"}
+s1 < b1 summary : We fixed it
+a2 call id=t3 : ls
+r3 < a2 result id=t4 : text
+"""
+"""A transcript without usage, with a call and a result that do not belong together."""
 RUNS = [
     *(
         f"show {path} --json --tokens bytes/4"
@@ -80,11 +93,18 @@ RUNS = [
             CODER,
             KEEPER,
             "sample_sessions/envelope/handoff",
+            "sample_sessions/workspace/workspace-home --window 16K",
+            "sample_sessions/workspace/webshop",
+            DAY,
+            f"{DAY} --at 8",
+            "odd.jsonl",
             "sample_sessions/README.md",
             "one-budget.json",
         )
     ),
     "check sample_sessions --format json",
+    "compact sample_sessions/workspace/workspace-after --from answer.md --json",
+    "compact sample_sessions/workspace/workspace-after --from good.md --write --json",
     f"diff {LIGHTHOUSE} --at 9 9 --json",
     f"diff {LIGHTHOUSE} --at 3 8 --json",
     f"diff {LIGHTHOUSE}/round-09.received.json {LIGHTHOUSE}/round-09.reply.txt --json",
@@ -94,6 +114,9 @@ RUNS = [
     f"why {LIGHTHOUSE} h1-time-zone --json",
     f"why {LIGHTHOUSE} lt-keeper-snapshots --json",
     f"why {LIGHTHOUSE} h1 --json",
+    f"prompt {LIGHTHOUSE} --at 9 --as json --tokens bytes/4",
+    "prompt sample_sessions/envelope/handoff --as json --tokens bytes/4",
+    *(f"prompt {path} --as messages" for path in (LIGHTHOUSE, CODER)),
     f"merge {LIGHTHOUSE}/round-09.received.json {LIGHTHOUSE}/round-09.reply.txt --json",
     f"merge {LIGHTHOUSE}/round-09.received.json {BROKEN}/trailing-comma.txt --json",
     *(f"{command} {KEEPER} --json" for command in ("pack", "gc", "swap --rebuild", "dedup")),
@@ -101,6 +124,7 @@ RUNS = [
     "swap busy --range 3-5 --write --json",
     "dedup busy --write --json",
     "gc busy --apply --json",
+    "trim sample_sessions/memory/exhibition-faults --json",
     "swap busy --rebuild --write --json",
     "gc busy --undo --json",
     "pack busy --write --json",
@@ -117,6 +141,7 @@ WORDS: dict[tuple[str, str], type[StrEnum]] = {
     ("merge", "changes[].kind"): MergeEffect,
     ("written", "deed"): WriteAction,
     ("gc", "items[].fate"): GcOutcome,
+    ("prompt", "messages[].parts[].cut.kind"): CutKind,
     ("dedup", "items[].act"): DedupAction,
 }
 
@@ -151,12 +176,16 @@ def samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     }
     for name, value in documents.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(value))
+    (tmp_path / "answer.md").write_text("<think>Hm.</think>\n## Task\n[What is the user doing?]\n")
+    sections = ("## Task\nRead the logs.", "## Decisions", "## Facts", "## Pending", "## Errors")
+    transcript.write(tmp_path, ODD, "odd.jsonl")
+    (tmp_path / "good.md").write_text("\n\n".join(sections))
     (tmp_path / "bare" / "context").mkdir(parents=True)
     (tmp_path / "bare" / "messages.jsonl").touch()
     with (tmp_path / "bare" / "context" / "too-large-to-compare").open("wb") as large:
         large.truncate(LARGEST + 1)
-    another = Plugins({"another": cast(Format, None)}, {})
-    monkeypatch.setattr("ctxview.commands.formats.plugins", lambda: another)
+    another = replace(formats()[0], name="another")
+    monkeypatch.setattr("ctxview.commands.formats.formats", lambda: (*formats(), another))
     busy = busy_session(tmp_path / "home").write()
     make_old(busy, 60)
     (tmp_path / "busy").symlink_to(busy)
@@ -189,7 +218,7 @@ def test_the_page_has_every_field_that_is_printed_and_no_other(samples: None, ct
 def test_every_command_that_prints_json_has_a_section() -> None:
     options = {
         name: [each for action in parser_of(name, command)._actions for each in _json_options(action)]
-        for name, command in COMMANDS.items()
+        for name, command in all_commands().items()
     }
     printing = {name for name, found in options.items() if found}
     sections = {*map(_section_of, RUNS)}
@@ -299,7 +328,8 @@ def _paths(value: Any, path: str, fields: dict[str, DocumentedField]) -> Iterato
         for other in fields:
             parent, _, key = other.rpartition(".")
             if parent == path and key.isidentifier() and key not in value:
-                yield f"{path} without {key}", "absent"
+                may_be_absent = "absent" in fields[other].types
+                yield (other if may_be_absent else f"{path} without {key}"), "absent"
 
 
 def _is_part(part: Any, whole: Any) -> bool:

@@ -12,10 +12,11 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from ctxview.analysis.diff.model import Change, ChangeGroup, ChangeKind, Delta, StateDiff, course
+from ctxview.analysis.diff.model import Change, ChangeGroup, ChangeKind, Delta, StateDiff
 from ctxview.analysis.diff.values import value_text
 from ctxview.analysis.wording import counted, excerpt, quoted
 from ctxview.core.fields import Owner
+from ctxview.core.figures import ReasonKind
 from ctxview.core.origin import JsonValue
 from ctxview.core.state import ContextState, Event
 
@@ -34,17 +35,6 @@ _EVENT_WEIGHTS = {
     "file appeared": 51,
 }
 """Weights of the kinds of timeline events that get a caption."""
-_LIMIT = re.compile(r"(decay|confidence|age|quality) ([\d.]+) ([<>]=?) ([\d.]+)(?: rounds)?(?: \(\w+\))?")
-_ARRIVED = {
-    "longterm": "It outlives the task: a later session will know it, too.",
-    "core": "It is always shown now, for every task.",
-    "injected": "A record says that it was shown.",
-    "assembled": "It was assembled to be shown; no record says yet that it was.",
-    "omitted": "It was left out: no target is shown it.",
-    "compacted": "Only a summary of it is left.",
-    "redacted": "It must not be shown to any target.",
-}
-"""What it means that a block moved to a tier."""
 _BREACH = {
     Owner.SYSTEM: "Only the system writes that; a runtime ignores the change or rejects the reply.",
     Owner.DERIVED: "The system derives that value; a runtime ignores the change or rejects the reply.",
@@ -97,7 +87,7 @@ def _blocks(changes: Sequence[Change], after: ContextState) -> Iterator[Caption]
     groups: dict[tuple[str, str, str], list[Change]] = defaultdict(list)
     for change in changes:
         word = change.visibility or change.kind.value
-        reason = _kind_of_reason(change.why) if change.visibility == "hidden" else ""
+        reason = _brief(change) if change.visibility == "hidden" else ""
         groups[change.place, "moved" if change.came_from else word, change.came_from or reason].append(change)
     for (tier, word, left), found in groups.items():
         match word:
@@ -106,7 +96,7 @@ def _blocks(changes: Sequence[Change], after: ContextState) -> Iterator[Caption]
             case "shown":
                 yield _shown(found)
             case "moved":
-                yield _moved(found, left, tier)
+                yield _moved(found, left, tier, after)
             case ChangeKind.REMOVED:
                 yield _removed(found, tier, after)
             case ChangeKind.ADDED:
@@ -118,35 +108,34 @@ def _blocks(changes: Sequence[Change], after: ContextState) -> Iterator[Caption]
 def _hidden(found: Sequence[Change]) -> Caption:
     first = found[0]
     if len(found) == 1:
-        reason = _reason(first.why)
+        reason = _clause(first)
         text = f"{excerpt(first.subject)} is no longer shown to the model" + (
             f": {reason}." if reason else "."
         )
-        if _kind_of_reason(first.why) == "done":
+        if _is_done(first):
             return Caption(text, "It is done, so the model is not reminded of it.", 35, first)
         return Caption(text, "It is still stored, but the model now acts without knowing it.", 85, first)
-    reason = _kind_of_reason(first.why)
+    reason = _brief(first)
     text = f"{_names(found)} are no longer shown to the model" + (f": {reason}." if reason else ".")
-    if reason == "done":
+    if _is_done(first):
         return Caption(text, "They are done, so the model is not reminded of them.", 40, first)
     return Caption(text, "They are still stored, but the model now acts without knowing them.", 86, first)
 
 
 def _shown(found: Sequence[Change]) -> Caption:
     are = "is" if len(found) == 1 else "are"
-    was = _reason(found[0].why.removeprefix("was ")) if len(found) == 1 else ""
+    was = _clause(found[0]) if len(found) == 1 else ""
     hidden = f" It was hidden because {was}." if was else ""
     text = f"{_names(found)} {are} shown to the model again.{hidden}"
     return Caption(text, "The model can act on it from now on.", 65, found[0])
 
 
-def _moved(found: Sequence[Change], left: str, tier: str) -> Caption:
+def _moved(found: Sequence[Change], left: str, tier: str, after: ContextState) -> Caption:
     was = "was" if len(found) == 1 else "were"
-    direction = course(left, tier)
+    direction = found[0].course
     text = f"{_names(found)} {was} {direction or 'moved'} from {left} to {tier}."
-    why = _ARRIVED.get(tier) or (
-        "It has a lower rank now and is dropped sooner." if direction == "demoted" else ""
-    )
+    meaning = next((each.meaning for each in after.stated.tiers if each.name == tier), "")
+    why = meaning or ("It has a lower rank now and is dropped sooner." if direction == "demoted" else "")
     return Caption(text, why, 60, found[0])
 
 
@@ -180,7 +169,7 @@ def _removed(found: Sequence[Change], tier: str, after: ContextState) -> Caption
 def _added(found: Sequence[Change], tier: str) -> Caption:
     if len(found) == 1:
         content = _value(found[0], "text")
-        hidden = f", but not shown to the model: {_reason(found[0].why)}." if found[0].why else "."
+        hidden = f", but not shown to the model: {_clause(found[0])}." if found[0].why else "."
         text = f"{excerpt(found[0].subject)} is new in {tier}{hidden}"
         return Caption(
             text, quoted(content, 110) if content else "", 45 if not found[0].why else 40, found[0]
@@ -205,6 +194,9 @@ def _changed(found: Sequence[Change]) -> Iterator[Caption]:
             fades = "fades" if decay.word == "raised" else "is fresh again"
             text = f"{excerpt(change.subject)} {fades}: decay {_figures(decay)}."
             yield Caption(text, "", 47 if decay.crossed else 25, change)
+        elif (figure := next((each for each in change.deltas if each.crossed), None)) is not None:
+            text = f"{excerpt(change.subject)}: {excerpt(figure.name)} {_figures(figure)}."
+            yield Caption(text, "", 46, change)
 
 
 def _figures(found: Delta) -> str:
@@ -352,23 +344,18 @@ def _names(found: Sequence[Change]) -> str:
     return first if len(names) <= _FEW else f"{counted(len(names), 'block')} ({first} …)"
 
 
-def _kind_of_reason(why: str) -> str:
-    """The kind of a reason, without its figures, to group blocks by."""
-    if limit := _LIMIT.search(why):
-        side = "too high" if limit[3].startswith(">") else "too low"
-        return "too old" if limit[1] == "age" else f"{limit[1]} {side}"
-    return "done" if "done" in why else excerpt(why, 60)
+def _brief(change: Change) -> str:
+    """The reason in few words, without its figures, to group blocks by."""
+    return excerpt(change.reason.brief, 60) if change.reason is not None else ""
 
 
-def _reason(why: str) -> str:
-    """A reason such as `decay 0.70 > 0.65 (working)` as a clause of a sentence."""
-    limit = _LIMIT.search(why)
-    if limit is None:
-        return "it is done" if "done" in why else excerpt(why, 90)
-    over = limit[3].startswith(">")
-    if limit[1] == "age":
-        return f"it is {limit[2]} rounds old, and {limit[4]} is the limit"
-    return f"its {limit[1]} {limit[2]} is {'over' if over else 'under'} {limit[4]}"
+def _clause(change: Change) -> str:
+    """The reason as a clause of a sentence."""
+    return excerpt(change.reason.clause, 90) if change.reason is not None else ""
+
+
+def _is_done(change: Change) -> bool:
+    return change.reason is not None and change.reason.kind is ReasonKind.FINISHED
 
 
 def _value(change: Change, name: str) -> str:

@@ -206,8 +206,8 @@ def not_utf8(text: JsonText) -> Iterator[Hit]:
     found = _foreign_encoding(text.data)
     if found is not None and _likely_cause(text.data) is None:
         offset, reason = found
-        line = text.data.count(b"\n", 0, offset) + 1
-        yield Hit(Origin(text.file, None, offset, offset + 1, line), reason)
+        place = LineColumns(text.data).at(offset)
+        yield Hit(Origin(text.file, None, offset, offset + 1, place.line, place.column), reason)
 
 
 @rule("JSN005", name="lone-surrogate", severity=Severity.WARNING, effect=Effect.STORED)

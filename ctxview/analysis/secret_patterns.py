@@ -14,6 +14,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from ctxview.analysis.characters import SUSPECT
+
 
 class SecretPattern(Struct, frozen=True, dict=True):
     """One kind of secret: the group `secret` of the pattern, or the whole match.
@@ -31,6 +33,8 @@ class SecretPattern(Struct, frozen=True, dict=True):
     leads: range
     loose: bool
     """Whether a match may lack a row of `RUN` letters, digits, `_` or `-`, or may be in any case."""
+    around: bytes = b""
+    """An expression that every match has at its hint, in UTF-8; for hints that are common otherwise."""
 
     @property
     def any_case(self) -> bool:
@@ -57,8 +61,11 @@ def _pattern(
     leads: range = range(1),
     *,
     loose: bool = False,
+    around: bytes = b"",
 ) -> SecretPattern:
-    return SecretPattern(rule, kind, tuple(hints.encode().split(b"|")), expression, flags, leads, loose)
+    return SecretPattern(
+        rule, kind, tuple(hints.encode().split(b"|")), expression, flags, leads, loose, around
+    )
 
 
 # The first pattern that matches a span keeps it, so the special ones come before the general ones.
@@ -112,7 +119,7 @@ SECRET_PATTERNS: Final = (
              loose=True),
     _pattern("SEC006", "password in a URL", "://",
              r"(?<=[A-Za-z])://[^\s/:@\"'<>]{0,64}:(?P<secret>[^\s/:@\"'<>]{3,128})@[A-Za-z0-9\[]",
-             loose=True),
+             loose=True, around=rb"://[^\s/@\"'<>]{3,800}@"),
     _pattern("SEC007", "Authorization header", "authorization",
              r"Authorization[\"']?\s{0,4}[:=]\s{0,4}[\"']?(?:Bearer|Basic|Token|Digest|ApiKey)\s{1,4}"
              r"(?P<secret>[A-Za-z0-9._~+/=-]{8,4096})", re.IGNORECASE, loose=True),
@@ -153,6 +160,16 @@ _LOOSE = [
     for hint in pattern.hints
 ]
 _ANY_CASE = [(hint, pattern) for pattern in SECRET_PATTERNS if pattern.any_case for hint in pattern.hints]
+# The hints in any case by the letters at their end: one search for these excludes all hints of a group.
+_ENDINGS = [
+    (ending, [(hint, pattern) for hint, pattern in _ANY_CASE if hint.rstrip(b"=").endswith(ending)])
+    for ending in (b"key", b"token", b"client_secret", b"authorization", b"bearer")
+]
+# Escapes may hide a hint: those of ASCII, of invisible characters, and of a slash in a hint.
+_HIDING_ESCAPE: Final = re.compile(
+    rb"\\(?:u(?:00|034[fF]|115[fF]|1160|17[bB][45]|180[b-fB-F]|20(?:0[b-dB-D]|6[0-5a-fA-F])|2800|3164"
+    rb"|[fF](?:[eE](?:0|[fF]{2})|[fF](?:[aA]0|[fF][0-9abAB])))|(?<=[:m]\\)\\{0,63}/)"
+)
 
 
 def secret_starts(data: bytes) -> list[tuple[SecretPattern, list[int]]]:
@@ -171,11 +188,11 @@ def secret_starts(data: bytes) -> list[tuple[SecretPattern, list[int]]]:
 
 
 def could_hold_secret(data: bytes) -> bool:
-    """Whether `data` may hold a secret, as text or in JSON strings; False is certain.
-
-    Invisible characters and escapes may hide the hints.
-    """
-    return not data.isascii() or b"\\u" in data or next(_hints(data), None) is not None
+    """Whether `data` may hold a secret, as text or in JSON strings; False is certain."""
+    if next(_hints(data), None) is not None or b"<U+" in data or _HIDING_ESCAPE.search(data):
+        return True
+    # Every invisible character is suspect.
+    return not data.isascii() and SUSPECT.search(data.decode("utf-8", "replace")) is not None
 
 
 def _hints(data: bytes) -> Iterator[tuple[SecretPattern, int]]:
@@ -184,11 +201,19 @@ def _hints(data: bytes) -> Iterator[tuple[SecretPattern, int]]:
         if (place := data.find(hint)) >= 0:
             yield from _occurrences(data, hint, pattern, place, len(data))
     lowered = data.lower()
-    for hint, pattern in _ANY_CASE:
-        if (place := lowered.find(hint)) >= 0:
-            yield from _occurrences(lowered, hint, pattern, place, len(data))
-    for start, end in _near_rows(data):
-        for hint, pattern in _TIGHT:
+    for ending, group in _ENDINGS:
+        hints = tuple(hint.rstrip(b"=") for hint, _ in group)
+        end = lowered.find(ending) + len(ending)
+        while end >= len(ending) and not lowered.endswith(hints, 0, end):
+            end = lowered.find(ending, end) + len(ending)
+        for hint, pattern in group if end >= len(ending) else ():
+            if (place := lowered.find(hint)) >= 0:
+                yield from _occurrences(lowered, hint, pattern, place, len(data))
+    spans = _near_rows(data)
+    together = b"\0".join([data[start:end] for start, end in spans])
+    tight = [(hint, pattern) for hint, pattern in _TIGHT if hint in together] if together else []
+    for start, end in spans if tight else ():
+        for hint, pattern in tight:
             if (place := data.find(hint, start, end)) >= 0:
                 yield from _occurrences(data, hint, pattern, place, end)
 
@@ -197,7 +222,8 @@ def _occurrences(
     data: bytes, hint: bytes, pattern: SecretPattern, place: int, end: int
 ) -> Iterator[tuple[SecretPattern, int]]:
     while place >= 0:
-        yield pattern, place
+        if not pattern.around or re.compile(pattern.around).match(data, place):
+            yield pattern, place
         place = data.find(hint, place + 1, end)
 
 

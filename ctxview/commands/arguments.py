@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ctxview.analysis.tokens import COUNTERS, ESTIMATES, counter_named
@@ -16,18 +16,23 @@ OPTION = "option_"
 """The prefix of the arguments that are `LensOption`s."""
 
 
-def add_reading_arguments(parser: ArgumentParser, *, tokens: bool = True) -> None:
+def add_reading_arguments(
+    parser: ArgumentParser, *, tokens: bool = True, format_option: str = "--as"
+) -> None:
     """Add `--as`, `--profile`, the options of the formats and, for commands that show figures, `--tokens`."""
     parser.add_argument(
-        "--as", dest="as_format", metavar="FORMAT", help="read as this format (default: recognise it)"
+        format_option, dest="as_format", metavar="FORMAT", help="read as this format (default: recognise it)"
     )
-    for option in lens_options():
-        number = option.kind == "number"
+    taken = parser._option_string_actions
+    for option in (each for each in lens_options() if f"--{each.name}" not in taken):
+        by_lower = {word.casefold(): word for word in option.choices}
         parser.add_argument(
             f"--{option.name}",
             dest=f"{OPTION}{option.name}",
-            metavar="N" if number else None,
-            type=unsigned_integer if number else str,
+            metavar=None if option.choices else "N",
+            type=_OPTION_TYPES.get(
+                option.kind, lambda text, known=by_lower: known.get(text.casefold(), text)
+            ),
             choices=option.choices or None,
             help=option.help,
         )
@@ -54,6 +59,20 @@ def unsigned_integer(text: str) -> int:
     return int(text)
 
 
+def size_in_tokens(text: str) -> int:
+    """Parse a number that may end in K or M, for `type=`."""
+    digits, factor = text.lower(), 1
+    for letter, size in (("k", 1024), ("m", 1024 * 1024)):
+        if digits.endswith(letter):
+            digits, factor = digits.removesuffix(letter), size
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 13 and int(digits)):
+        raise ArgumentTypeError(f"expected a number of tokens such as 16K, 1M or 200000, found '{text}'")
+    return int(digits) * factor
+
+
+_OPTION_TYPES: dict[str, Callable[[str], int]] = {"number": unsigned_integer, "size": size_in_tokens}
+
+
 def preferred_settings(arguments: Namespace) -> Config:
     """Return the settings, with those of the command line; raises `UserError`."""
     try:
@@ -62,9 +81,10 @@ def preferred_settings(arguments: Namespace) -> Config:
         raise UserError(str(error)) from error
 
 
-def lens_from(arguments: Namespace) -> Lens:
+def lens_from(arguments: Namespace, *, shows_figures: bool | None = None) -> Lens:
     """Return the lens that the arguments ask for. Token counts that are not shown are only estimated."""
-    shows_figures = "tokens" in arguments
+    if shows_figures is None:
+        shows_figures = "tokens" in arguments
     counter = counter_named(preferred_settings(arguments).tokens) if shows_figures else ESTIMATES["bytes/4"]
     return Lens(counter, arguments.profile, given_options(arguments))
 
@@ -90,6 +110,14 @@ def open_only_source(path: Path, arguments: Namespace) -> Source:
         if len(below) == 1:
             return open_only_source(below[0], arguments)
         raise UserError(f"{path}: {ambiguous_folder(below)}, or open all: ctxview {path}") from error
+
+
+def open_whole_source(path: Path, arguments: Namespace) -> Source:
+    """Open the only source at or below `path`, and read all of it: a large one begins with its end."""
+    source = open_only_source(path, arguments)
+    if (work := source.abilities.work) is not None and work.has_work(lens := lens_from(arguments)):
+        source.findings(lens)
+    return source
 
 
 def sources_below(path: Path) -> tuple[list[Path], Sequence[str]]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -14,8 +15,9 @@ from msgspec.structs import replace
 from ctxview.analysis.wording import did_you_mean
 from ctxview.commands.arguments import add_reading_arguments, lens_from
 from ctxview.core.findings import Finding, Severity
-from ctxview.formats import Lens, OpenError, Source, discover, open_source
+from ctxview.formats import DiscoveredSource, Lens, OpenError, Source, discover, open_source
 from ctxview.formats.kit.profiles import is_profile_path, unknown_profile
+from ctxview.formats.registry import BUILT_IN
 from ctxview.reports.console import UserError, print_error
 
 FAILING = {"error": (Severity.ERROR,), "warning": (Severity.ERROR, Severity.WARNING), "never": ()}
@@ -24,16 +26,44 @@ MOST_PAIRED = 1_000
 """The named files that are opened together to pair replies with the snapshots they answer."""
 
 
-class CheckRun(Struct):
-    """The results of a check so far."""
+FEWEST_SHARED = 8
+"""From so many sources on, all processors share the work."""
 
-    findings: list[Finding] = field(default_factory=list)
+
+class SourceToCheck(Struct, frozen=True):
+    """A source at or below a path of the command line, or a line to print in its place."""
+
+    path: Path
+    as_format: str | None = None
+    found: DiscoveredSource | None = None
+    opened: Source | None = None
+    message: str | None = None
+    is_error: bool = False
+
+
+class CheckedSource(Struct, frozen=True):
+    """The results of one source."""
+
+    findings: Sequence[Finding] = ()
+    files: tuple[Path, ...] = ()
+    profiles: tuple[str, ...] = ()
+    error: str | None = None
+    """Why the source could not be read, or None."""
+    refused: str | None = None
+    """Why the whole check ends here, or None."""
+    not_remembered: str | None = None
+    """Why the state could not be stored for the next check, or None."""
+
+
+class CheckRun(Struct):
+    """The results of all sources."""
+
+    findings: dict[Finding, None] = field(default_factory=dict)
     files: set[Path] = field(default_factory=set)
     unreadable: bool = False
     profiles: dict[str, None] = field(default_factory=dict)
     """The names of all profiles of the checked sources."""
     not_remembered: str | None = None
-    """Why the state could not be stored for the next check, or None."""
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -64,16 +94,13 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     selected, ignored = _prefixes("--select", arguments.select), _prefixes("--ignore", arguments.ignore)
-    checked = CheckRun()
-    paired = _paired_files(arguments)
-    for path in arguments.paths:
-        _check(path, arguments, lens_from(arguments), checked, paired)
+    checked = _check_all(arguments)
     _require_known_profile(arguments.profile, checked)
-    wanted = {
+    wanted = [
         each
         for each in checked.findings
         if (not selected or each.rule.startswith(selected)) and not each.rule.startswith(ignored)
-    }
+    ]
     findings = sorted(
         wanted,
         key=lambda each: (
@@ -109,34 +136,77 @@ def _paired_files(arguments: Namespace) -> dict[Path, Source]:
     return {each.path: each for each in replies.paired_with(with_replies[1:])} if replies is not None else {}
 
 
-def _check(
-    path: Path, arguments: Namespace, lens: Lens, checked: CheckRun, paired: dict[Path, Source]
-) -> None:
-    for item, as_format in _sources(path, arguments.as_format, checked):
-        try:
-            source = paired.pop(item, None) or open_source(item, as_format)
-            if arguments.forget:
-                _forget(source)
-            own = _lens_for(source, lens, checked)
-            found = source.findings(own)
-        except OpenError as error:
-            print_error(str(error))
-            checked.unreadable = True
+def _check_all(arguments: Namespace) -> CheckRun:
+    checked, paired = CheckRun(), _paired_files(arguments)
+    sources = [each for path in arguments.paths for each in _sources(path, arguments.as_format, paired)]
+    work = partial(_check, lens=lens_from(arguments), forget=arguments.forget)
+    for source, result in zip(sources, _results(work, sources), strict=True):
+        if source.message is not None:
+            print_error(source.message)
+            checked.unreadable = checked.unreadable or source.is_error
             continue
-        if (last_look := source.abilities.last_look) is not None:
-            # The next check compares with this state to see whether histories only grew.
-            try:
-                last_look.remember(own)
-            except OSError as error:
-                checked.not_remembered = str(error)
-        checked.findings += found
-        checked.files.update(revision.file for revision in source.revisions)
-        checked.unreadable = checked.unreadable or any(finding.rule == UNREADABLE for finding in found)
+        if isinstance(result, Exception):
+            result = CheckedSource(error=f"{source.path}: checking it failed: {result}")
+        if result.refused is not None:
+            raise UserError(result.refused)
+        if result.error is not None:
+            print_error(result.error)
+        checked.profiles |= dict.fromkeys(result.profiles)
+        checked.findings |= dict.fromkeys(result.findings)
+        checked.files.update(result.files)
+        checked.not_remembered = result.not_remembered or checked.not_remembered
+        unreadable = result.error is not None or any(each.rule == UNREADABLE for each in result.findings)
+        checked.unreadable = checked.unreadable or unreadable
+    return checked
 
 
-def _lens_for(source: Source, lens: Lens, checked: CheckRun) -> Lens:
+def _results(
+    work: Callable[[SourceToCheck], CheckedSource], sources: Sequence[SourceToCheck]
+) -> Iterator[CheckedSource | Exception]:
+    if len(sources) < FEWEST_SHARED:
+        return map(work, sources)
+    from ctxview.commands.processes import available_processes, in_order
+
+    return in_order(work, sources, available_processes())
+
+
+def _check(source: SourceToCheck, lens: Lens, *, forget: bool) -> CheckedSource:
+    if source.message is not None:
+        return CheckedSource()
+    profiles: tuple[str, ...] = ()
+    not_remembered = None
+    try:
+        opened = source.opened or _open(source)
+        if forget:
+            _forget(opened)
+        profiles = tuple(opened.profiles)
+        own = _lens_for(opened, lens)
+        found = opened.findings(own)
+    except OpenError as error:
+        return CheckedSource(profiles=profiles, error=str(error))
+    except UserError as error:
+        return CheckedSource(refused=str(error))
+    except Exception as error:
+        if source.found is None or source.found.format in BUILT_IN:
+            raise
+        why = f"the format {source.found.format} failed: {type(error).__name__}: {error}"
+        return CheckedSource(profiles=profiles, error=f"{source.path}: {why}")
+    if (last_look := opened.abilities.last_look) is not None:
+        # The next check compares with this state to see whether histories only grew.
+        try:
+            last_look.remember(own)
+        except OSError as error:
+            not_remembered = str(error)
+    files = tuple(dict.fromkeys(revision.file for revision in opened.revisions))
+    return CheckedSource(tuple(found), files, profiles, not_remembered=not_remembered)
+
+
+def _open(source: SourceToCheck) -> Source:
+    return source.found.open() if source.found is not None else open_source(source.path, source.as_format)
+
+
+def _lens_for(source: Source, lens: Lens) -> Lens:
     """The lens for `source`: a profile of another format is replaced by the default of its own."""
-    checked.profiles.update(dict.fromkeys(source.profiles))
     if lens.profile is None or is_profile_path(lens.profile) or not source.profiles:
         return lens
     return lens if lens.profile in source.profiles else replace(lens, profile=None)
@@ -160,27 +230,25 @@ def _forget(source: Source) -> None:
             raise UserError(f"{source.path}: cannot forget the last check: {error}") from error
 
 
-def _sources(path: Path, as_format: str | None, checked: CheckRun) -> Iterator[tuple[Path, str | None]]:
+def _sources(path: Path, as_format: str | None, paired: dict[Path, Source]) -> Iterator[SourceToCheck]:
     """Yield every source at or below `path`, with the format to open it as."""
     if as_format is not None:
-        yield path, as_format
+        yield SourceToCheck(path, as_format, opened=paired.pop(path, None))
         return
     try:
         discovery = discover(path)
     except OpenError as error:
-        print_error(str(error))
-        checked.unreadable = True
+        yield SourceToCheck(path, message=str(error), is_error=True)
         return
     for note in (*discovery.notes, *filter(None, [discovery.capped])):
-        print_error(f"note: {path}: {note}")
+        yield SourceToCheck(path, message=f"note: {path}: {note}")
     for folder, why in discovery.unread:
-        print_error(f"{folder}: {why}")
-        checked.unreadable = True
+        yield SourceToCheck(path, message=f"{folder}: {why}", is_error=True)
     if not discovery.found and not discovery.unread:
-        print_error(f"note: {path}: no format was recognised, so there is nothing to check")
+        nothing = f"note: {path}: no format was recognised, so there is nothing to check"
+        yield SourceToCheck(path, message=nothing)
     for found in discovery.found:
-        # When several formats match, `open_source` decides or reports the conflict.
-        yield found.path, found.format if len(found.matches) < 2 else None
+        yield SourceToCheck(found.path, found=found, opened=paired.pop(found.path, None))
 
 
 def _prefixes(option: str, value: str | None) -> tuple[str, ...]:

@@ -61,10 +61,15 @@ def run(arguments: Namespace) -> int:
 
 
 def _commands() -> Iterator[CompletedCommand]:
-    from ctxview.commands.parser import COMMANDS, INSPECTOR, parser_of
+    from ctxview.commands.parser import INSPECTOR, all_commands, parser_of
+    from ctxview.reports.console import UserError, print_error
 
-    for name, command in (("", INSPECTOR), *COMMANDS.items()):
-        parser = parser_of(name or None, command)
+    for name, command in (("", INSPECTOR), *all_commands().items()):
+        try:
+            parser = parser_of(name or None, command)
+        except UserError as error:
+            print_error(f"note: {error}")
+            continue
         options = tuple(_option(each) for each in parser._actions if each.option_strings)
         places = [_words(each) for each in parser._actions if not each.option_strings]
         words = next(filter(None, places), ())
@@ -94,9 +99,9 @@ def _themes() -> list[str]:
 
 
 def _formats() -> list[str]:
-    from ctxview.formats.registry import FORMATS
+    from ctxview.formats import formats
 
-    return [spec.name for spec in FORMATS]
+    return [spec.name for spec in formats()]
 
 
 def _profiles() -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from ctxview.commands.arguments import add_reading_arguments, lens_from, open_only_source, revision_index
+from ctxview.commands.arguments import add_reading_arguments, lens_from, open_whole_source, revision_index
 from ctxview.formats import Source, open_source
 from ctxview.formats.revisions import REVISION_HELP, previous_revision
 from ctxview.reports.console import UserError
@@ -28,6 +28,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     from ctxview.analysis.diff import diff
+    from ctxview.analysis.diff.report import json_of, lines_of
 
     if len(arguments.at) > 2:
         raise UserError(f"--at takes one revision or two, not {len(arguments.at)}; write paths before --at")
@@ -36,11 +37,11 @@ def run(arguments: Namespace) -> int:
     if arguments.json:
         from ctxview.reports.json_output import dumps
 
-        print(dumps(found.as_json()))
+        print(dumps(json_of(found)))
     else:
         from ctxview.reports.console import print_masked
 
-        print_masked(found.as_lines())
+        print_masked(lines_of(found))
     return 1 if found else 0
 
 
@@ -50,9 +51,9 @@ def _sides(arguments: Namespace) -> tuple[tuple[Source, int], tuple[Source, int]
     With one path and at most one revision, the other side is the revision before it.
     """
     first, last = (arguments.at[0], arguments.at[-1]) if arguments.at else (None, None)
-    source = open_only_source(arguments.before, arguments)
+    source = open_whole_source(arguments.before, arguments)
     if arguments.after is not None:
-        other = _as_reply(open_only_source(arguments.after, arguments), source, arguments)
+        other = _as_reply(open_whole_source(arguments.after, arguments), source, arguments)
         redactor, other_redactor = source.abilities.joint_redactor, other.abilities.joint_redactor
         if redactor is not None and other_redactor is not None:
             # The second call sees the texts that the first one found in `source`.

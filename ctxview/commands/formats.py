@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from textwrap import fill
 
 from ctxview.core.origin import JsonValue
-from ctxview.formats.registry import FORMATS, Plugins, plugins
+from ctxview.formats.registry import BUILT_IN, format_problems, formats
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -15,41 +15,40 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    installed = plugins()
     if arguments.json:
         from ctxview.reports.json_output import dumps
 
-        built_in: list[JsonValue] = [
-            {"name": spec.name, "title": spec.title, "recognised_by": spec.recognised_by, "built_in": True}
-            for spec in FORMATS
+        known: list[JsonValue] = [
+            {
+                "name": spec.name,
+                "title": spec.title,
+                "recognised_by": spec.recognised_by,
+                "built_in": spec.name in BUILT_IN,
+            }
+            for spec in formats()
         ]
-        others: list[JsonValue] = [
-            {"name": name, "title": None, "recognised_by": None, "built_in": False}
-            for name in installed.formats
-        ]
-        print(dumps([*built_in, *others]))
+        print(dumps(known))
         return 0
     from ctxview.reports.console import print_lines
 
-    print_lines(_lines(installed))
+    print_lines(_lines())
     return 0
 
 
-def _lines(installed: Plugins) -> Iterator[str]:
+def _lines() -> Iterator[str]:
     from ctxview.files.visible_text import visible
     from ctxview.reports.console import Style, console_for
 
     console = console_for()
-    for spec in FORMATS:
-        yield f"{console.paint(spec.name, Style.STRONG)}  {spec.title}"
+    for spec in formats():
+        origin = "" if spec.name in BUILT_IN else " (from another package)"
+        yield f"{console.paint(visible(spec.name), Style.STRONG)}  {visible(spec.title)}{origin}"
         yield fill(
-            f"recognised by {spec.recognised_by}",
+            visible(f"recognised by {spec.recognised_by}"),
             min(console.width, 100),
             initial_indent="  ",
             subsequent_indent="  ",
             break_on_hyphens=False,
         )
-    for name in installed.formats:
-        yield f"{console.paint(visible(name), Style.STRONG)}  from another package"
-    for name, problem in installed.problems.items():
+    for name, problem in format_problems().items():
         yield visible(f"{name}  cannot be loaded: {problem}")

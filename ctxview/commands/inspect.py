@@ -32,9 +32,9 @@ def configure(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     for path in arguments.paths:
         if (why := missing_path_reason(path)) is not None:
-            from ctxview.commands.parser import COMMANDS
+            from ctxview.commands.parser import all_commands
 
-            hint = "" if "did you mean" in why else did_you_mean(str(path), COMMANDS)
+            hint = "" if "did you mean" in why else did_you_mean(str(path), all_commands())
             raise UserError(f"{path}: {why}{hint}")
     return open_inspector(arguments.paths, arguments)
 

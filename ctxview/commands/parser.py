@@ -6,33 +6,28 @@ The help is made from the parser that reads the arguments, so the two cannot dif
 
 from __future__ import annotations
 
-from argparse import SUPPRESS, Action, ArgumentError, ArgumentParser
+from argparse import SUPPRESS, Action, ArgumentError, ArgumentParser, HelpFormatter
 from collections.abc import Iterator, Sequence
 from importlib import import_module
-from typing import NamedTuple, NoReturn
+from types import ModuleType
+from typing import NoReturn
 
+from ctxview.core.format_spec import CommandSpec
 from ctxview.reports.console import UserError
 
-
-class CliCommand(NamedTuple):
-    """The summary and examples of a command; the code is in `module` of this package."""
-
-    module: str
-    summary: str
-    examples: tuple[tuple[str, str], ...]
-
-
-COMMANDS = {
-    "demo": CliCommand(
+COMMANDS: dict[str, CommandSpec] = {
+    "demo": CommandSpec(
         "demo",
+        "ctxview.commands.demo",
         "play the bundled stories about agent memory, with captions",
         (
             ("ctxview demo", "choose a story; any key pauses, q quits"),
             ("ctxview demo --loop --speed 2", "all stories in a loop, twice as fast"),
         ),
     ),
-    "show": CliCommand(
+    "show": CommandSpec(
         "show",
+        "ctxview.commands.show",
         "print the state of a file, session or folder",
         (
             ("ctxview show round-12.json", "an overview as text"),
@@ -40,8 +35,19 @@ COMMANDS = {
             ("ctxview show .agent --at -2", "the revision before the latest; also 12, 'round 12', 02:30"),
         ),
     ),
-    "check": CliCommand(
+    "prompt": CommandSpec(
+        "prompt",
+        "ctxview.commands.prompt",
+        "print the literal text that the model is given",
+        (
+            ("ctxview prompt round-12.json", "the text and nothing else; notes go to stderr"),
+            ("ctxview prompt .agent --at 9 --sha256", "exit 1 and the reason when there is no prompt"),
+            ("ctxview prompt round-12.json --as messages", "all messages of the call as JSON"),
+        ),
+    ),
+    "check": CommandSpec(
         "check",
+        "ctxview.commands.check",
         "find problems and report them as text, JSON, SARIF or for GitHub",
         (
             ("ctxview check .agent", "exit 0 clean, 1 findings, 2 unreadable"),
@@ -49,48 +55,45 @@ COMMANDS = {
             ("ctxview check session/default --forget", "accept a rewritten history"),
         ),
     ),
-    "rules": CliCommand(
+    "rules": CommandSpec(
         "rules",
+        "ctxview.commands.rules",
         "list the rules, or explain one",
         (
             ("ctxview rules", "every rule with its severity, one per line"),
             ("ctxview rules SNP021", "the reason, a bad and a good example, the fix"),
         ),
     ),
-    "formats": CliCommand(
+    "formats": CommandSpec(
         "formats",
+        "ctxview.commands.formats",
         "list the formats that ctxview reads and how it recognises them",
         (
             ("ctxview formats", "every format, also those of plug-ins"),
             ("ctxview formats --json", "the same as JSON"),
         ),
     ),
-    "config": CliCommand(
+    "config": CommandSpec(
         "config",
+        "ctxview.commands.config",
         "show the settings and where each one comes from",
         (
             ("ctxview config", "theme, token counter, keys, and the path of the config file"),
             ("ctxview config --json", "the same as JSON"),
         ),
     ),
-    "completions": CliCommand(
+    "completions": CommandSpec(
         "completions",
+        "ctxview.commands.completions",
         "print a completion script for bash, zsh or fish",
         (
             ("ctxview completions bash", "the top of the script says where to install it"),
             ("ctxview completions zsh", "the script for zsh"),
         ),
     ),
-    "merge": CliCommand(
-        "snapshot.merge",
-        "show what a runtime would make of a model's reply",
-        (
-            ("ctxview merge received.json reply.txt", "what is kept, updated, cut or wiped"),
-            ("ctxview merge received.json reply.txt --json", "the same as JSON, with the merged snapshot"),
-        ),
-    ),
-    "diff": CliCommand(
+    "diff": CommandSpec(
         "diff",
+        "ctxview.commands.diff",
         "compare two states by meaning",
         (
             ("ctxview diff round-11.json round-12.json", "exit 0 equal, 1 different"),
@@ -98,16 +101,18 @@ COMMANDS = {
             ("ctxview diff before.json after.json --json", "the same as JSON"),
         ),
     ),
-    "why": CliCommand(
+    "why": CommandSpec(
         "why",
+        "ctxview.commands.why",
         "say where a block went: last shown, hidden, erased, and by what",
         (
             ("ctxview why .agent h1-time-zone", "its life over all revisions; exit 1 if no revision has it"),
             ("ctxview why .agent h1-time-zone --json", "the same as JSON"),
         ),
     ),
-    "record": CliCommand(
+    "record": CommandSpec(
         "record",
+        "ctxview.commands.record",
         "record every change of a file, session or folder",
         (
             ("ctxview record .agent -o night.ctxrec", "record until Ctrl-C; print a line per change"),
@@ -115,50 +120,19 @@ COMMANDS = {
             ("ctxview night.ctxrec", "open the recording; show, check and diff read it too"),
         ),
     ),
-    "replay": CliCommand(
+    "replay": CommandSpec(
         "replay",
+        "ctxview.commands.replay",
         "play a recording, or the revisions of a source, with captions",
         (
             ("ctxview replay night.ctxrec", "space pauses, . jumps to the next event, + and - set the speed"),
             ("ctxview replay .agent --speed 2 --loop", "twice as fast, in a loop"),
         ),
     ),
-    "pack": CliCommand(
-        "session.pack",
-        "build a session's context pack and say why each item is in or out",
-        (
-            ("ctxview pack session/default --budget 8000", "try a budget; exit 1 if an item does not fit"),
-            ("ctxview pack session/default --write", "write context/pack.json and pack.md"),
-        ),
-    ),
-    "gc": CliCommand(
-        "session.gc",
-        "list files that a session no longer needs, and remove them",
-        (
-            ("ctxview gc session/default", "what would be removed and why; removes nothing"),
-            ("ctxview gc session/default --apply", "remove the files; --undo restores them"),
-        ),
-    ),
-    "swap": CliCommand(
-        "session.swap",
-        "move messages or tool output out of the working set",
-        (
-            ("ctxview swap session/default --range 1-40", "show what would be swapped out"),
-            ("ctxview swap session/default --event call-07 --write", "swap out the output of a tool call"),
-            ("ctxview swap session/default --rebuild --write", "rebuild lost chunks from the history"),
-        ),
-    ),
-    "dedup": CliCommand(
-        "session.dedup",
-        "store large repeated content of a session once",
-        (
-            ("ctxview dedup session/default", "list repeated content and its places"),
-            ("ctxview dedup session/default --least 20000 --write", "write blobs for content from 20 kB"),
-        ),
-    ),
 }
-INSPECTOR = CliCommand(
-    "inspect",
+INSPECTOR = CommandSpec(
+    "",
+    "ctxview.commands.inspect",
     "See what your agent knows, what it was shown, and what it lost.",
     (
         ("ctxview round-12.json", "open a file, session or folder"),
@@ -174,10 +148,29 @@ EXAMPLE_INDENT = 6
 GAP = 2
 
 
-def parser_of(name: str | None, command: CliCommand) -> ArgumentParser:
+def all_commands() -> dict[str, CommandSpec]:
+    """Return the general commands and those of the formats."""
+    from ctxview.formats.registry import format_commands
+
+    others = format_commands().items()
+    return COMMANDS | {name: command for name, command in others if name not in COMMANDS}
+
+
+def command_module(command: CommandSpec) -> ModuleType:
+    """Import the module of a command; raises `UserError` when that is of another package and fails."""
+    if command.module.startswith("ctxview."):
+        return import_module(command.module)
+    try:
+        return import_module(command.module)
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+        raise UserError(f"the command {command.name} cannot be used: {why}") from error
+
+
+def parser_of(name: str | None, command: CommandSpec) -> ArgumentParser:
     """Return the parser of a command with all its arguments."""
     parser = _Parser(name, command)
-    import_module(f"ctxview.commands.{command.module}").configure(parser)
+    command_module(command).configure(parser)
     if name is None:
         from ctxview import __version__
 
@@ -187,22 +180,26 @@ def parser_of(name: str | None, command: CliCommand) -> ArgumentParser:
 
 
 class _Parser(ArgumentParser):
-    def __init__(self, name: str | None, command: CliCommand) -> None:
+    def __init__(self, name: str | None, command: CommandSpec) -> None:
         super().__init__(
             prog=f"ctxview {name}" if name else "ctxview",
             usage=None if name else "ctxview [PATH ...] [OPTIONS]\n       ctxview COMMAND ...",
             description=command.summary[0].upper() + command.summary[1:].removesuffix(".") + ".",
             add_help=False,
             allow_abbrev=False,
+            # argparse makes a formatter for each argument, and without a width it imports shutil.
+            formatter_class=lambda prog: HelpFormatter(prog, width=WIDTH),
         )
         self._examples = command.examples
         self._lists_commands = name is None
         self.add_argument("-h", "--help", action="help", help=SUPPRESS)
 
     def format_help(self) -> str:
-        commands = [f"  {name:<11}  {each.summary}" for name, each in COMMANDS.items()]
-        listed = ["commands (each has its own --help; for a path of that name write ./check):", *commands]
-        return help_text(self, self._examples, listed if self._lists_commands else ())
+        listed = []
+        if self._lists_commands:
+            commands = [f"  {name:<11}  {each.summary}" for name, each in all_commands().items()]
+            listed = ["commands (each has its own --help; for a path of that name write ./check):", *commands]
+        return help_text(self, self._examples, listed)
 
     def error(self, message: str) -> NoReturn:
         raise UserError(f"{message} (see {self.prog} --help)")
@@ -213,7 +210,8 @@ class _Parser(ArgumentParser):
             from ctxview.analysis.wording import did_you_mean
 
             known = list(map(str, action.choices))
-            expected = f"expected {', '.join(known[:-1])} or {known[-1]}, found '{value}'"
+            words = " or ".join(filter(None, (", ".join(known[:-1]), known[-1])))
+            expected = f"expected {words}, found '{value}'"
             raise ArgumentError(action, f"{expected}{did_you_mean(str(value), known)}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from ctxview.commands.arguments import add_reading_arguments, lens_from, open_only_source, revision_index
+from ctxview.commands.arguments import add_reading_arguments, lens_from, open_whole_source, revision_index
 from ctxview.files.visible_text import visible
 from ctxview.formats.revisions import REVISION_HELP
 
@@ -18,7 +18,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    source = open_only_source(arguments.path, arguments)
+    source = open_whole_source(arguments.path, arguments)
     reading = source.reading(revision_index(source, arguments.at), lens_from(arguments))
     if arguments.json:
         from ctxview.reports.json_output import dumps, state_as_json

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from ctxview.commands.arguments import add_reading_arguments, lens_from, open_only_source
+from ctxview.commands.arguments import add_reading_arguments, lens_from, open_whole_source
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -30,7 +30,7 @@ def run(arguments: Namespace) -> int:
     from ctxview.reports.console import print_masked
     from ctxview.reports.why import not_found_text, why_json, why_lines
 
-    source = open_only_source(arguments.path, arguments)
+    source = open_whole_source(arguments.path, arguments)
     known = read_known(source, lens_from(arguments), Unobserved())
     answers = explain(known, arguments.name)
     if arguments.json:

@@ -55,6 +55,15 @@ class Hit(Struct, frozen=True):
     effect: Effect | None = None
 
 
+class LazyHit(Struct, frozen=True):
+    """A result of a rule about lines of a history. Of a million results only some are put into words."""
+
+    origin: Callable[[], Origin]
+    message: str | Callable[[], str]
+    severity: Severity | None = None
+    effect: Effect | None = None
+
+
 class Finding(Struct, frozen=True):
     """A result of a rule at an origin, with its severity and its effect on the runtime."""
 
@@ -87,7 +96,7 @@ class Rule(Struct, frozen=True):
     name: str
     severity: Severity
     effect: Effect
-    check: Callable[..., Iterable[Hit]]
+    check: Callable[..., Iterable[Hit | LazyHit]]
 
     @property
     def family(self) -> str:
@@ -106,7 +115,7 @@ class Rule(Struct, frozen=True):
 
 REGISTRY: dict[str, Rule] = {}
 
-Check = TypeVar("Check", bound=Callable[..., Iterable[Hit]])
+Check = TypeVar("Check", bound=Callable[..., Iterable[Hit | LazyHit]])
 
 
 def rule(id: str, *, name: str, severity: Severity, effect: Effect = Effect.NONE) -> Callable[[Check], Check]:  # noqa: A002
@@ -125,8 +134,14 @@ def run(rules: Sequence[Rule], *subject: Any) -> Iterator[Finding]:
     """Yield the findings of `rules` about `subject`, in the order of the rules."""
     for each in rules:
         for hit in each.check(*subject):
-            severity, effect = hit.severity or each.severity, hit.effect or each.effect
-            yield Finding(each.id, severity, effect, hit.message, hit.origin)
+            yield finding_of(each, hit)
+
+
+def finding_of(found_by: Rule, hit: Hit | LazyHit) -> Finding:
+    message = hit.message if isinstance(hit.message, str) else hit.message()
+    origin = hit.origin if isinstance(hit.origin, Origin) else hit.origin()
+    severity, effect = hit.severity or found_by.severity, hit.effect or found_by.effect
+    return Finding(found_by.id, severity, effect, message, origin)
 
 
 def rules_in(module: str) -> tuple[Rule, ...]:

@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from ctxview.core.budget import Budget as Budget
+from ctxview.core.budget import Segment as Segment
 from ctxview.core.fields import Form, Move, Owner
+from ctxview.core.figures import Figure, Limit, Reason
 from ctxview.core.lazy import LazySequence, LazyText
 from ctxview.core.origin import JsonValue as JsonValue
 from ctxview.core.origin import Origin as Origin
@@ -45,17 +48,14 @@ class Block(Struct, frozen=True, kw_only=True):
     text: str
     origin: Origin
     type: str | None = None
-    decay: float | None = None
-    confidence: float | None = None
-    quality: float | None = None
+    figures: tuple[Figure, ...] = ()
     round: int | None = None
     age: int | None = None
     tags: tuple[str, ...] = ()
     tokens: int | None = None
     """Tokens of the text as the model is shown it, where a format cuts long texts."""
     visible: bool | None = None
-    reason: str | None = None
-    """Why the block is hidden or cannot be read; for a shown block, by which way it is shown."""
+    reason: Reason | None = None
     state: str | None = None
     form: Form | None = None
     rank: int | None = None
@@ -65,29 +65,30 @@ class Block(Struct, frozen=True, kw_only=True):
     moves: tuple[Move, ...] = ()
     """Moves to another tier that are more than moving an element from one list to another."""
 
+    def figure(self, name: str) -> float | None:
+        """The value of the figure `name`; None when the block does not have it."""
+        return next((each.value for each in self.figures if each.name == name), None)
 
-class Limit(Struct, frozen=True):
-    """The largest or smallest figure with which the model is still shown a block of a tier."""
-
-    figure: Literal["decay", "confidence"]
-    most: float | None = None
-    least: float | None = None
-
-    def is_broken(self, value: float | None) -> bool:
-        if value is None:
-            return False
-        over = self.most is not None and value > self.most
-        return over or (self.least is not None and value < self.least)
+    @property
+    def why(self) -> str:
+        """The text of the reason; empty without one."""
+        return self.reason.text if self.reason is not None else ""
 
 
 class Tier(Struct, frozen=True):
-    """Blocks of one kind, in the order of the file."""
+    """Blocks of one kind, in the order of the file. The name is also the id of the tier."""
 
     name: str
     blocks: tuple[Block, ...]
     new: Form | None = None
     """The form that adds a block to this tier; None when blocks cannot be added."""
     limits: tuple[Limit, ...] = ()
+    rank: int | None = None
+    """The place in the order of the tiers: a move to a higher rank is a promotion. None without an order."""
+    meaning: str = ""
+    """What it means for a block to come into this tier, as a sentence."""
+    role: str = ""
+    """The colour role, such as `core`; without one, tiers take colours in turn."""
 
 
 _DONE = frozenset({"done", "completed", "complete", "closed", "x"})
@@ -154,55 +155,6 @@ class Todo(Struct, frozen=True):
         return sum(item.is_done for item in self.items) if self.items and self.total is not None else None
 
 
-class Segment(Struct, frozen=True):
-    """One part of a budget. `estimator` names the method behind `used`; `exact` is False for an estimate."""
-
-    name: str
-    used: int
-    limit: int | None = None
-    exact: bool = True
-    estimator: str | None = None
-    meaning: str | None = None
-    """A digest of the counted content that ignores spelling: if it is equal, only the spelling differs."""
-
-
-class Budget(Struct, frozen=True):
-    """`used` against `limit`, both in `unit`. `over` is how much does not fit (0 when all does).
-
-    `cut` is the amount that was left out or shortened and is not part of `used`; None when it is unknown.
-    """
-
-    target: str
-    unit: str
-    limit: int | None
-    used: int | None
-    reserved: int | None
-    segments: tuple[Segment, ...]
-    cut: int | None = None
-    limit_from: str | None = None
-    """Where the limit comes from when the file does not state it: another file, or an assumption."""
-    partial: bool = False
-    """Whether `used` is only a part of what counts against the limit, so that the rest is not free."""
-    note: str | None = None
-    """What the runtime did because the limit was near, such as a degrade stage."""
-
-    @property
-    def percent(self) -> str:
-        """The share of the limit; 100% only when nothing is left, empty without a limit."""
-        if not self.limit or self.used is None:
-            return ""
-        share = round(100 * self.used / self.limit)
-        if 0 < self.used < self.limit:
-            return "<1%" if self.used * 100 < self.limit else f"{min(share, 99)}%"
-        return f"{share}%"
-
-    @property
-    def over(self) -> int | None:
-        if self.limit is None or self.used is None:
-            return None
-        return max(0, self.used - self.limit)
-
-
 class RefStatus(StrEnum):
     RESOLVED = "resolved"
     DANGLING = "dangling"
@@ -216,6 +168,10 @@ class RefStatus(StrEnum):
     """The target is gone but can be rebuilt from its sources."""
     PLACEHOLDER = "placeholder"
     """The reference names no content that could be verified."""
+    DUPLICATE = "duplicate"
+    """Both places say the same."""
+    CONTRADICTION = "contradiction"
+    """Both places speak of the same and say different things."""
     UNKNOWN = "unknown"
 
 
@@ -287,6 +243,61 @@ class Counts(Struct, frozen=True):
     estimator: str
 
 
+class PromptComponent(Struct, frozen=True, kw_only=True):
+    """One part of an assembled prompt: a file or a part of it, and what became of it."""
+
+    name: str
+    source: str | None = None
+    """The file, relative to the source; None for a text that no file holds."""
+    limit: int | None = None
+    tokens: int = 0
+    whole_tokens: int | None = None
+    state: Literal["whole", "cut", "dropped"] = "whole"
+    lines: tuple[int, int] | None = None
+    """The first and the last line that the model is shown, from 1."""
+    reason: str | None = None
+
+
+class PromptAssembly(Struct, frozen=True):
+    """The components of a prompt in their order, for one window and mode; None where a source has none."""
+
+    era: str | None
+    window: int | None
+    mode: str | None
+    cap: int | None
+    tokens: int
+    components: tuple[PromptComponent, ...]
+
+
+class SummedCompaction(Struct, frozen=True):
+    """A compaction in a log: what started it, and the tokens before and after it."""
+
+    trigger: str | None
+    before: int | None
+    after: int | None
+
+
+class LogSummary(Struct, frozen=True, kw_only=True):
+    """The figures of a transcript as a whole, for programs. Rows are named by id, or by line."""
+
+    dialect: str
+    calls: int
+    last_sent: int | None
+    peak_sent: int | None
+    output_tokens: int | None
+    output_known: bool
+    compactions: tuple[SummedCompaction, ...]
+    live_rows: tuple[str, ...]
+    dead_rows: tuple[str, ...]
+    calls_without_result: tuple[str, ...]
+    results_without_call: tuple[str, ...]
+    children: tuple[str, ...]
+    window: int
+    window_from: str
+    models: tuple[str, ...]
+    versions: tuple[str, ...]
+
+
 class ContextState(Struct, frozen=True, kw_only=True):
     """Everything to show of one revision of one source."""
 
@@ -317,6 +328,12 @@ class ContextState(Struct, frozen=True, kw_only=True):
     """The flow from the sources to the shown content, where a format records it."""
     compactions: tuple[CompactionRecord, ...] = ()
     """The compactions that a format records."""
+    advice: str | None = None
+    """The change that would help most, as a sentence, where a format knows one."""
+    assembly: PromptAssembly | None = None
+    """The prompt as it is put together from files, where a format does that."""
+    log: LogSummary | None = None
+    """The figures of the whole log, where the source is the transcript of an agent."""
     written_by: Owner | None = None
     """The author of the whole source, where there is a single one: the model wrote a reply."""
     shown_only: bool = False

@@ -36,14 +36,14 @@ class Stamp(NamedTuple):
         return abs(now - self.changed / 1e9) < GRAIN
 
 
-def stamp_of(path: Path) -> Stamp | None:
+def stamp_of(path: Path | str) -> Stamp | None:
     """Return the stamp of `path` with links followed, or of a dangling link itself; None when unreadable."""
     try:
-        found = path.lstat()
+        found = os.lstat(path)
         link = found.st_ino if stat.S_ISLNK(found.st_mode) else 0
         if link:
             try:
-                found = path.stat()
+                found = os.stat(path)  # noqa: PTH116 - the path may be a string, which is faster
             except OSError:
                 return stamp_from(found, link)
         return stamp_from(found, link)

@@ -7,6 +7,7 @@ trusted: no code in its schema runs, and an endless query is stopped.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -37,8 +38,9 @@ class ReadOnlyDatabase:
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self._path = path
         self._connection = connection
-        self.invalid_texts = 0
-        """The texts read so far that are not UTF-8; U+FFFD replaces their invalid bytes."""
+        self.invalid_texts: Counter[str] = Counter()
+        """By table, the texts read so far that are not UTF-8; U+FFFD replaces their invalid bytes."""
+        self._reading = "sqlite_schema"
         connection.text_factory = self._text
 
     def tables(self) -> frozenset[str]:
@@ -73,6 +75,7 @@ class ReadOnlyDatabase:
         columns = [column for column in columns if _REPLACEMENT not in column]
         if not columns:
             return
+        self._reading = name
         chosen = ", ".join('"{}"'.format(column.replace('"', '""')) for column in columns)
         for row in self.rows(f"SELECT {chosen} FROM {name} ORDER BY rowid"):
             yield dict(zip(columns, row, strict=True))
@@ -81,7 +84,7 @@ class ReadOnlyDatabase:
         try:
             return data.decode()
         except UnicodeDecodeError:
-            self.invalid_texts += 1
+            self.invalid_texts[self._reading] += 1
             return data.decode(errors="replace")
 
 

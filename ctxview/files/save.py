@@ -12,8 +12,10 @@ the agent: by rename on the same file system (a program that still writes into i
 else by copying. Then it is deleted, unless a program still has it open. A crash can leave one hidden file
 beside the target; the next save of that target moves it into the undo copies.
 
-Where names cannot be exchanged (macOS, some network file systems) the file is compared immediately before a
-plain rename, and a rename by another program within those microseconds would not be noticed.
+Where names cannot be exchanged (HFS+, some network file systems) the file is compared immediately before a
+plain rename, and a rename by another program within those microseconds would not be noticed. To move the old
+file away first and to link the new one would notice it, but for a moment, or after a crash, the file would be
+missing, and an agent that finds no file starts anew.
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ from ctxview.files.system_calls import (
 )
 from ctxview.files.undo_copies import UndoCopies
 
-_CANNOT_EXCHANGE: Final = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP)
+_CANNOT_EXCHANGE: Final = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP)
 _LATE_WRITE: Final = (
     "another program wrote into the file while it was saved; what it wrote is in the undo copy"
 )
@@ -71,10 +73,11 @@ class SavedFile(Struct, frozen=True):
 class SaveConflict(Exception):
     """The file changed since it was loaded: `current` are its bytes now, `wanted` those to save."""
 
-    def __init__(self, current: bytes, wanted: bytes) -> None:
+    def __init__(self, current: bytes, wanted: bytes, warning: str | None = None) -> None:
         super().__init__("the file was changed by another program since it was opened")
         self.current = current
         self.wanted = wanted
+        self.warning = warning
 
 
 class SaveRefused(Exception):
@@ -232,7 +235,7 @@ class _Save:
         finally:
             close(held)
         self._undo_exchange(ours)
-        raise SaveConflict(self._current(), self._new)
+        raise SaveConflict(self._current(), self._new, "; ".join(self._warnings) or None)
 
     def _undo_exchange(self, ours: _Identity) -> None:
         """Exchange until no program wrote in between: the last foreign write must keep the name."""
@@ -262,9 +265,11 @@ class _Save:
             if late == self._new:
                 self._discard(ours)
                 return
-            self._copies.adopt(self._directory, self._beside)
+            backup = self._copies.adopt(self._directory, self._beside)
             if late.startswith(self._new):
                 self._append(late[len(self._new) :])
+            if self._may_have_writer(written):
+                self._warnings.append(f"{_STILL_OPEN}in {backup}")
         finally:
             close(written)
 
@@ -293,6 +298,10 @@ class _Save:
             waited, quiet, before = waited + _STEP, quiet + _STEP if same else 0.0, now
         self._is_busy = waited >= _LONGEST
 
+    def _may_have_writer(self, held: int) -> bool:
+        has_writer = system_calls.has_writer(held)
+        return self._is_busy if has_writer is None else has_writer
+
     def _finished(self, held: int, ours: _Identity, backup: Path) -> SavedFile:
         """Finish a save that has succeeded: any problem from here on is a warning, not an error."""
         written = self._new
@@ -312,8 +321,7 @@ class _Save:
                     self._warnings.append(_LATE_WRITE)
                 if not is_copy:
                     backup = self._copies.add(late)
-            has_writer = system_calls.has_writer(held)
-            if has_writer or (has_writer is None and self._is_busy):
+            if self._may_have_writer(held):
                 place = backup if is_copy else self._path.with_name(self._beside)
                 kept = is_copy or self._is_beside()
                 self._warnings.append(_STILL_OPEN + (f"in {place}" if kept else "lost"))

@@ -12,7 +12,9 @@ import platform
 import signal
 import stat
 import sys
+from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -39,6 +41,9 @@ _RESOLVE: Final = 0x04 | 0x08  # RESOLVE_NO_SYMLINKS, RESOLVE_BENEATH
 _OPENAT2: Final = 437  # the same on every architecture
 _RENAMEAT2: Final = {"x86_64": 316, "aarch64": 276, "riscv64": 276}
 _RENAME_EXCHANGE: Final = 2
+_RENAME_SWAP: Final = 2
+"""The same for `renameatx_np` of macOS, by chance with the same number."""
+_END_WITH_PARENT: Final = 1  # PR_SET_PDEATHSIG
 _REFUSED_CALL: Final = (errno.ENOSYS, errno.EPERM, errno.EINVAL)
 _CANNOT_COPY: Final = (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM)
 
@@ -86,7 +91,13 @@ def openat2(directory: int, name: str, flags: int) -> int:
 
 
 def exchange(directory: int, one: str, other: str) -> None:
-    """Swap two names of one open directory in a single step: neither is missing at any moment. Linux only."""
+    """Swap two names of one open directory in a single step: neither is missing at any moment.
+
+    Raises `OSError` where the system or the file system cannot.
+    """
+    if sys.platform == "darwin":
+        _exchange_on_macos(directory, os.fsencode(one), os.fsencode(other))
+        return
     number = _RENAMEAT2.get(platform.machine(), -1)
     _call(number, directory, os.fsencode(one), directory, os.fsencode(other), _RENAME_EXCHANGE)
 
@@ -146,6 +157,27 @@ def copy_attributes(source: int, target: int) -> list[str]:
     return failed
 
 
+def processors() -> int:
+    """Return how many processors this process may use with `fork`; 1 where the system cannot fork safely.
+
+    On macOS a fork of a process that has used system libraries may crash.
+    """
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+
+
+def fork() -> int:
+    """Make a copy of this process that ends with it; return 0 in the copy and its number here."""
+    parent = os.getpid()
+    child = os.fork()
+    if child == 0 and sys.platform.startswith("linux"):
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_END_WITH_PARENT, signal.SIGKILL)
+        if os.getppid() != parent:  # it ended before this call
+            os._exit(1)
+    return child
+
+
 def close(descriptor: int) -> None:
     """Close a descriptor that was only read or already flushed; an error then loses no data."""
     with suppress(OSError):
@@ -192,18 +224,38 @@ def has_writer(descriptor: int) -> bool | None:
     return False
 
 
+def _exchange_on_macos(directory: int, one: bytes, other: bytes) -> None:
+    import ctypes
+
+    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameatx_np", None)
+    if rename is None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+    rename.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+    if rename(directory, one, directory, other, _RENAME_SWAP) < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+
+
+@cache
+def _system_call() -> Callable[..., int]:
+    import ctypes
+
+    syscall = ctypes.CDLL(None, use_errno=True).syscall
+    syscall.restype = ctypes.c_long
+    return syscall
+
+
 def _call(number: int, *arguments: int | bytes) -> int:
     """Make one raw system call; raises `OSError`. Byte strings become C strings; they must not hold a NUL."""
     if not sys.platform.startswith("linux") or number < 0:
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
     import ctypes
 
-    syscall = ctypes.CDLL(None, use_errno=True).syscall
-    syscall.restype = ctypes.c_long
+    syscall = _system_call()
     converted = [
         ctypes.c_char_p(item) if isinstance(item, bytes) else ctypes.c_long(item) for item in arguments
     ]
-    result: int = syscall(ctypes.c_long(number), *converted)
+    result = syscall(ctypes.c_long(number), *converted)
     if result < 0:
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))

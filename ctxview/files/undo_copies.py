@@ -140,12 +140,13 @@ def _time_of(name: str) -> int:
     return timegm((year, month, day, hour, minute, second)) * 1_000_000_000 + fraction
 
 
-def write_new(path: Path, content: bytes) -> None:
-    """Create `path` with `content` and wait until it is on disk; remove the file when that fails."""
+def write_new(path: Path, content: bytes, *, wait: bool = True) -> None:
+    """Create `path` with `content`, and `wait` until it is on disk; remove the file when that fails."""
     descriptor = os.open(path, CREATE, 0o600)
     try:
         write_all(descriptor, content)
-        flush(descriptor)
+        if wait:
+            flush(descriptor)
     except OSError:
         path.unlink()
         raise

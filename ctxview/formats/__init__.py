@@ -1,20 +1,17 @@
 """The formats: how each is recognised, and the interface that all of them implement.
 
-A format is a module with a `FORMAT` object (see `Format`). The built-in ones are listed without being
-imported; other packages add theirs through the entry point group `ctxview.formats`.
+A format is described by the `SPEC` of its package (see `FormatSpec`), which names its code without importing
+it. Other packages add theirs through the entry point group `ctxview.formats`.
 """
 
 from __future__ import annotations
 
+from ctxview.core.format_spec import CommandSpec, FormatMatch, FormatSpec, LensOption
 from ctxview.formats.discovery import DiscoveredSource, Discovery, discover
 from ctxview.formats.interface import (
     Abilities,
-    Format,
-    FormatMatch,
-    FormatSpec,
     Hurry,
     Lens,
-    LensOption,
     OpenError,
     Progress,
     Reading,
@@ -22,14 +19,21 @@ from ctxview.formats.interface import (
     Source,
 )
 from ctxview.formats.peek import Peek
-from ctxview.formats.registry import FORMATS, all_rules, detect, lens_options, open_source, rule_families
+from ctxview.formats.registry import (
+    all_rules,
+    detect,
+    formats,
+    lens_options,
+    open_peek,
+    open_source,
+    rule_families,
+)
 
 __all__ = [
-    "FORMATS",
     "Abilities",
+    "CommandSpec",
     "DiscoveredSource",
     "Discovery",
-    "Format",
     "FormatMatch",
     "FormatSpec",
     "Hurry",
@@ -44,7 +48,9 @@ __all__ = [
     "all_rules",
     "detect",
     "discover",
+    "formats",
     "lens_options",
+    "open_peek",
     "open_source",
     "rule_families",
     "with_history",

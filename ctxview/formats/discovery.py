@@ -13,16 +13,19 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from ctxview.core.format_spec import FormatMatch
 from ctxview.files.reading import SKIPPED_FOLDERS, error_text, is_leftover
-from ctxview.formats.interface import FormatMatch, OpenError
+from ctxview.formats.interface import OpenError, Source
 from ctxview.formats.path_hints import missing_path_reason, unlisted_reason
 from ctxview.formats.peek import Peek
-from ctxview.formats.registry import RAW, detect_peek, plugin_problems
+from ctxview.formats.registry import RAW, detect_peek, format_problems, open_peek
 
 DEEPEST = 12
 MOST_ENTRIES = 20_000
 NEAR = 4
 """Parent folders in which the source of a single file is looked for."""
+MOST_KEPT = 64 * 1024 * 1024
+"""Bytes that are kept until their source is opened; further ones are read again."""
 A_UNIT = 50
 """A folder with a lower score is searched instead of being listed as one source."""
 
@@ -30,10 +33,21 @@ A_UNIT = 50
 class DiscoveredSource(Struct, frozen=True):
     """A source that can be opened, the reason why, and every format that fits it, best first."""
 
-    path: Path
+    peek: Peek
     format: str
     why: str
     matches: tuple[FormatMatch, ...] = ()
+
+    @property
+    def path(self) -> Path:
+        return self.peek.path
+
+    def open(self) -> Source:
+        """Open the source with what was read to recognise it, once; raises `OpenError`."""
+        try:
+            return open_peek(self.peek, matches=self.matches)
+        finally:
+            self.peek.release()
 
 
 class UnreadFolder(NamedTuple):
@@ -67,12 +81,12 @@ def discover(path: Path) -> Discovery:
     if why is not None:
         raise OpenError(f"{path}: {why}")
     if not path.is_dir():
-        return Discovery(
-            path, (_recognised(path) or DiscoveredSource(path, RAW, "no format recognised it"),), 1
-        )
+        peek = Peek(path)
+        single = _recognised(peek) or DiscoveredSource(peek, RAW, "no format recognised it")
+        return Discovery(path, (single,), 1)
     search = _Search()
     found = tuple(sorted(search.through(path), key=lambda each: each.path.parts))
-    failed = (f"the format {name} cannot be used: {why}" for name, why in plugin_problems().items())
+    failed = (f"the format {name} cannot be used: {why}" for name, why in format_problems().items())
     notes = (*search.notes, *failed)
     unread, folders = tuple(search.unread), tuple(search.folders)
     return Discovery(path, found, search.looked_at, search.capped, notes, unread, folders)
@@ -81,7 +95,7 @@ def discover(path: Path) -> Discovery:
 def enclosing_source(file: Path) -> DiscoveredSource | None:
     """Return the source that `file` is a part of, such as a session, or None."""
     for above, folder in enumerate(file.absolute().parents[:NEAR]):
-        found = _recognised(folder if file.is_absolute() else Path(os.path.relpath(folder)))
+        found = _recognised(Peek(folder if file.is_absolute() else Path(os.path.relpath(folder))))
         if found is not None and found.matches[0].score >= A_UNIT and not (above and found.matches[0].flat):
             return found
     return None
@@ -94,29 +108,44 @@ class _Search:
         self.notes: list[str] = []
         self.unread: list[UnreadFolder] = []
         self.folders: list[Path] = []
+        self._room = MOST_KEPT
 
     def through(self, root: Path) -> Iterator[DiscoveredSource]:
         """Yield sources breadth first. What belongs to a recognised folder is not searched again."""
-        waiting = deque([(root, 0)])
+        waiting = deque([(Peek(root), 0)])
         while waiting and self.capped is None:
-            path, depth = waiting.popleft()
+            peek, depth = waiting.popleft()
             self.looked_at += 1
-            found = _recognised(path)
-            if found is not None and (found.matches[0].score >= A_UNIT or not path.is_dir()):
-                yield found
+            found = _recognised(peek)
+            if found is not None and (found.matches[0].score >= A_UNIT or not peek.is_folder):
                 if found.matches[0].flat:
-                    waiting.extend((each, depth + 1) for each in self._entries(path, depth) if each.is_dir())
-            elif path.is_dir() and not path.is_symlink():
-                self.folders.append(path)
-                waiting.extend((below, depth + 1) for below in self._entries(path, depth))
-            elif Peek(path).is_broken_json:
+                    waiting.extend(
+                        (each, depth + 1) for each in self._entries(peek, depth) if each.path.is_dir()
+                    )
+                self._keep(peek)
+                yield found
+            elif peek.is_folder and not peek.path.is_symlink():
+                self.folders.append(peek.path)
+                waiting.extend((below, depth + 1) for below in self._entries(peek, depth))
+                self._keep(peek)
+            elif peek.is_broken_json:
                 # It may have been anything, and is worth a look for that reason.
-                yield DiscoveredSource(path, RAW, "called JSON, but it is not")
+                self._keep(peek)
+                yield DiscoveredSource(peek, RAW, "called JSON, but it is not")
+            else:
+                peek.release()
             if self.looked_at >= MOST_ENTRIES:
                 self.capped = f"stopped after looking at {MOST_ENTRIES:,} files and folders"
 
-    def _entries(self, folder: Path, depth: int) -> list[Path]:
+    def _keep(self, peek: Peek) -> None:
+        """Keep what was read until the source is opened or the path is reached, as long as there is room."""
+        self._room -= peek.held
+        if self._room < 0:
+            peek.release()
+
+    def _entries(self, peek: Peek, depth: int) -> list[Peek]:
         """Return the entries by name, folders first, so that many files do not hide a folder."""
+        folder = peek.path
         if depth >= DEEPEST:
             self.notes.append(f"{folder}: deeper than {DEEPEST} folders, not searched")
             return []
@@ -132,9 +161,9 @@ class _Search:
         except OSError as error:
             self.unread.append(UnreadFolder(folder, error_text(error)))
             return []
-        return [folder / name for _, name in names]
+        return [peek.below(name) for _, name in names]
 
 
-def _recognised(path: Path) -> DiscoveredSource | None:
-    matches = tuple(detect_peek(Peek(path)))
-    return DiscoveredSource(path, matches[0].format, matches[0].why, matches) if matches else None
+def _recognised(peek: Peek) -> DiscoveredSource | None:
+    matches = tuple(detect_peek(peek))
+    return DiscoveredSource(peek, matches[0].format, matches[0].why, matches) if matches else None

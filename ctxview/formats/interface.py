@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol
 
-from msgspec import Struct, field
+from msgspec import Struct
+
+from ctxview.core.revision_signs import WHOLE_STATE, RevisionSign
 
 if TYPE_CHECKING:
     from ctxview.analysis.tokens import TokenCounter
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from ctxview.core.findings import Finding
     from ctxview.core.prompt import Prompt
     from ctxview.core.state import ContextState
-    from ctxview.formats.peek import Peek
 
 
 AS_ON_DISK: Mapping[str, bytes] = MappingProxyType({})
@@ -28,17 +29,6 @@ AS_ON_DISK: Mapping[str, bytes] = MappingProxyType({})
 
 class OpenError(Exception):
     """A path or name that cannot be opened; the message is shown to the user."""
-
-
-class LensOption(Struct, frozen=True):
-    """A way to read that a format declares: a word of `choices`, or a whole number from 0 on."""
-
-    name: str
-    """The key in `Lens.options`."""
-    label: str
-    kind: Literal["choice", "number"]
-    choices: tuple[str, ...] = ()
-    help: str = ""
 
 
 NO_OPTIONS: Mapping[str, str | int] = MappingProxyType({})
@@ -77,6 +67,9 @@ class Revision(Struct, frozen=True):
     """The label of the revision it continues; None for the one before. See `previous_revision`."""
     independent: bool = False
     """Whether the source is not a history: a revision then continues another only by `follows`."""
+    sign: RevisionSign = WHOLE_STATE
+    id: str = ""
+    """What stays the same after a reload where the label may change; empty for the label."""
 
 
 class Reading(Struct, frozen=True):
@@ -313,58 +306,3 @@ class Abilities(Struct, frozen=True):
     last_look: LastLook | None = None
     replies: Replies | None = None
     prompt: PromptText | None = None
-
-
-class FormatMatch(Struct, frozen=True):
-    """How well a format fits a path, from 1 (it could be anything) to 100, and why."""
-
-    format: str
-    score: int
-    why: str
-    flat: bool = False
-    """Whether only the files of a folder belong to the source, so that its subfolders may hold others."""
-
-
-class Format(Protocol):
-    """A format recognises sources by their content and opens them. Importing its module must be cheap."""
-
-    @property
-    def name(self) -> str: ...
-
-    def recognise(self, peek: Peek) -> FormatMatch | None:
-        """Return how well this format fits `peek`, or None."""
-
-    def open(self, path: Path) -> Source:
-        """Open the source at `path`; raises `OpenError`."""
-
-
-@runtime_checkable
-class FallbackFormat(Protocol):
-    """A format for files that no other format recognises."""
-
-    def open_unrecognised(self, path: Path) -> Source:
-        """Open the source at `path`; its `again` changes to another format once one fits.
-
-        Raises `OpenError`.
-        """
-
-
-class FormatSpec(Struct, frozen=True):
-    """The description of a built-in format; its code is in the folder of that name."""
-
-    name: str
-    title: str
-    recognised_by: str
-    families: Mapping[str, str] = field(default_factory=dict)
-    """The subject of each rule family of the format, by the letters before the rule numbers."""
-    options: tuple[LensOption, ...] = ()
-
-    @property
-    def module(self) -> str:
-        """The module with the `FORMAT` object."""
-        return f"ctxview.formats.{self.name}.format"
-
-    @property
-    def rules(self) -> str:
-        """The module that registers the rules when it is imported."""
-        return f"ctxview.formats.{self.name}.rules"

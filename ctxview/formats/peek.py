@@ -10,8 +10,9 @@ from functools import cached_property
 from pathlib import Path
 
 from ctxview.core.origin import JsonValue
-from ctxview.files.reading import ReadError, read_bytes, read_ends
-from ctxview.files.strict_json.document import JsonError, parse
+from ctxview.files.change_detector import Stamp, stamp_of
+from ctxview.files.reading import ReadError, read_beneath, read_bytes, read_ends
+from ctxview.files.strict_json.document import JsonDocument, JsonError, parse, parse_once
 
 MOST_BYTES = 4 * 1024 * 1024
 MOST_NAMES = 20_000
@@ -25,6 +26,7 @@ class Peek:
     def __init__(self, path: Path, *, inside: Path | None = None) -> None:
         self.path = path
         self._inside = inside
+        self._below: dict[str, Peek] = {}
 
     @cached_property
     def is_folder(self) -> bool:
@@ -46,10 +48,20 @@ class Peek:
         return tuple(sorted(found))
 
     @cached_property
+    def stamp(self) -> Stamp | None:
+        """The stamp of the path, taken before its bytes are read: they are at least as new."""
+        return stamp_of(self.path)
+
+    @cached_property
     def data(self) -> bytes | None:
         """All bytes of a file up to `MOST_BYTES`; None for a larger or unreadable file or a folder."""
+        _ = self.stamp
         try:
-            return None if self.is_folder or self._is_link else read_bytes(self.path, MOST_BYTES)
+            if self.is_folder or self._is_link:
+                return None
+            if self._inside is not None:
+                return read_beneath(self._inside, self.path.name, MOST_BYTES)
+            return read_bytes(self.path, MOST_BYTES)
         except ReadError:
             return None
 
@@ -71,13 +83,24 @@ class Peek:
         except ReadError:
             return b""
 
-    @cached_property
+    @property
     def json(self) -> JsonValue:
         """The file as JSON; None when it is not JSON (or holds only `null`)."""
         if self.data is None or self.data.lstrip(b" \t\r\n")[:1] not in (b"{", b"["):
             return None
+        return self._document.value if self._document is not None else None
+
+    @cached_property
+    def _document(self) -> JsonDocument | None:
+        """The whole text as JSON, which `parse_once` returns again to the format that opens the file."""
         try:
-            return parse(self.data).value
+            first, _, rest = (self.data or b"").partition(b"\n")
+            if rest.strip() and first.strip() and parse(first):
+                return None  # these are JSON lines, and parsing them as one text would take long to fail
+        except JsonError:
+            pass
+        try:
+            return parse_once(self.data or b"")
         except JsonError:
             return None
 
@@ -87,11 +110,34 @@ class Peek:
         suffix, data = self.path.suffix.lower(), self.data
         if data is None or suffix not in (".json", *LINES_SUFFIXES):
             return False
-        lines = [data] if suffix == ".json" else [line for line in data.split(b"\n") if line.strip()]
+        if suffix == ".json":
+            return self._document is None
         try:
-            return not all(map(parse, lines))
+            return not all(parse(line) for line in data.split(b"\n") if line.strip())
         except JsonError:
             return True
 
     def below(self, name: str) -> Peek:
-        return Peek(self.path / name, inside=self.path)
+        """The peek at a path in this folder, always the same one."""
+        if name not in self._below:
+            self._below[name] = Peek(self.path / name, inside=self.path)
+        return self._below[name]
+
+    @property
+    def held(self) -> int:
+        """How many bytes the peek keeps in memory, with those of the paths below."""
+        own = len(self.__dict__.get("data") or b"") + len(self.__dict__.get("head") or b"")
+        return own + sum(each.held for each in self._below.values())
+
+    def release(self) -> None:
+        """Forget what was read; it is read again when it is needed."""
+        for each in self._below.values():
+            each.release()
+        self._below.clear()
+        for name in ("data", "head", "stamp", "_document", "is_broken_json"):
+            self.__dict__.pop(name, None)
+
+    @cached_property
+    def parent(self) -> Peek:
+        """The folder that holds this path."""
+        return Peek(self.path.parent)

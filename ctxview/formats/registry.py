@@ -1,81 +1,37 @@
-"""The registry of formats: detects the format of a path and opens it.
+"""The registry of formats: lists the formats, detects the format of a path, and opens it.
 
-The built-in formats are listed without being imported. Formats of other packages come through the entry point
-group `ctxview.formats`; they are tried only when no built-in format fits, or when the user names one.
+Built-in formats and those of other packages, which come through the entry point group `ctxview.formats`, are
+described by a `FormatSpec` and take the same path: all are asked, and the best score wins. Code of another
+package that fails is noted with its name and affects no other format.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ctxview.analysis.wording import did_you_mean
-from ctxview.formats.interface import (
-    FallbackFormat,
-    Format,
-    FormatMatch,
-    FormatSpec,
-    LensOption,
-    OpenError,
-    Source,
-)
+from ctxview.core.format_spec import CommandSpec, FormatMatch, FormatSpec, LensOption
+from ctxview.formats.interface import OpenError, Source
 from ctxview.formats.path_hints import missing_path_reason, nothing_recognised
 from ctxview.formats.peek import Peek
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     from ctxview.core.findings import Rule
 
-
-FORMATS: tuple[FormatSpec, ...] = (
-    FormatSpec(
-        "session",
-        "Context Runtime ABI sessions",
-        "a folder with messages.jsonl, or with other parts of a session; a folder of sessions with its index",
-        {"ABI": "sessions (Context Runtime ABI)"},
-        (LensOption("budget", "Budget", "number", help="try another budget for the pack of a session"),),
-    ),
-    FormatSpec(
-        "envelope",
-        "Agent Context envelopes and their records",
-        "JSON objects, lists or lines with the id fields of the draft (context_id, item_id, selection_id …); "
-        "a folder whose JSON files are mostly such records",
-        {"ENV": "envelopes (Agent Context draft)"},
-    ),
-    FormatSpec(
-        "snapshot",
-        "Context Protocol v3 snapshots",
-        "an .agent folder or its logs; JSON with memory and version; a log envelope or {ok, data} around "
-        "one; a text with the <<<CONTEXT>>> separator; a folder of such files, as rounds",
-        {"SNP": "snapshots (Context Protocol v3)"},
-        (
-            LensOption(
-                "mode",
-                "Context mode",
-                "choice",
-                ("enabled", "disabled"),
-                "context mode in which the reply was made",
-            ),
-        ),
-    ),
-    FormatSpec(
-        "recording",
-        "recordings of any of these, made by ctxview record",
-        "a file that begins with the mark of a recording",
-        {"REC": "recordings made by ctxview"},
-    ),
-    FormatSpec(
-        "raw",
-        "anything else, as a JSON tree, JSON lines or plain text",
-        "every file that no other format recognises",
-    ),
-)
+GROUP = "ctxview.formats"
 RAW = "raw"
+BUILT_IN = ("session", "envelope", "snapshot", "workspace", "memory", "transcript", "recording", RAW)
 CLOSE_CALL = 5
 """When the two best scores are closer than this, the user has to choose."""
 
@@ -88,12 +44,55 @@ GENERAL_RULES = {
 }
 """The rule families that need no format: their subject and their module."""
 
+T = TypeVar("T")
 
-class Plugins(Struct, frozen=True):
-    """The formats of other packages by name, and why some of them cannot be used."""
 
-    formats: dict[str, Format]
+class KnownFormats(Struct, frozen=True):
+    """All formats by name, raw last, and why some formats of other packages cannot be used."""
+
+    specs: dict[str, FormatSpec]
     problems: dict[str, str]
+
+    def guarded(self, spec: FormatSpec, work: Callable[[], T]) -> T | None:
+        """Return the result of `work`; None when it is code of another package and fails, which is noted."""
+        if spec.name in BUILT_IN:
+            return work()
+        try:
+            return work()
+        except Exception as error:  # noqa: BLE001 - code of another package may fail in any way
+            self.problems[spec.name] = f"{type(error).__name__}: {error}"
+            return None
+
+
+@cache
+def known_formats() -> KnownFormats:
+    """Load the descriptions of all formats."""
+    specs: dict[str, FormatSpec] = {name: _code(f"ctxview.formats.{name}:SPEC") for name in BUILT_IN}
+    raw = specs.pop(RAW)
+    problems: dict[str, str] = {}
+    for entry in _entry_points():
+        try:
+            spec = entry.load()
+        except Exception as error:  # noqa: BLE001 - code of another package may fail in any way
+            problems[entry.name] = f"{type(error).__name__}: {error}"
+            continue
+        if not isinstance(spec, FormatSpec):
+            problems[entry.name] = f"{entry.value} is not a FormatSpec"
+        elif spec.name in specs or spec.name == RAW:
+            problems[entry.name] = f"there is another format with the name {spec.name}"
+        else:
+            specs[spec.name] = spec
+    return KnownFormats(specs | {RAW: raw}, problems)
+
+
+def formats() -> tuple[FormatSpec, ...]:
+    """Return the descriptions of all formats that can be used, raw last."""
+    return tuple(known_formats().specs.values())
+
+
+def format_problems() -> dict[str, str]:
+    """Return why formats of other packages cannot be used, as far as that is known."""
+    return known_formats().problems
 
 
 def detect(path: Path) -> list[FormatMatch]:
@@ -102,118 +101,146 @@ def detect(path: Path) -> list[FormatMatch]:
 
 
 def detect_peek(peek: Peek) -> list[FormatMatch]:
-    built_in = _matches(peek, (_built_in(spec) for spec in FORMATS if spec.name != RAW))
-    return built_in or _matches(peek, (_Guarded(*each) for each in plugins().formats.items()))
+    known, found = known_formats(), []
+    for spec in known.specs.values():
+        if spec.name == RAW:
+            continue
+        match = known.guarded(spec, lambda spec=spec: _recognised(spec, peek))  # type: ignore[misc]
+        if match is not None:
+            found.append(match)
+    return sorted(found, key=lambda match: -match.score)
 
 
 def open_source(path: Path, as_format: str | None = None) -> Source:
     """Open the source at `path` as `as_format`, or as the format that fits; raises `OpenError`."""
     if (why := missing_path_reason(path)) is not None:
         raise OpenError(f"{path}: {why}")
+    return open_peek(Peek(path), as_format)
+
+
+def open_peek(
+    peek: Peek, as_format: str | None = None, matches: Sequence[FormatMatch] | None = None
+) -> Source:
+    """Open the source at a peek, which hands over what was read to recognise it; raises `OpenError`.
+
+    `matches` are the formats that fit it, if they are known.
+    """
     if as_format is not None:
-        return format_named(as_format).open(path)
-    peek = Peek(path)
-    matches = detect_peek(peek)
+        return _open(spec_named(as_format), peek)
+    matches = detect_peek(peek) if matches is None else matches
     if not matches:
         return _open_raw(peek)
     if len(matches) > 1 and matches[0].score - matches[1].score < CLOSE_CALL:
         choices = " or ".join(f"{match.format} ({match.why})" for match in matches[:2])
-        raise OpenError(f"{path}: this could be {choices}; choose one with --as FORMAT")
-    return format_named(matches[0].format).open(path)
+        raise OpenError(f"{peek.path}: this could be {choices}; choose one with --as FORMAT")
+    return _open(spec_named(matches[0].format), peek)
 
 
-def format_named(name: str) -> Format:
-    """Return the built-in or installed format of that name; raises `OpenError`."""
-    for spec in FORMATS:
-        if spec.name == name:
-            return _built_in(spec)
-    found = plugins()
-    if name in found.formats:
-        return found.formats[name]
-    names = [*(spec.name for spec in FORMATS), *found.formats]
-    known = f"known formats: {', '.join(names)}"
-    if name in found.problems:
-        raise OpenError(f"the format {name} cannot be used: {found.problems[name]}; {known}")
-    raise OpenError(f"unknown format {name}{did_you_mean(name, names)}; {known}")
+def spec_named(name: str) -> FormatSpec:
+    """Return the format of that name; raises `OpenError`."""
+    known = known_formats()
+    if name in known.problems:
+        names = f"known formats: {', '.join(known.specs)}"
+        raise OpenError(f"the format {name} cannot be used: {known.problems[name]}; {names}")
+    if name not in known.specs:
+        near = did_you_mean(name, known.specs)
+        raise OpenError(f"unknown format {name}{near}; known formats: {', '.join(known.specs)}")
+    return known.specs[name]
 
 
 def all_rules() -> tuple[Rule, ...]:
     """Return every rule, sorted by id."""
     from ctxview.core.findings import REGISTRY
 
-    general = (module for _, module in GENERAL_RULES.values())
-    for module in (*general, *(spec.rules for spec in FORMATS if spec.families)):
+    for _, module in GENERAL_RULES.values():
         import_module(module)
+    for spec in formats():
+        for module in spec.rules:
+            known_formats().guarded(spec, lambda module=module: import_module(module))  # type: ignore[misc]
     return tuple(REGISTRY[name] for name in sorted(REGISTRY))
 
 
 def rule_families() -> dict[str, str]:
     """Return the subject of each rule family, by the letters before the rule numbers."""
-    own = {name: about for spec in FORMATS for name, about in spec.families.items()}
+    own = {name: about for spec in formats() for name, about in spec.families.items()}
     return own | {name: about for name, (about, _) in GENERAL_RULES.items()}
+
+
+def format_commands() -> dict[str, CommandSpec]:
+    """Return the commands of all formats by name; of two with one name, the first."""
+    found: dict[str, CommandSpec] = {}
+    for command in (command for spec in formats() for command in spec.commands):
+        found.setdefault(command.name, command)
+    return found
 
 
 def lens_options() -> tuple[LensOption, ...]:
     """Return the options of all formats; two formats that declare the same name share it."""
     found: dict[str, LensOption] = {}
-    for option in (option for spec in FORMATS for option in spec.options):
+    for option in (option for spec in formats() for option in spec.options):
         known = found.get(option.name, option)
-        found[option.name] = replace(known, choices=tuple(dict.fromkeys((*known.choices, *option.choices))))
+        choices = tuple(dict.fromkeys((*known.choices, *option.choices)))
+        help_text = "; ".join(dict.fromkeys((known.help, option.help)))
+        found[option.name] = replace(known, choices=choices, help=help_text)
     return tuple(found.values())
 
 
-def plugin_problems() -> dict[str, str]:
-    """Return why formats of other packages could not be used so far; this loads nothing."""
-    return plugins().problems if plugins.cache_info().currsize else {}
+def _recognised(spec: FormatSpec, peek: Peek) -> FormatMatch | None:
+    match: FormatMatch | None = _code(spec.recognise)(peek)
+    return replace(match, format=spec.name) if match is not None else None
 
 
-@cache
-def plugins() -> Plugins:
-    """Load the formats of other packages. One that fails is listed in `problems` and affects no other."""
-    from importlib.metadata import entry_points
-
-    formats: dict[str, Format] = {}
-    problems: dict[str, str] = {}
-    for entry in entry_points(group="ctxview.formats"):
-        try:
-            formats[entry.name] = entry.load()
-        except Exception as error:  # noqa: BLE001 - code of another package may fail in any way
-            problems[entry.name] = f"{type(error).__name__}: {error}"
-    return Plugins(formats, problems)
-
-
-class _Guarded(Struct, frozen=True):
-    """A format of another package; an error in its `recognise` is noted and does not stop the others."""
-
-    name: str
-    """The name of its entry point; the format itself may lack one."""
-    format: Format
-
-    def recognise(self, peek: Peek) -> FormatMatch | None:
-        try:
-            return self.format.recognise(peek)
-        except Exception as error:  # noqa: BLE001 - code of another package may fail in any way
-            plugins().problems[self.name] = f"{type(error).__name__}: {error}"
-            return None
-
-    def open(self, path: Path) -> Source:
-        return self.format.open(path)
-
-
-def _matches(peek: Peek, formats: Iterable[Format]) -> list[FormatMatch]:
-    found = (each.recognise(peek) for each in formats)
-    return sorted((match for match in found if match is not None), key=lambda match: -match.score)
-
-
-def _built_in(spec: FormatSpec) -> Format:
-    found: Format = import_module(spec.module).FORMAT
-    return found
+def _open(spec: FormatSpec, peek: Peek) -> Source:
+    source: Source
+    if spec.name in BUILT_IN:
+        source = _code(spec.open)(peek)
+        return source
+    try:
+        source = _code(spec.open)(peek)
+    except OpenError:
+        raise
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+        raise OpenError(f"{peek.path}: the format {spec.name} cannot open it: {why}") from error
+    return source
 
 
 def _open_raw(peek: Peek) -> Source:
     if not peek.is_folder:
-        raw = format_named(RAW)
-        return raw.open_unrecognised(peek.path) if isinstance(raw, FallbackFormat) else raw.open(peek.path)
-    failed = "".join(f"; the format {name} cannot be used: {why}" for name, why in plugin_problems().items())
+        source: Source = _code("ctxview.formats.raw.source:open_unrecognised")(peek)
+        return source
+    failed = "".join(f"; the format {name} cannot be used: {why}" for name, why in format_problems().items())
     visible = [name for name in peek.names if not name.startswith(".")]
     raise OpenError(f"{peek.path}: {nothing_recognised(peek.path, visible or peek.names)}{failed}")
+
+
+@cache
+def _code(reference: str) -> Any:
+    """Return the object that `module:name` names."""
+    module, _, name = reference.partition(":")
+    return getattr(import_module(module), name)
+
+
+def _entry_points() -> Iterator[EntryPoint]:
+    """Yield the formats of other packages. Without any, the costly import of their metadata is avoided."""
+    if any(_names_formats(Path(folder or ".")) for folder in sys.path):
+        from importlib.metadata import entry_points
+
+        yield from entry_points(group=GROUP)
+
+
+def _names_formats(folder: Path) -> bool:
+    """Whether a package that is installed in `folder` declares formats."""
+    try:
+        with os.scandir(folder) as entries:
+            infos = [entry.path for entry in entries if entry.name.endswith((".dist-info", ".egg-info"))]
+    except OSError:
+        return False
+    for info in infos:
+        try:
+            with open(os.path.join(info, "entry_points.txt"), "rb") as file:  # noqa: PTH118, PTH123 - at each start
+                if f"[{GROUP}]".encode() in file.read():
+                    return True
+        except OSError:
+            continue
+    return False

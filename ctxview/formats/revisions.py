@@ -24,6 +24,8 @@ REVISION_HELP = (
 
 REPLY = "reply"
 """The kind of a revision that answers another one instead of continuing it."""
+COMPACTION = "compaction"
+"""The kind of a revision that is the moment after a compaction."""
 MOST_RECENT = 4
 """States that are kept to compare the next revision with."""
 
@@ -84,11 +86,12 @@ def same_revision(
     wanted = before[min(at, len(before) - 1)]
     alike = (
         lambda each: each == wanted,
+        lambda each: bool(each.id) and each.id == wanted.id,
         lambda each: (each.file, each.label) == (wanted.file, wanted.label),
         lambda each: (each.file, each.kind) == (wanted.file, wanted.kind),
     )
     is_newest = at >= len(before) - 1
-    tests = alike if not is_newest else alike[:2] if stay else ()
+    tests = alike if not is_newest else alike[:3] if stay else ()
     found = (place for test in tests for place, each in enumerate(after) if test(each))
     return next(found, last if is_newest else min(at, last))
 
@@ -107,7 +110,11 @@ def name_revisions(revisions: Sequence[Revision]) -> tuple[RevisionName, ...]:
             name = f"round {each.round}"
         previous = previous_revision(revisions, number)
         readable = each.kind != "unreadable"
-        found.append(RevisionName(each.label, name, short, each.time, each.kind == REPLY, previous, readable))
+        compacted = each.kind == COMPACTION
+        is_reply = each.kind == REPLY
+        found.append(
+            RevisionName(each.label, name, short, each.time, is_reply, previous, readable, compacted)
+        )
     return tuple(found)
 
 

@@ -22,22 +22,22 @@ ASCII_ERRORS: Final = "ctxview.signs"
 """The name of this error handler, for `reconfigure` of a stream."""
 ASCII_SIGNS: Final[Mapping[str, str]] = {
     # verdicts, severities, owners, references
-    **dict(zip("✓✗·✖▲●", "+x.X!*", strict=True)),
-    **dict(zip("✎⊘⊖∑⇥", "w#~=>", strict=True)),
-    **dict(zip("○↗≠±↺◌◐", "o^%~@.a", strict=True)),
+    **dict(zip("✓✗·✖▲●◐○", "yx.E!*%o", strict=True)),
+    **dict(zip("✎⊘⊖∑⇥", "w#-=>", strict=True)),
+    **dict(zip("↗≠±↺◌", "^/;&,", strict=True)),
     # revisions, hollow and filled
     **dict(zip("◇◆□■▷▶◎◉▿▾•", "rRlL)>O@vV*", strict=True)),
     # columns, rails, bars and their background
     **dict(zip("▁▂▃▄▅▆▇█", "_.-:=+*#", strict=True)),
     **dict(zip("▏▎▍▌▋▊▉", "||||###", strict=True)),
-    **dict(zip("━╸─░▒▓▐▕", "==-.:%#|", strict=True)),
+    **dict(zip("━╸─░▒▓▐▕", "==-:n%#|", strict=True)),
     # frames and branches
     **dict(zip("╭╮╰╯┌┐┘├┤┬┴┼└", "++++++++++++`", strict=True)),
-    **dict(zip("│┃┊┆┄┈╌⋮", "||::..-:", strict=True)),
+    **dict(zip("│┃┊┆┄┈╌⋮", "||::---:", strict=True)),
     # arrows
     **dict(zip("→←↑↓↕↳◀◂▸▴▼‖↦", "><^v|`<<>^v|>", strict=True)),
     # figures and words
-    **dict(zip("…≈×−–—“”‘’‹›«»⏎", "~~x---\"\"''<><>/", strict=True)),
+    **dict(zip("…≈×−–—“”‘’‹›«»⏎", "$~x---\"\"''<><>/", strict=True)),
     # frames and scroll bars of the toolkit
     **dict(zip("▔▕▎▊▁┏┓┗┛┣┫╱╲", "-||#_++++||/\\", strict=True)),
 }

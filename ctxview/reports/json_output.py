@@ -21,8 +21,12 @@ from ctxview.core.state import (
     Cursor,
     Event,
     Gap,
+    LogSummary,
+    PromptAssembly,
+    PromptComponent,
     Ref,
     Segment,
+    SummedCompaction,
     Tier,
     Todo,
     TodoItem,
@@ -33,6 +37,11 @@ from ctxview.reports.console import is_utf8, without_log_commands
 JsonObject = dict[str, JsonValue]
 
 _BLOCK = "id tier type text decay confidence quality round age tags tokens visible rank reason state origin"
+_COMPONENT = "name source limit tokens whole_tokens state lines reason"
+_LOG = (
+    "dialect calls last_sent peak_sent output_tokens output_known compactions live_rows dead_rows "
+    "calls_without_result results_without_call children window window_from models versions"
+)
 _BUDGET = "target unit limit used reserved over segments limit_from partial note"
 JSON_NAMES: dict[type, list[str]] = {
     Tier: ["name", "blocks"],
@@ -46,6 +55,10 @@ JSON_NAMES: dict[type, list[str]] = {
     Gap: ["id", "question", "severity", "status", "blocks", "why", "origin"],
     Event: ["label", "kind", "time", "revision", "origin"],
     Counts: ["blocks", "visible", "hidden", "tokens", "tokens_exact", "estimator"],
+    PromptAssembly: ["era", "window", "mode", "cap", "tokens", "components"],
+    PromptComponent: _COMPONENT.split(),
+    LogSummary: _LOG.split(),
+    SummedCompaction: ["trigger", "before", "after"],
     Origin: ["file", "pointer", "line", "column", "start", "end"],
 }
 """The attributes of each type that are written, in order."""
@@ -65,6 +78,8 @@ def state_as_json(state: ContextState) -> JsonObject:
         "missing": as_json(state.missing),
         "timeline": as_json(state.timeline),
         "counts": as_json(state.counts),
+        "assembly": as_json(state.assembly),
+        "transcript": as_json(state.log),
     }
 
 
@@ -84,6 +99,8 @@ def finding_as_json(finding: Finding) -> JsonObject:
 
 def as_json(value: object) -> JsonValue:
     """Convert a part of a state, or a tuple of parts, by `JSON_NAMES`."""
+    if isinstance(value, Block):
+        return _block_as_json(value)
     if (names := JSON_NAMES.get(type(value))) is not None:
         return {name: as_json(getattr(value, name)) for name in names}
     if isinstance(value, tuple):
@@ -95,6 +112,15 @@ def as_json(value: object) -> JsonValue:
         return None
     assert value is None or isinstance(value, bool | int | float | str), "a state has no other types"
     return value
+
+
+def _block_as_json(block: Block) -> JsonObject:
+    """The members of a block; the figures that the contract names stand among them."""
+    figures = {name: block.figure(name) for name in ("decay", "confidence", "quality")}
+    others = {"reason": block.why or None} | figures
+    return {
+        name: as_json(others[name] if name in others else getattr(block, name)) for name in JSON_NAMES[Block]
+    }
 
 
 def dumps(value: JsonValue) -> str:

@@ -8,6 +8,7 @@ from itertools import chain, pairwise
 
 from ctxview.analysis.secrets import mask_secrets
 from ctxview.analysis.wording import counted
+from ctxview.core.figures import Figure
 from ctxview.core.findings import Finding
 from ctxview.core.flow import Flow, FlowStage
 from ctxview.core.state import (
@@ -39,13 +40,10 @@ MARKS = {
     Reach.UNKNOWN: Cell("?", Style.QUIET),
 }
 REACHED = (Reach.INJECTED, Reach.ASSEMBLED, Reach.ALLOWED)
-BLOCK_COLUMNS = (
-    Column(most=1),
-    Column("id", most=26),
-    Column("type", most=14, spare=2),
-    Column("decay", most=8),
-    Column("conf", most=8),
-    Column("quality", most=7, right=True, spare=4),
+GAUGE = 8
+"""Cells of the column of a gauge."""
+BEFORE_FIGURES = (Column(most=1), Column("id", most=26), Column("type", most=14, spare=2))
+AFTER_FIGURES = (
     Column("age", most=6, right=True, spare=1),
     Column("tokens", most=8, right=True, spare=3),
     Column("text"),
@@ -69,6 +67,8 @@ REF_STYLES = {
     RefStatus.STALE: Style.WARNING,
     RefStatus.REBUILDABLE: Style.WARNING,
     RefStatus.PLACEHOLDER: Style.WARNING,
+    RefStatus.DUPLICATE: Style.WARNING,
+    RefStatus.CONTRADICTION: Style.BAD,
 }
 
 
@@ -145,6 +145,8 @@ def _header(state: ContextState, console: Console) -> Iterator[str]:
     facts = [visible(f"{name} {value}") for name, value in state.extra.items()]
     for line in wrapped(facts, console.width, gap=" · "):
         yield console.paint(line, Style.QUIET)
+    if state.advice:
+        yield console.paint(visible(state.advice), Style.NOTE)
 
 
 def _stage(stage: FlowStage) -> str:
@@ -160,8 +162,17 @@ def _arrow(flow: Flow, start: FlowStage, end: FlowStage) -> str:
 
 def _tiers(tiers: Sequence[Tier], console: Console) -> Iterator[Iterator[str]]:
     """All tiers share one table, so that their columns are aligned."""
-    rows = [_block_row(block) for tier in tiers for block in tier.blocks]
-    heading, *lines = [*table_lines(BLOCK_COLUMNS, rows, console)] or [""]
+    figures = {each.name: each for tier in tiers for block in tier.blocks for each in block.figures}
+    gauges = [name for name, each in figures.items() if each.scale is not None]
+    numbers = [name for name in figures if name not in gauges]
+    columns = (
+        *BEFORE_FIGURES,
+        *(Column(name if len(name) <= GAUGE else name[:4], most=GAUGE) for name in gauges),
+        *(Column(name, most=max(7, len(name)), right=True, spare=4) for name in numbers),
+        *AFTER_FIGURES,
+    )
+    rows = [_block_row(block, gauges, numbers) for tier in tiers for block in tier.blocks]
+    heading, *lines = [*table_lines(columns, rows, console)] or [""]
     waiting = iter(lines)
     for index, tier in enumerate(tiers):
         yield _tier(tier, [next(waiting) for _ in tier.blocks], heading if index == 0 else None, console)
@@ -175,31 +186,37 @@ def _tier(tier: Tier, lines: Sequence[str], heading: str | None, console: Consol
     yield _heading(tier.name, console) + console.paint(note, Style.QUIET)
     for block, line in zip(tier.blocks, lines, strict=True):
         yield line
-        if block.visible is False and block.reason:
-            yield console.paint(f"    └ not shown: {visible(block.reason)}", Style.WARNING)
+        if block.visible is False and block.why:
+            yield console.paint(f"    └ not shown: {visible(block.why)}", Style.WARNING)
 
 
-def _block_row(block: Block) -> list[Cell]:
+def _block_row(block: Block, gauges: Sequence[str], numbers: Sequence[str]) -> list[Cell]:
+    figures = {each.name: each for each in block.figures}
     dim = Style.QUIET if block.visible is False else None
     marks = {None: Cell("·", Style.QUIET), True: Cell("✓", Style.GOOD), False: Cell("✗", Style.WARNING)}
     return [
         marks[block.visible],
         Cell(visible(block.id), Style.STRONG),
         Cell(visible(block.type or ""), dim),
-        _gauge(block.decay),
-        _gauge(block.confidence),
-        Cell("" if block.quality is None else f"{block.quality:.2f}", dim),
+        *(_gauge(figures.get(name)) for name in gauges),
+        *(Cell(_number(figures.get(name)), dim) for name in numbers),
         Cell("" if block.age is None else f"{block.age}", dim),
         Cell("" if block.tokens is None else f"{block.tokens:,}", dim),
         Cell(_one_line(block.text, block.state), dim),
     ]
 
 
-def _gauge(value: float | None) -> Cell:
-    if value is None:
+def _gauge(figure: Figure | None) -> Cell:
+    if figure is None:
         return BLANK
-    level = min(len(BARS) - 1, int(min(1.0, max(0.0, value)) * len(BARS)))
-    return Cell(f"{BARS[level]} {value:.2f}")
+    level = min(len(BARS) - 1, int(min(1.0, max(0.0, figure.share)) * len(BARS)))
+    return Cell(f"{BARS[level]} {figure.value:.2f}")
+
+
+def _number(figure: Figure | None) -> str:
+    if figure is None:
+        return ""
+    return f"{figure.value:,}" if isinstance(figure.value, int) else f"{figure.value:.2f}"
 
 
 def _one_line(text: str, state: str | None = None) -> str:

@@ -20,18 +20,21 @@ from ctxview.files.visible_text import visible
 from ctxview.formats.interface import NO_OPTIONS
 from ctxview.samples import sample_paths
 from ctxview.tui import themes
-from ctxview.tui.configured_keys import use_keymap
-from ctxview.tui.drawing import text
+from ctxview.tui.configured_keys import key_label, use_keymap
+from ctxview.tui.drawing.text import show
 from ctxview.tui.input_order import OrderedInput
-from ctxview.tui.jobs.load import Opener, PathOpener
-from ctxview.tui.jobs.runner import UserPriority
+from ctxview.tui.job_runner import UserPriority
+from ctxview.tui.model.action_table import ACTIONS_BY_ID
+from ctxview.tui.model.inspector import InspectorModel
+from ctxview.tui.model.jobs.load import Opener, PathOpener
+from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.replay import ReplayOptions
-from ctxview.tui.model.saved_layouts import SavedLayouts
 from ctxview.tui.model.start_entries import StartEntry, remember_path, story_entries
 from ctxview.tui.model.view_state import ReadOptions
+from ctxview.tui.screens.action_screen import OpenPath
 from ctxview.tui.screens.inspector import InspectorScreen
 from ctxview.tui.screens.start import DemoScreen
-from ctxview.tui.terminal import ABLE, Terminal, appearance, filters_for
+from ctxview.tui.terminal import ABLE, ColourDepth, Terminal, appearance, filters_for
 from ctxview.tui.widgets.strips import content
 
 COLLECT_AFTER = 3.0
@@ -64,7 +67,6 @@ def run(
         show=show,
         watching=config.follow,
         terminal=terminal,
-        layouts=SavedLayouts.load(),
     )
     app.set_keymap(keys)
     use_counting_processes()
@@ -88,11 +90,10 @@ class CtxviewApp(OrderedInput):
         show: ReplayOptions | None = None,
         watching: bool = True,
         terminal: Terminal = ABLE,
-        layouts: SavedLayouts | None = None,
     ) -> None:
         """Without `opener` a person first chooses what to open.
 
-        Without `watching` sources are reread only on request; without `layouts` pane sizes are not saved.
+        Without `watching` sources are reread only on request.
         """
         super().__init__()
         self._watching = watching
@@ -100,7 +101,7 @@ class CtxviewApp(OrderedInput):
         self._options = options or ReadOptions()
         self._profile = profile
         self._terminal = terminal
-        self._layouts = layouts
+        self.draws_letters = terminal.ascii or terminal.colours is ColourDepth.NONE
         self._priority = UserPriority()
         self._show = show
         themes.apply_theme(self, theme)
@@ -117,33 +118,35 @@ class CtxviewApp(OrderedInput):
 
         self.push_screen(StartScreen(self.open_paths))
 
-    def open_paths(self, paths: Sequence[Path]) -> None:
-        """Open the inspector from the start screen."""
+    def on_open_path(self, message: OpenPath) -> None:
+        self.open_paths([message.path])
+
+    def on_start_demo(self) -> None:
+        self.push_screen(DemoScreen(story_entries(sample_paths()), self._on_stage))
+
+    def open_paths(self, paths: Sequence[Path]) -> InspectorScreen:
+        """Open an inspector from the start screen or by `:open`, and return it."""
         _remember(paths)
-        self.push_screen(self._inspector(PathOpener(paths)))
+        inspector = self._inspector(PathOpener(paths))
+        self.push_screen(inspector)
+        return inspector
+
+    def _on_stage(self, story: StartEntry, ended: Callable[[], None]) -> InspectorScreen:
+        show = replace(
+            self._show or ReplayOptions(), stage=True, loop=False, opening=f"{story.name}: {story.about}."
+        )
+        model = InspectorModel(self._profile, self._options, PathOpener(story.paths), show, watching=False)
+        model.shown.show(Pane.MEMORY)
+        return InspectorScreen(model, self._priority, ended)
 
     def _inspector(self, opener: Opener) -> InspectorScreen:
-        return InspectorScreen(
-            opener,
-            self._options,
-            self._profile,
-            self._priority,
-            self._show,
-            watching=self._watching,
-            layouts=self._layouts,
-        )
+        model = InspectorModel(self._profile, self._options, opener, self._show, watching=self._watching)
+        return InspectorScreen(model, self._priority)
 
     def on_mount(self) -> None:
         if not gc.isenabled():
             self.call_after_refresh(_collect_garbage_again)
             self.set_timer(COLLECT_AFTER, _collect_garbage_again)
-        if self._layouts is not None and self._layouts.problem:
-            self.notify(
-                content(text.show(self._layouts.problem)).plain,
-                title="layout",
-                severity="warning",
-                markup=False,
-            )
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return filters_for(self._terminal, super().get_line_filters())
@@ -161,6 +164,11 @@ class CtxviewApp(OrderedInput):
             if found is not None and found.parent is None:
                 return
         await super().on_event(event)
+
+    def action_help_quit(self) -> None:
+        """Say how to quit after Ctrl-C; the toolkit would name a key of its own."""
+        key = key_label(ACTIONS_BY_ID["quit"])
+        self.notify(content(show(f"Press {key} to quit.")).plain, markup=False)
 
     async def action_quit(self) -> None:
         """Quit; ask first when there are unsaved changes."""
@@ -219,11 +227,3 @@ class DemoApp(CtxviewApp):
     def get_default_screen(self) -> Screen[None]:
         at_once = self._show is not None and self._show.loop
         return DemoScreen(story_entries(sample_paths()), self._on_stage, at_once=at_once)
-
-    def _on_stage(self, story: StartEntry, ended: Callable[[], None]) -> InspectorScreen:
-        show = replace(
-            self._show or ReplayOptions(), stage=True, loop=False, opening=f"{story.name}: {story.about}."
-        )
-        opening = PathOpener(story.paths)
-        options, profile = self._options, self._profile
-        return InspectorScreen(opening, options, profile, self._priority, show, ended, watching=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from time import monotonic
 from typing import Any
 
@@ -22,12 +22,19 @@ AT_ONCE = "ctrl+q"
 LOOK_AGAIN = 0.005
 
 
-def start_dialogue(screen: Screen[None], job: Coroutine[Any, Any, None], name: str) -> None:
+def start_dialogue(screen: Screen[Any], job: Coroutine[Any, Any, None], name: str) -> None:
     """Start a job that opens screens and waits for their results, and cancel an earlier one.
 
     The next key waits until the job has opened a screen or has ended, so that it reaches that screen.
     """
     screen.run_worker(job, name=name, group=DIALOGUE, exclusive=True, exit_on_error=False)
+
+
+async def wait_until(holds: Callable[[], bool]) -> None:
+    """Wait in a dialogue until `holds` does, but not for ever."""
+    end = monotonic() + LONGEST_WAIT
+    while not holds() and monotonic() < end:
+        await asyncio.sleep(LOOK_AGAIN)
 
 
 class OrderedInput(App[None]):

@@ -63,7 +63,10 @@ class Palette(Struct, frozen=True):
     _known: dict[str, Style] = field(default_factory=dict)
 
     def style(self, names: str) -> Style:
-        """The style for space-separated names; a later name overrides an earlier one."""
+        """The style for space-separated names; a later name overrides an earlier one.
+
+        `on:NAME` has the colour of NAME as background, for a cell with parts of two segments.
+        """
         known = self._known.get(names)
         if known is None:
             known = Style.combine([Style.null(), *(self._one(name) for name in names.split())])
@@ -106,6 +109,8 @@ class Palette(Struct, frozen=True):
     def _one(self, name: str) -> Style:
         if name in self.styles:
             return self.styles[name]
+        if name.startswith("on:"):
+            return Style(bgcolor=self._one(name.removeprefix("on:")).color)
         if name == "bold":
             return Style(bold=True)
         family, _, rest = name.partition(".")

@@ -8,19 +8,21 @@ from ctxview.analysis.captions import captions
 from ctxview.analysis.diff import diff
 from ctxview.core.fields import Owner
 from ctxview.core.origin import Origin
-from ctxview.core.state import Block, ContextState, Counts, Event, Gap, Ref, RefStatus, Tier
+from ctxview.core.state import Block, ContextState, Counts, Event, Gap, Ref, RefStatus
+from ctxview.formats.snapshot.state.tiers import tier_of
+from tests.figures import above, changed, finished
 
 HERE = Origin("a.json")
 
 
 def block(name: str, tier: str = "working", **more: object) -> Block:
     plain = Block(id=name, tier=tier, text=f"text of {name}", visible=True, origin=HERE)
-    return replace(plain, **more)  # type: ignore[arg-type]
+    return changed(plain, **more)
 
 
 def state(*blocks: Block, kind: str = "snapshot", **more: object) -> ContextState:
     tiers = tuple(
-        Tier(name, tuple(each for each in blocks if each.tier == name))
+        tier_of(name, tuple(each for each in blocks if each.tier == name))
         for name in ("core", "working", "ephemeral", "longterm")
     )
     counts = Counts(len(blocks), 0, 0, 0, False, "bytes/4")
@@ -45,7 +47,7 @@ def test_equal_states_have_no_captions() -> None:
 
 
 def test_a_hidden_block_is_reported_with_the_limit_it_crossed() -> None:
-    hidden = block("work-007", visible=False, decay=0.7, reason="decay 0.70 > 0.65 (working)")
+    hidden = block("work-007", visible=False, decay=0.7, reason=above("decay", 0.7, 0.65))
 
     found = captions(diff(state(block("work-007", decay=0.6)), state(hidden)), state(hidden))
 
@@ -55,7 +57,7 @@ def test_a_hidden_block_is_reported_with_the_limit_it_crossed() -> None:
 
 
 def test_a_block_that_is_hidden_because_it_is_done_is_not_important() -> None:
-    done = block("a", visible=False, reason="done status", state="done")
+    done = block("a", visible=False, reason=finished("done"), state="done")
 
     assert not captions(diff(state(block("a")), state(done)), state(done))[0].matters
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from ctxview.analysis.diff import diff
 from ctxview.analysis.diff.model import Change, ChangeGroup, ChangeKind, StateDiff
+from ctxview.analysis.diff.report import json_of, lines_of
 from ctxview.core.fields import Field, Form, Owner
 from ctxview.core.origin import JsonValue, Origin
 from ctxview.core.state import (
@@ -29,6 +30,8 @@ from ctxview.core.state import (
     Todo,
     TodoItem,
 )
+from ctxview.formats.snapshot.state.tiers import tier_of
+from tests.figures import changed, figures
 
 HERE = Origin("a.json")
 TIERS = ("core", "working", "longterm")
@@ -40,9 +43,7 @@ def block(name: str, tier: str = "working", **parts: object) -> Block:
         tier=tier,
         type="task",
         text="read the plan",
-        decay=0.4,
-        confidence=0.8,
-        quality=0.7,
+        figures=figures(decay=0.4, confidence=0.8, quality=0.7),
         round=3,
         age=1,
         tags=("a",),
@@ -51,11 +52,11 @@ def block(name: str, tier: str = "working", **parts: object) -> Block:
         state="open",
         origin=HERE,
     )
-    return replace(plain, **parts)  # type: ignore[arg-type]
+    return changed(plain, **parts)
 
 
 def state(*blocks: Block, **parts: object) -> ContextState:
-    tiers = tuple(Tier(name, tuple(each for each in blocks if each.tier == name)) for name in TIERS)
+    tiers = tuple(tier_of(name, tuple(each for each in blocks if each.tier == name)) for name in TIERS)
     counts = Counts(len(blocks), 0, 0, 0, True, "bytes/4")
     plain = ContextState(
         format="snapshot", title="a", source="a.json", revision="1", tiers=tiers, counts=counts
@@ -76,7 +77,7 @@ def gap(name: str, status: str = "open", why: str = "dropped") -> Gap:
 
 
 def only(found: StateDiff) -> Change:
-    assert len(found.changes) == 1, found.as_json()
+    assert len(found.changes) == 1, json_of(found)
     return found.changes[0]
 
 
@@ -140,7 +141,7 @@ def test_a_block_that_a_compaction_names_is_a_recorded_loss() -> None:
         "f2": (ChangeGroup.BLOCKS, ChangeKind.REMOVED, "recorded"),
         "c1": (ChangeGroup.COMPACTIONS, ChangeKind.ADDED, None),
     }
-    assert "all figures" in "".join(found.as_lines())
+    assert "all figures" in "".join(lines_of(found))
 
 
 def test_an_emptied_block_that_a_compaction_names_is_lost() -> None:
@@ -244,12 +245,12 @@ def test_a_move_that_also_hides_says_both() -> None:
 
 def test_a_hidden_block_whose_age_merely_grew_has_not_changed() -> None:
     before = block("w1", visible=False, reason="age 13 > 12", age=13)
-    assert not diff(state(before), state(replace(before, reason="age 14 > 12", age=14)))
+    assert not diff(state(before), state(changed(before, reason="age 14 > 12", age=14)))
 
 
 def test_a_hidden_block_with_another_reason_has_changed() -> None:
     before = block("w1", visible=False, reason="age 13 > 12")
-    change = only(diff(state(before), state(replace(before, reason="decay 0.9 > 0.65"))))
+    change = only(diff(state(before), state(changed(before, reason="decay 0.9 > 0.65"))))
     assert names(change) == ["reason"]
 
 
@@ -370,8 +371,8 @@ def test_values_nested_deeper_than_python_recurses_are_compared() -> None:
     for _ in range(20_000):
         deep, deeper = [deep], [deeper]
     found = diff(state(form=fields(deep=deep)), state(form=fields(deep=deeper)))
-    assert found.as_lines()
-    assert found.as_json()
+    assert lines_of(found)
+    assert json_of(found)
 
 
 def budget(used: int, estimator: str = "bytes/4", limit: int = 100) -> Budget:

@@ -13,6 +13,7 @@ from ctxview.analysis.diff.model import (
     StateDiff,
     word_pieces,
 )
+from ctxview.analysis.diff.report import json_of, lines_of
 from ctxview.core.fields import Owner
 
 OLD, NEW = "keep the old parser alive for now", "keep the new parser alive for now"
@@ -25,6 +26,7 @@ BLOCK = Change(
     (Delta("decay", 0.4, 0.7, "raised"), Delta("text", OLD, NEW, "changed", pieces=word_pieces(OLD, NEW))),
     "hidden",
     "decay 0.70 > 0.45",
+    course="promoted",
 )
 CLOCK = Change(
     ChangeGroup.FIELDS, ChangeKind.CHANGED, "round", deltas=(Delta("round", 3.0, 4, "raised", Owner.SYSTEM),)
@@ -36,7 +38,7 @@ def difference(*changes: Change) -> StateDiff:
 
 
 def test_lines_are_grouped_and_counted() -> None:
-    assert difference(BLOCK, CLOCK).as_lines() == [
+    assert lines_of(difference(BLOCK, CLOCK)) == [
         "Memory: 1 moved · 1 of them newly hidden · 1 of them promoted",
         "  > longterm/work-7  promoted from working  no longer shown to the model: decay 0.70 > 0.45",
         "      decay  0.4 → 0.7 (raised)",
@@ -55,13 +57,13 @@ def test_the_heading_counts_changed_blocks_as_the_totals_do() -> None:
     ]
     found = difference(*blocks)
     assert found.block_counts().text == "2 changed; 2 now hidden"
-    assert set(found.as_lines()[0].removeprefix("Memory: ").split(" · ")) == {"2 changed", "2 newly hidden"}
+    assert set(lines_of(found)[0].removeprefix("Memory: ").split(" · ")) == {"2 changed", "2 newly hidden"}
 
 
 def test_an_added_block_has_a_line_of_facts_and_a_line_of_text() -> None:
     deltas = (Delta("type", None, "task", "added"), Delta("text", None, "read it", "added"))
     new = Change(ChangeGroup.BLOCKS, ChangeKind.ADDED, "work-8", "working", deltas=deltas, why="too old")
-    assert difference(new).as_lines()[1:] == [
+    assert lines_of(difference(new))[1:] == [
         "  + working/work-8  added, hidden: too old",
         "      type task",
         '      "read it"',
@@ -69,18 +71,18 @@ def test_an_added_block_has_a_line_of_facts_and_a_line_of_text() -> None:
 
 
 def test_no_difference_is_one_line() -> None:
-    assert difference().as_lines() == ["No difference in meaning."]
+    assert lines_of(difference()) == ["No difference in meaning."]
 
 
 def test_lines_are_safe_to_print() -> None:
     hostile = "\x1b[31m\u202e\n" * 3
     delta = Delta(hostile, hostile, hostile * 9, "changed", pieces=word_pieces(hostile, hostile * 9))
     change = Change(ChangeGroup.BLOCKS, ChangeKind.CHANGED, hostile, hostile, deltas=(delta,), why=hostile)
-    assert all(line.isprintable() for line in difference(change).as_lines())
+    assert all(line.isprintable() for line in lines_of(difference(change)))
 
 
 def test_json_has_stable_keys_for_every_group() -> None:
-    found = difference(BLOCK).as_json()
+    found = json_of(difference(BLOCK))
     assert list(found) == ["equal", "before", "after", "counts", *(group.value for group in ChangeGroup)]
     assert found["equal"] is False
     assert found["before"] == {"title": "a", "source": "a.json", "revision": "1"}
@@ -120,4 +122,4 @@ def test_json_can_always_be_written() -> None:
         "x",
         deltas=(Delta("x", float("inf"), {"a": [3.0]}, "changed"),),
     )
-    assert json.loads(json.dumps(difference(odd).as_json(), allow_nan=False))["equal"] is False
+    assert json.loads(json.dumps(json_of(difference(odd)), allow_nan=False))["equal"] is False

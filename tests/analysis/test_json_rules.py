@@ -80,7 +80,7 @@ def test_another_encoding_is_one_finding_that_names_it(data: bytes):
 
 def test_the_place_of_a_bad_byte_is_named():
     (finding,) = check(b'{\n"a": "\xe9"}')
-    assert (finding.origin.start, finding.origin.line) == (8, 2)
+    assert (finding.origin.start, finding.origin.line, finding.origin.column) == (8, 2, 7)
 
 
 def test_half_a_character_is_a_warning_in_values_and_keys():

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from ctxview.analysis import secrets
 from ctxview.analysis.characters import INVISIBLE, TAGS
 from ctxview.analysis.secret_patterns import (
     REACH,
@@ -90,6 +91,44 @@ def test_json_without_a_hint_has_no_secret(parts: list[tuple[str, str]]) -> None
 
     assert could_hold_secret(encoded.encode()) or not find_secrets(text)
     assert could_hold_secret(text.encode("utf-8", "surrogatepass")) or not find_secrets(text)
+
+
+SPELLINGS = (
+    lambda text: text,
+    lambda text: text.replace("/", "\\/"),
+    lambda text: text.replace("/", "\\\\\\/"),
+    lambda text: "".join(f"\\u{ord(char):04x}" for char in text),
+    lambda text: "".join(f"<U+{ord(char):04X}>" for char in text),
+    lambda text: "\u200b".join(text),
+    lambda text: "\\u200B".join(text),
+    lambda text: f"é {text}",
+    lambda text: f"\\n{text}\\t",
+)
+
+
+@pytest.mark.parametrize(("rule", "token"), CASES)
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_no_spelling_of_a_secret_is_passed_over(rule: str, token: str, spelling) -> None:
+    text = spelling(token)
+
+    assert could_hold_secret(text.encode()) or not find_secrets(text)
+
+
+ESCAPES = st.text(st.sampled_from("\\\\\\nt\"'/u0041bfr^@<U+>x é\u200b"), max_size=24)
+
+
+@given(ESCAPES)
+@example("\\" * 130 + "n")
+@example("^\\n^^\\u0041\\u005cn")
+def test_escapes_are_decoded_quickly_as_they_are_decoded_one_by_one(text: str) -> None:
+    one_by_one = secrets._ESCAPED.sub(lambda match: secrets._character(match[0]), text)
+
+    assert secrets._SpelledText(text, secrets._ESCAPED).text == one_by_one
+
+
+def test_a_url_without_a_password_is_not_worth_a_search() -> None:
+    assert not could_hold_secret(b"see https://example.org/a and ask bob@example.org")
+    assert could_hold_secret(b"https://bob:hunter2@example.org/a")
 
 
 @pytest.mark.parametrize("pattern", SECRET_PATTERNS, ids=lambda pattern: pattern.kind)

@@ -11,7 +11,7 @@ import pytest
 
 from ctxview import __version__
 from ctxview.commands import check
-from ctxview.commands.parser import COMMANDS
+from ctxview.commands.parser import all_commands
 from ctxview.samples import samples_folder
 from tests.running import Run
 
@@ -29,7 +29,7 @@ def test_the_version_is_printed(ctxview: Run) -> None:
     assert ctxview("--version").out == f"ctxview {__version__}\n"
 
 
-@pytest.mark.parametrize("command", ["", *COMMANDS])
+@pytest.mark.parametrize("command", ["", *all_commands()])
 def test_every_command_has_help_with_two_examples_that_fits_80_columns(ctxview: Run, command: str) -> None:
     ran = ctxview(*command.split(), "--help")
 
@@ -42,7 +42,7 @@ def test_every_command_has_help_with_two_examples_that_fits_80_columns(ctxview: 
 def test_the_help_lists_every_command(ctxview: Run) -> None:
     listed = ctxview("--help").out
 
-    assert all(re.search(rf"^  {name} ", listed, re.MULTILINE) for name in COMMANDS)
+    assert all(re.search(rf"^  {name} ", listed, re.MULTILINE) for name in all_commands())
 
 
 # -- show ------------------------------------------------------------------------------------------------
@@ -344,10 +344,13 @@ def test_formats_says_how_each_format_is_recognised(ctxview: Run) -> None:
 
     assert "snapshot" in listed
     assert "<<<CONTEXT>>>" in listed
-    assert [each["name"] for each in ctxview("formats", "--json").json][:5] == [
+    assert [each["name"] for each in ctxview("formats", "--json").json][:8] == [
         "session",
         "envelope",
         "snapshot",
+        "workspace",
+        "memory",
+        "transcript",
         "recording",
         "raw",
     ]

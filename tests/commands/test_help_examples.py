@@ -7,15 +7,17 @@ import shutil
 from pathlib import Path
 
 import pytest
+from anyio.lowlevel import checkpoint
 
 from ctxview import samples
 from ctxview.cli import main
-from ctxview.commands.parser import COMMANDS, INSPECTOR
+from ctxview.commands.parser import INSPECTOR, all_commands
 
 RECORD_TIMES = "ctxview.commands.record._check_times"
 ON_SCREEN = {"demo", "replay"}
+SERVER = "ctxview.formats.memory.server.mcp_server"
 
-EXAMPLES = [typed for command in (*COMMANDS.values(), INSPECTOR) for typed, _ in command.examples]
+EXAMPLES = [typed for command in (*all_commands().values(), INSPECTOR) for typed, _ in command.examples]
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +29,9 @@ def examples_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(given / "snapshot" / "broken", here / "logs")
     coder = given / "session" / "coder" / "home" / "1000" / "agent" / "coder" / "session" / "default"
     shutil.copytree(coder, here / "session" / "default")
+    shutil.copytree(given / "workspace" / "workspace-after", here / "workspace")
+    (here / "answer.md").write_text("## Task\nRead the logs.\n")
+    shutil.copytree(given / "memory" / "exhibition-faults", here / "memory" / "exhibition")
     copies = {
         **{f"round-{number}.json": f"round-{number}.received.json" for number in (11, 12)},
         "before.json": "round-11.received.json",
@@ -50,14 +55,16 @@ def test_the_example_runs(
     monkeypatch.chdir(examples_folder)
     program, *arguments = shlex.split(typed)
     assert program == "ctxview"
+    for transport in ("serve_stdio", "serve_http"):
+        monkeypatch.setattr(f"{SERVER}.{transport}", lambda *_: checkpoint())
     if arguments[:1] == ["record"]:
         monkeypatch.setattr(RECORD_TIMES, lambda interval, duration: iter([1]))
         (examples_folder / arguments[arguments.index("-o") + 1]).unlink(missing_ok=True)
     code = main(arguments)
     output = capsys.readouterr()
-    if not arguments or arguments[0] in ON_SCREEN or arguments[0] not in COMMANDS:
+    if not arguments or arguments[0] in ON_SCREEN or arguments[0] not in all_commands():
         assert output.err == "ctxview: the inspector needs a terminal; ctxview show PATH prints the state\n"
     else:
         assert code in (0, 1)
-        assert output.out
+        assert output.out or arguments[0] == "memory"
         assert "ctxview: note" in output.err or "ctxview: " not in output.err

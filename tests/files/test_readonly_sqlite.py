@@ -76,6 +76,9 @@ def test_invalid_text_does_not_stop_the_reading(live: sqlite3.Connection, tmp_pa
     live.execute("INSERT INTO blocks VALUES (CAST(x'41FF' AS TEXT), 9)")
 
     assert rows(tmp_path / "memory.db", "SELECT id FROM blocks WHERE decay = 9") == [("A\ufffd",)]
+    with open_readonly(tmp_path / "memory.db") as database:
+        assert "A\ufffd" in {row["id"] for row in database.table("blocks")}
+        assert database.invalid_texts == {"blocks": 1}
 
 
 def reason_for(path: Path, query: str = "SELECT * FROM blocks", limit: int = 10**6) -> str:

@@ -9,6 +9,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
+from io import FileIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -445,6 +446,36 @@ def test_what_is_appended_to_a_save_that_is_undone_is_handed_over(
 
     assert caught.value.current == file.read_bytes() == b"agent\nlate\n"
     assert contents(file.parent) == ["snapshot.json"]
+
+
+def test_a_program_that_keeps_writing_into_a_save_that_is_undone_is_reported(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exchange = system_calls.exchange
+    agents: list[FileIO] = []
+    acts: list[Callable[[], object]] = [
+        lambda: renamed_over(file, b"agent\n"),
+        lambda: agents.append(file.open("ab", buffering=0)),
+    ]
+
+    def act_then_exchange(directory: int, one: str, other: str) -> None:
+        if acts:
+            acts.pop(0)()
+        exchange(directory, one, other)
+
+    monkeypatch.setattr(system_calls, "exchange", act_then_exchange)
+    late = Late(*[lambda: agents[0].write(b"more\n")] * 1000)
+
+    with pytest.raises(SaveConflict) as caught:
+        save(file, NEW, OLD, late.wait)
+
+    written = b"more\n" * (1000 - len(late.acts))
+    assert file.read_bytes() == b"agent\n" + written
+    warning = caught.value.warning or ""
+    assert "still has the previous file open" in warning
+    agents[0].write(b"after\n")
+    agents[0].close()
+    assert Path(warning.rpartition(" in ")[2]).read_bytes() == NEW + written + b"after\n"
 
 
 def append(file: Path, content: bytes) -> None:

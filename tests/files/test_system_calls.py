@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import ast
+import ctypes
+import errno
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import ctxview
-from ctxview.files import system_calls
+from ctxview.files import save, system_calls
 from tests.files.other_systems import LINUX_ONLY, MODULES, POSIX_ONLY
 
 ROOT = Path(__file__).parents[2]
@@ -106,3 +109,46 @@ def test_a_program_that_has_a_file_open_for_writing_is_noticed(tmp_path: Path) -
             assert system_calls.has_writer(reader) in (False, None)
     finally:
         os.close(reader)
+
+
+class _MacosLibrary:
+    """The C library of macOS, whose call exchanges two names with that of Linux."""
+
+    def __init__(self, code: int = 0) -> None:
+        self._code = code
+
+    @property
+    def renameatx_np(self) -> Callable[..., int]:
+        def rename(directory: int, one: bytes, at: int, other: bytes, flags: int) -> int:
+            assert (directory, flags) == (at, 2)
+            ctypes.set_errno(self._code)
+            if not self._code:
+                between = os.fsdecode(one) + ".between"
+                os.rename(one, between, src_dir_fd=directory, dst_dir_fd=directory)
+                os.rename(other, one, src_dir_fd=directory, dst_dir_fd=directory)
+                os.rename(between, other, src_dir_fd=directory, dst_dir_fd=directory)
+            return -1 if self._code else 0
+
+        return rename
+
+
+@pytest.mark.parametrize("library", [_MacosLibrary(), _MacosLibrary(errno.ENOTSUP), object()])
+def test_names_are_exchanged_on_macos_where_its_file_system_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: object
+) -> None:
+    (tmp_path / "a").write_text("a")
+    (tmp_path / "b").write_text("b")
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(ctypes, "CDLL", lambda *_args, **_named: library)
+    directory = os.open(tmp_path, os.O_RDONLY)
+    try:
+        if isinstance(library, _MacosLibrary) and not library._code:
+            system_calls.exchange(directory, "a", "b")
+            assert (tmp_path / "a").read_text() == "b"
+            assert (tmp_path / "b").read_text() == "a"
+        else:
+            with pytest.raises(OSError) as caught:  # noqa: PT011 - the number is what matters
+                system_calls.exchange(directory, "a", "b")
+            assert caught.value.errno in save._CANNOT_EXCHANGE
+    finally:
+        os.close(directory)

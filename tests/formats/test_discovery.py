@@ -134,3 +134,20 @@ def test_a_file_that_is_called_json_and_is_not_is_offered_in_a_tree(
     assert [(each.path.name, each.format) for each in discover(tmp_path).found] == [(name, "raw")]
     (tmp_path / name).write_bytes(b'{"a": 1}')
     assert discover(tmp_path).found == ()
+
+
+def test_pages_about_the_separator_are_not_snapshots_and_hide_nothing_below() -> None:
+    checkout = samples_folder().parent
+    found = discover(checkout).found
+    assert {each.path.relative_to(checkout).parts[0] for each in found} == {"sample_sessions"}
+    assert {each.format for each in found} >= {"snapshot", "session", "envelope"}
+
+
+def test_a_text_that_mentions_the_separator_does_not_hide_a_source_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "NOTES.md").write_text("Replies end with <<<CONTEXT>>> and JSON, see `<<<CONTEXT>>>`.\n")
+    (tmp_path / "todo.txt").write_text("explain <<<CONTEXT>>> to the others\n")
+    below = tmp_path / "agents" / "one"
+    below.mkdir(parents=True)
+    (below / "round-1.json").write_bytes(to_bytes(snapshot_value(core=[block("a")])))
+    found = {str(each.path.relative_to(tmp_path)): each.format for each in discover(tmp_path).found}
+    assert found == {"agents/one": "snapshot"}

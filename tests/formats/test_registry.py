@@ -6,15 +6,25 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 from ctxview.analysis.tokens import ESTIMATES
-from ctxview.formats import FORMATS, FormatMatch, Lens, OpenError, Peek, Source, detect, open_source
+from ctxview.formats import (
+    FormatMatch,
+    FormatSpec,
+    Lens,
+    OpenError,
+    Peek,
+    Source,
+    detect,
+    formats,
+    open_source,
+    registry,
+)
 from ctxview.formats.raw.source import RawSource
-from ctxview.formats.registry import format_named, plugins
+from ctxview.formats.registry import format_problems, known_formats
 from tests.formats.snapshot.builders import block, full_log_value, reply_bytes, snapshot_value, to_bytes
 
 VALUE = snapshot_value(core=[block("a")])
@@ -109,23 +119,44 @@ def test_a_pipe_is_refused_and_does_not_hang(tmp_path: Path) -> None:
 # -- formats of other packages -----------------------------------------------------------------------------
 
 
-class Diary:
-    """A made-up format of another package."""
+def diary(name: str = "diary", recognise: str = "recognise_diary") -> FormatSpec:
+    """A made-up format of another package; this module has its code."""
+    return FormatSpec(
+        name=name,
+        title="diaries",
+        recognised_by="its greeting",
+        recognise=f"{__name__}:{recognise}",
+        open=f"{__name__}:open_diary",
+    )
 
-    name = "diary"
-    score = 80
 
-    def recognise(self, peek: Peek) -> FormatMatch | None:
-        return FormatMatch("diary", self.score, "dear diary") if b"Dear diary" in peek.head else None
+def recognise_diary(peek: Peek) -> FormatMatch | None:
+    return FormatMatch("diary", 80, "dear diary") if b"Dear diary" in peek.head else None
 
-    def open(self, path: Path) -> Source:
-        return RawSource(path, b"")
+
+def recognise_anything(peek: Peek) -> FormatMatch | None:
+    return FormatMatch("journal", 78, "a journal")
+
+
+def recognise_too_much(peek: Peek) -> FormatMatch | None:
+    return FormatMatch("diary", 99, "dear diary") if b"Dear diary" in peek.head else None
+
+
+def recognise_nothing(peek: Peek) -> FormatMatch | None:
+    raise KeyError("oops")
+
+
+def open_diary(peek: Peek) -> Source:
+    if b"burnt" in peek.head:
+        raise ZeroDivisionError("nothing is left")
+    return RawSource(peek.path, b"")
 
 
 @dataclass
 class Entry:
     name: str
     loads: object
+    value: str = "diaries:SPEC"
 
     def load(self) -> object:
         if isinstance(self.loads, Exception):
@@ -136,21 +167,40 @@ class Entry:
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Entry]]:
     entries: list[Entry] = []
-    monkeypatch.setattr(metadata, "entry_points", lambda group: entries)
-    plugins.cache_clear()
+    monkeypatch.setattr(registry, "_entry_points", lambda: iter(entries))
+    known_formats.cache_clear()
     yield entries
-    plugins.cache_clear()
+    known_formats.cache_clear()
 
 
-def test_a_format_of_another_package_is_tried_when_no_built_in_format_fits(
-    tmp_path: Path, installed: list[Entry]
-) -> None:
-    installed.append(Entry("diary", Diary()))
+def test_formats_of_other_packages_compete_by_score(tmp_path: Path, installed: list[Entry]) -> None:
+    installed.append(Entry("diary", diary()))
     (tmp_path / "d.txt").write_text("Dear diary, today")
     assert [match.format for match in detect(tmp_path / "d.txt")] == ["diary"]
     (tmp_path / "s.txt").write_bytes(reply_bytes(VALUE, "Dear diary"))
-    assert [match.format for match in detect(tmp_path / "s.txt")] == ["snapshot"]
-    assert format_named("diary").name == "diary"
+    assert [match.format for match in detect(tmp_path / "s.txt")] == ["snapshot", "diary"]
+    installed[0] = Entry("diary", diary(recognise="recognise_too_much"))
+    known_formats.cache_clear()
+    assert [match.format for match in detect(tmp_path / "s.txt")] == ["diary", "snapshot"]
+    assert [spec.name for spec in formats()][-2:] == ["diary", "raw"]
+
+
+def test_a_format_of_another_package_cannot_take_the_name_of_another(installed: list[Entry]) -> None:
+    installed += [Entry("mine", diary("snapshot")), Entry("one", diary()), Entry("two", diary())]
+    assert [spec.name for spec in formats()].count("snapshot") == 1
+    assert format_problems() == {
+        "mine": "there is another format with the name snapshot",
+        "two": "there is another format with the name diary",
+    }
+
+
+def test_a_format_that_fails_while_opening_says_so(tmp_path: Path, installed: list[Entry]) -> None:
+    installed.append(Entry("diary", diary()))
+    (tmp_path / "d.txt").write_text("Dear diary, all is burnt")
+    with pytest.raises(
+        OpenError, match="the format diary cannot open it: ZeroDivisionError: nothing is left"
+    ):
+        open_source(tmp_path / "d.txt")
 
 
 def test_a_format_that_fails_to_load_is_an_error_only_when_it_is_named(
@@ -170,38 +220,27 @@ def test_a_format_that_fails_to_load_is_an_error_only_when_it_is_named(
 def test_a_format_that_fails_while_recognising_does_not_stop_the_others(
     tmp_path: Path, installed: list[Entry]
 ) -> None:
-    class Careless(Diary):
-        name = "careless"
-
-        def recognise(self, peek: Peek) -> FormatMatch | None:
-            raise KeyError("oops")
-
-    installed += [Entry("careless", Careless()), Entry("diary", Diary())]
+    careless = diary("careless", "recognise_nothing")
+    installed += [Entry("careless", careless), Entry("diary", diary())]
     (tmp_path / "d.txt").write_text("Dear diary")
     assert [match.format for match in detect(tmp_path / "d.txt")] == ["diary"]
-    assert "careless" in plugins().problems
+    assert "careless" in format_problems()
 
 
 def test_an_object_that_is_not_a_format_does_not_stop_the_others(
     tmp_path: Path, installed: list[Entry]
 ) -> None:
-    installed += [Entry("not-a-format", object()), Entry("diary", Diary())]
+    installed += [Entry("not-a-format", object()), Entry("diary", diary())]
     (tmp_path / "d.txt").write_text("Dear diary")
     assert [match.format for match in detect(tmp_path / "d.txt")] == ["diary"]
-    assert "not-a-format" in plugins().problems
+    assert "not-a-format" in format_problems()
 
 
 def test_two_formats_that_fit_equally_well_are_left_to_the_user(
     tmp_path: Path, installed: list[Entry]
 ) -> None:
-    class Journal(Diary):
-        name = "journal"
-        score = 78
-
-        def recognise(self, peek: Peek) -> FormatMatch | None:
-            return FormatMatch("journal", self.score, "a journal")
-
-    installed += [Entry("diary", Diary()), Entry("journal", Journal())]
+    journal = diary("journal", "recognise_anything")
+    installed += [Entry("diary", diary()), Entry("journal", journal)]
     (tmp_path / "d.txt").write_text("Dear diary")
     with pytest.raises(
         OpenError, match=r"this could be diary \(dear diary\) or journal \(a journal\); choose one"
@@ -213,8 +252,8 @@ def test_two_formats_that_fit_equally_well_are_left_to_the_user(
 
 
 def test_every_format_is_listed_with_how_it_is_recognised() -> None:
-    assert FORMATS[-1].name == "raw"
-    assert all(spec.title and spec.recognised_by for spec in FORMATS)
+    assert formats()[-1].name == "raw"
+    assert all(spec.title and spec.recognised_by for spec in formats())
 
 
 def test_listing_formats_loads_none_of_them() -> None:

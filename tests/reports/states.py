@@ -22,6 +22,7 @@ from ctxview.core.state import (
     Todo,
     TodoItem,
 )
+from tests.figures import changed, figures
 
 PLACE = Origin("round.json", "/memory/core/0", start=10, end=20, line=3, column=5)
 
@@ -32,9 +33,7 @@ def block(name: str = "core-001", **changes: Any) -> Block:
         tier="core",
         type="identity",
         text="You keep the light.",
-        decay=0.05,
-        confidence=0.95,
-        quality=0.95,
+        figures=figures(decay=0.05, confidence=0.95, quality=0.95),
         round=3,
         age=2,
         tags=("self",),
@@ -42,7 +41,7 @@ def block(name: str = "core-001", **changes: Any) -> Block:
         visible=True,
         origin=PLACE,
     )
-    return replace(plain, **changes)
+    return changed(plain, **changes)
 
 
 def budget(**changes: Any) -> Budget:

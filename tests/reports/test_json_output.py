@@ -32,6 +32,8 @@ def test_the_top_level_has_the_documented_keys() -> None:
         "missing",
         "timeline",
         "counts",
+        "assembly",
+        "transcript",
     ]
 
 

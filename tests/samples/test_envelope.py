@@ -153,7 +153,7 @@ def test_the_first_attempt_omitted_the_report() -> None:
     ]
     first = state(HANDOFF, 0)
     assert block(first, "item-report").tier == "omitted"
-    assert "permission_missing" in str(block(first, "item-report").reason)
+    assert "permission_missing" in block(first, "item-report").why
     assert block(state(HANDOFF, 1), "item-report").tier == "injected"
 
 
@@ -183,7 +183,7 @@ def test_the_flow_counts_the_items_of_the_last_attempt() -> None:
 
 def test_an_item_omitted_by_a_later_attempt_names_both_selections() -> None:
     reason = "selected by selection-1, but omitted by selection-2: low_relevance"
-    assert block(state(HANDOFF), "item-guide").reason == reason
+    assert block(state(HANDOFF), "item-guide").why == reason
 
 
 def test_a_block_with_its_text_in_a_file_names_the_file() -> None:

@@ -19,6 +19,7 @@ from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.query import Query
 from ctxview.tui.model.reading_index import ItemId
 from ctxview.tui.model.view_state import OpenProblem, ReadOptions
+from ctxview.tui.panes import make_pane
 from ctxview.tui.screens.inspector import InspectorScreen
 from tests.tui.settling import settle, wait_until
 
@@ -41,12 +42,12 @@ class Driver:
         await settle(self.app, self._busy)
 
     def _busy(self) -> str:
-        status = self.inspector.header.status
+        status = self.inspector.model.status
         return f"the header says {status}" if status.endswith("…") else ""
 
     async def poll(self) -> None:
         """Look for changes on disk in all sources, as the watcher thread does outside tests."""
-        self.inspector.live.poll()
+        self.inspector.perform(self.inspector.model.live.poll())
         await self.settle()
 
     async def press(self, *keys: str) -> None:
@@ -80,7 +81,7 @@ class Driver:
 
     @property
     def front(self) -> Pane:
-        return self.inspector.deck.front.pane
+        return self.inspector.model.shown.front
 
     @property
     def revision(self) -> int:
@@ -93,13 +94,22 @@ class Driver:
         return self.inspector.model.query
 
     @property
-    def zoomed(self) -> Pane | None:
-        return self.inspector.deck.zoomed
+    def view(self) -> Pane:
+        """The name of the shown view."""
+        return self.inspector.model.shown.name
+
+    async def show(self, pane: Pane) -> None:
+        """Show the view of a pane by its key."""
+        await self.press(pane.key)
 
     def text(self, pane: Pane) -> str:
-        """The whole text of a pane, also the part that is not on the screen."""
-        widget = self.inspector.panes[pane]
-        page = widget.page if widget.display else widget.make_page(60)
+        """The whole text of a pane, also the part that is not on the screen, or if it was never shown."""
+        area = self.inspector.area
+        widget = area.panes.get(pane)
+        if widget is None:
+            widget = make_pane(pane, self.inspector.model)
+            widget.take(self.inspector.view, [])
+        page = widget.page if area.is_shown(pane) else widget.make_page(60)
         return "\n".join(plain(page.line(number)) for number in range(page.lines))
 
     @property
@@ -141,8 +151,12 @@ async def driving(
     size: tuple[int, int] = (120, 36),
     tokens: str = "bytes/3",
     wait: bool = True,
+    view: Pane = Pane.MEMORY,
 ) -> AsyncIterator[Driver]:
-    """Open sources in the inspector and wait until all is read, or without `wait` only until it is open."""
+    """Open sources in the inspector and wait until all is read, or without `wait` only until it is open.
+
+    Most tests are about blocks, so they start in the memory instead of the overview.
+    """
 
     def opener() -> Iterable[Source | OpenProblem]:
         return found
@@ -151,7 +165,8 @@ async def driving(
     async with app.run_test(size=size) as pilot:
         driver = Driver(pilot)
         # Tests poll explicitly.
-        driver.inspector.live.is_off = False
+        driver.inspector.model.live.is_off = False
+        driver.inspector.show_pane(view)
         if wait:
             await driver.settle()
         yield driver

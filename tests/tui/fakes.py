@@ -17,6 +17,7 @@ from ctxview.core.state import Block, Budget, ContextState, Counts, Event, Gap, 
 from ctxview.files.strict_json.document import JsonDocument, parse
 from ctxview.formats import Abilities, Lens, Reading, Revision
 from ctxview.formats.interface import AS_ON_DISK
+from tests.figures import above, figures
 
 TIERS = ("core", "working", "ephemeral", "longterm")
 LIMITS = {"core": 0.35, "working": 0.65, "ephemeral": 0.80, "longterm": 0.45}
@@ -39,6 +40,9 @@ def spelled(document: dict[str, JsonValue]) -> bytes:
 @cache
 def parsed(data: bytes) -> JsonDocument:
     return parse(data)
+
+
+RANKS = ("ephemeral", "working", "longterm", "core")
 
 
 @dataclass
@@ -123,7 +127,7 @@ class FakeSource:
         )
         hidden = (
             Finding(
-                "SNP021", Severity.WARNING, Effect.HIDDEN, f"{each.id} is hidden: {each.reason}", each.origin
+                "SNP021", Severity.WARNING, Effect.HIDDEN, f"{each.id} is hidden: {each.why}", each.origin
             )
             for each in blocks
             if not each.visible
@@ -131,11 +135,11 @@ class FakeSource:
         return Reading(state, (*hidden, *self.more_findings))
 
     def _tier(self, data: bytes, name: str, lens: Lens) -> Tier:
-        limit = LIMITS[name] - (0.2 if lens.profile == "strict" else 0)
+        limit = round(LIMITS[name] - (0.2 if lens.profile == "strict" else 0), 2)
         raw = parsed(data).value["memory"][name]  # type: ignore[index,call-overload]
         blocks = [self._block(data, name, at, each, limit, lens) for at, each in enumerate(raw)]  # type: ignore[arg-type]
         new = _block_form(str(self.path), f"/memory/{name}/-", block("", ""), exists=False)
-        return Tier(name, tuple(blocks), new if self.writable else None)
+        return Tier(name, tuple(blocks), new if self.writable else None, rank=RANKS.index(name), role=name)
 
     def _block(self, data: bytes, tier: str, at: int, raw: dict[str, Any], limit: float, lens: Lens) -> Block:
         pointer = f"/memory/{tier}/{at}"
@@ -145,15 +149,17 @@ class FakeSource:
             tier=tier,
             type=raw["type"],
             text=raw["content"],
-            decay=raw["decay"],
-            confidence=raw["confidence"],
-            quality=round((1 - raw["decay"]) / 2 + raw["confidence"] / 2, 3),
+            figures=figures(
+                decay=raw["decay"],
+                confidence=raw["confidence"],
+                quality=round((1 - raw["decay"]) / 2 + raw["confidence"] / 2, 3),
+            ),
             round=raw["round"],
             age=14 - raw["round"],
             tags=tuple(raw["tags"]),
             tokens=lens.counter.count(raw["content"]),
             visible=visible,
-            reason=None if visible else f"decay {raw['decay']:.2f} > {limit:.2f} ({tier})",
+            reason=None if visible else above("decay", raw["decay"], limit, tier),
             state="tag_ref" if raw["content"].startswith("[tag:") else None,
             origin=parsed(data).origin(str(self.path), pointer),
             form=_block_form(str(self.path), pointer, raw, exists=True),

@@ -10,6 +10,7 @@ from pathlib import Path
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.edits import Edit, EditRefused, SetValue, WritePolicy
 from ctxview.core.fields import ChoiceShape, Field, Form, Owner, TextShape
+from ctxview.core.figures import Reason, ReasonKind
 from ctxview.core.findings import Effect, Finding, Severity
 from ctxview.core.flow import Flow, FlowLink, FlowNode, FlowStage
 from ctxview.core.origin import Origin
@@ -191,7 +192,7 @@ def _block(data: bytes, at: int, lens: Lens) -> Block:
         text=text,
         tokens=lens.counter.count(text),
         visible=visible,
-        reason=None if visible else reason,
+        reason=None if visible else Reason(ReasonKind.NOT_CHOSEN, reason),
         state="injected@model" if visible else tier,
         origin=parsed(data).origin(FILE, f"/items/{at}"),
         form=item_form(at, lens.editor),

@@ -10,6 +10,7 @@ from textual.pilot import Pilot
 
 from ctxview.formats import Source
 from ctxview.tui.app import CtxviewApp
+from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.view_state import OpenProblem, ReadOptions
 from ctxview.tui.themes import apply_theme
 from tests.tui.driver import Driver
@@ -27,10 +28,13 @@ class Compare(Protocol):
     ) -> bool: ...
 
 
-def keys(*pressed: str, theme: str = "", typed: str = "") -> Callable[[Pilot[None]], Awaitable[None]]:
+def keys(
+    *pressed: str, theme: str = "", typed: str = "", view: Pane = Pane.MEMORY
+) -> Callable[[Pilot[None]], Awaitable[None]]:
     async def before(pilot: Pilot[None]) -> None:
         drive = Driver(pilot)
         await drive.settle()
+        drive.inspector.show_pane(view)
         if theme:
             apply_theme(drive.app, theme)
         for key in pressed:

@@ -19,6 +19,7 @@ from textual.widgets._toast import Toast
 from textual.worker import Worker
 
 from ctxview.tui.input_order import OrderedInput
+from ctxview.tui.screens.inspector import InspectorScreen
 
 LIMIT = 60.0
 """Seconds after which a wait fails. It means that the program hangs: no slow machine needs so long."""
@@ -26,8 +27,11 @@ LOOK_AGAIN = 0.001
 
 
 async def settle(app: App[Any], is_busy: Callable[[], str] = lambda: "") -> None:
-    """Wait until nothing runs or is left to draw; `is_busy` returns one more reason, or ""."""
-    await _wait_while(app, lambda: next(chain(_unhandled(app), _unfinished(app)), "") or is_busy())
+    """Wait until nothing runs or is left to draw; `is_busy` returns one more reason, or "".
+
+    Threads first: a job that has ended since has posted its result, which is then still to be handled.
+    """
+    await _wait_while(app, lambda: next(chain(_unfinished(app), _unhandled(app)), "") or is_busy())
 
 
 async def handle_messages(*_: float) -> None:
@@ -81,7 +85,11 @@ def _unhandled(app: App[Any]) -> Iterator[str]:
 
 
 def _unfinished(app: App[Any]) -> Iterator[str]:
-    """The workers and the timers that run out once, in words."""
+    """The jobs, the workers and the timers that run out once, in words."""
+    for screen in app.screen_stack:
+        if isinstance(screen, InspectorScreen):
+            for job in screen.jobs.running:
+                yield f"the job {job.group!r} runs"
     for worker in app.workers:
         if not _asks_a_person(worker):
             yield f"the worker {worker.name!r} runs"

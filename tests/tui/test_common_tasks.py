@@ -31,7 +31,7 @@ def only_hidden_blocks_are_left_with_their_reasons(drive: Driver, _: Path) -> No
     view = drive.inspector.view
     assert view is not None
     assert {view.index.block(item).visible for item in view.blocks} == {False}
-    assert drive.text(Pane.MEMORY).count("hidden:") == len(view.blocks) > 0
+    assert drive.text(Pane.MEMORY).count("not shown:") == len(view.blocks) > 0
 
 
 def the_bytes_of_the_block_are_shown(drive: Driver, _: Path) -> None:
@@ -45,7 +45,7 @@ def the_difference_is_shown(drive: Driver, _: Path) -> None:
 
 
 def the_word_is_in_the_selected_item(drive: Driver, _: Path) -> None:
-    assert drive.inspector.model.hit is not None
+    assert drive.inspector.model.search.hit is not None
     assert "replica" in drive.text(Pane.DETAIL).lower()
 
 
@@ -68,8 +68,8 @@ def the_budget_is_changed(drive: Driver, _: Path) -> None:
     assert "1,000" in drive.text(Pane.BUDGET)
 
 
-def only_one_pane_is_shown(drive: Driver, _: Path) -> None:
-    assert [pane for pane, widget in drive.inspector.panes.items() if widget.display] == [Pane.MEMORY]
+def the_window_over_time_is_shown(drive: Driver, _: Path) -> None:
+    assert drive.view is Pane.SKYLINE
 
 
 def all_keys_are_listed(drive: Driver, _: Path) -> None:
@@ -86,7 +86,7 @@ DONE: dict[str, Callable[[Driver, Path], None]] = {
     "edit": the_confidence_is_on_disk,
     "worst_gap": the_blocking_gap_is_selected_with_its_blocked_items,
     "budget": the_budget_is_changed,
-    "zoom": only_one_pane_is_shown,
+    "skyline": the_window_over_time_is_shown,
     "help": all_keys_are_listed,
 }
 

@@ -9,6 +9,7 @@ import pytest
 from ctxview.config import ConfigError, KeyChoice
 from ctxview.tui import configured_keys
 from ctxview.tui.model.action_table import ACTIONS, ACTIONS_BY_ID
+from ctxview.tui.model.layout import Pane
 from tests.tui.driver import driving
 from tests.tui.snapshot_stories import night
 
@@ -71,12 +72,12 @@ def test_an_error_names_the_mistake_and_the_conflict(own: dict[str, str], messag
 
 
 async def test_an_own_key_replaces_the_old_one_also_in_the_help() -> None:
-    own = configured_keys.use_keymap(given({"zoom": "ctrl+k"}))
-    async with driving(night(), size=(120, 36)) as drive:
+    own = configured_keys.use_keymap(given({"pane_7": "ctrl+k"}))
+    async with driving(night(), size=(120, 60)) as drive:
         drive.app.set_keymap(own)
-        await drive.press("z")
-        assert drive.zoomed is None
+        await drive.press("7")
+        assert drive.view is Pane.MEMORY
         await drive.press("ctrl+k")
-        assert drive.zoomed is not None
+        assert drive.view is Pane.FINDINGS
         await drive.press("question_mark")
         assert "Ctrl-k" in drive.screen_text()

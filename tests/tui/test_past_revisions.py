@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from ctxview.formats import open_source
+from ctxview.core.revision_signs import WHOLE_STATE
+from ctxview.formats import Revision, open_source
 from ctxview.samples import samples_folder
-from ctxview.tui.drawing.glyphs import LOG, PLAIN_SIGN, REPLY, revision_sign
 from ctxview.tui.drawing.text import plain
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.widgets.bars import header_line
-from ctxview.tui.widgets.timeline import timeline_line
 from tests.tui.driver import Driver, driving
 from tests.tui.snapshot_stories import night
 
@@ -24,18 +23,17 @@ def _header(drive: Driver, cells: int = 120) -> str:
 
 async def test_the_latest_revision_is_not_read_only() -> None:
     async with driving(night()) as drive:
-        assert "read-only" not in _header(drive)
-        assert not drive.inspector.deck.has_class("-past")
+        assert " past " not in _header(drive)
 
 
 @pytest.mark.parametrize("cells", [80, 120, 200])
-async def test_the_header_of_an_earlier_revision_says_its_label_and_read_only(cells: int) -> None:
+async def test_the_header_of_an_earlier_revision_says_its_label_and_past(cells: int) -> None:
     async with driving(night()) as drive:
         await drive.press("left_square_bracket")
 
         label = drive.inspector.model.sources[0].revisions[drive.revision].label
-        assert f"as of {label} · read-only" in _header(drive, cells)
-        assert drive.inspector.deck.has_class("-past")
+        assert " past " in _header(drive, cells)
+        assert label in _header(drive, cells)
 
 
 async def test_the_header_of_a_past_revision_has_room_for_profile_and_counter(tmp_path: Path) -> None:
@@ -49,9 +47,9 @@ async def test_the_header_of_a_past_revision_has_room_for_profile_and_counter(tm
         assert "(" in (drive.inspector.model.as_of or "")
 
         header = _header(drive)
-        assert header.count("as of round") == header.count("round") == 1
-        assert "atom-0.17" in header
-        assert "bytes/3 estimate" in header
+        assert header.count("round") == 1
+        assert "bytes/3, estimate" in header
+        assert "atom-0.17" in _header(drive, 140)
 
 
 async def test_edit_keys_say_how_to_return_and_how_to_edit_the_past_revision() -> None:
@@ -73,7 +71,6 @@ async def test_the_newest_revision_can_be_edited_again() -> None:
         await drive.press("ctrl+end")
 
         assert drive.inspector.model.as_of is None
-        assert not drive.inspector.deck.has_class("-past")
 
 
 async def test_a_pane_without_focus_stays_at_its_top_after_stepping() -> None:
@@ -83,6 +80,7 @@ async def test_a_pane_without_focus_stays_at_its_top_after_stepping() -> None:
         await drive.press("right_curly_bracket")
 
         assert drive.inspector.model.as_of is None
+        await drive.press("4")
         budget = drive.inspector.panes[Pane.BUDGET]
         assert (budget.cursor, budget.scroll_y) == (0, 0)
 
@@ -99,25 +97,16 @@ async def test_home_and_end_go_to_revisions_after_a_step_and_to_rows_otherwise()
         assert drive.inspector.memory.cursor > 1
 
 
-async def test_a_click_on_a_bead_goes_to_it_and_one_on_read_only_to_the_latest() -> None:
+async def test_a_click_on_past_goes_to_the_latest_revision() -> None:
     async with driving(night()) as drive:
-        await drive.pilot.click("#timeline", offset=(len(" ◀ ├"), 0))
-        await drive.settle()
+        await drive.press("left_curly_bracket")
         assert drive.revision == 0
-        at = _header(drive).index("read-only")
+        at = _header(drive).index("past")
         await drive.pilot.click("#header", offset=(at, 0))
         await drive.settle()
 
         assert drive.inspector.model.as_of is None
 
 
-async def test_the_timeline_has_a_sign_for_each_kind_of_revision() -> None:
-    story = open_source(samples_folder() / "snapshot" / "lighthouse")
-    async with driving(story, size=(160, 40)) as drive:
-        line = plain(timeline_line(drive.inspector.model, 160))
-
-        assert all(sign in line for sign in (PLAIN_SIGN.hollow, REPLY.hollow, LOG.hollow, REPLY.filled))
-
-
-def test_an_unknown_kind_of_revision_has_the_plain_sign() -> None:
-    assert revision_sign("something new") is PLAIN_SIGN
+def test_a_revision_has_the_plain_sign_unless_its_format_says_otherwise() -> None:
+    assert Revision("r", "something new", Path("r")).sign is WHOLE_STATE

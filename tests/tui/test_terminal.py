@@ -15,6 +15,7 @@ from textual.filter import Monochrome
 
 from ctxview import tui
 from ctxview.config import load_config
+from ctxview.core.revision_signs import REVISION_SIGNS
 from ctxview.reports import console
 from ctxview.reports.json_output import dumps
 from ctxview.tui import themes
@@ -97,7 +98,7 @@ def test_every_sign_has_an_ascii_replacement() -> None:
 
 
 def test_signs_with_different_meanings_differ_in_ascii() -> None:
-    beads = [sign for bead in glyphs.REVISION_LEGEND[:5] for sign in (bead.hollow, bead.filled)]
+    beads = [sign for bead in REVISION_SIGNS[:5] for sign in (bead.hollow, bead.filled)]
     for signs in (
         *(glyphs.SEVERITY.values(), glyphs.OWNER.values(), glyphs.REF.values(), glyphs.REACH_GLYPHS.values()),
         *((glyphs.YES, glyphs.NO, glyphs.UNSAID), (glyphs.DONE, glyphs.CURRENT, glyphs.OPEN)),
@@ -106,9 +107,13 @@ def test_signs_with_different_meanings_differ_in_ascii() -> None:
         assert len(set(map(console.ascii_sign, signs))) == len(set(signs)), signs
 
 
+def test_the_signs_of_the_legend_have_their_own_ascii_signs() -> None:
+    assert "".join(map(console.ascii_sign, "●◐○✖▲▼→…░▒·┃┄")) == "*%oE!v>$:n.|-"
+
+
 def test_a_line_in_ascii_is_as_wide_as_it_was() -> None:
     drawn = _through(Terminal(ascii=True), (Span("✓ café 灯塔：１ …│\u0301"),), "")
-    assert "".join(each.text for each in drawn).rstrip() == "+ cafe ????: 1  ~|"
+    assert "".join(each.text for each in drawn).rstrip() == "y cafe ????: 1  $|"
 
 
 def test_without_colours_the_cursor_is_reversed_and_a_click_still_works() -> None:
@@ -141,7 +146,7 @@ def test_in_256_colours_rows_differ_and_text_is_readable(name: str) -> None:
 def test_an_ascii_stream_gets_ascii_signs_and_valid_json(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert "✓ … ü".encode("ascii", console.ASCII_ERRORS) == b"+ ~ \\xfc"
+    assert "✓ … ü".encode("ascii", console.ASCII_ERRORS) == b"y $ \\xfc"
     monkeypatch.setattr("sys.stdout", TextIOWrapper(BytesIO(), "ascii"))
     assert dumps("é → 😀").isascii()
     assert json.loads(dumps("é → 😀")) == "é → 😀"

@@ -19,7 +19,7 @@ from tests.tui.snapshot_stories import night
 
 GOOD = (theme_folder() / f"{DEFAULT_THEME}.toml").read_text("utf-8")
 GRAPHIC = 3.0
-PICTURES = {"faint", "rail", "budget.free", "budget.reserved"}
+PICTURES = {"faint", "rail", "budget.free", "budget.reserved", "segment.elsewhere"}
 """Styles for lines and parts of a bar, never for letters."""
 NO_TEXT = {"track"}
 """Styles without text: the track of a scroll bar."""
@@ -74,6 +74,7 @@ def test_frames_are_visible(name: str) -> None:
         ("diff.added", "diff.removed"),
         ("tier.core", "tier.working", "tier.ephemeral", "tier.longterm"),
         ("budget.used", "budget.reserved", "budget.free", "budget.over"),
+        ("segment.here", "segment.elsewhere", "limit", "budget.over"),
         ("owner.model", "owner.system", "owner.derived", "owner.append-only"),
         ("sight.injected", "sight.assembled", "sight.allowed", "sight.denied", "sight.unknown"),
         tuple(f"parts.{at}" for at in range(8)),

@@ -46,9 +46,9 @@ async def test_a_search_is_for_the_whole_text(file: Path, together: bool) -> Non
 
 async def test_keys_after_the_end_of_a_prompt_go_to_the_screen(file: Path) -> None:
     async with driving(open_source(file)) as drive:
-        await drive.press_quickly("f", *"w-1", "enter", "4", "z")
+        await drive.press_quickly("f", *"w-1", "enter", "4")
         assert drive.query.text == "w-1"
-        assert drive.zoomed is Pane.BUDGET
+        assert drive.view is Pane.BUDGET
 
 
 async def test_a_filter_is_completed_and_extended(file: Path) -> None:
@@ -68,7 +68,7 @@ async def test_an_action_is_found_in_the_palette_and_run() -> None:
     async with driving(night()) as drive:
         await drive.press_quickly(":", *"search", "enter", *"lamp two", "enter")
         assert "hit 1 of" in drive.screen_text()
-        assert drive.inspector.model.hits.needle == "lamp two"
+        assert drive.inspector.model.search.hits.needle == "lamp two"
 
 
 async def test_keys_are_taken_although_an_edit_hangs(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,4 +98,4 @@ async def test_ctrl_q_quits_although_an_edit_hangs(file: Path, monkeypatch: pyte
 async def test_an_empty_search_keeps_the_one_before() -> None:
     async with driving(night()) as drive:
         await drive.press_quickly(*"/lamp two", "enter", "/", "enter")
-        assert drive.inspector.model.hits.needle == "lamp two"
+        assert drive.inspector.model.search.hits.needle == "lamp two"

@@ -136,7 +136,7 @@ async def test_the_preview_of_a_redaction_shows_neither_the_content_nor_a_findin
         draft = screen.model.drafts.open(source, screen.model.key, str(file))
         draft.apply(*edits)
         draft.being_edited = False
-        screen.draft_changed()
+        screen.perform(screen.model.drafted())
         await drive.press("w")
         await drive.wait_for(ReasonDialog)
         await drive.type("it is private")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 from msgspec.structs import replace
@@ -16,27 +16,35 @@ from ctxview.analysis.diff.compaction import with_losses
 from ctxview.analysis.diff.model import Change, ChangeGroup, ChangeKind, Delta, VisibilityWord
 from ctxview.analysis.diff.values import canonical, delta, field_deltas, paired
 from ctxview.core.fields import Field, Owner
+from ctxview.core.figures import Limit
 from ctxview.core.origin import JsonValue
-from ctxview.core.state import Block, ContextState, Limit
+from ctxview.core.state import Block, ContextState
 
 Pair: TypeAlias = tuple[Block | None, Block | None]
 _SHORTEST_MATCH = 16
 """Characters a text needs so that blocks of two formats are matched by it."""
 # Fields of a block's form that the neutral block already has, perhaps under another name.
-_NEUTRAL = frozenset(
-    {"id", "tier", "type", "content", "text", "decay", "confidence", "round", "tags", "state"}
-)
+_NEUTRAL = frozenset({"id", "tier", "type", "content", "text", "round", "tags", "state"})
 
 
 def block_changes(before: ContextState, after: ContextState) -> Iterator[Change]:
     other_format = before.format != after.format
     pairs = _pairs(list(before.blocks()), list(after.blocks()), by_text=other_format)
     tiers = [tier.name for tier in (*after.tiers, *before.tiers)]
-    plain = [change for pair in pairs if (change := _change(*pair))]
+    ranks = {tier.name: tier.rank for tier in (*before.tiers, *after.tiers)}
+    plain = [_with_course(change, ranks) for pair in pairs if (change := _change(*pair))]
     plain = [*_with_limits(plain, before, after)]
     found = with_losses(plain, before, after)
     yield from sorted(found, key=lambda each: (tiers.index(each.place), each.subject, each.kind))
     yield from _reordered(pairs)
+
+
+def _with_course(change: Change, ranks: Mapping[str, int | None]) -> Change:
+    """Say whether a block moved up or down; between tiers without a rank a move has no direction."""
+    left, right = ranks.get(change.came_from or ""), ranks.get(change.place)
+    if left is None or right is None or left == right:
+        return change
+    return replace(change, course="promoted" if right > left else "demoted")
 
 
 def with_tampering(changes: Iterable[Change], after: ContextState) -> Iterator[Change]:
@@ -90,7 +98,8 @@ def _renaming_key(block: Block) -> tuple[str, str | None, str] | None:
 
 def _meaning(block: Block) -> str:
     """All content of a block as one text, to sort and compare copies of one id by."""
-    others: dict[str, JsonValue] = {each.name: each.value for each in _others(block) if each.present}
+    known = {each.name for each in block.figures}
+    others: dict[str, JsonValue] = {each.name: each.value for each in _others(block, known) if each.present}
     return canonical([*(value for _, value in _values(block)), block.visible, block.tier, others])
 
 
@@ -109,11 +118,11 @@ def _change(old: Block | None, new: Block | None) -> Change | None:
     if not (deltas or visibility or moved):
         return None
     kind = ChangeKind.MOVED if moved else ChangeKind(visibility) if visibility else ChangeKind.CHANGED
-    why = (new.reason or "") if visibility == "hidden" else ""
-    if visibility == "shown" and old.reason:
-        why = f"was {old.reason}"
+    reason = new.reason if visibility == "hidden" else old.reason if visibility == "shown" else None
+    why = reason.text if reason is not None else ""
+    why = f"was {why}" if why and visibility == "shown" else why
     left = old.tier if moved else None
-    return Change(ChangeGroup.BLOCKS, kind, new.id, new.tier, left, deltas, visibility, why)
+    return Change(ChangeGroup.BLOCKS, kind, new.id, new.tier, left, deltas, visibility, why, reason=reason)
 
 
 def _one_sided(block: Block, kind: ChangeKind) -> Change:
@@ -122,27 +131,37 @@ def _one_sided(block: Block, kind: ChangeKind) -> Change:
         for name, value in _values(block)
     )
     deltas = tuple(found for name, left, right in pairs if (found := delta(name, left, right)))
-    why = block.reason or "" if block.visible is False else ""
-    left = kind is ChangeKind.REMOVED and _owner_in(block, "text") is Owner.APPEND_ONLY
-    return Change(ChangeGroup.BLOCKS, kind, block.id, block.tier, deltas=deltas, why=why, in_history=left)
+    reason = block.reason if block.visible is False else None
+    return Change(
+        ChangeGroup.BLOCKS,
+        kind,
+        block.id,
+        block.tier,
+        deltas=deltas,
+        why=reason.text if reason is not None else "",
+        in_history=kind is ChangeKind.REMOVED and _owner_in(block, "text") is Owner.APPEND_ONLY,
+        reason=reason,
+    )
 
 
 def _deltas(old: Block, new: Block) -> Iterator[Delta]:
-    others = tuple(field_deltas(_others(old), _others(new))) if old.form and new.form else ()
+    known = {each.name for each in (*old.figures, *new.figures)}
+    others = tuple(field_deltas(_others(old, known), _others(new, known))) if old.form and new.form else ()
     in_form = any((each.before, each.after) == (old.state, new.state) for each in others)
-    for (name, before), (_, after) in zip(_values(old), _values(new), strict=True):
+    left, right = dict(_values(old)), dict(_values(new))
+    for name in {**left, **right}:
+        before, after = left.get(name), right.get(name)
         # A form may have the state under the format's own name, which says more.
         if not (in_form and name == "state") and (found := delta(name, before, after, _owner_in(new, name))):
             yield found
     yield from others
-    if old.visible is False and new.visible is False and _words(old.reason) != _words(new.reason):
-        yield Delta("reason", old.reason, new.reason, "changed")
+    if old.visible is False and new.visible is False and _words(old.why) != _words(new.why):
+        yield Delta("reason", old.why or None, new.why or None, "changed")
 
 
 def _values(block: Block) -> Iterator[tuple[str, JsonValue]]:
     yield "type", block.type
-    yield "decay", block.decay
-    yield "confidence", block.confidence
+    yield from ((each.name, each.value) for each in block.figures if not each.derived)
     yield "round", block.round
     # Tags are a set: their order has no meaning.
     yield "tags", [*sorted(block.tags)] or None
@@ -150,10 +169,11 @@ def _values(block: Block) -> Iterator[tuple[str, JsonValue]]:
     yield "text", block.text
 
 
-def _others(block: Block) -> list[Field]:
+def _others(block: Block, figures: Collection[str]) -> list[Field]:
     """The fields of the form that the neutral block does not have; its text is known by its value."""
     fields = block.form.fields if block.form else ()
-    return [each for each in fields if each.name not in _NEUTRAL and each.value != block.text]
+    known = _NEUTRAL.union(figures)
+    return [each for each in fields if each.name not in known and each.value != block.text]
 
 
 def _owner_in(block: Block, name: str) -> Owner | None:
@@ -166,9 +186,9 @@ def _owner_in(block: Block, name: str) -> Owner | None:
     return next((each.owner for each in fields if each.name in names), None)
 
 
-def _words(reason: str | None) -> str:
+def _words(reason: str) -> str:
     """A reason without its figures: an age that grew by one is the same reason."""
-    return re.sub(r"[\d.,]+", "#", reason or "")
+    return re.sub(r"[\d.,]+", "#", reason)
 
 
 def _with_limits(changes: Iterable[Change], before: ContextState, after: ContextState) -> Iterator[Change]:

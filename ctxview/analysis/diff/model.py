@@ -12,6 +12,7 @@ from typing import Literal
 from msgspec import Struct
 
 from ctxview.core.fields import Owner
+from ctxview.core.figures import Reason
 from ctxview.core.origin import JsonValue
 
 Course = Literal["promoted", "demoted"]
@@ -20,14 +21,6 @@ Word = Literal["added", "removed", "raised", "lowered", "changed"]
 VisibilityWord = Literal["hidden", "shown"]
 Loss = Literal["recorded", "inferred"]
 """Whether a compaction record names the lost block, or the loss is only inferred from words and time."""
-LADDERS = (
-    ("ephemeral", "working", "longterm", "core"),
-    ("redacted", "omitted", "compacted", "available", "selected", "assembled", "injected"),
-)
-"""Tiers from lowest to highest: from dropped first to kept longest, and from redacted to injected.
-
-Between tiers that share no ladder a move has no direction.
-"""
 # SequenceMatcher is quadratic at worst: compare lines beyond so many words, and nothing beyond so many lines.
 _MOST_COMPARED = 2000
 # A number, a word, a run of white space, or one character: East Asian text has no spaces between words.
@@ -110,11 +103,10 @@ class Change(Struct, frozen=True):
     """Set when a compaction took the block and no summary keeps its content."""
     in_history: bool = False
     """Set when the block only left the window: the append-only history still has it."""
-
-    @property
-    def course(self) -> Course | None:
-        """Whether a moved block went up or down, if its tiers have an order."""
-        return course(self.came_from, self.place) if self.came_from is not None else None
+    course: Course | None = None
+    """Whether a moved block went up or down, if its tiers have an order."""
+    reason: Reason | None = None
+    """Why a hidden block is hidden, or was before it was shown or removed."""
 
     @property
     def is_field(self) -> bool:
@@ -211,26 +203,6 @@ class StateDiff(Struct, frozen=True):
 
     def block_counts(self) -> BlockCounts:
         return block_counts(self.of(ChangeGroup.BLOCKS))
-
-    def as_json(self) -> dict[str, JsonValue]:
-        """Return JSON with stable keys; a key that does not apply is null."""
-        from ctxview.analysis.diff.report import json_of
-
-        return json_of(self)
-
-    def as_lines(self) -> list[str]:
-        """Return lines of plain text, safe to print."""
-        from ctxview.analysis.diff.report import lines_of
-
-        return lines_of(self)
-
-
-def course(before: str, after: str) -> Course | None:
-    """Whether a move between two tiers goes up or down; None when no ladder has both."""
-    for ladder in LADDERS:
-        if before in ladder and after in ladder and before != after:
-            return "promoted" if ladder.index(after) > ladder.index(before) else "demoted"
-    return None
 
 
 def word_pieces(before: str, after: str) -> tuple[WordPiece, ...]:

@@ -72,11 +72,7 @@ def field_changes(before: ContextState, after: ContextState) -> Iterator[Change]
 
 
 def budget_changes(before: ContextState, after: ContextState) -> Iterator[Change]:
-    # The target without remarks, so that `rebuilt, 1 left out` is paired with `rebuilt`.
-    both = paired(
-        before.budgets, after.budgets, lambda each: (each.target.partition(",")[0], each.unit), repr
-    )
-    for old, new in both:
+    for old, new in paired(before.budgets, after.budgets, lambda each: each.key, repr):
         budget = new or old
         if budget is None:
             continue
@@ -176,7 +172,7 @@ def _none_of(budget: Budget) -> Budget:
 
 def _budget_deltas(old: Budget, new: Budget) -> Iterator[Delta]:
     yield from _deltas(("limit", old.limit, new.limit), ("reserved", old.reserved, new.reserved))
-    parts = paired(old.segments, new.segments, _segment_key, repr)
+    parts = paired(old.segments, new.segments, lambda each: each.key, repr)
     deltas = [found for left, right in parts for found in _segment_deltas(left, right)]
     comparable = _estimators(old) == _estimators(new) or not (old.segments and new.segments)
     if comparable and (deltas or not any(left and _same_but_spelled(left, right) for left, right in parts)):
@@ -198,11 +194,6 @@ def _segment_deltas(old: Segment | None, new: Segment | None) -> Iterator[Delta]
 
 def _figures(values: tuple[str, JsonValue, JsonValue], estimated: bool) -> Iterator[Delta]:
     return (replace(found, estimate=estimated) for found in _deltas(values))
-
-
-def _segment_key(segment: Segment) -> str:
-    """The name without counts and remarks, so that `30 messages` is paired with `40 messages`."""
-    return re.sub(r"\s*\([^()]*\)$|\d[\d,.]*", "", segment.name)
 
 
 def _same_but_spelled(old: Segment, new: Segment | None) -> bool:

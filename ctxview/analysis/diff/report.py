@@ -49,6 +49,7 @@ _AROUND = 24
 
 
 def json_of(diff: StateDiff) -> dict[str, JsonValue]:
+    """Return JSON with stable keys; a key that does not apply is null."""
     sides: dict[str, JsonValue] = {
         name: {"title": side.title, "source": side.source, "revision": side.revision}
         for name, side in (("before", diff.before), ("after", diff.after))
@@ -61,6 +62,7 @@ def json_of(diff: StateDiff) -> dict[str, JsonValue]:
 
 
 def lines_of(diff: StateDiff) -> list[str]:
+    """Return lines of plain text, safe to print."""
     if not diff:
         return [NOTHING]
     return [line for group, changes in diff.groups() for line in _group_lines(group, changes)]

@@ -57,6 +57,12 @@ def find_events(
         yield RevisionEvent("shown", f"{listed(again, 2)} shown again")
 
 
+def compaction_event(removed: Sequence[Change]) -> RevisionEvent:
+    """The event of a revision that is the moment after a compaction."""
+    left = f": {counted(len(removed), 'block')} left the window" if removed else ""
+    return RevisionEvent("cut", f"compaction{left}")
+
+
 def _stage_effect(removed: Sequence[Change]) -> str:
     if not removed:
         return "no block was removed"

@@ -13,8 +13,8 @@ from msgspec import Struct, field
 
 from ctxview.analysis.diff import ChangeGroup, ChangeKind, diff
 from ctxview.analysis.diff.model import BlockCounts
-from ctxview.analysis.revisions.events import RevisionEvent, find_events
-from ctxview.analysis.revisions.reasons import figures_of
+from ctxview.analysis.revisions.events import RevisionEvent, compaction_event, find_events
+from ctxview.core.figures import Reason
 from ctxview.core.findings import Effect, Finding, Severity
 from ctxview.core.origin import Origin
 from ctxview.core.state import Block, Budget, CompactionRecord, ContextState
@@ -46,6 +46,8 @@ class RevisionName(Struct, frozen=True):
     previous: int | None
     """The revision that it continues, or that a reply answers."""
     is_readable: bool = True
+    is_compaction: bool = False
+    """Whether the revision is the moment after a compaction."""
 
 
 class PastBlock(NamedTuple):
@@ -56,7 +58,7 @@ class PastBlock(NamedTuple):
     type: str | None
     text: str
     visible: bool | None
-    reason: str
+    reason: Reason | None
     figures: tuple[tuple[str, float], ...]
     tokens: int | None
     rank: int | None
@@ -66,6 +68,11 @@ class PastBlock(NamedTuple):
     @property
     def key(self) -> BlockKey:
         return self.tier, self.id
+
+    @property
+    def why(self) -> str:
+        """The text of the reason; empty without one."""
+        return self.reason.text if self.reason is not None else ""
 
 
 class TextFacts(NamedTuple):
@@ -85,8 +92,15 @@ class RevisionFacts(Struct, frozen=True, eq=False, kw_only=True):
     counts: BlockCounts
     severities: Mapping[Severity, int]
     findings: tuple[Finding, ...]
+    finding_hashes: Mapping[Severity, frozenset[int]] = field(default_factory=dict)
+    """To count a finding once that several revisions share, because they are read from the same file."""
     events: tuple[RevisionEvent, ...] = ()
+    added: tuple[BlockKey, ...] = ()
+    changed: tuple[tuple[BlockKey, str], ...] = ()
+    """The blocks with another content or visibility: `now hidden`, `now shown` or empty."""
     removed: tuple[BlockKey, ...] = ()
+    hidden_before: int = 0
+    """How many of the removed blocks were hidden before."""
     left_window: frozenset[BlockKey] = frozenset()
     """The removed blocks that an append-only history still has."""
     compactions: tuple[CompactionRecord, ...] = ()
@@ -129,15 +143,12 @@ class KnownRevisions(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def severities(self) -> dict[Severity, tuple[int, int]]:
-        """How many findings of each severity there are, and in how many revisions."""
-        counts = [each.severities for each in self.facts.values()]
-        return {
-            severity: (
-                sum(each.get(severity, 0) for each in counts),
-                sum(bool(each.get(severity)) for each in counts),
-            )
-            for severity in Severity
-        }
+        """How many different findings of each severity there are, and in how many revisions."""
+        found = {}
+        for severity in Severity:
+            hashes = [each.finding_hashes.get(severity, frozenset()) for each in self.facts.values()]
+            found[severity] = len(frozenset().union(*hashes)), sum(map(bool, hashes))
+        return found
 
     @cached_property
     def worst(self) -> WorstFinding | None:
@@ -208,8 +219,23 @@ class FactsCollector:
             counts=change.block_counts() if change is not None else BlockCounts(),
             severities=severities,
             findings=tuple(ranked),
-            events=tuple(find_events(change, before, state, name.is_reply, ranked)),
+            finding_hashes={
+                severity: frozenset(hash(each) for each in findings if each.severity is severity)
+                for severity in Severity
+                if severities[severity]
+            },
+            events=(
+                *([compaction_event(removed)] if name.is_compaction else []),
+                *find_events(change, before, state, name.is_reply, ranked),
+            ),
+            added=tuple((each.place, each.subject) for each in changes if each.kind is ChangeKind.ADDED),
+            changed=tuple(
+                ((each.place, each.subject), f"now {each.visibility}" if each.visibility else "")
+                for each in changes
+                if each.kind not in (ChangeKind.ADDED, ChangeKind.REMOVED)
+            ),
             removed=tuple((each.place, each.subject) for each in removed),
+            hidden_before=sum(bool(each.why) for each in removed),
             left_window=frozenset((each.place, each.subject) for each in removed if each.in_history),
             compactions=state.compactions,
             whole=not state.shown_only and (not name.is_reply or whole_state is not state),
@@ -230,8 +256,8 @@ class FactsCollector:
                     block.type,
                     self._text(block.text),
                     block.visible,
-                    self._share(block.reason or ""),
-                    self._share(figures_of(block)),
+                    self._share(block.reason),
+                    self._share(tuple((each.name, each.value) for each in block.figures if not each.derived)),
                     block.tokens,
                     block.rank,
                     self._share(block.tags),

@@ -83,7 +83,7 @@ def _hits(facts: RevisionFacts, holds: Callable[[str], bool]) -> Iterator[TimeHi
 
 
 def _block_holds(block: PastBlock, holds: Callable[[str], bool]) -> bool:
-    words = (block.id, block.tier, block.type or "", block.reason, *block.tags)
+    words = (block.id, block.tier, block.type or "", block.why, *block.tags)
     return holds(block.text) or any(map(holds, words))
 
 

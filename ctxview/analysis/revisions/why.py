@@ -10,9 +10,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ctxview.analysis.revisions.facts import BlockKey, KnownRevisions, PastBlock, RevisionFacts
-from ctxview.analysis.revisions.reasons import HiddenReason, parse_reason
+from ctxview.analysis.revisions.reasons import group_text
 from ctxview.analysis.revisions.window import main_budget, stage_of
 from ctxview.analysis.wording import excerpt
+from ctxview.core.figures import Reason
 from ctxview.core.findings import Effect, Finding
 from ctxview.core.origin import Origin
 
@@ -36,6 +37,7 @@ class WhyStep(Struct, frozen=True):
     cause: int = 0
     """The number of the cause, from 1; 0 for a step that is none."""
     rule: str | None = None
+    reason: Reason | None = None
 
 
 class LifePoint(Struct, frozen=True):
@@ -126,7 +128,7 @@ class _Life:
         self._last: PastBlock | None = None
         self._is_new = True
         """Whether something happened since the last row about a prompt."""
-        self._reason: HiddenReason | None = None
+        self._reason: Reason | None = None
         self._erased_with: int | None = None
         self._row_reason = ""
         self._origin_text = ""
@@ -170,24 +172,25 @@ class _Life:
         gone: Sign = "−" if self._last is not None or self._now is not None else "·"
         sign: Sign = gone if found is None else _SIGNS[found.visible]
         if found is not None and found.visible is False:
-            reason = parse_reason(found.reason)
-            self._reason = self._reason or (reason if reason.figure is not None else None)
+            reason = found.reason
+            self._reason = self._reason or (reason if reason is not None and reason.figure else None)
         self._points.append(LifePoint(facts.number, sign))
         if found is None:
             return
         row = self._steps[-1] if self._steps else None
-        same, self._row_reason = self._row_reason, parse_reason(found.reason).text
+        same, self._row_reason = self._row_reason, group_text(found.reason)
         if not self._is_new and row is not None and row.sign == sign and same == self._row_reason:
             self._steps[-1] = replace(row, last=facts.number, place=self._span(row.first, facts.number))
             return
         tokens = f", {found.tokens:,} tok" if found.tokens is not None else ""
         text = {
             "●": f"shown{tokens}",
-            "○": f"not shown: {excerpt(found.reason, 90)}" if found.reason else "not shown, still stored",
+            "○": f"not shown: {excerpt(found.why, 90)}" if found.why else "not shown, still stored",
         }.get(sign, f"stored{tokens}")
         rule = _finding_about(facts.findings, found)
         text, self._origin_text = self._origin_text + text, ""
-        self._add(sign, facts, text, found.origin, rule.rule if rule is not None else None)
+        hidden = found.reason if sign == "○" else None
+        self._add(sign, facts, text, found.origin, rule.rule if rule is not None else None, hidden)
         self._is_new = False
 
     def _removal(self, facts: RevisionFacts, before: PastBlock) -> tuple[str, str | None, Origin | None]:
@@ -209,10 +212,16 @@ class _Life:
         return "no longer in the file", None, None
 
     def _add(
-        self, sign: Sign, facts: RevisionFacts, text: str, origin: Origin | None, rule: str | None = None
+        self,
+        sign: Sign,
+        facts: RevisionFacts,
+        text: str,
+        origin: Origin | None,
+        rule: str | None = None,
+        reason: Reason | None = None,
     ) -> None:
-        number = facts.number
-        self._steps.append(WhyStep(sign, number, number, self._span(number, number), text, origin, 0, rule))
+        number, place = facts.number, self._span(facts.number, facts.number)
+        self._steps.append(WhyStep(sign, number, number, place, text, origin, 0, rule, reason))
         self._is_new = True
 
     def _span(self, first: int, last: int) -> str:
@@ -264,6 +273,8 @@ class _Life:
     def _sentence(self, status: WhyStatus, since: int | None, shown: Sequence[int], last: PastBlock) -> str:
         name = excerpt(last.id, 60)
         from_then = f" since {self._called(since)}" if since is not None else ""
+        if since is not None and since == self._points[0].number:
+            from_then = " in all revisions" if len(self._points) > 1 else ""
         unknown = any(each.sign == "?" for each in self._points)
         never = "No record says whether the model saw it." if unknown else "The model never saw it."
         seen = f"The model last saw it in {self._called(shown[-1])}." if shown else never
@@ -272,7 +283,7 @@ class _Life:
                 place = f", at position {last.rank + 1}" if last.rank is not None else ""
                 return f"{name} is shown{from_then}{place}."
             case "hidden":
-                why = f": {excerpt(last.reason, 80)}" if last.reason else ""
+                why = f": {excerpt(last.why, 80)}" if last.why else ""
                 return f"{name} is stored but not shown{from_then}{why}. {seen}"
             case "gone":
                 left = (
@@ -310,9 +321,8 @@ class _Life:
             blocks = self._known.facts[point.number].blocks or {}
             block = next((found for key in self._keys if (found := blocks.get(key))), None)
             value = dict(block.figures).get(figure) if block is not None and figure is not None else None
-            broken = (
-                block is not None and block.visible is False and parse_reason(block.reason).figure == figure
-            )
+            reason = block.reason if block is not None and block.visible is False else None
+            broken = reason is not None and reason.figure == figure
             yield replace(point, value=value, is_broken=broken and value is not None)
 
 
@@ -373,12 +383,12 @@ def _with_causes(steps: Sequence[WhyStep]) -> Iterator[WhyStep]:
     for at, step in enumerate(steps):
         if step.sign == "○":
             before = steps[at - 1] if at else None
-            reason = parse_reason(step.text.rpartition("not shown: ")[2])
-            caused = before is not None and before.sign in "~+" and reason.figure is not None
-            place = at - 1 if caused and before and f"{reason.figure} " in before.text else at
+            reason = step.reason
+            caused = before is not None and before.sign in "~+" and reason is not None and reason.figure
+            place = at - 1 if caused and before and reason and f"{reason.figure} " in before.text else at
             causes += 1
             text = marked[place].text
-            if place < at and reason.bound:
+            if place < at and reason is not None and reason.bound:
                 parts = text.split(", ")
                 crossing = next(n for n, part in enumerate(parts) if f"{reason.figure} " in part)
                 text = ", ".join([*parts[: crossing + 1], reason.bound, *parts[crossing + 1 :]])

@@ -35,12 +35,12 @@ def main_budget(budgets: Sequence[Budget]) -> Budget | None:
 
 
 def second_budget(budgets: Sequence[Budget]) -> Budget | None:
-    """Return the same limit counted in another unit, where a runtime does not count tokens."""
+    """Return the main budget counted in another unit, where a runtime does not count tokens."""
     main = main_budget(budgets)
     if main is None or main.limit is None:
         return None
-    others = (each for each in budgets if each.limit == main.limit and unit_of(each) != unit_of(main))
-    return next(others, None)
+    alike = (each for each in budgets if (each.target, each.limit) == (main.target, main.limit))
+    return next((each for each in alike if unit_of(each) != unit_of(main)), None)
 
 
 def unit_of(budget: Budget) -> str:
@@ -96,12 +96,12 @@ def window_sentence(budget: Budget | None) -> str:
             f"Over by {about}{budget.over:,}: {about}{budget.used:,} {unit} in a budget of {budget.limit:,}"
         )
     if budget.partial:
-        share = budget.used * 100 // budget.limit
-        return f"At least {share} % full: {about}{budget.used:,} of {budget.limit:,} {unit} are in this file"
+        here = f"{about}{budget.used:,} of {budget.limit:,} {unit} are in this file"
+        return f"{here}; the rest is not known"
     left = f"{about}{budget.limit - budget.used:,} of {budget.limit:,} {unit} left"
     if pressure_of(budget) == "full":
         return f"Full: {left}"
-    return f"{budget.used * 100 // budget.limit} % full: {left}"
+    return f"{round(budget.used * 100 / budget.limit)} % full: {left}"
 
 
 def window_source(budget: Budget | None) -> str:
@@ -109,8 +109,13 @@ def window_source(budget: Budget | None) -> str:
     if budget is None:
         return ""
     recorded = ", as recorded by the runtime" if is_recorded(budget) else ""
-    limit = f"; limit {excerpt(budget.limit_from)}" if budget.limit_from is not None else ""
-    return recorded + limit
+    limit = limit_source(budget)
+    return f"{recorded}; {limit}" if limit else recorded
+
+
+def limit_source(budget: Budget) -> str:
+    """`limit assumed by atom-0.17`; empty when the file states the limit."""
+    return f"limit {excerpt(budget.limit_from)}" if budget.limit_from is not None else ""
 
 
 def stage_of(budget: Budget | None) -> str | None:

@@ -21,7 +21,8 @@ from ctxview.core.origin import JsonValue
 from ctxview.files.line_file import never_cancelled
 from ctxview.files.visible_text import visible
 from ctxview.formats.session.model import Session
-from ctxview.formats.session.pack_builder import PackDecision, PackPlan
+from ctxview.formats.session.pack_builder import PackPlan
+from ctxview.formats.session.pack_candidates import PackDecision
 from ctxview.formats.session.store.derived_files import WrittenFile
 from ctxview.reports.console import Console, Style, UserError, print_error
 from ctxview.reports.table import Cell, Column, reason_lines, short_name
@@ -149,7 +150,7 @@ def pack_lines(
     for abort in plan.aborts:
         yield f"{console.paint('the runtime would not build this pack', Style.BAD)}: {visible(abort)}"
     if plan.left_out:
-        missing = plan.used + sum(each.tokens for each in plan.left_out) - (plan.budget or 0)
+        missing = plan.used + sum(each.tokens or 0 for each in plan.left_out) - (plan.budget or 0)
         yield f"{len(plan.left_out)} left out; all would fit with {missing:,} more {unit.partition(' ')[0]}"
     if session.budget != plan.budget and wrote:
         yield "note: the pack was built for another budget than the one in context/budget (ABI032)"

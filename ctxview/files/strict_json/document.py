@@ -6,7 +6,9 @@ never changed: `splice` makes new bytes.
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, partial
+from weakref import WeakValueDictionary
 
 import msgspec
 import orjson
@@ -19,7 +21,16 @@ from ctxview.files.strict_json.scanner import scan, skip_space
 from ctxview.files.strict_json.syntax_errors import SyntaxFault
 from ctxview.files.strict_json.tree import JsonTree, escape_token, join
 
-__all__ = ["JsonDocument", "JsonError", "LineColumn", "LineColumns", "escape_token", "join", "parse"]
+__all__ = [
+    "JsonDocument",
+    "JsonError",
+    "LineColumn",
+    "LineColumns",
+    "escape_token",
+    "join",
+    "parse",
+    "parse_once",
+]
 
 LARGE = 1024 * 1024
 """The value of a larger text is built when it is needed."""
@@ -30,10 +41,18 @@ MOST_REPEATED = 100
 class JsonError(ValueError):
     """A text that is not JSON: the place of the first error, and the reason in a sentence."""
 
-    def __init__(self, reason: str, place: LineColumn) -> None:
-        super().__init__(f"{place}: {reason}")
+    def __init__(self, reason: str, place: LineColumn | Callable[[], LineColumn]) -> None:
+        super().__init__(reason)
         self.reason = reason
-        self.place = place
+        self._place = place
+
+    @cached_property
+    def place(self) -> LineColumn:
+        """Found when it is needed: counting characters takes longer than parsing."""
+        return self._place() if callable(self._place) else self._place
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.reason}"
 
 
 def parse(
@@ -41,6 +60,21 @@ def parse(
 ) -> JsonDocument:
     """Parse the JSON text `data[start:end]`; raises `JsonError`. Windows of one file may share `places`."""
     return JsonDocument(data, start, len(data) if end is None else end, places or LineColumns(data))
+
+
+def parse_once(data: bytes) -> JsonDocument:
+    """Parse a whole file; the same `bytes` object gives the same document as long as that is in use.
+
+    So a file that was parsed to recognise its format is not parsed again. Raises `JsonError`.
+    """
+    known = _in_use.get(id(data))
+    if known is None or known.data is not data:
+        known = _in_use[id(data)] = parse(data)
+    return known
+
+
+_in_use: WeakValueDictionary[int, JsonDocument] = WeakValueDictionary()
+"""The documents of whole files, by the identity of their bytes, which they keep alive."""
 
 
 class JsonDocument:
@@ -140,11 +174,13 @@ class JsonDocument:
                 str(self._text, "utf-8")
             except UnicodeDecodeError as error:
                 offset = self.start + error.start
-                raise JsonError(syntax_errors.bad_utf8(self.data[offset]), self.place(offset)) from None
+                raise JsonError(
+                    syntax_errors.bad_utf8(self.data[offset]), partial(self.place, offset)
+                ) from None
             self.__dict__["tree"] = self._scan()
 
     def _scan(self) -> JsonTree:
         try:
             return JsonTree(self.data, scan(self.data, self.start, self.end))
         except SyntaxFault as error:
-            raise JsonError(error.reason, self.place(error.offset)) from None
+            raise JsonError(error.reason, partial(self.place, error.offset)) from None

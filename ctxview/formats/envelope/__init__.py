@@ -1,3 +1,18 @@
 """The envelope format: records of the Agent Context draft about the context of an agent."""
 
 from __future__ import annotations
+
+from ctxview.core.format_spec import FormatSpec
+
+SPEC = FormatSpec(
+    name="envelope",
+    title="Agent Context envelopes and their records",
+    recognised_by=(
+        "JSON objects, lists or lines with the id fields of the draft (context_id, item_id, selection_id …); "
+        "a folder whose JSON files are mostly such records"
+    ),
+    recognise="ctxview.formats.envelope.format:recognise",
+    open="ctxview.formats.envelope.source:open_envelopes",
+    families={"ENV": "envelopes (Agent Context draft)"},
+    rules=("ctxview.formats.envelope.rules",),
+)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ctxview.analysis.rfc3339 import time_sort_key
 from ctxview.files.reading import ReadError, read_bytes
@@ -24,8 +25,9 @@ from ctxview.formats.envelope.vocabulary import RecordKind
 from ctxview.formats.envelope.withheld import MAY_REDACT
 from ctxview.formats.interface import OpenError
 from ctxview.formats.kit import file_source
+from ctxview.formats.peek import Peek
 
-MOST_BESIDE = 100
+MOST_BESIDE = 500
 LARGEST_BESIDE = 4 * 1024 * 1024
 """How many files beside a single file are searched for records it refers to, and up to which size."""
 
@@ -251,16 +253,22 @@ READER = file_source.FileReader[RecordFile](
 )
 
 
-def load_files(path: Path, earlier: Loaded | None = None) -> Loaded:
-    """Load the files of the source at `path`; raises `OpenError`."""
-    files = file_source.FileLoader(READER, earlier)
+def load_files(peek: Peek, earlier: Loaded | None = None) -> Loaded:
+    """Load the files of the source at `peek`; raises `OpenError`."""
+    files, path = file_source.FileLoader(READER, earlier), peek.path
     if not path.is_dir():
-        files.add_named(path)
-        for each in revisions_beside(path):
+        files.add_named(peek)
+        for each in revisions_beside(peek):
             files.add(each)
-        _add_wanted(files, files_of(path.parent))
+        beside = files_of(peek.parent)
+        _add_wanted(files, beside)
+        if (others := len(beside) - 1) > MOST_BESIDE:
+            why = (
+                f"only {MOST_BESIDE:,} of {others:,} files beside it were searched for records and redactions"
+            )
+            return replace(files.loaded(), left_out=why)
         return files.loaded()
-    for each in files_of(path):
+    for each in files_of(peek):
         files.add(each)
     if not files.files and not files.held_back:
         raise OpenError(f"{path}: no file in this folder holds records of the Agent Context draft")
@@ -276,7 +284,8 @@ def files_beside(path: Path, own: Sequence[RecordFile]) -> Sequence[RecordFile]:
         return ()
     taken = {file.file for file in own}
     found: list[tuple[str, bytes]] = []
-    others = (each for each in files_of(path.parent) if str(each) not in taken and not each.is_symlink())
+    paths = (each.path for each in files_of(Peek(path.parent)))
+    others = (each for each in paths if str(each) not in taken and not each.is_symlink())
     for each in islice(others, MOST_BESIDE):
         # As with wanted records, a very large file is not searched.
         with suppress(ReadError):
@@ -286,7 +295,7 @@ def files_beside(path: Path, own: Sequence[RecordFile]) -> Sequence[RecordFile]:
     return [parse_record_file(file, data) for file, data in found]
 
 
-def _add_wanted(files: file_source.FileLoader[RecordFile], paths: Sequence[Path]) -> None:
+def _add_wanted(files: file_source.FileLoader[RecordFile], present: Sequence[Peek]) -> None:
     """Add files beside a single file that hold records it refers to, until none is wanted.
 
     A file with an envelope is another source and is not added.
@@ -295,8 +304,8 @@ def _add_wanted(files: file_source.FileLoader[RecordFile], paths: Sequence[Path]
     beside: list[LoadedFile] | None = None
     while wanted := _wanted(files.files):
         if beside is None:
-            others = [path for path in paths if path not in taken][:MOST_BESIDE]
-            peeked = (files.load(path, LARGEST_BESIDE) for path in others)
+            others = [each for each in present if each.path not in taken][:MOST_BESIDE]
+            peeked = (files.load(each, LARGEST_BESIDE) for each in others)
             beside = [
                 file
                 for file in peeked

@@ -1,16 +1,16 @@
-"""Recognise and open files and folders that hold records of the Agent Context draft."""
+"""Recognise files and folders that hold records of the Agent Context draft."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
+from ctxview.core.format_spec import FormatMatch
 from ctxview.core.origin import JsonValue
 from ctxview.files.strict_json.document import JsonError, parse
 from ctxview.formats.envelope.field_specs import FIELDS
 from ctxview.formats.envelope.parser import kind_of
 from ctxview.formats.envelope.vocabulary import KIND_OF_ID, OWN_ID, RecordKind
-from ctxview.formats.interface import FormatMatch, Source
 from ctxview.formats.peek import Peek
 
 NAME = "envelope"
@@ -22,43 +22,30 @@ MOST_SAMPLED = 40
 """The number of records of a file, or of files in a folder, that are sampled to recognise it."""
 
 
-class EnvelopeFormat:
-    name = NAME
-
-    def recognise(self, peek: Peek) -> FormatMatch | None:
-        found = _recognise_folder(peek) if peek.is_folder else recognise_file(peek)
-        return FormatMatch(NAME, *found, flat=peek.is_folder) if found is not None else None
-
-    def open(self, path: Path) -> Source:
-        from ctxview.formats.envelope.source import EnvelopeSource
-
-        source = EnvelopeSource(path)
-        # Computed here, because sources are opened in a thread and their revisions are shown at once.
-        assert source.revisions is not None
-        return source
+def recognise(peek: Peek) -> FormatMatch | None:
+    found = _recognise_folder(peek) if peek.is_folder else recognise_file(peek)
+    return FormatMatch(NAME, *found, flat=peek.is_folder) if found is not None else None
 
 
-FORMAT = EnvelopeFormat()
-
-
-def files_of(folder: Path) -> list[Path]:
+def files_of(folder: Peek) -> list[Peek]:
     """The files of `folder` that may hold records, sorted by name."""
-    names = [name for name in Peek(folder).names if _may_hold_records(name)]
-    return [path for name in names if not (path := folder / name).is_dir()]
+    names = [name for name in folder.names if _may_hold_records(name)]
+    return [folder.below(name) for name in names if not (folder.path / name).is_dir()]
 
 
-def revisions_beside(file: Path) -> list[Path]:
+def revisions_beside(file: Peek) -> list[Peek]:
     """The revision files beside `file`, sorted by number: `plan.r2.json` of `plan.json`."""
-    named = re.compile(rf"{re.escape(file.stem)}\.r(\d+)\.(?:json|jsonl|ndjson)")
-    numbers = {path: found[1] for path in files_of(file.parent) if (found := named.fullmatch(path.name))}
-    return sorted(numbers, key=lambda path: int(numbers[path]))
+    named = re.compile(rf"{re.escape(file.path.stem)}\.r(\d+)\.(?:json|jsonl|ndjson)")
+    numbers = {each: found[1] for each in files_of(file.parent) if (found := named.fullmatch(each.path.name))}
+    return sorted(numbers, key=lambda each: int(numbers[each]))
 
 
-def belongs_to_source(path: Path) -> bool:
-    """Whether a file of a folder is part of the source: it holds records, or it is broken JSON."""
-    peek = Peek(path, inside=path.parent)
+def belongs_to_source(peek: Peek) -> bool:
+    """Whether a file of a folder is part of the source: it holds records, is broken JSON or unreadable."""
     if peek.path.is_symlink():
         return False
+    if peek.data is None and not peek.head:
+        return True
     is_broken = peek.is_broken_json or (peek.json is None and _mentions_records(peek.head))
     return recognise_file(peek) is not None or is_broken
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 from ctxview.analysis.wording import counted
 from ctxview.core.origin import JsonValue, Origin
 from ctxview.files.line_columns import LineColumns
-from ctxview.files.strict_json.document import JsonDocument, JsonError, parse
+from ctxview.files.strict_json.document import JsonDocument, JsonError, parse, parse_once
 from ctxview.files.strict_json.tree import join
 from ctxview.formats.envelope.field_specs import FIELDS
 from ctxview.formats.envelope.model import Record, RecordReference, StrayValue
@@ -158,7 +158,7 @@ class _Reader:
         if self.file.endswith(LINE_FILES) and self._begins_with_a_line(start, end):
             return self._read_lines(start, end)
         try:
-            document = parse(self.data, start, end, places=self._places)
+            document = self._parse_all(start, end)
         except JsonError as error:
             return self._read_broken(start, end, error)
         self.documents.append(("", document))
@@ -168,6 +168,11 @@ class _Reader:
             return RecordLayout.ARRAY
         self._add(document, document.value, "", "")
         return RecordLayout.OBJECT
+
+    def _parse_all(self, start: int, end: int) -> JsonDocument:
+        if (start, end) == (0, len(self.data)):
+            return parse_once(self.data)
+        return parse(self.data, start, end, places=self._places)
 
     def _read_broken(self, start: int, end: int, error: JsonError) -> RecordLayout:
         """Read JSON lines, or the elements of a broken list before the break."""

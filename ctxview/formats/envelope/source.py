@@ -21,7 +21,6 @@ from ctxview.formats.envelope.editing.write_rights import EDITORS
 from ctxview.formats.envelope.format import NAME, SUFFIXES
 from ctxview.formats.envelope.parser import RecordFile, read_again
 from ctxview.formats.envelope.profile import PROFILES, Profile, load_profile
-from ctxview.formats.envelope.rules import check_bundle, check_envelope, check_loaded, check_records
 from ctxview.formats.envelope.state import masked_findings
 from ctxview.formats.envelope.state.timeline import EnvelopeRevision, envelope_revisions
 from ctxview.formats.envelope.withheld import MAY_REDACT, Redactions, WithheldContent, withheld_in
@@ -41,6 +40,7 @@ from ctxview.formats.interface import (
 )
 from ctxview.formats.kit.file_rules import report_partly_read
 from ctxview.formats.kit.file_source import MOST_FILES, FileSource, Memo
+from ctxview.formats.peek import Peek
 
 if TYPE_CHECKING:
     from ctxview.core.edits import WritePolicy
@@ -53,6 +53,14 @@ MANY = 2000
 """With more records than this, a hurried reading returns the state before the findings are known."""
 
 
+def open_envelopes(peek: Peek) -> EnvelopeSource:
+    """Open a file of records or a folder of them; raises `OpenError`."""
+    source = EnvelopeSource(peek.path, load_files(peek))
+    # Computed here, because sources are opened in a thread and their revisions are shown at once.
+    assert source.revisions is not None
+    return source
+
+
 class EnvelopeSource(FileSource[RecordFile]):
     """The records of a file or folder, grouped by envelope."""
 
@@ -61,7 +69,7 @@ class EnvelopeSource(FileSource[RecordFile]):
     editors: Sequence[str] = EDITORS
 
     def __init__(self, path: Path, loaded: Loaded | None = None, known: Redactions | None = None) -> None:
-        super().__init__(path, loaded if loaded is not None else load_files(path))
+        super().__init__(path, loaded if loaded is not None else load_files(Peek(path)))
         self._known = known
         self._on_disk = _SourceRecords(path, [file.found for file in self._loaded.files], known=known)
         self._withholding: tuple[Source, EnvelopeSource] | None = None
@@ -129,6 +137,8 @@ class EnvelopeSource(FileSource[RecordFile]):
         self, made: Publication, envelope: str | None, findings: Sequence[Finding], lens: Lens
     ) -> Sequence[Finding]:
         """Return the findings that the published file has too."""
+        from ctxview.formats.envelope.rules import check_records
+
         profile, disk = load_profile(lens.profile), self._on_disk
         file = read_again(str(made.file), made.data)
         new = _SourceRecords(self._path, [file], disk.siblings, disk.withheld.redactions)
@@ -153,7 +163,7 @@ class EnvelopeSource(FileSource[RecordFile]):
         """All records on disk now: another program may have written since, also beside a single file."""
         folder = self._path if self._path.is_dir() else self._path.parent
         try:
-            return Bundle(tuple(file.found for file in load_files(folder, self._loaded).files))
+            return Bundle(tuple(file.found for file in load_files(Peek(folder), self._loaded).files))
         except OpenError as error:
             raise EditRefused(f"The files cannot be read any more: {error}") from None
 
@@ -193,10 +203,10 @@ class EnvelopeSource(FileSource[RecordFile]):
         if overlay:
             drafted = self._on_disk.with_drafts(overlay)
             findings = partial(self._draft_findings, drafted, overlay)
-            return drafted.reading(revision, lens, self.title, findings)
+            return drafted.reading(revision, lens, self._names, findings)
         key = (revision, lens.counter.name, lens.profile, lens.editor, lens.hurry)
         return self._readings.once(
-            key, lambda: self._on_disk.reading(revision, lens, self.title, self._file_findings)
+            key, lambda: self._on_disk.reading(revision, lens, self._names, self._file_findings)
         )
 
     @property
@@ -214,6 +224,10 @@ class EnvelopeSource(FileSource[RecordFile]):
         records, disk = self._on_disk.revision_at(revision).records, self._on_disk
         return envelope_prompt(EnvelopePromptInputs(records, disk.withheld, disk.siblings), target or MODEL)
 
+    @property
+    def _names(self) -> tuple[str, str | None]:
+        return self.title, self._loaded.left_out
+
     def findings(self, lens: Lens) -> Sequence[Finding]:
         return self._all_cache.once(lens.profile, lambda: self._all_findings(load_profile(lens.profile)))
 
@@ -226,7 +240,7 @@ class EnvelopeSource(FileSource[RecordFile]):
 
     def again(self) -> EnvelopeSource:
         """Open the source again, without reading or checking unchanged files. Raises `OpenError`."""
-        new = EnvelopeSource(self._path, load_files(self._path, self._loaded), self._known)
+        new = EnvelopeSource(self._path, load_files(Peek(self._path), self._loaded), self._known)
         # A redaction holds also when its record is rewritten; the content it withholds may be only in one.
         new = new.withholding(self).withholding(self.withholding(new))
         new._file_cache = self._file_cache
@@ -253,6 +267,8 @@ class EnvelopeSource(FileSource[RecordFile]):
     def _draft_findings(
         self, drafted: _SourceRecords, overlay: Mapping[str, bytes], profile: Profile
     ) -> Iterator[Finding]:
+        from ctxview.formats.envelope.rules import check_records
+
         for file, found in zip(self._loaded.files, drafted.bundle.files, strict=True):
             if str(file.path) in overlay:
                 yield from check_records(found, profile)
@@ -261,6 +277,8 @@ class EnvelopeSource(FileSource[RecordFile]):
 
     def _findings_of(self, file: LoadedFile, profile: Profile) -> tuple[Finding, ...]:
         """The findings of one file by itself."""
+        from ctxview.formats.envelope.rules import check_loaded
+
         key = (file.serial, profile.name)
         return self._file_cache.once(key, lambda: tuple(check_loaded(file, profile)))
 
@@ -324,8 +342,13 @@ class _SourceRecords:
         return self._siblings or SiblingFiles(folder)
 
     def reading(
-        self, revision: int, lens: Lens, title: str, file_findings: Callable[[Profile], Iterator[Finding]]
+        self,
+        revision: int,
+        lens: Lens,
+        names: tuple[str, str | None],
+        file_findings: Callable[[Profile], Iterator[Finding]],
     ) -> Reading:
+        """`names` are the title of the source, and what was left out of its files."""
         from ctxview.formats.envelope.state import EnvelopeStateOptions, build_state
         from ctxview.formats.envelope.state.inputs import EnvelopeStateInputs
 
@@ -336,7 +359,10 @@ class _SourceRecords:
             current.records, self.withheld, lens.counter, self.siblings, editor, self.bundle.ids
         )
         label = self.revisions[self.envelope_revisions.index(current)].label
-        options = EnvelopeStateOptions(title, str(self._path), label, self.bundle.files, self.timeline)
+        title, left_out = names
+        options = EnvelopeStateOptions(
+            title, str(self._path), label, self.bundle.files, self.timeline, left_out
+        )
         profile = load_profile(lens.profile)
         is_cached = (current.whole, profile.name) in self._group_cache
         if lens.hurry and len(self.bundle.records) > MANY and not is_cached:
@@ -360,10 +386,14 @@ class _SourceRecords:
 
     def findings_within(self, records: EnvelopeRecords, profile: Profile) -> tuple[Finding, ...]:
         """The findings between the records of an envelope."""
+        from ctxview.formats.envelope.rules import check_envelope
+
         key = (records, profile.name)
         if key not in self._group_cache:
             self._group_cache[key] = tuple(check_envelope(records, self.siblings, profile))
         return self._group_cache[key]
 
     def between_envelopes(self, profile: Profile) -> tuple[Finding, ...]:
+        from ctxview.formats.envelope.rules import check_bundle
+
         return self._bundle_cache.once(profile.name, lambda: tuple(check_bundle(self.bundle.groups, profile)))

@@ -65,6 +65,7 @@ _OWN_WORDS = frozenset(
 _FORM_KEYS = ("type", "role", "kind", "format", "encoding", "language", "mime_type", "media_type", "status")
 """The keys of values that describe the form of structured content, and are not content."""
 _BROKEN_ID = re.compile(rf'"(?:{"|".join(KIND_OF_ID)})"\s*:\s*"([^"]{{1,200}})"')
+SHORTEST_NUMBER = 4
 _PLAIN_KEY = re.compile(r"[a-z_]+", re.IGNORECASE)
 """A key that is likely to be a name of a field, and not content."""
 MAY_REDACT = re.compile(rb"redact|\\u00", re.IGNORECASE)
@@ -144,6 +145,12 @@ class WithheldContent:
         """Return the copies of withheld content in a text: start, end, and the redaction."""
         return self._finder.find(text)
 
+    def copy_of_number(self, value: float) -> Redaction | None:
+        """The redaction that withholds a number; short numbers occur everywhere and are not withheld."""
+        words = json.dumps(value) if self and not isinstance(value, bool) else ""
+        found = self._finder.find(words) if len(words) >= SHORTEST_NUMBER else ()
+        return found[0][2] if found and found[0][:2] == (0, len(words)) else None
+
     def mask(self, text: str) -> str:
         """Return `text` with withheld content replaced, also where it is cut off with `…`."""
         found = self._finder.find(text)
@@ -178,6 +185,8 @@ class WithheldContent:
             return self._label(redaction)
         if isinstance(value, str):
             return self.mask(value)
+        if isinstance(value, int | float):
+            return self._label(copy) if (copy := self.copy_of_number(value)) is not None else value
         if not isinstance(value, dict | list) or not value:
             return value
         if depth >= DEEPEST:

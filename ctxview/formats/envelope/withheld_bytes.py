@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ctxview.analysis.text_rules import json_strings
 from ctxview.files.strict_json.document import JsonDocument
-from ctxview.files.strict_json.values import path_pointer
+from ctxview.files.strict_json.values import path_pointer, walk
 from ctxview.formats.envelope.parser import RecordFile
 from ctxview.formats.envelope.redactions import objects_in, states_redaction, unescaped
 from ctxview.formats.envelope.withheld import WithheldContent, shadowed_members
@@ -38,7 +38,10 @@ def withheld_spans(withheld: WithheldContent, file: RecordFile) -> tuple[tuple[i
 
 
 def _spans_of_copies(withheld: WithheldContent, document: JsonDocument) -> Iterator[tuple[int, int]]:
-    """Yield the spans of copies in strings and keys; a string with escapes is withheld as a whole."""
+    """Yield the spans of copies in numbers, strings and keys; a string with escapes is withheld whole."""
+    for path, value in walk(document.value):
+        if isinstance(value, int | float) and withheld.copy_of_number(value) is not None:
+            yield from filter(None, [document.span(path_pointer(path))])
     for path, words in json_strings(document.value):
         if not withheld.copies(words):
             continue

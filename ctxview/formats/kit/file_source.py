@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from msgspec import Struct, field
 
 from ctxview.analysis.wording import counted
-from ctxview.files.change_detector import Stamp, is_settled, stable_stamp, stamp_of
+from ctxview.files.change_detector import Stamp, is_settled, stable_stamp
 from ctxview.files.reading import LIMIT, ReadError, error_text, read_beneath, read_bytes, read_ends
 from ctxview.formats.interface import Abilities, OpenError
 
 if TYPE_CHECKING:
     from ctxview.core.edits import WritePolicy
+    from ctxview.formats.peek import Peek
 
 
 T = TypeVar("T")
@@ -58,7 +59,7 @@ class FileReader(Struct, Generic[R], frozen=True):
     """Read a file, given its name, its bytes, and whether these are the whole file."""
     is_broken: Callable[[R], bool]
     """Whether the result has an error that a half-written file would explain."""
-    belongs: Callable[[Path], bool]
+    belongs: Callable[[Peek], bool]
     """Whether a file of a folder belongs to the source, by its content."""
     takes_part: bool = False
     """Whether to read the beginning of a file that is too large."""
@@ -129,39 +130,40 @@ class FileLoader(Generic[R]):
         more = f"{counted(self._extra, 'more file')} of this folder were not read" if self._extra else None
         return LoadedFiles(tuple(self.files), more, self._foreign, tuple(self.held_back))
 
-    def add_named(self, path: Path) -> None:
+    def add_named(self, peek: Peek) -> None:
         """Add a file that the user named; raises `OpenError`."""
-        self._add(path, stamp_of(path), read_bytes)
+        self._add(peek, read_bytes)
         if self.files and self.files[-1].problem is not None:
-            raise OpenError(f"{path}: {self.files[-1].problem}")
+            raise OpenError(f"{peek.path}: {self.files[-1].problem}")
 
-    def add(self, path: Path, *, by_content: bool = True) -> None:
+    def add(self, peek: Peek, *, by_content: bool = True) -> None:
         """Add a file of a folder; with `by_content`, only when its content belongs to the source."""
-        stamp = stamp_of(path)
-        if by_content and path not in self._known and self._is_foreign(path, stamp):
-            self._foreign[path] = stable_stamp(stamp)
+        path = peek.path
+        if by_content and path not in self._known and self._is_foreign(peek):
+            self._foreign[path] = stable_stamp(peek.stamp)
         elif len(self.files) >= MOST_FILES:
             self._extra += 1
         else:
-            self._add(path, stamp, _read_in_folder)
+            self._add(peek, _read_in_folder)
 
-    def load(self, path: Path, limit: int) -> LoadedFile[R]:
+    def load(self, peek: Peek, limit: int) -> LoadedFile[R]:
         """Load a file of a folder without taking it."""
-        stamp, known = stamp_of(path), self._known.get(path)
-        if known is not None and known.is_same(stamp):
+        known = self._known.get(peek.path)
+        if known is not None and known.is_same(peek.stamp):
             return known
-        return self._load(path, stamp, limit, _read_in_folder)
+        return self._load(peek, limit, _read_in_folder)
 
     def take(self, file: LoadedFile[R]) -> None:
         self._room -= len(file.data)
         self.files.append(file)
 
-    def _add(self, path: Path, stamp: Stamp | None, read: Callable[[Path, int], bytes]) -> None:
+    def _add(self, peek: Peek, read: Callable[[Path, int], bytes]) -> None:
+        path = peek.path
         before = self._known.get(path)
-        if before is not None and before.is_same(stamp):
+        if before is not None and before.is_same(peek.stamp):
             self.take(before)
             return
-        now = self._load(path, stamp, min(LIMIT, self._room), read)
+        now = self._load(peek, min(LIMIT, self._room), read)
         if not self._holds_back or not now.half_written:
             self.take(now)
             return
@@ -169,20 +171,24 @@ class FileLoader(Generic[R]):
         if before is not None:
             self.take(before)
 
-    def _is_foreign(self, path: Path, stamp: Stamp | None) -> bool:
-        if stamp is not None and self._earlier.foreign.get(path) == stamp:
+    def _is_foreign(self, peek: Peek) -> bool:
+        path = peek.path
+        if peek.stamp is not None and self._earlier.foreign.get(path) == peek.stamp:
             return True
-        if self._reader.belongs(path):
+        if self._reader.belongs(peek):
             return False
         if self._holds_back and not is_settled(path):
             self.held_back.append(path)
         return True
 
-    def _load(
-        self, path: Path, stamp: Stamp | None, limit: int, read: Callable[[Path, int], bytes]
-    ) -> LoadedFile[R]:
-        """Load the whole file, or its beginning when it is too large and the reader takes a part."""
-        lasting_stamp = stable_stamp(stamp)
+    def _load(self, peek: Peek, limit: int, read: Callable[[Path, int], bytes]) -> LoadedFile[R]:
+        """Load the whole file, or its beginning when it is too large and the reader takes a part.
+
+        The bytes that were read to recognise the file are taken over.
+        """
+        path, lasting_stamp = peek.path, stable_stamp(peek.stamp)
+        if peek.data is not None and len(peek.data) <= limit:
+            return LoadedFile(path, peek.data, self._reader, stamp=lasting_stamp)
         try:
             size = path.stat().st_size if self._reader.takes_part else 0
             if size > limit:

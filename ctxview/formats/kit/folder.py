@@ -59,6 +59,14 @@ class FolderWalk(Struct, frozen=True):
 
     entries: tuple[tuple[str, FolderEntry], ...]
     unsearched: tuple[str, ...]
+    listings: Mapping[str, Mapping[str, FolderEntry]]
+    """The folders that were listed whole, each with all its entries by their names."""
+
+    def lacks(self, name: str) -> bool:
+        """Whether the walk shows that there is nothing of this relative name."""
+        folder, _, own = name.rpartition("/")
+        listing = self.listings.get(folder)
+        return own not in listing if listing is not None else bool(folder) and self.lacks(folder)
 
 
 @dataclass(frozen=True)
@@ -103,7 +111,7 @@ class FolderReading(Struct, frozen=True):
     before: Mapping[str, FolderFile] = struct_field(default_factory=dict)
     """The files of the reading before."""
     parts: dict[str, FolderFile] = struct_field(default_factory=dict)
-    stamps: dict[Path, Stamp | None] = struct_field(default_factory=dict)
+    stamps: dict[str, Stamp | None] = struct_field(default_factory=dict)
     held_back: list[str] = struct_field(default_factory=list)
     """Files that are being written; their earlier content is used."""
     closed: dict[str, str] = struct_field(default_factory=dict)
@@ -111,7 +119,7 @@ class FolderReading(Struct, frozen=True):
     capped: dict[str, int] = struct_field(default_factory=dict)
     """The folders with more than `MOST_ENTRIES` entries, and how many were left out."""
 
-    def note(self, path: Path, stamp: Stamp | None) -> None:
+    def note(self, path: str, stamp: Stamp | None) -> None:
         self.stamps[path] = stable_stamp(stamp)
 
     def still_true(self) -> bool:
@@ -130,24 +138,35 @@ class SourceFolder:
         """Return the folder for another reading, which reuses unchanged files of this one."""
         return SourceFolder(self.root, self.overlay, FolderReading(before=self.seen.parts))
 
+    @cached_property
+    def _prefix(self) -> str:
+        return "" if self.root == Path() else os.path.join(self.root, "")  # noqa: PTH118 - keeps the slash
+
     def file(self, name: str) -> str:
-        return str(self.root / name)
+        # Joining strings is twenty times as fast as joining paths, which also removes `./` and `//`.
+        plain = name and name[0] != "/" and name[-1] not in "/." and "//" not in name and "./" not in name
+        return f"{self._prefix}{name}" if plain else str(self.root / name)
 
     def name_of(self, file: str) -> str | None:
         """Return the relative name of a file in an origin; None when it is not in this folder."""
-        prefix = "" if self.root == Path() else f"{self.root}{os.sep}"
-        name = file.removeprefix(prefix)
-        return name if file.startswith(prefix) and path_problem(name) is None else None
+        name = file.removeprefix(self._prefix)
+        return name if file.startswith(self._prefix) and path_problem(name) is None else None
 
-    def read(self, name: str, limit: int = LIMIT) -> FolderFile:
-        """Read the file `name`; its kind and problem say what is there instead of a file."""
+    def read(self, name: str, limit: int = LIMIT, walked: FolderWalk | None = None) -> FolderFile:
+        """Read the file `name`; its kind and problem say what is there instead of a file.
+
+        What `walked` shows to be absent costs no call to the system.
+        """
         file = self.file(name)
         draft = self.overlay.get(file)
         if draft is not None:
             return FolderFile(name, file, EntryKind.FILE, draft)
-        stamp = stamp_of(self.root / name)
-        part = self._read(name, file, stamp, limit)
-        self.seen.note(self.root / name, stamp)
+        if walked is not None and walked.lacks(name):
+            stamp, part = None, FolderFile(name, file, EntryKind.ABSENT, problem="there is no such file")
+        else:
+            stamp = stamp_of(file)
+            part = self._read(name, file, stamp, limit)
+        self.seen.note(file, stamp)
         self.seen.parts[name] = part
         return part
 
@@ -177,27 +196,35 @@ class SourceFolder:
         """Return the entry `name`; when any folder of its path is a link, it counts as a link."""
         if path_problem(name) is not None:
             return FolderEntry(name, EntryKind.ABSENT)
-        parts = PurePosixPath(name).parts
         place = ""
         try:
-            for part in parts[:-1]:
-                above = _entry(part, os.lstat(self.root / place / part))
+            for part in PurePosixPath(name).parts[:-1] if "/" in name else ():
+                above = _entry(part, os.lstat(self.file(f"{place}/{part}" if place else part)))
                 if above.kind is EntryKind.LINK:
                     return FolderEntry(name, EntryKind.LINK)
                 place = f"{place}/{part}" if place else part
                 wrong = above.kind is EntryKind.FILE and place in self.seen.closed
                 if wrong or above.kind is EntryKind.OTHER:
                     return FolderEntry(name, EntryKind.UNKNOWN)
-            return _entry(name, os.lstat(self.root / name))
+            return _entry(name, os.lstat(self.file(name)))
         except PermissionError as error:
             self.seen.closed[place] = error_text(error)
             return FolderEntry(name, EntryKind.UNKNOWN)
         except (OSError, ValueError):
             return FolderEntry(name, EntryKind.ABSENT)
 
-    def entries(self, name: str = "") -> tuple[FolderEntry, ...]:
-        """List a folder by name, at most `MOST_ENTRIES`; empty when it is not a folder or is a link."""
-        self.seen.note(self.root / name, stamp_of(self.root / name))
+    def entries(self, name: str = "", walked: FolderWalk | None = None) -> tuple[FolderEntry, ...]:
+        """List a folder by name, at most `MOST_ENTRIES`; empty when it is not a folder or is a link.
+
+        What `walked` has listed is not listed again.
+        """
+        if walked is not None and (listing := walked.listings.get(name)) is not None:
+            return tuple(listing.values())
+        file = self.file(name)
+        if walked is not None and walked.lacks(name):
+            self.seen.note(file, None)
+            return ()
+        self.seen.note(file, stamp_of(file))
         return tuple(sorted(self._scan(name), key=lambda entry: entry.name))
 
     def walk(
@@ -209,10 +236,14 @@ class SourceFolder:
         """
         found: list[tuple[str, FolderEntry]] = []
         too_deep: list[str] = []
+        listings: dict[str, dict[str, FolderEntry]] = {}
         waiting = [(place, 0)]
         while waiting and len(found) < most:
             folder, depth = waiting.pop()
-            for entry in self.entries(folder):
+            entries = self.entries(folder)
+            if folder not in self.seen.closed and folder not in self.seen.capped:
+                listings[folder] = {entry.name: entry for entry in entries}
+            for entry in entries:
                 name = f"{folder}/{entry.name}" if folder else entry.name
                 if skip(name):
                     continue
@@ -221,7 +252,8 @@ class SourceFolder:
                     waiting.append((name, depth + 1))
                 elif entry.kind is EntryKind.FOLDER:
                     too_deep.append(name)
-        return FolderWalk(tuple(found), tuple(sorted((*too_deep, *(name for name, _ in waiting)))))
+        unsearched = sorted((*too_deep, *(name for name, _ in waiting)))
+        return FolderWalk(tuple(found), tuple(unsearched), listings)
 
     def _scan(self, name: str) -> Iterator[FolderEntry]:
         try:
@@ -260,7 +292,7 @@ class SourceFolder:
 
     def _open_folder(self, name: str) -> int:
         current = os.open(self.root, FOLDER)
-        for part in PurePosixPath(name).parts:
+        for part in PurePosixPath(name).parts if name else ():
             try:
                 below = os.open(part, FOLDER_NO_LINK, dir_fd=current)
             finally:
@@ -283,11 +315,10 @@ def _is_half_written(part: FolderFile) -> bool:
     return False
 
 
+_KINDS = {stat.S_IFLNK: EntryKind.LINK, stat.S_IFREG: EntryKind.FILE, stat.S_IFDIR: EntryKind.FOLDER}
+
+
 def _entry(name: str, status: os.stat_result) -> FolderEntry:
-    kinds = (
-        (stat.S_ISLNK, EntryKind.LINK),
-        (stat.S_ISREG, EntryKind.FILE),
-        (stat.S_ISDIR, EntryKind.FOLDER),
-    )
-    kind = next((word for test, word in kinds if test(status.st_mode)), EntryKind.OTHER)
-    return FolderEntry(name, kind, status.st_size, stat.S_IMODE(status.st_mode), status.st_mtime)
+    mode = status.st_mode
+    kind = _KINDS.get(stat.S_IFMT(mode), EntryKind.OTHER)
+    return FolderEntry(name, kind, status.st_size, stat.S_IMODE(mode), status.st_mtime)

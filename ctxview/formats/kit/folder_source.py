@@ -63,7 +63,7 @@ class FolderSource:
     @property
     def watched(self) -> Sequence[Path]:
         """The folder, every file that was read, and every folder that was listed."""
-        return tuple(dict.fromkeys((self._path, *self.folder.seen.stamps)))
+        return tuple(dict.fromkeys((self._path, *map(Path, tuple(self.folder.seen.stamps)))))
 
     @property
     def held_back(self) -> Sequence[Path]:

@@ -8,6 +8,7 @@ into memory go through `TextPass` of `history_passes` instead.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -93,8 +94,8 @@ def general_findings(checked: CheckedFile) -> Iterator[Finding]:
     for each in checked.paths:
         yield from check_path(each.named_in, each.path, each.origin)
     for prefix, document in checked.documents:
-        origins = _Origins(checked.file, prefix, document)
-        yield from check_strings(document.value, origins.of, checked.already_checked)
+        origin_of = partial(_origin, checked.file, prefix, document)
+        yield from check_strings(document.value, origin_of, checked.already_checked)
     # The text around a single JSON text, such as that of a reply, or the whole file.
     if not checked.lines and len(documents) <= 1:
         start, end = (documents[0].start, documents[0].end) if documents else (len(checked.data),) * 2
@@ -102,12 +103,6 @@ def general_findings(checked: CheckedFile) -> Iterator[Finding]:
         yield from check_bytes(checked.file, checked.data, end)
 
 
-class _Origins:
-    """The origins in one JSON text of a file."""
-
-    def __init__(self, file: str, prefix: str, document: JsonDocument) -> None:
-        self._file, self._prefix, self._document = file, prefix, document
-
-    def of(self, pointer: str) -> Origin:
-        found = self._document.origin(self._file, pointer)
-        return replace(found, pointer=f"{self._prefix}{found.pointer or ''}")
+def _origin(file: str, prefix: str, document: JsonDocument, pointer: str) -> Origin:
+    found = document.origin(file, pointer)
+    return replace(found, pointer=f"{prefix}{found.pointer or ''}")

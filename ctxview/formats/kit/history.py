@@ -8,7 +8,10 @@ A format opens one with `open_stream` and takes over a grown one with `stream_ag
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
@@ -77,35 +80,65 @@ class HistoryStream(Protocol):
         """Return the SHA-256 of the first bytes for each length, in ascending order; None on failure."""
 
 
-class EmptyHistoryStream:
-    """A history that is missing, or that cannot be read for the reason in `problem`."""
+class LoadedHistoryStream:
+    """A history whose lines all have their numbers; a subclass has `name`, `size`, `line` and `scan`."""
 
-    size = 0
     complete = True
     ending = 0
     blanks: Sequence[int] = ()
-
-    def __init__(self, name: str, problem: str | None = None) -> None:
-        self.name = name
-        self.problem: str | None = problem
 
     def __len__(self) -> int:
         return 0
 
     def line(self, number: int, /) -> HistoryLine:
-        raise IndexError(f"unknown line {number}")
+        raise IndexError(f"there is no line {number}")
 
-    def tail(self, _count: int, /) -> list[HistoryLine]:
-        return []
+    def tail(self, count: int, /) -> list[HistoryLine]:
+        return [self.line(number) for number in range(max(0, len(self) - count), len(self))]
 
     def scan(self, _first: int = 0, /) -> Iterator[HistoryLine]:
         return iter(())
 
     def index(self, _cancelled: Cancelled, _report: Report | None = None, /) -> None:
-        """Do nothing: there are no lines."""
+        """Do nothing: all lines have their numbers."""
 
-    def find(self, _text: str, _start: int, _backwards: bool, _cancelled: Cancelled, /) -> Iterator[int]:
-        return iter(())
+    def find(self, text: str, start: int, backwards: bool, cancelled: Cancelled, /) -> Iterator[int]:
+        if start < 0:
+            start = max(0, start + len(self))
+        numbers = range(min(start, len(self)) - 1, -1, -1) if backwards else range(start, len(self))
+        any_case = text == text.lower()
+        for number in numbers:
+            if cancelled():
+                return
+            content = self.line(number).content.decode("utf-8", "replace")
+            # Escapes hide letters, so a line with any is offered too: the caller searches the decoded text.
+            if text in (content.lower() if any_case else content) or "\\" in content:
+                yield number
+
+    def digests(self, lengths: list[int], cancelled: Cancelled, /) -> tuple[str, ...] | None:
+        """Return the hashes of the lines, each with one line feed."""
+        running, reached, found = sha256(), 0, []
+        wanted = deque(lengths)
+        for line in chain(self.scan(), [None]):
+            while wanted and reached == wanted[0]:
+                wanted.popleft()
+                found.append(running.hexdigest())
+            if cancelled():
+                return None
+            if line is not None:
+                running.update(line.content + b"\n")
+                reached += len(line.content) + 1
+        return tuple(found) if not wanted else None
+
+
+class EmptyHistoryStream(LoadedHistoryStream):
+    """A history that is missing, or that cannot be read for the reason in `problem`."""
+
+    size = 0
+
+    def __init__(self, name: str, problem: str | None = None) -> None:
+        self.name = name
+        self.problem: str | None = problem
 
     def digests(self, _lengths: list[int], _cancelled: Cancelled, /) -> tuple[str, ...] | None:
         return None
@@ -137,6 +170,10 @@ class FileHistoryStream:
     @property
     def path(self) -> Path:
         return self._lines.path
+
+    @property
+    def lines(self) -> LineFile:
+        return self._lines
 
     @property
     def held_back(self) -> bool:

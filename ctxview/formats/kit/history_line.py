@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Final
 
+import msgspec
 import orjson
 
 from ctxview.core.origin import JsonValue, Origin
@@ -17,6 +19,11 @@ STEP = 64 * 1024
 """Bytes of work between two reports of a pass."""
 LINE = 1024
 """The fixed cost of a line, in bytes of work."""
+DEEPEST: Final = 1000
+"""From this nesting on, orjson may refuse what JSON.parse accepts."""
+REFUSED: Final = "not JSON"
+"""The problem of a line until it is put into words, which takes long for many lines."""
+_GREAT: Final = re.compile(rb"[0-9]{300}|[0-9][eE]\+?[0-9]{3}")
 
 
 class HistoryLine:
@@ -77,9 +84,17 @@ class HistoryLine:
         return not self.content and self._problem is not None
 
     @property
-    def problem(self) -> str | None:
-        """Why this line is not a record; None for a good line."""
+    def is_broken(self) -> bool:
+        """Whether there is a `problem`, which takes longer to put into words than to find."""
         self._decode()
+        return self._problem is not None
+
+    @property
+    def problem(self) -> str | None:
+        """Why this line is not a record; None for a good or a blank line."""
+        self._decode()
+        if self._problem == REFUSED:
+            self._problem = _parse_strictly(self.content)[1]
         return self._problem
 
     @property
@@ -125,7 +140,10 @@ class HistoryLine:
         try:
             self._value = orjson.loads(self.content)
         except orjson.JSONDecodeError:
-            self._value, self._problem = _parse_strictly(self.content)
+            if _may_be_strict(self.content):
+                self._value, self._problem = _parse_strictly(self.content)
+            else:
+                self._problem = REFUSED
         if self._problem is None and not isinstance(self._value, dict):
             self._problem = "the line is JSON, but not an object"
 
@@ -145,6 +163,12 @@ class PassClock:
         return True
 
 
+def _may_be_strict(content: bytes) -> bool:
+    """Whether JSON.parse may accept what orjson refused: half a character, a great number, deep nesting."""
+    deep = content.count(b"[") + content.count(b"{") >= DEEPEST
+    return deep or b"\\u" in content or _GREAT.search(content) is not None
+
+
 def _parse_strictly(content: bytes) -> tuple[JsonValue, str | None]:
     """Parse a line that the fast parser refused, or say what is wrong with it."""
     if not content.strip(b"\0"):
@@ -156,9 +180,10 @@ def _parse_strictly(content: bytes) -> tuple[JsonValue, str | None]:
 
 
 def _is_canonical(content: bytes, value: JsonValue) -> bool:
-    """Whether writing the value gives the same bytes; then no key was lost."""
+    """Whether writing the value, without or with spaces, gives the same bytes; then no key was lost."""
     try:
-        return orjson.dumps(value) == content
+        written = orjson.dumps(value)
+        return written == content or msgspec.json.format(written, indent=0) == content
     except (TypeError, ValueError, RecursionError):
         return False
 

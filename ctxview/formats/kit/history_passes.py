@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from threading import Lock
 
 from msgspec import Struct
@@ -18,11 +19,13 @@ from ctxview.analysis.secrets import check_secrets
 from ctxview.analysis.text_rules import check_characters
 from ctxview.analysis.token_cache import TokenCounts
 from ctxview.analysis.tokens import TokenCounter
-from ctxview.core.findings import Finding
+from ctxview.core.findings import Finding, Hit, LazyHit, Rule, finding_of
+from ctxview.core.origin import Origin
 from ctxview.formats.kit.history import Cancelled, HistoryStream, Report
 from ctxview.formats.kit.history_line import HistoryLine, PassClock
 
 MOST_OF_A_KIND = 100
+SEARCHED_TOGETHER = 16 * 1024
 
 
 class FindingTally:
@@ -32,7 +35,7 @@ class FindingTally:
         self._most = most
         self._kept: list[Finding] = []
         self._counts: Counter[tuple[str, str, str]] = Counter()
-        self._last: dict[tuple[str, str, str], Finding] = {}
+        self._last: dict[tuple[str, str, str], Callable[[], Finding]] = {}
 
     def copy(self) -> FindingTally:
         made = FindingTally(self._most)
@@ -40,18 +43,25 @@ class FindingTally:
         return made
 
     def add(self, finding: Finding) -> None:
-        kind = (finding.rule, finding.severity.value, finding.origin.file)
+        self._add((finding.rule, finding.severity.value, finding.origin.file), lambda: finding)
+
+    def add_hit(self, found_by: Rule, hit: Hit | LazyHit, file: str) -> None:
+        """Take one result of a rule about `file`; it becomes a finding only if that is kept."""
+        severity = hit.severity or found_by.severity
+        self._add((found_by.id, severity.value, file), partial(finding_of, found_by, hit))
+
+    def _add(self, kind: tuple[str, str, str], finding: Callable[[], Finding]) -> None:
         self._counts[kind] += 1
         if self._counts[kind] <= self._most:
-            self._kept.append(finding)
+            self._kept.append(finding())
         else:
             self._last[kind] = finding
 
     def findings(self) -> tuple[Finding, ...]:
         """Return the kept findings; where there were more, a last finding says how many."""
         found = list(self._kept)
-        for kind, last in self._last.items():
-            more = self._counts[kind] - self._most
+        for kind, make in self._last.items():
+            last, more = make(), self._counts[kind] - self._most
             text = f"{last.message} (the last of {more:,} more like the ones before)"
             found.append(replace(last, message=text))
         return tuple(found)
@@ -208,34 +218,61 @@ class TextPass:
         pace = PassClock()
         torn: list[HistoryLine] = []
         for stream in self._streams:
+            batch: list[HistoryLine] = []
             for line in stream.scan(self._lines[stream.name]):
                 if not line.ending:
                     torn.append(line)
                     continue
-                self._add(self._tally, line)
-                self._lines[stream.name] = (line.number or 0) + 1
-                self._done += line.size + line.ending
+                batch.append(line)
                 if pace.due(line.size):
-                    yield self._done
+                    yield self._take(batch)
+            self._take(batch)
         # A last line without a newline may still grow.
         whole = self._tally.copy() if torn else self._tally
-        for line in torn:
-            self._add(whole, line)
+        self._add(whole, torn)
         self._findings = whole.findings()
 
-    def _add(self, tally: FindingTally, line: HistoryLine) -> None:
-        if line.is_blank or line.cut:
-            return
-        # For nearly all lines in ASCII the bytes alone show that there is nothing to find: only printable
-        # characters, none of them by an escape.
-        content = line.content
-        deceiving = not content.isascii() or b"\x7f" in content or _ESCAPES.search(content) is not None
-        # A callable, because the origin is needed only for a finding and takes time.
-        if could_hold_secret(content):
-            # Of the whole line: arguments of tools and metadata hold secrets as well as the text.
-            whole = content.decode("utf-8", "replace")
-            for finding in check_secrets(whole, lambda _start, _end: line.origin()):
-                tally.add(finding)
-        if deceiving and (text := self._text_of(line)) is not None:
-            for finding in check_characters(text, lambda _start, _end: line.origin()):
-                tally.add(finding)
+    def _take(self, batch: list[HistoryLine]) -> int:
+        """Check the lines of a batch, empty it, and return the number of all bytes that are done."""
+        self._add(self._tally, batch)
+        for line in batch:
+            self._lines[line.stream] = (line.number or 0) + 1
+            self._done += line.size + line.ending
+        batch.clear()
+        return self._done
+
+    def _add(self, tally: FindingTally, batch: Sequence[HistoryLine]) -> None:
+        lines = [line for line in batch if not line.is_blank and not line.cut]
+        suspects = {id(line) for line in _suspects(lines)}
+        for line in lines:
+            # A callable, because the origin is needed only for a finding and takes time.
+            origin = partial(_origin_of, line)
+            content = line.content
+            if id(line) in suspects:
+                # Of the whole line: arguments of tools and metadata hold secrets as well as the text.
+                for finding in check_secrets(content.decode("utf-8", "replace"), origin):
+                    tally.add(finding)
+            # For nearly all lines in ASCII the bytes alone show that there is nothing to find: only printable
+            # characters, none of them by an escape.
+            deceiving = not content.isascii() or b"\x7f" in content or _ESCAPES.search(content) is not None
+            if deceiving and (text := self._text_of(line)) is not None:
+                for finding in check_characters(text, origin):
+                    tally.add(finding)
+
+
+def _origin_of(line: HistoryLine, _start: int, _end: int) -> Origin:
+    return line.origin()
+
+
+def _suspects(lines: Iterable[HistoryLine]) -> Iterator[HistoryLine]:
+    """Yield the lines that could hold a secret; short lines are searched together, which is faster."""
+    group: list[HistoryLine] = []
+    room = SEARCHED_TOGETHER
+    for line in (*lines, None):
+        if line is None or line.size > room:
+            if could_hold_secret(b"\n".join([each.content for each in group])):
+                yield from (each for each in group if not group[1:] or could_hold_secret(each.content))
+            group, room = [], SEARCHED_TOGETHER
+        if line is not None:
+            group.append(line)
+            room -= line.size

@@ -15,6 +15,7 @@ from ctxview.analysis.json_rules import check_document, check_json, check_json_l
 from ctxview.analysis.text_rules import check_lines
 from ctxview.analysis.tokens import TokenCounter
 from ctxview.core.edits import WritePolicy
+from ctxview.core.figures import Reason, ReasonKind
 from ctxview.core.findings import Finding, worst_first
 from ctxview.core.origin import Origin
 from ctxview.core.state import Block, ContextState, Counts, Gap, Tier
@@ -31,7 +32,7 @@ from ctxview.formats.interface import (
 )
 from ctxview.formats.kit.file_rules import report_partly_read, report_unrecognised
 from ctxview.formats.masked_bytes import Spans, mask_bytes
-from ctxview.formats.peek import LINES_SUFFIXES
+from ctxview.formats.peek import LINES_SUFFIXES, Peek
 from ctxview.formats.raw.parser import (
     BYTES,
     LONGEST_TEXT,
@@ -42,12 +43,22 @@ from ctxview.formats.raw.parser import (
     read_raw,
     read_raw_file,
 )
-from ctxview.formats.registry import detect, format_named, plugin_problems
+from ctxview.formats.registry import detect, format_problems, open_source
 
 MAY_REDACT = re.compile(rb"redact|\\u00", re.IGNORECASE)
 _OBJECT = re.compile(rb"\{\s*\"")
 REDACTING_FORMAT = "envelope"
 """The format that knows how JSON names redactions: records that it does not recognise are withheld too."""
+
+
+def open_raw(peek: Peek) -> RawSource:
+    """Open a file because the user asked for raw; raises `OpenError`."""
+    return RawSource(peek.path, *read_raw_file(peek.path))
+
+
+def open_unrecognised(peek: Peek) -> RawSource:
+    """Open a file that no format recognises; its `again` changes to another format once one fits."""
+    return RawSource(peek.path, *read_raw_file(peek.path), unrecognised=True)
 
 
 class RawSource:
@@ -130,7 +141,7 @@ class RawSource:
         if (data, left_out) == (self._data, self._left_out):
             return self._with(self._data, left_out) if self._being_written else self
         if self._unrecognised and len(matches := detect(self._path)) == 1:
-            return format_named(matches[0].format).open(self._path)
+            return open_source(self._path, matches[0].format)
         new = self._with(data, left_out)
         if self._raw.document is not None and new._raw.document is None and not is_settled(self._path):
             return self._with(self._data, self._left_out, being_written=True)
@@ -155,7 +166,7 @@ class RawSource:
         if not MAY_REDACT.search(data) or not (looks_like_json(data) or _OBJECT.search(data)):
             return ()
         try:
-            source = format_named(REDACTING_FORMAT).open(self._path)
+            source = open_source(self._path, REDACTING_FORMAT)
         except OpenError:
             return ((0, len(data)),)
         redactor = source.abilities.redactor
@@ -214,7 +225,7 @@ def _findings(raw: RawFile, *, whole: bool) -> Iterator[Finding]:
     shown_as = raw.description
     if home is not None:
         shown_as = f"{shown_as}; it is part of the {home.format} {home.path}"
-    yield from report_unrecognised(raw.file, shown_as, plugin_problems())
+    yield from report_unrecognised(raw.file, shown_as, format_problems())
     if raw.left_out is not None:
         yield from report_partly_read(raw.file, raw.left_out)
     if whole:
@@ -268,7 +279,7 @@ def _block(piece: RawPiece, counter: TokenCounter) -> Block:
         type=piece.type,
         text=piece.text,
         tokens=counter.count(piece.text) if piece.type != BYTES else None,
-        reason=piece.problem,
+        reason=Reason(ReasonKind.INVALID, piece.problem) if piece.problem is not None else None,
         origin=piece.origin,
     )
 

@@ -258,7 +258,7 @@ class MomentReader:
         except OpenError:
             found = discover(path).found
             if path.is_dir() and found:
-                return open_source(found[0].path, found[0].format)
+                return found[0].open()
             raise
 
 

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from ctxview.core.edits import EditRefused, WritePolicy
 from ctxview.core.findings import Finding
 from ctxview.core.prompt import Prompt, PromptError
+from ctxview.core.revision_signs import SEEN
 from ctxview.core.state import ContextState
 from ctxview.files.system_calls import close
 from ctxview.formats.interface import (
@@ -331,7 +332,7 @@ class ObservedSource:
 
 def _revision(seen: SeenRevision) -> Revision:
     label = f"{KIND} {moment_clock_text(seen.moment.time)}"
-    return Revision(label, KIND, seen.file, seen.round, moment_time_text(seen.moment.time))
+    return Revision(label, KIND, seen.file, seen.round, moment_time_text(seen.moment.time), sign=SEEN)
 
 
 def _still_exists(latest: Revision, new: Source, noted: MomentNote) -> bool:

@@ -27,6 +27,7 @@ from ctxview.formats.interface import (
     Revision,
     Source,
 )
+from ctxview.formats.peek import Peek
 from ctxview.formats.recording.moment_reader import MomentReader, MomentSource, empty_moment_state
 from ctxview.formats.recording.rules import RecordingCondition, check_recording
 from ctxview.recording.frames import DamagedRecordingError
@@ -40,8 +41,12 @@ MOST_CHANGES = 20
 """The changed files that are listed for one moment."""
 
 
-def open_recording_source(path: Path) -> RecordingSource:
-    """Open the recording at `path`; raises `OpenError`."""
+def open_recording_source(peek: Peek) -> RecordingSource:
+    """Open the recording at `peek`; raises `OpenError`."""
+    return _opened(peek.path)
+
+
+def _opened(path: Path) -> RecordingSource:
     try:
         return RecordingSource(path, open_recording(path), MomentReader(str(path), WHY))
     except ReadError as error:
@@ -99,7 +104,7 @@ class RecordingSource:
                 return RecordingSource(self._path, self._recording.again(), self._moments)
         except (OSError, ReadError, DamagedRecordingError):
             pass  # Opening it again reports the error.
-        return open_recording_source(self._path)
+        return _opened(self._path)
 
     def bytes_of(self, file: str) -> bytes:
         """Return a file as of the last moment, or the recording itself; raises `ReadError`."""

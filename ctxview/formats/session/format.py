@@ -1,10 +1,8 @@
-"""Recognise sessions by their content and open them: a session folder, a file in it, a folder of sessions."""
+"""Recognise sessions by their content: a session folder, a file in it, a folder of sessions."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from ctxview.formats.interface import FormatMatch, OpenError, Source
+from ctxview.core.format_spec import FormatMatch
 from ctxview.formats.peek import Peek
 from ctxview.formats.session.grammar import EVENTS, MESSAGES
 
@@ -19,33 +17,13 @@ CONTEXT_PARTS = frozenset(
 )
 
 
-class SessionFormat:
-    name = NAME
-
-    def recognise(self, peek: Peek) -> FormatMatch | None:
-        if peek.is_folder:
-            found = _recognise_folder(peek)
-            return FormatMatch(NAME, *found) if found is not None else None
-        if peek.path.name in (MESSAGES, EVENTS) and is_session(Peek(peek.path.parent)):
-            return FormatMatch(NAME, LIKELY, f"the {peek.path.stem} of a session")
-        return None
-
-    def open(self, path: Path) -> Source:
-        from ctxview.formats.session.root import root_of
-        from ctxview.formats.session.source import RootSource, SessionSource
-
-        folder = path if path.is_dir() else path.parent
-        if is_session(Peek(folder)):
-            return SessionSource(folder)
-        root = root_of(folder)
-        if root is not None:
-            return RootSource(path, root)
-        if not path.is_dir() and path.name not in (MESSAGES, EVENTS):
-            raise OpenError(f"{path}: this is neither a session nor a file of a session")
-        return SessionSource(folder)
-
-
-FORMAT = SessionFormat()
+def recognise(peek: Peek) -> FormatMatch | None:
+    if peek.is_folder:
+        found = _recognise_folder(peek)
+        return FormatMatch(NAME, *found) if found is not None else None
+    if peek.path.name in (MESSAGES, EVENTS) and is_session(peek.parent):
+        return FormatMatch(NAME, LIKELY, f"the {peek.path.stem} of a session")
+    return None
 
 
 def is_session(peek: Peek) -> bool:

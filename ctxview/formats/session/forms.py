@@ -21,61 +21,31 @@ from ctxview.formats.session.grammar import EVENTS, MESSAGES
 from ctxview.formats.session.model import Session
 from ctxview.formats.session.profile import Profile
 
+SYSTEM, DERIVED = Owner.SYSTEM, Owner.DERIVED
+_HISTORY: Final = "Histories only grow, and only the runtime writes them: they are never opened for writing."
 _RUNTIME: Final = "The runtime writes this file itself; a change would contradict the histories."
-
-
-def _locked(pattern: str, owner: Owner, why: str) -> tuple[str, FileOwnership]:
-    return pattern, FileOwnership(owner, EditMode.NOT, why)
-
-
+_LOCKED: Final = (
+    (rf"{re.escape(MESSAGES)}|{re.escape(EVENTS)}|raw|\.store/.*", Owner.APPEND_ONLY, _HISTORY),
+    (r"latest\.md|state|cwd|(?:created|updated)_at|current_run|(?:meta|state)\.json", SYSTEM, _RUNTIME),
+    (r"AGENTS\.md|SKILLS\.md", SYSTEM, "The runtime copies this file for every run; change the original."),
+)
+_LOCKED_CONTEXT: Final = (
+    (r"pack\.(?:json|md)", DERIVED, "The pack is built from its sources: change those and rebuild it."),
+    ("swap/.*", DERIVED, "A chunk is named by its hash; `ctxview swap` writes it."),
+    ("dedup/.*", DERIVED, "A blob is named by its hash; `ctxview dedup` writes it."),
+    (r"plan\.json", SYSTEM, "The parent agent writes this schedule; the runtime takes it as a whole."),
+    ("child/.*", SYSTEM, "Parent and child communicate through this channel; the runtime records it."),
+    (r"gc\.policy", SYSTEM, "This policy decides what may be deleted: the user changes it in a text editor."),
+)
 OWNERSHIP: Final = OwnershipTable(
     (
         (r"context/(?:summary\.md|todo\.md|pinned/[^/]+)", FileOwnership(Owner.MODEL, EditMode.TEXT)),
         (r"context/budget", FileOwnership(Owner.MODEL, EditMode.NUMBER)),
         (r"context/(?:facts|decisions|refs)\.jsonl", FileOwnership(Owner.MODEL, EditMode.RECORDS)),
-        _locked(
-            rf"{re.escape(MESSAGES)}|{re.escape(EVENTS)}|raw|\.store/.*",
-            Owner.APPEND_ONLY,
-            "Histories only grow, and only the runtime writes them: they are never opened for writing.",
-        ),
-        _locked(
-            r"latest\.md|state|cwd|created_at|updated_at|current_run|meta\.json|state\.json",
-            Owner.SYSTEM,
-            _RUNTIME,
-        ),
-        _locked(
-            r"AGENTS\.md|SKILLS\.md",
-            Owner.SYSTEM,
-            "The runtime copies this file for every run; change the original.",
-        ),
-        _locked(
-            r"context/pack\.(?:json|md)",
-            Owner.DERIVED,
-            "The pack is built from its sources: change those and rebuild it.",
-        ),
-        _locked(r"context/swap/.*", Owner.DERIVED, "A chunk is named by its hash; `ctxview swap` writes it."),
-        _locked(
-            r"context/dedup/.*", Owner.DERIVED, "A blob is named by its hash; `ctxview dedup` writes it."
-        ),
-        _locked(
-            r"context/plan\.json",
-            Owner.SYSTEM,
-            "The parent agent writes this schedule; the runtime takes it as a whole.",
-        ),
-        _locked(
-            r"context/child/.*",
-            Owner.SYSTEM,
-            "Parent and child communicate through this channel; the runtime records it.",
-        ),
-        _locked(
-            r"context/gc\.policy",
-            Owner.SYSTEM,
-            "This policy decides what may be deleted: the user changes it in a text editor.",
-        ),
+        *((name, FileOwnership(owner, why=why)) for name, owner, why in _LOCKED),
+        *((f"context/{name}", FileOwnership(owner, why=why)) for name, owner, why in _LOCKED_CONTEXT),
     ),
-    FileOwnership(
-        Owner.SYSTEM, EditMode.NOT, "This file is not one of the session files that a person edits."
-    ),
+    FileOwnership(SYSTEM, EditMode.NOT, "This file is not one of the session files that a person edits."),
 )
 """The owner and the edit mode of every file, by its name in the session."""
 LARGEST_BUDGET = 2**63 - 1

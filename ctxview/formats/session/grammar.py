@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final
@@ -133,7 +134,9 @@ def session_time(value: JsonValue) -> datetime | None:
     if isinstance(value, str):
         text = value.strip()
         if not text.isascii() or not text.isdigit():
-            return _iso_time(text)
+            with suppress(ValueError):
+                return datetime.fromisoformat(text) if len(text) > 10 else None
+            return None
         value = int(text) if len(text) <= 15 else None
     if value is None or isinstance(value, bool) or not isinstance(value, int | float):
         return None
@@ -150,13 +153,6 @@ def iso(value: JsonValue) -> str | None:
         return None
     spec = "milliseconds" if time.microsecond else "seconds"
     return time.isoformat(timespec=spec).replace("+00:00", "Z")
-
-
-def _iso_time(text: str) -> datetime | None:
-    try:
-        return datetime.fromisoformat(text) if len(text) > 10 else None
-    except ValueError:
-        return None
 
 
 def todo_boxes(text: str) -> Iterator[tuple[int, int, int, str, str]]:

@@ -76,6 +76,12 @@ class HeldSession:
 
     def analysis(self, profile: str | None) -> SessionAnalysis:
         """Return the analysis under a profile; a small session is analysed at once."""
+        analysis = self._analysis(profile)
+        if analysis.small:
+            analysis.finish()
+        return analysis
+
+    def _analysis(self, profile: str | None) -> SessionAnalysis:
         name = profile or PROFILES[0]
         with self._lock:
             analysis = self._analyses.get(name)
@@ -83,13 +89,13 @@ class HeldSession:
             made = SessionAnalysis(self.session, self.history, load_profile(name))
             with self._lock:
                 analysis = self._analyses.setdefault(name, made)
-        if analysis.small:
-            analysis.finish()
         return analysis
 
     def past(self) -> PastRevisionPoints:
         """Return the past revisions, from the survey of any profile: they are the same for all."""
-        self.analysis(None)
+        analysis = self._analysis(None)
+        if analysis.small:
+            analysis.finish_survey()
         with self._lock:
             surveys = [each.survey for each in self._analyses.values() if each.survey is not None]
             survey = surveys[0] if surveys else None

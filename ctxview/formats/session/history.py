@@ -7,10 +7,9 @@ manifest and the index may be wrong.
 
 from __future__ import annotations
 
-import hashlib
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 from threading import Lock
 
@@ -19,7 +18,14 @@ from msgspec import Struct
 from ctxview.files.reading import ReadError, read_beneath
 from ctxview.files.strict_json.values import whole_number
 from ctxview.formats.kit.folder import EntryKind, FolderEntry, SourceFolder
-from ctxview.formats.kit.history import FileHistoryStream, HistoryStream, open_stream, stream_again
+from ctxview.formats.kit.history import (
+    Cancelled,
+    FileHistoryStream,
+    HistoryStream,
+    LoadedHistoryStream,
+    open_stream,
+    stream_again,
+)
 from ctxview.formats.kit.history_line import HistoryLine
 from ctxview.formats.kit.json_records import JsonObjectFile, JsonRecord, JsonRecordFile, read_records
 from ctxview.formats.session.grammar import EVENTS, MESSAGES
@@ -172,12 +178,8 @@ class ColumnarStore:
         return _rows_in(data, STREAM_WORDS[stream])
 
 
-class ColumnarStream:
+class ColumnarStream(LoadedHistoryStream):
     """One history of a store, as long as manifest and log say; a missing row is a line with a problem."""
-
-    complete = True
-    ending = 0
-    blanks: Sequence[int] = ()
 
     def __init__(self, store: ColumnarStore, name: str) -> None:
         self.name = name
@@ -204,9 +206,6 @@ class ColumnarStream:
             return self._from_wal(self._fresh[number - self._committed], number)
         return self._from_shard(number)
 
-    def tail(self, count: int, /) -> list[HistoryLine]:
-        return [self.line(number) for number in range(max(0, len(self) - count), len(self))]
-
     def scan(self, first: int = 0, /) -> Iterator[HistoryLine]:
         for shard in range(self.store.shards) if self._committed > first else ():
             rows = self.store.shard(shard, self.name)
@@ -217,43 +216,10 @@ class ColumnarStream:
             if number >= first:
                 yield self._from_wal(row, number)
 
-    def index(
-        self, _cancelled: Callable[[], bool], _report: Callable[[int, int], None] | None = None, /
-    ) -> None:
-        """Do nothing: rows have their numbers in the store."""
-
-    def find(self, text: str, start: int, backwards: bool, cancelled: Callable[[], bool], /) -> Iterator[int]:
-        if start < 0:
-            start = max(0, start + len(self))
-        numbers = range(min(start, len(self)) - 1, -1, -1) if backwards else range(start, len(self))
-        wanted = text.lower() if text == text.lower() else text
-        for number in numbers:
-            if cancelled():
-                return
-            content = self.line(number).content.decode("utf-8", "replace")
-            # Escapes hide letters, so a row with any is offered too: the caller searches the decoded text.
-            if wanted in (content.lower() if wanted == text.lower() else content) or "\\" in content:
-                yield number
-
-    def digests(self, lengths: list[int], cancelled: Callable[[], bool], /) -> tuple[str, ...] | None:
+    def digests(self, lengths: list[int], cancelled: Cancelled, /) -> tuple[str, ...] | None:
         """Return hashes of the lines as the runtime shows them, or None when a shard cannot be read."""
-        if self._committed and not self.store.readable:
-            return None
-        running, reached, found = hashlib.sha256(), 0, []
-        wanted = iter(lengths)
-        length = next(wanted, None)
-        for line in self.scan():
-            if cancelled():
-                return None
-            while length is not None and reached == length:
-                found.append(running.hexdigest())
-                length = next(wanted, None)
-            running.update(line.content + b"\n")
-            reached += len(line.content) + 1
-        while length is not None and reached == length:
-            found.append(running.hexdigest())
-            length = next(wanted, None)
-        return tuple(found) if length is None else None
+        unread = self._committed and not self.store.readable
+        return None if unread else super().digests(lengths, cancelled)
 
     @cached_property
     def _fresh(self) -> tuple[WalRow, ...]:

@@ -41,13 +41,11 @@ CONTEXT_FILES = (
     "swap/index.jsonl",
     "dedup/index.jsonl",
 )
-
-
 CHILD_FILES = ("agent", "session", "status", "handoff.md", "result.md", "refs.jsonl")
 
 
-class PackItem(Struct, frozen=True):
-    """One item of a pack, with typed access to the fields that have the right type."""
+class ListedObject(Struct, frozen=True):
+    """One element of a list in a file, with typed access to the members that have the right type."""
 
     index: int
     value: JsonValue
@@ -56,13 +54,20 @@ class PackItem(Struct, frozen=True):
     def members(self) -> dict[str, JsonValue]:
         return self.value if isinstance(self.value, dict) else {}
 
+    def word(self, name: str) -> str | None:
+        return as_text(self.members.get(name))
+
+
+class PackItem(ListedObject, frozen=True):
+    """One item of a pack."""
+
     @property
     def kind(self) -> str | None:
-        return as_text(self.members.get("kind"))
+        return self.word("kind")
 
     @property
     def source(self) -> str | None:
-        return as_text(self.members.get("source"))
+        return self.word("source")
 
     @property
     def tokens(self) -> int | None:
@@ -71,7 +76,7 @@ class PackItem(Struct, frozen=True):
 
     @property
     def range(self) -> str | None:
-        return as_text(self.members.get("range"))
+        return self.word("range")
 
     @property
     def name(self) -> str:
@@ -157,18 +162,8 @@ class ChildChannel(Struct, frozen=True):
         return any(entry.name == name and entry.kind is kind for entry in self.entries)
 
 
-class PlanNode(Struct, frozen=True):
-    """One node of the plan, with typed access to its fields."""
-
-    index: int
-    value: JsonValue
-
-    @property
-    def members(self) -> dict[str, JsonValue]:
-        return self.value if isinstance(self.value, dict) else {}
-
-    def word(self, name: str) -> str | None:
-        return as_text(self.members.get(name))
+class PlanNode(ListedObject, frozen=True):
+    """One node of the plan."""
 
     @property
     def id(self) -> str | None:
@@ -250,6 +245,11 @@ class Session(Struct, frozen=True):
     """The folders that were not searched for these two, because there are too many entries or too deep."""
     manifest: JsonObjectFile | None = None
     """The manifest of the columnar store, when there is one."""
+
+    @property
+    def record_files(self) -> tuple[JsonRecordFile, ...]:
+        """The files of records, without those of children."""
+        return self.facts, self.decisions, self.refs, self.swap.index, self.dedup.index
 
     def part(self, name: str) -> FolderFile:
         return self.parts[name]

@@ -25,7 +25,9 @@ from ctxview.formats.session.model import ChildChannel, PackItem, Session
 from ctxview.formats.session.pack_candidates import (
     DERIVED,
     FENCE,
-    Candidate,
+    PackDecision,
+    PackOffer,
+    first_fit,
     pack_text,
     pack_value,
     section,
@@ -57,18 +59,6 @@ _HEAD: Final = re.compile(
 )
 
 
-class PackOffer(Struct, frozen=True):
-    """One source the builder considers; `obstacle` says why it is left out for every budget."""
-
-    kind: str
-    source: str
-    text: str
-    tokens: int
-    range: str | None = None
-    obstacle: str | None = None
-    remark: str | None = None
-
-
 class PackOffers(Struct, frozen=True):
     """All offers of a session in the builder's order, counted by one counter."""
 
@@ -79,16 +69,6 @@ class PackOffers(Struct, frozen=True):
     """Why the runtime would build no pack at all."""
     unreadable: str | None = None
     """Why a source that the runtime can read cannot be read here, so that no true pack can be built."""
-
-
-class PackDecision(Struct, frozen=True):
-    """An offer, whether the pack takes it, and why or why not."""
-
-    offer: PackOffer
-    taken: bool
-    why: str
-    over_budget: bool = False
-    """Whether only the budget leaves it out."""
 
 
 class PackPlan(Struct, frozen=True):
@@ -112,7 +92,7 @@ class PackPlan(Struct, frozen=True):
 
     @property
     def used(self) -> int:
-        return sum(each.tokens for each in self.taken)
+        return sum(each.tokens or 0 for each in self.taken)
 
 
 def pack_offers(
@@ -163,27 +143,13 @@ def _is_packed(folder: str) -> bool:
 
 def plan_pack(offered: PackOffers, budget: int | None) -> PackPlan:
     """Plan the builder's first fit for a budget."""
-    decisions, used = [], 0
-    for each in offered.items:
-        remark = f"; {each.remark}" if each.remark else ""
-        if each.obstacle is not None:
-            decisions.append(PackDecision(each, False, each.obstacle))
-        elif not budget:
-            decisions.append(PackDecision(each, True, f"no budget: everything is taken{remark}"))
-        elif used + each.tokens <= budget:
-            used += each.tokens
-            decisions.append(PackDecision(each, True, f"fits: {used:,} of {budget:,} used{remark}"))
-        else:
-            why = f"does not fit: needs {each.tokens:,}, {budget - used:,} left"
-            decisions.append(PackDecision(each, False, why, over_budget=True))
-    return PackPlan(
-        budget, offered.counter, offered.exact, tuple(decisions), offered.aborts, offered.unreadable
-    )
+    decisions = tuple(first_fit(offered.items, budget))
+    return PackPlan(budget, offered.counter, offered.exact, decisions, offered.aborts, offered.unreadable)
 
 
 def pack_json(session: Session, plan: PackPlan) -> bytes:
     """Return pack.json as the runtime writes it: one line."""
-    value = pack_value(session, plan.budget, [_candidate(each) for each in plan.taken])
+    value = pack_value(session, plan.budget, plan.taken)
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return f"{text}\n".encode("utf-8", "replace")
 
@@ -191,8 +157,8 @@ def pack_json(session: Session, plan: PackPlan) -> bytes:
 def pack_markdown(session: Session, plan: PackPlan, profile: Profile) -> bytes:
     """Return pack.md; a source that contains fences gets a longer fence."""
     sections = [pack_text(session, plan.budget, [], profile)]
-    for candidate in map(_candidate, plan.taken):
-        text, fence = section(candidate), fence_for(candidate.text)
+    for offer in plan.taken:
+        text, fence = section(offer), fence_for(offer.text)
         if fence != FENCE:
             head, _, rest = text.partition(f"\n{FENCE}text\n")
             body = rest.removesuffix(f"{FENCE}\n\n")
@@ -247,10 +213,6 @@ def source_text(facts: SessionFacts, item: PackItem) -> str | None:
         return tail_text(facts.history.messages, count)[0] if count and count <= MOST_TAIL else None
     part = facts.session.folder.read(source)
     return part.text if part.readable else None
-
-
-def _candidate(offer: PackOffer) -> Candidate:
-    return Candidate(offer.kind, offer.source, offer.text, offer.tokens, offer.range)
 
 
 def _pinned(session: Session, profile: Profile) -> Iterator[PackOffer]:

@@ -29,52 +29,36 @@ DERIVED = {
     "refs": "context/refs.jsonl",
 }
 """The files that are taken whole, by kind."""
-
-
 SESSION_SOURCES = frozenset(
-    (
-        MESSAGES,
-        EVENTS,
-        "latest.md",
-        "state",
-        "cwd",
-        "created_at",
-        "updated_at",
-        "meta.json",
-    )
+    (MESSAGES, EVENTS, "latest.md", "state", "cwd", "created_at", "updated_at", "meta.json")
 )
 CONTEXT_SOURCES = frozenset(
-    (
-        "budget",
-        "pack.json",
-        "pack.md",
-        "plan.json",
-        "summary.md",
-        "todo.md",
-        "facts.jsonl",
-        "decisions.jsonl",
-        "refs.jsonl",
-    )
+    ("budget", "pack.json", "pack.md", "plan.json", *(name.rpartition("/")[2] for name in DERIVED.values()))
 )
 CHILD_SOURCES = frozenset(("handoff.md", "result.md", "refs.jsonl"))
 
 
-class Candidate(Struct, frozen=True):
-    """One source that a pack could hold; `tokens` by the profile's estimate, None when it has none."""
+class PackOffer(Struct, frozen=True):
+    """One source the builder considers; `obstacle` says why it is left out for every budget."""
 
     kind: str
     source: str
     text: str
     tokens: int | None
+    """By the selected counter or the profile's estimate; None when it has none."""
     range: str | None = None
+    obstacle: str | None = None
+    remark: str | None = None
 
 
-class PackChoice(Struct, frozen=True):
-    """A candidate, whether the pack takes it, and why or why not."""
+class PackDecision(Struct, frozen=True):
+    """An offer, whether the pack takes it, and why or why not."""
 
-    candidate: Candidate
+    offer: PackOffer
     taken: bool
     why: str
+    over_budget: bool = False
+    """Whether only the budget leaves it out."""
 
 
 def estimate(text: str, profile: Profile) -> int | None:
@@ -85,10 +69,10 @@ def estimate(text: str, profile: Profile) -> int | None:
 
 def candidates(
     session: Session, messages: HistoryStream, profile: Profile, recent: int | None = None
-) -> list[Candidate]:
+) -> list[PackOffer]:
     """Return all candidates of the builder: each source that exists and is not blank."""
     count = profile.pack.recent_messages if recent is None else recent
-    found: list[Candidate] = []
+    found: list[PackOffer] = []
     for part in session.pinned:
         # The builder silently skips links and names that a path cannot safely hold.
         if part.kind is EntryKind.FILE and not any(char in part.name for char in "\0\t\n"):
@@ -97,27 +81,28 @@ def candidates(
         found += _whole(kind, session.part(name), profile)
     text, lines = tail_text(messages, count) if count > 0 else ("", 0)
     if lines and text is not None:
-        found.append(Candidate("recent_messages", MESSAGES, text, estimate(text, profile), f"tail:{lines}"))
+        found.append(PackOffer("recent_messages", MESSAGES, text, estimate(text, profile), f"tail:{lines}"))
     for child in session.children:
         found += _whole("child_result", child.part("result.md"), profile)
         found += _whole("child_refs", child.part("refs.jsonl"), profile)
     return found
 
 
-def first_fit(offered: Iterable[Candidate], budget: int | None) -> list[PackChoice]:
-    """Choose in order every candidate that still fits; a smaller one may fit after a larger one did not."""
-    choices, used = [], 0
+def first_fit(offered: Iterable[PackOffer], budget: int | None) -> Iterator[PackDecision]:
+    """Choose in order every offer that still fits; a smaller one may fit after a larger one did not."""
+    used = 0
     for each in offered:
-        cost = each.tokens or 0
-        if not budget:
-            choices.append(PackChoice(each, True, "there is no budget, so everything is taken"))
+        cost, remark = each.tokens or 0, f"; {each.remark}" if each.remark else ""
+        if each.obstacle is not None:
+            yield PackDecision(each, False, each.obstacle)
+        elif not budget:
+            yield PackDecision(each, True, f"no budget: everything is taken{remark}")
         elif used + cost <= budget:
             used += cost
-            choices.append(PackChoice(each, True, f"fits: {used} of {budget} used"))
+            yield PackDecision(each, True, f"fits: {used:,} of {budget:,} used{remark}")
         else:
-            left = budget - used
-            choices.append(PackChoice(each, False, f"needs {cost}, but only {left} of {budget} are left"))
-    return choices
+            why = f"does not fit: needs {cost:,}, {budget - used:,} left"
+            yield PackDecision(each, False, why, over_budget=True)
 
 
 def tail_text(messages: HistoryStream, count: int) -> tuple[str | None, int]:
@@ -152,7 +137,7 @@ def tail_lines(messages: HistoryStream, count: int) -> list[HistoryLine]:
         wanted *= 2
 
 
-def pack_value(session: Session, budget: int | None, taken: Sequence[Candidate]) -> dict[str, JsonValue]:
+def pack_value(session: Session, budget: int | None, taken: Sequence[PackOffer]) -> dict[str, JsonValue]:
     """Return the content of pack.json."""
     items: list[JsonValue] = []
     for each in taken:
@@ -166,7 +151,7 @@ def pack_value(session: Session, budget: int | None, taken: Sequence[Candidate])
     return value
 
 
-def pack_text(session: Session, budget: int | None, taken: Sequence[Candidate], profile: Profile) -> str:
+def pack_text(session: Session, budget: int | None, taken: Sequence[PackOffer], profile: Profile) -> str:
     """Return the content of pack.md."""
     head = [("session", session.name), ("agent", session.agent), ("budget_tokens", budget)]
     pieces = [f"{profile.pack.title or '# Context Pack'}\n\n"]
@@ -174,17 +159,17 @@ def pack_text(session: Session, budget: int | None, taken: Sequence[Candidate], 
     return "".join([*pieces, "\n", *(section(each) for each in taken)])
 
 
-def section(candidate: Candidate) -> str:
+def section(offer: PackOffer) -> str:
     """Return the section of one source in pack.md."""
-    head = [("source", candidate.source), ("range", candidate.range), ("tokens", candidate.tokens)]
+    head = [("source", offer.source), ("range", offer.range), ("tokens", offer.tokens)]
     lines = "".join(f"{key}: {value}\n" for key, value in head if value is not None)
-    body = candidate.text if candidate.text.endswith("\n") else f"{candidate.text}\n"
-    return f"## {candidate.kind}\n\n{lines}\n{FENCE}text\n{body}{FENCE}\n\n"
+    body = offer.text if offer.text.endswith("\n") else f"{offer.text}\n"
+    return f"## {offer.kind}\n\n{lines}\n{FENCE}text\n{body}{FENCE}\n\n"
 
 
-def _whole(kind: str, part: FolderFile, profile: Profile) -> Iterator[Candidate]:
+def _whole(kind: str, part: FolderFile, profile: Profile) -> Iterator[PackOffer]:
     if part.readable and not part.is_blank:
-        yield Candidate(kind, part.name, part.text, estimate(part.text, profile))
+        yield PackOffer(kind, part.name, part.text, estimate(part.text, profile))
 
 
 def source_fault(source: str) -> str | None:

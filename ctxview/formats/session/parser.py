@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ctxview.files.change_detector import stamp_of
 from ctxview.files.reading import is_leftover
-from ctxview.formats.kit.folder import EntryKind, FolderFile, SourceFolder
+from ctxview.formats.kit.folder import EntryKind, FolderFile, FolderWalk, SourceFolder
 from ctxview.formats.kit.json_records import JsonRecordFile, line_spans, read_object, read_records
 from ctxview.formats.session.grammar import EVENTS, MESSAGES, duration, is_name
 from ctxview.formats.session.model import (
@@ -39,16 +39,16 @@ UNCHECKED = ("terminal", "workspace", "workspace-overlay")
 
 def read_session(folder: SourceFolder) -> Session:
     """Read everything small in the folder; raises nothing."""
-    names = (*SESSION_FILES, *(f"context/{name}" for name in CONTEXT_FILES))
-    parts = {name: folder.read(name, LARGEST_PART) for name in names}
-    parts |= {name: _unread(folder, name) for name in (MESSAGES, EVENTS)}
-    files = (entry.name for entry in folder.entries("context/pinned") if not is_leftover(entry.name))
-    pinned = [f"context/pinned/{name}" for name in files]
-    manifest = folder.read(".store/manifest.json", LARGEST_PART)
     walked = folder.walk("", DEEPEST, MOST_WALKED, _is_unchecked)
+    names = (*SESSION_FILES, *(f"context/{name}" for name in CONTEXT_FILES))
+    parts = {name: folder.read(name, LARGEST_PART, walked) for name in names}
+    parts |= {name: _unread(folder, name) for name in (MESSAGES, EVENTS)}
+    files = (entry.name for entry in folder.entries("context/pinned", walked) if not is_leftover(entry.name))
+    pinned = [f"context/pinned/{name}" for name in files]
+    manifest = folder.read(".store/manifest.json", LARGEST_PART, walked)
     links = (name for name, entry in walked.entries if entry.kind is EntryKind.LINK)
     wide = (name for name, each in walked.entries if each.mode & 0o077 and each.kind is not EntryKind.LINK)
-    channels = folder.entries("context/child")
+    channels = folder.entries("context/child", walked)
     # A FIFO or a socket in the place of a channel is a channel that cannot be read.
     kinds = (EntryKind.FOLDER, EntryKind.OTHER)
     children = [entry for entry in channels if entry.kind in kinds]
@@ -57,8 +57,8 @@ def read_session(folder: SourceFolder) -> Session:
         folder=folder,
         name=folder.root.absolute().name,
         agent=agent_of(folder.root),
-        entries=folder.entries(),
-        context_entries=folder.entries("context"),
+        entries=folder.entries("", walked),
+        context_entries=folder.entries("context", walked),
         parts=parts,
         meta=read_object(parts["meta.json"]),
         runtime_state=read_object(parts["state.json"]),
@@ -66,12 +66,12 @@ def read_session(folder: SourceFolder) -> Session:
         decisions=read_records(parts["context/decisions.jsonl"]),
         refs=read_records(parts["context/refs.jsonl"]),
         pinned=tuple(folder.read(name, LARGEST_PART) for name in pinned[:MOST_PINNED]),
-        swap=_blob_store(folder, "swap", "chunk", parts),
-        dedup=_blob_store(folder, "dedup", "blob", parts),
+        swap=_blob_store(folder, walked, "swap", "chunk", parts),
+        dedup=_blob_store(folder, walked, "dedup", "blob", parts),
         pack=Pack(read_object(parts["context/pack.json"]), parts["context/pack.md"]),
         plan=Plan(read_object(parts["context/plan.json"])),
         gc=_gc_policy(parts["context/gc.policy"]),
-        children=tuple(_child(folder, entry.name) for entry in children[:MOST_CHILDREN]),
+        children=tuple(_child(folder, walked, entry.name) for entry in children[:MOST_CHILDREN]),
         odd_children=tuple(odd),
         unread_children=frozenset(entry.name for entry in children[MOST_CHILDREN:]),
         unread_pinned=max(0, len(pinned) - MOST_PINNED),
@@ -165,10 +165,12 @@ def _unread(folder: SourceFolder, name: str) -> FolderFile:
     return FolderFile(name, folder.file(name), entry.kind, None, problem, entry.modified)
 
 
-def _blob_store(folder: SourceFolder, area: str, kind: str, parts: dict[str, FolderFile]) -> BlobStore:
+def _blob_store(
+    folder: SourceFolder, walked: FolderWalk, area: str, kind: str, parts: dict[str, FolderFile]
+) -> BlobStore:
     place = f"context/{area}/{kind}"
     # A file that ctxview is writing, or was writing when it was killed, is neither a chunk nor a blob.
-    found = (entry for entry in folder.entries(place) if not is_leftover(entry.name))
+    found = (entry for entry in folder.entries(place, walked) if not is_leftover(entry.name))
     names = ((entry, f"{place}/{entry.name}") for entry in found)
     blobs = (Blob(entry.name, name, folder.file(name), entry) for entry, name in names)
     return BlobStore(read_records(parts[f"context/{area}/index.jsonl"]), tuple(blobs))
@@ -187,17 +189,17 @@ def _gc_policy(part: FolderFile) -> GcPolicy:
     return GcPolicy(part, tuple(settings))
 
 
-def _child(folder: SourceFolder, name: str) -> ChildChannel:
+def _child(folder: SourceFolder, walked: FolderWalk, name: str) -> ChildChannel:
     place = f"context/child/{name}"
-    parts = {file: folder.read(f"{place}/{file}", LARGEST_PART) for file in CHILD_FILES}
+    parts = {file: folder.read(f"{place}/{file}", LARGEST_PART, walked) for file in CHILD_FILES}
     refs: JsonRecordFile = read_records(parts["refs.jsonl"])
     state, exists = _own_session(folder, parts["agent"].value, parts["session"].value)
     return ChildChannel(
         name=name,
-        entries=folder.entries(place),
+        entries=folder.entries(place, walked),
         parts=parts,
         refs=refs,
-        artifacts=folder.entries(f"{place}/artifact"),
+        artifacts=folder.entries(f"{place}/artifact", walked),
         own_state=state,
         own_session=exists,
     )
@@ -215,7 +217,8 @@ def _own_session(
         return None, None
     home = SourceFolder(agents)
     place = f"{agent}/session/{session}"
-    folder.seen.note(agents / place / "state", stamp_of(agents / place / "state"))
+    state = home.file(f"{place}/state")
+    folder.seen.note(state, stamp_of(state))
     kind = home.entry(place).kind
     if kind is not EntryKind.FOLDER:
         return None, None if kind is EntryKind.UNKNOWN else False

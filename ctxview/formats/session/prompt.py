@@ -23,11 +23,7 @@ from ctxview.formats.session.grammar import is_name
 from ctxview.formats.session.messages import message_in, size_of
 from ctxview.formats.session.model import Session
 from ctxview.formats.session.profile import Profile, PromptPolicy
-from ctxview.formats.session.prompt_history import (
-    WHITE_SPACE,
-    PromptVerdict,
-    prompt_view,
-)
+from ctxview.formats.session.prompt_history import WHITE_SPACE, PromptVerdict, prompt_view
 
 TIER = "recent"
 LARGEST_PROGRAM_OUTPUT = 16 * 1024
@@ -214,7 +210,7 @@ def _values(
 
 
 def _absent_value(name: str) -> list[PromptPart]:
-    cut = PromptCut(kind=CutKind.ABSENT, what=name, reason="not in any file")
+    cut = PromptCut(kind=CutKind.ABSENT, what=name, reason="filled in by the runtime")
     return [PromptPart(text=f"{{{{{name}}}}}"), PromptPart(cut=cut)]
 
 

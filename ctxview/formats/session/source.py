@@ -21,6 +21,8 @@ from ctxview.formats.kit.folder import FolderReading, SourceFolder
 from ctxview.formats.kit.folder_source import FolderSource
 from ctxview.formats.kit.history_passes import HistoryTokens, count_history, tallied
 from ctxview.formats.kit.state_parts import count_blocks
+from ctxview.formats.peek import Peek
+from ctxview.formats.session.format import is_session
 from ctxview.formats.session.grammar import EVENTS, MESSAGES, session_time
 from ctxview.formats.session.held import RECENT, HeldSession
 from ctxview.formats.session.history import WAL, SessionHistory
@@ -28,7 +30,14 @@ from ctxview.formats.session.model import Session, title_of
 from ctxview.formats.session.parser import agent_of, read_session
 from ctxview.formats.session.policy import policy_for
 from ctxview.formats.session.profile import PROFILES, load_profile
-from ctxview.formats.session.root import SINGLE_NAMES, KnownSession, SessionRoot, channel_session, read_root
+from ctxview.formats.session.root import (
+    SINGLE_NAMES,
+    KnownSession,
+    SessionRoot,
+    channel_session,
+    read_root,
+    root_of,
+)
 from ctxview.formats.session.rules import check_all
 from ctxview.formats.session.state import FORMAT, build_state
 from ctxview.formats.session.state.inputs import SessionStateInputs
@@ -263,8 +272,9 @@ class SessionSource(FolderSource):
         """The histories, the state, and after reading all small files and the folders of new files."""
         hot = (self._path / name for name in (MESSAGES, EVENTS, "state", "updated_at", WAL))
         opened = self._opened
-        known = opened.session.folder.seen.stamps if opened is not None else ()
-        return tuple(dict.fromkeys((*hot, self._path, *known)))
+        # Copied at once, because another thread may be reading more files.
+        known = tuple(opened.session.folder.seen.stamps) if opened is not None else ()
+        return tuple(dict.fromkeys((*hot, self._path, *map(Path, known))))
 
     @property
     def held_back(self) -> Sequence[Path]:
@@ -352,6 +362,18 @@ class SessionSource(FolderSource):
     def _findings(self, analysis: SessionAnalysis, session: Session) -> tuple[Finding, ...]:
         found: Iterator[Finding] = iter((*check_all(analysis.facts(session)), *analysis.findings(session)))
         return worst_first(tallied(found))
+
+
+def open_session(peek: Peek) -> SessionSource | RootSource:
+    """Open a session, one of its files, or a folder of sessions; raises `OpenError`."""
+    path, folder = peek.path, peek if peek.is_folder else peek.parent
+    if is_session(folder):
+        return SessionSource(folder.path)
+    if (root := root_of(folder.path)) is not None:
+        return RootSource(path, root)
+    if not peek.is_folder and path.name not in (MESSAGES, EVENTS):
+        raise OpenError(f"{path}: this is neither a session nor a file of a session")
+    return SessionSource(folder.path)
 
 
 def _tried_budget(lens: Lens) -> int | None:

@@ -99,8 +99,8 @@ def _read_memory(path: Path, problems: list[tuple[str, str]]) -> _Memory:
 
 
 def _note_invalid_texts(database: ReadOnlyDatabase, path: Path, problems: list[tuple[str, str]]) -> None:
-    if count := database.invalid_texts:
-        text = "1 text is" if count == 1 else f"{count:,} texts are"
+    for table, count in database.invalid_texts.items():
+        text = f"1 text of {table} is" if count == 1 else f"{count:,} texts of {table} are"
         problems.append((str(path), f"{text} not UTF-8, and \ufffd replaces the invalid bytes"))
 
 

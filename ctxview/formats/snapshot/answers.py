@@ -19,7 +19,7 @@ def load_beside(path: Path, loaded: Loaded, earlier: Loaded | None = None) -> Lo
         return None
     folder = _given_folder(path)
     try:
-        return load_files(folder, earlier)[0] if folder is not None else None
+        return load_files(Peek(folder), earlier)[0] if folder is not None else None
     except OpenError:
         return None
 

@@ -1,14 +1,14 @@
-"""Recognises v3 snapshots by their content and opens them: a file, a folder of rounds, an `.agent` folder."""
+"""Recognises v3 snapshots by their content: a file, a folder of rounds, an `.agent` folder."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
+from ctxview.core.format_spec import FormatMatch
 from ctxview.core.origin import JsonValue
 from ctxview.files.reading import LIMIT
 from ctxview.files.strict_json.document import JsonError, parse
-from ctxview.formats.interface import FormatMatch, Source
 from ctxview.formats.peek import Peek
 from ctxview.formats.snapshot.separator import near_misses
 
@@ -34,34 +34,19 @@ _BROKEN = (re.compile(rb'"memory"\s*:\s*\{'), re.compile(rb'"(?:version|runtime|
 _REPLY_NAME = re.compile(r"reply|response|answer|emitted", re.IGNORECASE)
 
 
-class SnapshotFormat:
-    name = NAME
-
-    def recognise(self, peek: Peek) -> FormatMatch | None:
-        if peek.is_folder:
-            return _recognise_folder(peek)
-        found = recognise_bytes(peek)
-        return FormatMatch(NAME, *found) if found is not None else None
-
-    def open(self, path: Path) -> Source:
-        from ctxview.formats.snapshot.answers import load_beside
-        from ctxview.formats.snapshot.source import SnapshotSource
-        from ctxview.formats.snapshot.source_files import load_files
-
-        loaded, store = load_files(path)
-        return SnapshotSource(path, loaded, store, load_beside(path, loaded))
+def recognise(peek: Peek) -> FormatMatch | None:
+    if peek.is_folder:
+        return _recognise_folder(peek)
+    found = recognise_bytes(peek)
+    return FormatMatch(NAME, *found) if found is not None else None
 
 
-FORMAT = SnapshotFormat()
-
-
-def belongs_to_source(path: Path) -> bool:
+def belongs_to_source(peek: Peek) -> bool:
     """Whether a file of a folder is a round: by content, or by name, as a reply may lack a snapshot.
 
     JSON that cannot be read may have been a round, so that it is reported.
     """
-    peek = Peek(path, inside=path.parent)
-    if peek.data is None or FORMAT.recognise(peek) is not None or _REPLY_NAME.search(path.stem):
+    if peek.data is None or recognise(peek) is not None or _REPLY_NAME.search(peek.path.stem):
         return True
     return peek.is_broken_json
 
@@ -89,7 +74,7 @@ def recognise_bytes(peek: Peek) -> tuple[int, str] | None:
     data = peek.data if peek.data is not None else peek.head
     if peek.size > LIMIT:
         return None
-    if peek.path.name in STORE_FILES and is_store(Peek(peek.path.parent)):
+    if peek.path.name in STORE_FILES and is_store(peek.parent):
         return LIKELY, "part of an agent's store"
     if isinstance(peek.json, dict):
         return _recognise_json(peek.json)

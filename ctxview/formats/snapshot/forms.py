@@ -25,18 +25,6 @@ from ctxview.formats.snapshot.model import PHASES, STATUSES, TIERS, MemoryBlock,
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.runtime.normalisation import ACTIONS
 
-SYSTEM_FIELDS: tuple[tuple[str, ...], ...] = (
-    ("version",),
-    ("runtime", "round"),
-    ("runtime", "workspace"),
-    ("runtime", "datetime"),
-    ("runtime", "startup_at"),
-    ("todo", "summary"),
-    ("todo", "total"),
-    ("todo", "step"),
-)
-"""The fields that the protocol reserves for the system: a model must send them back unchanged."""
-
 WRITABLE_MEMBERS = ("capabilities", "active_task")
 """Top-level members that the model may replace, in addition to the tiers and the cursor."""
 

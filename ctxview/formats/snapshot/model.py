@@ -23,6 +23,17 @@ PHASES = ("planning", "doing", "verifying", "blocked")
 ACTIONS_WITH_TARGET = ("todo_update", "todo_complete", "todo_reopen", "todo_remove")
 ACTIONS_WITHOUT_TARGET = ("none", "todo_list", "todo_add", "todo_clear_done")
 SEPARATOR = "<<<CONTEXT>>>"
+SYSTEM_FIELDS: tuple[tuple[str, ...], ...] = (
+    ("version",),
+    ("runtime", "round"),
+    ("runtime", "workspace"),
+    ("runtime", "datetime"),
+    ("runtime", "startup_at"),
+    ("todo", "summary"),
+    ("todo", "total"),
+    ("todo", "step"),
+)
+"""The fields that the protocol reserves for the system: a model must send them back unchanged."""
 
 
 class SnapshotRole(StrEnum):

@@ -18,8 +18,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from ctxview.files.strict_json.values import same_value
-from ctxview.formats.snapshot.forms import SYSTEM_FIELDS
-from ctxview.formats.snapshot.model import Snapshot, SnapshotRole, member_at, text
+from ctxview.formats.snapshot.model import SYSTEM_FIELDS, Snapshot, SnapshotRole, member_at, text
 
 NameKey: TypeAlias = tuple[tuple[int, int | str], ...]
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ctxview.core.origin import JsonValue
-from ctxview.files.strict_json.document import JsonDocument, JsonError, parse
+from ctxview.files.strict_json.document import JsonDocument, JsonError, parse, parse_once
 from ctxview.files.strict_json.tree import join
 from ctxview.formats.snapshot.model import SEPARATOR, Reply, SavedLog, Snapshot, SnapshotRole, member_at
 from ctxview.formats.snapshot.toon import ToonDocument
@@ -71,7 +71,7 @@ def parse_file(file: str, data: bytes, enabled: bool = True) -> SnapshotFile:
     looks_like_json = data.removeprefix(BYTE_ORDER_MARK).lstrip(b" \t\r\n")[:1] in (b"{", b"[")
     if looks_like_json or (SEPARATOR_BYTES not in data and not CONTEXT_TAG.search(data)):
         try:
-            found = _read_json(file, data, parse(data))
+            found = _read_json(file, data, parse_once(data))
             if found.kind not in _IN_A_REPLY or not REPLY_NAME.search(PurePath(file).name):
                 return found
         except JsonError as error:

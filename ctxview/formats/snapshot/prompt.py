@@ -6,7 +6,6 @@ holds them, and are cuts otherwise. `recorded_prompt` has the files that already
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeAlias
@@ -161,6 +160,8 @@ def _base_prompt(agent_folder: Path | None) -> PromptMessage:
     """Return the compiled base prompt of an agent workspace, if it was made from the present AGENT.md."""
     name, reason = "compiled_prompt.md", "not in this file"
     if agent_folder is not None:
+        import hashlib
+
         try:
             compiled = read_beneath(agent_folder, name)
             checksum = _member(read_beneath(agent_folder, "compiled_prompt.meta.json"), "agentChecksum")
@@ -212,7 +213,7 @@ def _with_recorded_size(
     rest = recorded - sum(max(1, profile.budget.estimate(each.text)) for each in messages if not each.absent)
     if rest < 0:
         return messages
-    others = f", with {' and '.join(cut.what for cut in absent[1:])}" if len(absent) > 1 else ""
+    others = ", with all that is not here" if len(absent) > 1 else ""
     counted_by = f"recorded by the runtime ({profile.budget.estimator}){others}"
     first = replace(absent[0], tokens=rest, counted_by=counted_by)
     return tuple(replace(each, absent=first) if each.absent is absent[0] else each for each in messages)

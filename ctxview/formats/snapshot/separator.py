@@ -37,7 +37,19 @@ _OPEN = _either("<", r"\<", "&lt;", "&#60;", "&#x3c;", "＜", "〈", "《", "‹
 _CLOSE = _either(">", r"\>", "&gt;", "&#62;", "&#x3e;", "＞", "〉", "》", "›", "»", "⟩", "≫", "]")
 _GAP = r"(?:[ \t`*_]|" + _either("\u00a0", "\u200b", "\u200c", "\u200d", "\u2060", "\ufeff") + "){0,3}"
 _WIDE = ord("Ａ") - ord("A")
-_LETTERS = (_either(each, chr(ord(each) + _WIDE), chr(ord(each.lower()) + _WIDE)) for each in "CONTEXT")
+# Letters of other scripts that look the same: Cyrillic, then Greek.
+_LOOK_ALIKES = {
+    "C": "\u0421\u0441\u03f9\u03f2",
+    "O": "\u041e\u043e\u039f\u03bf",
+    "N": "\u039d",
+    "T": "\u0422\u0442\u03a4\u03c4",
+    "E": "\u0415\u0435\u0395\u03b5",
+    "X": "\u0425\u0445\u03a7\u03c7",
+}
+_LETTERS = (
+    _either(each, chr(ord(each) + _WIDE), chr(ord(each.lower()) + _WIDE), *_LOOK_ALIKES[each])
+    for each in "CONTEXT"
+)
 _CONTEXT = _GAP.join(_LETTERS)
 _MARKER = (
     rf"(?P<open>(?:{_OPEN}{_GAP}){{1,6}}){_CONTEXT}"

@@ -14,19 +14,20 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from ctxview.core import revision_signs as signs
 from ctxview.core.findings import Finding, worst_first
 from ctxview.core.origin import Origin
 from ctxview.core.prompt import PromptError
 from ctxview.formats.interface import AS_ON_DISK, Abilities, Lens, Reading, Revision, Source
 from ctxview.formats.kit.file_rules import report_partly_read, report_unreadable
 from ctxview.formats.kit.file_source import MOST_FILES, FileSource, Memo
+from ctxview.formats.peek import Peek
 from ctxview.formats.snapshot.answers import answered_across, file_turns, load_beside, stored_in
 from ctxview.formats.snapshot.format import log_folder
-from ctxview.formats.snapshot.model import AgentStore, Snapshot, SnapshotRole
+from ctxview.formats.snapshot.model import Snapshot, SnapshotRole
 from ctxview.formats.snapshot.order import FileTurn, order_files
 from ctxview.formats.snapshot.parser import SnapshotFile, SnapshotFileKind, parse_cached
 from ctxview.formats.snapshot.profile import PROFILES, Profile, load_profile
-from ctxview.formats.snapshot.rules import check_file
 from ctxview.formats.snapshot.source_files import Loaded, file_revision, load_files
 
 if TYPE_CHECKING:
@@ -40,6 +41,12 @@ if TYPE_CHECKING:
 
 MOST_READINGS = 512
 MOST_DRAFTS = 4
+
+
+def open_snapshots(peek: Peek) -> SnapshotSource:
+    """Open a file, a folder of rounds or an `.agent` folder; raises `OpenError`."""
+    loaded, store = load_files(peek)
+    return SnapshotSource(peek.path, loaded, store, load_beside(peek.path, loaded))
 
 
 class SnapshotSource(FileSource[SnapshotFile]):
@@ -90,7 +97,7 @@ class SnapshotSource(FileSource[SnapshotFile]):
     def revisions(self) -> Sequence[Revision]:
         if not self._files:
             folder = self._store_folder or self._path
-            return (Revision("memory store", "store", folder / "memory.db"),)
+            return (Revision("memory store", "store", folder / "memory.db", sign=signs.LOG),)
         opened = zip(self._files, self._opened, strict=True)
         plain = [
             file_revision(file, found, self.received_for(place), by_round=self._is_history)
@@ -215,7 +222,7 @@ class SnapshotSource(FileSource[SnapshotFile]):
 
     def again(self) -> SnapshotSource:
         """Read changed files only and keep the findings of the others. Raises `OpenError`."""
-        found, store = load_files(self._path, self._loaded)
+        found, store = load_files(Peek(self._path), self._loaded)
         same_store = store == self._store_folder and (store is None or self._stored.is_current())
         beside = load_beside(self._path, found, self._beside)
         if same_store and (found, beside) == (self._loaded, self._beside):
@@ -227,8 +234,6 @@ class SnapshotSource(FileSource[SnapshotFile]):
             new._stored = self._stored
         return new
 
-    # -- one revision ----------------------------------------------------------------------------------
-
     def _draft(self, revision: int, overlay: Mapping[str, bytes]) -> bytes | None:
         return overlay.get(str(self._files[revision].path)) if self._files else None
 
@@ -238,7 +243,7 @@ class SnapshotSource(FileSource[SnapshotFile]):
 
         profile = load_profile(lens.profile)
         if not self._files:
-            state = build_store_state(self._store, self.title, str(self._path), lens.counter)
+            state = build_store_state(self._stored.store, self.title, str(self._path), lens.counter)
             return Reading(state, self.findings_of(revision, lens, overlay))
         file = self._file(revision, lens, self._draft(revision, overlay))
         timeline = self._timelines.once(
@@ -250,7 +255,7 @@ class SnapshotSource(FileSource[SnapshotFile]):
             revision=self.revisions[revision].label,
             profile=profile,
             counter=lens.counter,
-            store=self._store if self._store_folder is not None else None,
+            store=self._stored.store if self._store_folder is not None else None,
             limited_by=self.received_for(revision) or self._stored_before(revision),
             timeline=timeline,
             received=self.received_for(revision),
@@ -259,6 +264,11 @@ class SnapshotSource(FileSource[SnapshotFile]):
         if not self._is_history:
             note = f"{len(self._files)} files that are not rounds of one history"
             state = replace(state, extra={**state.extra, "folder": note})
+        if self._loaded.left_out is not None:
+            from ctxview.formats.kit.state_parts import left_out_gap
+
+            gap = left_out_gap("files", self._loaded.left_out, Origin(str(self._path)))
+            state = replace(state, missing=(*state.missing, gap))
         return Reading(state, self.findings_of(revision, lens, overlay))
 
     def _file(self, revision: int, lens: Lens, data: bytes | None) -> SnapshotFile:
@@ -305,7 +315,7 @@ class SnapshotSource(FileSource[SnapshotFile]):
         mode = file.reply.enabled if file.reply is not None else None
         answered = file.snapshot.answered_round if file.snapshot is not None else None
         content = (file.file, file.data, profile.name, mode, answered)
-        yield from self._findings_by_content.once(content, lambda: tuple(check_file(file, profile)))
+        yield from self._findings_by_content.once(content, lambda: tuple(rules.check_file(file, profile)))
         received = self.received_for(revision)
         if received is not None and file.snapshot is not None and file.error is None:
             yield from rules.check_exchange(received, file.snapshot, profile)
@@ -336,12 +346,6 @@ class SnapshotSource(FileSource[SnapshotFile]):
     def _places(self) -> dict[str, int]:
         return {str(file.path): place for place, file in enumerate(self._files)}
 
-    # -- shared by all revisions -----------------------------------------------------------------------
-
-    @property
-    def _store(self) -> AgentStore:
-        return self._stored.store
-
     @cached_property
     def _stored(self) -> StoreReading:
         from ctxview.formats.snapshot.agent_store import StoreReading
@@ -353,9 +357,9 @@ class SnapshotSource(FileSource[SnapshotFile]):
 
         snapshots = (each.snapshot for each in reversed(self._opened))
         latest = next(filter(None, map(stored_in, snapshots)), None)
-        for file, reason in self._store.problems:
+        for file, reason in self._stored.store.problems:
             yield from report_unreadable(file, reason)
-        yield from rules.check_store(self._store, latest, profile)
+        yield from rules.check_store(self._stored.store, latest, profile)
 
     def _place_stored_before(self, revision: int) -> int | None:
         if not self._is_history:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TypeAlias
 
+from ctxview.core import revision_signs as signs
 from ctxview.formats.interface import OpenError, Revision
 from ctxview.formats.kit import file_source
 from ctxview.formats.peek import Peek
@@ -32,25 +33,35 @@ READER = file_source.FileReader[SnapshotFile](
 )
 
 
-def load_files(path: Path, earlier: Loaded | None = None) -> tuple[Loaded, Path | None]:
-    """Load the files of the source at `path`, and find the folder of its store; raises `OpenError`.
+def load_files(peek: Peek, earlier: Loaded | None = None) -> tuple[Loaded, Path | None]:
+    """Load the files of the source at `peek`, and find the folder of its store; raises `OpenError`.
 
     With the files of an `earlier` load, only changed files are read, and half-written ones are held back.
     """
     files = file_source.FileLoader(READER, earlier)
+    path = peek.path
     if not path.is_dir():
-        if path.name in STORE_FILES and is_store(Peek(path.parent)):
+        if path.name in STORE_FILES and is_store(peek.parent):
             return files.loaded(), path.parent
-        files.add_named(path)
+        files.add_named(peek)
         return files.loaded(), None
-    store = agent_folder(Peek(path))
+    store = agent_folder(peek)
     folder = log_folder(path, store)
-    for name in Peek(folder).names:
+    rounds = peek if folder == path else Peek(folder)
+    for name in rounds.names:
         if not name.startswith(".") and Path(name).suffix in SUFFIXES and not (folder / name).is_dir():
-            files.add(folder / name, by_content=store is None)
+            files.add(rounds.below(name), by_content=store is None)
     if not files.files and store is None:
         raise OpenError(f"{path}: no snapshot, reply or log in this folder")
     return files.loaded(), store
+
+
+_SIGNS = {
+    SnapshotFileKind.REPLY.value: signs.REPLY,
+    SnapshotFileKind.FULL_LOG.value: signs.LOG,
+    SnapshotFileKind.LITE_LOG.value: signs.LOG,
+    "unreadable": signs.UNREADABLE,
+}
 
 
 def file_revision(
@@ -65,4 +76,4 @@ def file_revision(
         found.kind, f" {found.kind.value}"
     )
     label = f"round {current}{word}" if by_round and current is not None else file.path.name
-    return Revision(label, kind, file.path, current, time)
+    return Revision(label, kind, file.path, current, time, sign=_SIGNS.get(kind, signs.WHOLE_STATE))

@@ -12,8 +12,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import wraps
 from typing import Any
 
-from ctxview.core.edits import DeleteValue, Edit, EditRefused, MoveItem
-from ctxview.core.fields import Form
+from ctxview.core.edits import DeleteValue, Edit, EditRefused, MoveItem, SetValue
+from ctxview.core.fields import ChoiceShape, Form
 from ctxview.core.flow import FlowNode
 from ctxview.core.state import Block, ContextState, Gap, Ref, Tier, Todo, TodoItem
 from ctxview.core.transcript import Row
@@ -77,6 +77,18 @@ def move(screen: InspectorScreen) -> None:
     _start(screen, _move(screen))
 
 
+def toggle_box(screen: InspectorScreen) -> bool:
+    """Tick or clear the box of the selected item; return whether it has a box that can be written."""
+    value = _value(screen)
+    form = value.form if isinstance(value, TodoItem | Block) and screen.model.as_of is None else None
+    for field in form.fields if form is not None else ():
+        if form is not None and field.name == "box" and isinstance(field.shape, ChoiceShape):
+            words = field.shape.words
+            _start(screen, _tick(screen, form.file, SetValue(field.pointer, words[field.value == words[0]])))
+            return True
+    return False
+
+
 def editor(screen: InspectorScreen) -> None:
     _start(screen, _editor(screen))
 
@@ -113,7 +125,7 @@ async def _edit(screen: InspectorScreen) -> None:
 
 async def _add(screen: InspectorScreen) -> None:
     new_ref = screen.view.index.reading.state.new_ref if screen.view is not None else None
-    if new_ref is not None and screen.deck.front.pane is Pane.REFERENCES:
+    if new_ref is not None and screen.model.shown.name is Pane.REFERENCES:
         await _fill_in(screen, new_ref, "New reference")
         return
     tiers = [tier for tier in _tiers(screen) if tier.new is not None]
@@ -165,7 +177,7 @@ async def _move(screen: InspectorScreen) -> None:
         if tier is not None and tier.new is not None:
             step = MoveItem(block.form.pointer, tier.new.pointer)
             await _apply(screen, draft, step, notice=f"Moved {block.id} to {tier.name}.")
-            screen.select_when_read(ItemId(ItemKind.BLOCK, block.id, tier.name))
+            screen.model.select_when_read(ItemId(ItemKind.BLOCK, block.id, tier.name))
 
 
 async def _move_by_format(screen: InspectorScreen, block: Block) -> None:
@@ -191,9 +203,8 @@ async def _editor(screen: InspectorScreen) -> None:
         )
     else:
         chosen = await _pick_word(screen, "Edit under which name?", model.editors)
-        if chosen is not None and model.edit_as(chosen):
-            screen.model.drafts.change_editor(model.key)
-            screen.draft_changed()
+        if chosen is not None and (orders := model.edit_as(chosen)):
+            screen.perform(orders)
             screen.say(f"You now edit as {chosen}.")
 
 
@@ -208,6 +219,11 @@ async def _fill_in(screen: InspectorScreen, form: Form, title: str) -> None:
             await _apply(screen, draft, *edits)
 
 
+async def _tick(screen: InspectorScreen, file: str, edit: Edit) -> None:
+    async with _open_draft(screen, file) as draft:
+        await _apply(screen, draft, edit)
+
+
 async def _apply(screen: InspectorScreen, draft: Draft | None, *edits: Edit, notice: str = "") -> None:
     if draft is None:
         return
@@ -216,17 +232,14 @@ async def _apply(screen: InspectorScreen, draft: Draft | None, *edits: Edit, not
     except EditRefused as refusal:
         screen.say(f"Not done: {refusal}", severity="error")
         return
-    screen.draft_changed()
+    screen.perform(screen.model.drafted())
     if notice or not changed:
         screen.say(notice if changed else "Nothing changed.")
 
 
 async def _undo_or_redo(screen: InspectorScreen, *, back: bool) -> None:
-    able = (
-        draft
-        for draft in screen.model.drafts.of(screen.model.key)
-        if (draft.can_undo if back else draft.can_redo)
-    )
+    drafts = screen.model.drafts.of(screen.model.key)
+    able = (draft for draft in drafts if (draft.can_undo if back else draft.can_redo))
     draft = next(able, None)
     if draft is None:
         screen.say("There is nothing to undo." if back else "There is nothing to redo.")
@@ -235,7 +248,7 @@ async def _undo_or_redo(screen: InspectorScreen, *, back: bool) -> None:
         draft.undo()
     else:
         draft.redo()
-    screen.draft_changed()
+    screen.perform(screen.model.drafted())
 
 
 async def _save(screen: InspectorScreen) -> None:
@@ -270,7 +283,7 @@ async def _save_one(screen: InspectorScreen, draft: Draft) -> None:
     except (SaveRefused, EditRefused) as refusal:
         screen.say(f"Not saved: {refusal}", severity="error")
     else:
-        screen.draft_changed()
+        screen.perform(screen.model.drafted())
         screen.say(f"Saved. The previous version is in {saved.backup}.")
         if saved.warning:
             screen.say(saved.warning, severity="warning")
@@ -280,6 +293,8 @@ async def _resolve(screen: InspectorScreen, draft: Draft, conflict: SaveConflict
     """Show both differences after a change on disk, and do what the person chooses."""
     from ctxview.tui.screens.save import ConflictScreen
 
+    if conflict.warning:
+        screen.say(conflict.warning, severity="warning")
     base = draft.original
     mine = await asyncio.to_thread(draft.difference, base, conflict.wanted)
     theirs = await asyncio.to_thread(draft.difference, base, conflict.current)
@@ -289,7 +304,7 @@ async def _resolve(screen: InspectorScreen, draft: Draft, conflict: SaveConflict
         draft.reload(conflict.current)
     elif choice == "reapply":
         await asyncio.to_thread(draft.reapply, conflict.current)
-    screen.draft_changed()
+    screen.perform(screen.model.drafted())
 
 
 async def _pick(screen: InspectorScreen, question: str, tiers: list[Tier]) -> Tier | None:
@@ -298,9 +313,11 @@ async def _pick(screen: InspectorScreen, question: str, tiers: list[Tier]) -> Ti
 
 
 async def _pick_word(screen: InspectorScreen, question: str, words: Iterable[str]) -> str | None:
+    from ctxview.tui.drawing.glyphs import tier_styles
     from ctxview.tui.screens.dialogs import ChooseDialog
 
-    return await screen.app.push_screen_wait(ChooseDialog(question, list(words)))
+    styles = tier_styles(screen.view.index.reading.state.tiers) if screen.view is not None else {}
+    return await screen.app.push_screen_wait(ChooseDialog(question, list(words), styles))
 
 
 @asynccontextmanager

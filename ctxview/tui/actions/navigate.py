@@ -12,7 +12,11 @@ from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.query import Query, QueryError, completions, parse_query
 from ctxview.tui.model.reading_index import ItemId, ItemKind, ReadingIndex
 from ctxview.tui.panes.lifecycle import LifecyclePane
+from ctxview.tui.panes.memory import MemoryPane
+from ctxview.tui.panes.skyline import SkylinePane
 from ctxview.tui.panes.sources import SourcesPane
+from ctxview.tui.panes.why import WhyPane
+from ctxview.tui.panes.xray import XrayPane
 from ctxview.tui.screens.action_screen import ActionScreen, StartOver
 from ctxview.tui.screens.inspector import InspectorScreen
 
@@ -29,7 +33,10 @@ async def search(screen: ActionScreen[object]) -> None:
         elif text.strip():
             screen.step_hit(back=False)
 
-    await screen.ask(InputLine(show(" search /", "key"), "", screen.search_for, done))
+    hint = (
+        "text in ids, blocks and messages of all revisions" if isinstance(screen, InspectorScreen) else "text"
+    )
+    await screen.ask(InputLine(show(" search /", "key"), "", screen.search_for, done, placeholder=hint))
 
 
 def next_hit(screen: ActionScreen[object]) -> None:
@@ -48,7 +55,7 @@ async def filter(screen: InspectorScreen) -> None:  # noqa: A001 - the name of t
 
     def changed(text: str) -> Line:
         try:
-            query = parse_query(text)
+            query = parse_query(text, screen.model.figures)
         except QueryError as error:
             return join((Span("✖ ", "bad"),), show(str(error), "warn"))
         _apply(screen, query)
@@ -62,21 +69,28 @@ async def filter(screen: InspectorScreen) -> None:  # noqa: A001 - the name of t
         screen.set_focus(lines)
 
     await screen.ask(
-        InputLine(show(" filter: ", "key"), before.text, changed, done, complete=partial(_completed, screen))
+        InputLine(
+            show(" filter: ", "key"),
+            before.text,
+            changed,
+            done,
+            complete=partial(_completed, screen),
+            placeholder="tier:working hidden decay>0.5 !tag:x",
+        )
     )
 
 
 def next_finding(screen: InspectorScreen) -> None:
-    _step_finding(screen, 1)
+    """Go to the next finding in its pane; Enter goes on to its subject."""
+    screen.perform(screen.model.step_finding(1, screen.model.shown.front))
 
 
 def previous_finding(screen: InspectorScreen) -> None:
-    _step_finding(screen, -1)
+    screen.perform(screen.model.step_finding(-1, screen.model.shown.front))
 
 
 def _apply(screen: InspectorScreen, query: Query) -> None:
-    screen.model.query = query
-    screen.rearrange()
+    screen.perform(screen.model.filter_by(query))
 
 
 def _hint(screen: InspectorScreen, text: str) -> Line:
@@ -94,20 +108,6 @@ def _completed(screen: InspectorScreen, text: str) -> str | None:
     could_be = completions(text, state)
     head = text.rpartition(" ")
     return f"{head[0]}{head[1]}{could_be[0]}" if could_be and text.strip() else None
-
-
-def _step_finding(screen: InspectorScreen, step: int) -> None:
-    """Go to the next or previous finding in its pane; Enter goes on to its subject."""
-    findings = screen.view.index.findings if screen.view is not None else ()
-    if not findings:
-        judged = screen.view is not None and screen.view.index.reading.judged
-        screen.say("There are no findings." if judged else "The findings are not known yet.")
-        return
-    here = screen.selected if screen.selected in findings else screen.finding
-    here = here if here in findings else None
-    at = findings.index(here) + step if here is not None else 0 if step > 0 else -1
-    screen.finding = findings[at % len(findings)]
-    screen.go_to(screen.finding, remember=here is None)
 
 
 def down(screen: ActionScreen[object]) -> None:
@@ -161,12 +161,12 @@ def end(screen: ActionScreen[object]) -> None:
 
 def left(screen: InspectorScreen) -> None:
     if not _step(screen, -1):
-        _go_beside(screen, right=False)
+        _step_view(screen, -1)
 
 
 def right(screen: InspectorScreen) -> None:
     if not _step(screen, 1):
-        _go_beside(screen, right=True)
+        _step_view(screen, 1)
 
 
 def next_pane(screen: InspectorScreen) -> None:
@@ -177,11 +177,34 @@ def previous_pane(screen: InspectorScreen) -> None:
     _step_pane(screen, -1)
 
 
-def go_to_pane(screen: InspectorScreen, pane: Pane) -> None:
-    if any(pane in slot.panes for slot in screen.deck.slots):
-        screen.deck.choose(pane)
-    else:
+async def go_to_pane(screen: InspectorScreen, pane: Pane) -> None:
+    if pane is Pane.WHY and (screen.model.shown.front is pane or not _is_block(screen.selected)):
+        await _ask_why(screen)
+    elif pane.absent and pane not in screen.model.shown.tabs(screen.view):
         screen.say(pane.absent)
+    else:
+        screen.show_pane(pane)
+        if isinstance(screen.front, WhyPane) and screen.selected is not None:
+            screen.front.ask(screen.selected.name)
+
+
+def _is_block(item: ItemId | None) -> bool:
+    return item is not None and item.kind is ItemKind.BLOCK
+
+
+async def _ask_why(screen: InspectorScreen) -> None:
+    """Ask for the name of a block, and explain it."""
+    from ctxview.tui.widgets.bars import InputLine
+
+    def done(text: str | None) -> None:
+        if text is not None and text.strip():
+            screen.show_pane(Pane.WHY)
+            pane.ask(text.strip())
+        screen.area.focus_front()
+
+    pane = screen.area.get(WhyPane)
+    hint = show("the id of a block, of any revision", "dim")
+    await screen.ask(InputLine(show(" why ", "key"), pane.name_asked, lambda _: hint, done))
 
 
 def enter(screen: InspectorScreen) -> None:
@@ -192,9 +215,9 @@ def enter(screen: InspectorScreen) -> None:
     elif item is None:
         screen.say("There is nothing here to open.")
     elif item.kind is ItemKind.SOURCE:
-        _open_source(screen, int(item.name))
+        screen.perform(screen.model.go_to_source(int(item.name)))
     elif item.kind is ItemKind.REVISION:
-        _open_source(screen, int(item.within))
+        screen.perform(screen.model.go_to_source(int(item.within)))
         screen.action_go_to_revision(int(item.name))
     elif screen.view is None:
         return
@@ -202,12 +225,12 @@ def enter(screen: InspectorScreen) -> None:
         screen.go_to(subject)
     elif item.kind is ItemKind.NODE and (target := _onward(item, screen.view.index)) is not None:
         _walk(screen, item, target)
-    elif screen.deck.front.pane is Pane.VISIBILITY:
+    elif screen.model.shown.front is Pane.VISIBILITY:
         screen.go_to(item)
     else:
-        screen.back_stack.remember(item)
+        screen.model.back.remember(screen.model.shown.front, item)
         screen.selected = item
-        screen.deck.choose(Pane.DETAIL)
+        screen.show_pane(Pane.DETAIL)
 
 
 def came_from(screen: ActionScreen[object]) -> None:
@@ -216,34 +239,33 @@ def came_from(screen: ActionScreen[object]) -> None:
     origin = _came_from(screen, item) if isinstance(screen, InspectorScreen) and item is not None else None
     if item is None or origin is None or not isinstance(screen, InspectorScreen):
         back(screen)
-    elif screen.back_stack.last == origin:
-        screen.back_stack.back()
+    elif screen.model.back.last == origin:
+        screen.perform(screen.model.go_back())
     else:
         _walk(screen, item, origin)
 
 
 def back(screen: ActionScreen[object]) -> None:
-    """Leave the first that is active: search, tried budget, zoom, jump, filter, replay."""
+    """Leave the first that is active: search, tried option, jump, filter, replay, view."""
     if not isinstance(screen, InspectorScreen):
         screen.dismiss()
         return
-    if screen.model.hits.needle:
+    if screen.model.search.hits.needle:
         screen.search_for("")
-    elif screen.model.key.option("budget") is not None:
-        screen.try_budget(None)
-    elif screen.deck.zoomed is not None:
-        screen.deck.zoom(None)
-    elif screen.back_stack:
-        screen.back_stack.back()
+    elif (tried := next(reversed(screen.model.key.options), None)) is not None:
+        screen.perform(screen.model.try_option(tried[0], None))
+    elif screen.model.back:
+        screen.perform(screen.model.go_back())
     elif screen.model.query:
-        screen.model.query = Query()
-        screen.rearrange()
-    elif screen.replay.stage:
+        screen.perform(screen.model.filter_by(Query()))
+    elif screen.model.replay.stage:
         screen.dismiss()
-    elif screen.replay.on:
-        screen.replay.close()
+    elif screen.model.replay.on:
+        screen.perform(screen.model.replay.close())
+    elif screen.model.shown.leave():
+        screen.show_view()
     else:
-        screen.say(f"There is nothing to leave; {key_label(ACTIONS_BY_ID['quit'])} quits.")
+        screen.say(f"Nothing to go back to. {key_label(ACTIONS_BY_ID['quit'])} quits.")
 
 
 def _move(screen: ActionScreen[object], rows: int) -> None:
@@ -259,30 +281,31 @@ def _move_page(screen: ActionScreen[object], pages: float) -> None:
 def _step(screen: InspectorScreen, step: int) -> bool:
     """Let the pane use a sideways key, for a branch of the tree or a stage of the flow; whether it did."""
     pane = screen.focused
-    if isinstance(pane, LifecyclePane):
+    if isinstance(pane, LifecyclePane | SkylinePane):
         pane.step(step)
         return True
     return isinstance(pane, SourcesPane) and pane.fold(open=step > 0)
 
 
-def _go_beside(screen: InspectorScreen, *, right: bool) -> None:
-    neighbour = screen.deck.neighbour(screen.deck.front.pane, right=right)
-    if neighbour is not None:
-        screen.deck.choose(neighbour)
+def _step_view(screen: InspectorScreen, step: int) -> None:
+    """Go to the next view in the row of tabs."""
+    tabs = screen.model.shown.tabs(screen.view)
+    screen.show_pane(tabs[(tabs.index(screen.model.shown.name) + step) % len(tabs)])
 
 
 def _step_pane(screen: InspectorScreen, step: int) -> None:
-    """Go to the next pane in the order on the screen, without hidden tabs."""
-    slots = screen.deck.slots
-    order = slots[0].panes if len(slots) == 1 else tuple(slot.shown for slot in slots)
-    here = screen.deck.front.pane
-    at = order.index(here) if here in order else 0
-    screen.deck.choose(order[(at + step) % len(order)])
+    """Go to the next tier of the memory or block of the X-ray, in other views to the next view."""
+    if isinstance(screen.front, XrayPane):
+        screen.front.step_block(step)
+    elif not isinstance(screen.front, MemoryPane) or not screen.front.step_tier(step):
+        _step_view(screen, step)
 
 
 def here(screen: InspectorScreen) -> ItemId | None:
     """The item at the cursor; `selected` may be older, since the message about a move may come later."""
     lines = screen.lines
+    if isinstance(lines, SkylinePane):
+        return lines.item
     return lines.item if lines is not None and lines.has_cursor else screen.selected
 
 
@@ -313,14 +336,7 @@ def _came_from(screen: InspectorScreen, item: ItemId) -> ItemId | None:
     if node is None or item.kind not in {ItemKind.BLOCK, ItemKind.NODE}:
         return None
     origins = [index.node(each.id) for each in flow.backward(node.id)]
-    last = screen.back_stack.last
+    last = screen.model.back.last
     if last in origins or last in [index.node(link.start) for link in flow.into(node.id)]:
         return last
     return next(iter(origins), None)
-
-
-def _open_source(screen: InspectorScreen, number: int) -> None:
-    if screen.model.go_to_source(number):
-        screen.back_stack.clear()
-        screen.clear()
-        screen.read_current()

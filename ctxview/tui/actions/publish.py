@@ -46,11 +46,11 @@ async def publish(screen: InspectorScreen, source: Publisher, drafts: Sequence[D
     except (EditRefused, CreateRefused) as refusal:
         screen.say(f"Not saved: {refusal}", severity="error")
         # The reason may be a file that another program wrote and that is not shown yet.
-        screen.live.poll()
+        screen.perform(screen.model.live.poll())
         return
     for draft in drafts:
         draft.reload(draft.original)
-    screen.draft_changed()
+    screen.perform(screen.model.drafted())
     screen.say(f"Saved as {file.name}; the old file was not changed.")
 
 
@@ -78,8 +78,8 @@ async def _resolve_fork(screen: InspectorScreen, fork: Fork, drafts: Sequence[Dr
             draft.being_edited = False
     for draft in drafts:
         draft.reload(draft.original)
-    model.go_to_revision(newer)
-    screen.draft_changed()
+    model.select_revision(newer)
+    screen.perform(screen.model.drafted())
 
 
 def _preview(drafts: Sequence[Draft], publication: Publication, lens: Lens) -> Preview:

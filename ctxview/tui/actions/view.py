@@ -1,4 +1,4 @@
-"""The actions of viewing: pane sizes, revisions, profile, order, budget, difference, references, replay."""
+"""The actions of viewing: folds, revisions, profile, order, budget, difference, references, replay."""
 
 from __future__ import annotations
 
@@ -6,68 +6,34 @@ import asyncio
 
 from ctxview.formats.revisions import previous_revision
 from ctxview.tui.actions.navigate import here
-from ctxview.tui.drawing.text import Line, Span, join, show
+from ctxview.tui.actions.options import budget as budget
+from ctxview.tui.actions.options import option as option
 from ctxview.tui.input_order import start_dialogue
-from ctxview.tui.jobs.load import compare_states
+from ctxview.tui.model.effects import Effects, Notify
+from ctxview.tui.model.jobs.load import compare_states
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemId
+from ctxview.tui.panes.memory import MemoryPane
+from ctxview.tui.panes.revisions import RevisionsPane
+from ctxview.tui.panes.skyline import SkylinePane
+from ctxview.tui.panes.xray import XrayPane
 from ctxview.tui.screens.inspector import InspectorScreen
 from ctxview.tui.screens.raw import NOTHING_OPEN, open_origin
 
-CELLS, LINES = 4, 2
-"""The change in size of one key press."""
 
-
-def zoom(screen: InspectorScreen) -> None:
-    if screen.deck.zoomed is None and len(screen.deck.slots) == 1:
-        screen.say("The terminal is too small: only one pane fits.")
+def fold(screen: InspectorScreen) -> None:
+    """Fold or open the tier at the cursor of the memory, or the fields of all blocks of the X-ray."""
+    if isinstance(screen.front, MemoryPane | XrayPane):
+        screen.front.fold()
     else:
-        screen.deck.zoom(None if screen.deck.zoomed is not None else screen.deck.front.pane)
+        screen.say("Tiers fold in Memory, fields in X-ray.")
 
 
-def wider(screen: InspectorScreen) -> None:
-    _resize(screen, across=CELLS)
-
-
-def narrower(screen: InspectorScreen) -> None:
-    _resize(screen, across=-CELLS)
-
-
-def higher(screen: InspectorScreen) -> None:
-    _resize(screen, down=LINES)
-
-
-def lower(screen: InspectorScreen) -> None:
-    _resize(screen, down=-LINES)
-
-
-def sources_list(screen: InspectorScreen) -> None:
-    """Show the sources beside the other panes, or as a tab."""
-    deck = screen.deck
-    if len(screen.model.sources) + len(screen.model.problems) < 2:
-        screen.say("There is only one source.")
-    elif len(deck.slots) == 1:
-        screen.say("Only one pane is shown; the sources are a tab of it.")
+def fold_all(screen: InspectorScreen) -> None:
+    if isinstance(screen.front, MemoryPane):
+        screen.front.fold_all()
     else:
-        deck.show_sources(shown=not deck.sizes.sources)
-        if not deck.sizes.sources and deck.front.pane is Pane.SOURCES:
-            deck.choose(Pane.MEMORY)
-
-
-def reset_layout(screen: InspectorScreen) -> None:
-    screen.deck.reset_sizes()
-    screen.say("Pane sizes are reset.")
-
-
-def _resize(screen: InspectorScreen, *, across: int = 0, down: int = 0) -> None:
-    deck = screen.deck
-    if deck.resize(deck.front.pane, across=across, down=down):
-        return
-    if len(deck.slots) == 1:
-        remedy = "Esc shows" if deck.zoomed is not None else "A larger terminal shows"
-        screen.say(f"Only one pane is shown. {remedy} the others.")
-    else:
-        screen.say("The pane cannot be resized further.")
+        fold(screen)
 
 
 def show_diff(screen: InspectorScreen) -> None:
@@ -78,19 +44,26 @@ async def _show(screen: InspectorScreen) -> None:
     source, key = screen.model.source, screen.model.key
     if source is None or screen.view is None:
         return
-    is_draft = screen.model.drafts.dirty(key)
-    earlier = key.revision if is_draft else previous_revision(source.revisions, key.revision)
+    marked = screen.front.marked if isinstance(screen.front, RevisionsPane) else ()
+    is_draft = screen.model.drafts.dirty(key) and not marked
+    title = "Changes of the draft" if is_draft else "Changes since the previous revision"
+    earlier: int | None = key.revision
+    later = key.revision
+    if marked:
+        earlier, later = min(marked), max(*marked, key.revision if len(marked) == 1 else 0)
+        title = f"Changes from {source.revisions[earlier].label} to {source.revisions[later].label}"
+    elif not is_draft:
+        earlier = previous_revision(source.revisions, key.revision)
     if earlier is None:
         screen.say("This is the first revision: there is no previous one to compare with.")
         return
     overlay = screen.model.drafts.overlay(key.source)
     originals = {str(draft.file): draft.original for draft in screen.model.drafts.of(key)}
     old = (earlier, {**overlay, **originals} if is_draft else overlay)
-    new = (key.revision, overlay)
+    new = (later, overlay)
     difference = await asyncio.to_thread(compare_states, source, key, old, new)
     from ctxview.tui.screens.diff import DiffScreen
 
-    title = "Changes of the draft" if is_draft else "Changes since the previous revision"
     item = await screen.app.push_screen_wait(DiffScreen(difference, title))
     if item is not None:
         screen.go_to(item)
@@ -118,43 +91,38 @@ def follow(screen: InspectorScreen) -> None:
     if source is None or not source.watched:
         screen.say("This source has no files that could change.")
         return
-    if screen.live.is_off:
-        screen.live.enable()
+    if screen.model.live.is_off:
+        screen.perform(screen.model.live.enable())
     if screen.model.transcript is None or screen.model.as_of is not None:
-        if screen.model.go_to_revision(screen.model.last_revision):
-            screen.read_current()
+        screen.perform(screen.model.go_to_revision(screen.model.last_revision))
         screen.say("Following the latest revision; selecting an earlier one stops.")
     else:
-        screen.deck.choose(Pane.HISTORY)
+        screen.show_pane(Pane.HISTORY)
         screen.history.follow()
         screen.refresh_bars()
 
 
 def profile(screen: InspectorScreen) -> None:
-    if screen.model.next_profile():
-        screen.read_current()
-    else:
-        screen.say("This format has only one profile.")
+    orders = screen.model.next_profile()
+    screen.perform(orders or [Notify("This format has only one profile.")])
 
 
 def sort(screen: InspectorScreen) -> None:
-    screen.model.next_sort()
-    _reorder(screen)
+    _reorder(screen, screen.model.next_order())
 
 
 def reverse(screen: InspectorScreen) -> None:
-    screen.model.reverse = not screen.model.reverse
-    _reorder(screen)
+    _reorder(screen, screen.model.reverse_order())
 
 
-def _reorder(screen: InspectorScreen) -> None:
+def _reorder(screen: InspectorScreen, orders: Effects) -> None:
     """Show the new order, with the memory pane in front if it was hidden."""
     if screen.view is None:
         screen.say(NOTHING_OPEN)
         return
-    if not screen.memory.display:
-        screen.deck.choose(Pane.MEMORY)
-    screen.rearrange_from_top()
+    if not screen.area.is_shown(Pane.MEMORY):
+        screen.show_pane(Pane.MEMORY)
+    screen.perform(orders)
 
 
 def links(screen: InspectorScreen) -> None:
@@ -186,45 +154,13 @@ async def _links(screen: InspectorScreen, item: ItemId) -> None:
 def origin(screen: InspectorScreen) -> None:
     """Show the raw bytes of the selected item, those of the draft if there is one."""
     view = screen.view
+    if isinstance(screen.front, XrayPane) and screen.front.origin is not None:
+        open_origin(screen, screen.front.origin)
+        return
     open_origin(
         screen,
         view.index.origin(screen.selected) if view is not None and screen.selected is not None else None,
     )
-
-
-async def budget(screen: InspectorScreen) -> None:
-    """Ask for another budget and try it."""
-    from ctxview.tui.widgets.bars import InputLine
-
-    before, lines = screen.model.key.option("budget"), screen.lines
-
-    def done(text: str | None) -> None:
-        screen.set_focus(lines)
-        if text is None:
-            return
-        number = wanted_budget(text)
-        if number is None and text.strip():
-            screen.say("A budget is a whole number, such as 3,000.", severity="warning")
-        else:
-            screen.try_budget(number)
-
-    value = "" if before is None else str(before)
-    await screen.ask(InputLine(show(" budget ", "key"), value, _budget_hint, done))
-
-
-def wanted_budget(text: str) -> int | None:
-    """The number in `text`; None when it is empty or not a whole number."""
-    digits = text.strip().replace(",", "").replace("_", "").replace(" ", "")
-    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= 12 else None
-
-
-def _budget_hint(text: str) -> Line:
-    number = wanted_budget(text)
-    if not text.strip():
-        return show("a number; empty returns to the source's own budget", "dim")
-    if number is None:
-        return join((Span("✖ ", "bad"),), show("not a whole number", "warn"))
-    return show(f"try a budget of {number:,}" if number else "try without a limit", "ok")
 
 
 def diff(screen: InspectorScreen) -> None:
@@ -233,39 +169,78 @@ def diff(screen: InspectorScreen) -> None:
         screen.say(NOTHING_OPEN)
         return
 
-    show_diff(screen)
+    if isinstance(screen.front, XrayPane):
+        start_dialogue(screen, _show_prompt_diff(screen), "comparing the prompts")
+    else:
+        show_diff(screen)
+
+
+async def _show_prompt_diff(screen: InspectorScreen) -> None:
+    """Show the word difference between the prompts of this revision and of the previous one."""
+    from ctxview.core.prompt import PromptError
+    from ctxview.tui.model.xray import compare_prompts
+    from ctxview.tui.screens.diff import PromptDiffScreen
+
+    source, key = screen.model.source, screen.model.key
+    earlier = previous_revision(source.revisions, key.revision) if source is not None else None
+    if source is None or earlier is None:
+        screen.say("This is the first revision: there is no previous one to compare with.")
+        return
+    try:
+        changes = await asyncio.to_thread(compare_prompts, source, key, earlier)
+    except PromptError as error:
+        screen.say(f"The prompts cannot be compared: {error}.", severity="warning")
+        return
+    names = [source.revisions[number].label for number in (earlier, key.revision)]
+    await screen.app.push_screen_wait(PromptDiffScreen(changes, *names))
 
 
 def _step(screen: InspectorScreen, revision: int) -> None:
     last = screen.model.last_revision
-    if screen.model.go_to_revision(revision):
+    if orders := screen.model.go_to_revision(revision):
         screen.stepped()
-        screen.read_current()
+        screen.perform(orders)
     elif last == 0:
-        screen.say("There is only one revision.")
+        screen.stayed("There is only one revision.")
     else:
-        screen.say("This is the latest revision." if revision > 0 else "This is the first revision.")
+        screen.stayed("This is the latest revision." if revision > 0 else "This is the first revision.")
 
 
 def play(screen: InspectorScreen) -> None:
-    """Play or pause; with a single revision the key moves down a page."""
+    """Tick the box of the selected item, fold a tier of the memory, or play or pause."""
+    from ctxview.tui.actions.edit import toggle_box
+
+    if toggle_box(screen):
+        return
+    if isinstance(screen.front, MemoryPane) and not screen.model.replay.on:
+        screen.front.fold()
+        return
     if screen.model.last_revision > 0:
-        screen.replay.toggle()
+        screen.perform(screen.model.replay.toggle())
     elif screen.lines is not None:
         screen.lines.move_page(1)
 
 
 def faster(screen: InspectorScreen) -> None:
-    screen.replay.change_speed(faster=True)
+    screen.perform(screen.model.replay.change_speed(faster=True))
 
 
 def slower(screen: InspectorScreen) -> None:
-    screen.replay.change_speed(faster=False)
+    screen.perform(screen.model.replay.change_speed(faster=False))
 
 
 def next_event(screen: InspectorScreen) -> None:
-    screen.replay.jump(back=False)
+    _jump_to_event(screen, back=False)
 
 
 def previous_event(screen: InspectorScreen) -> None:
-    screen.replay.jump(back=True)
+    _jump_to_event(screen, back=True)
+
+
+def _jump_to_event(screen: InspectorScreen, *, back: bool) -> None:
+    """Move the cursor of the skyline, or replay from the next event on."""
+    pane = screen.focused
+    if not isinstance(pane, SkylinePane):
+        screen.perform(screen.model.replay.jump(back=back))
+    elif not pane.step_event(back=back):
+        screen.say("There is no earlier event." if back else "There is no later event.")

@@ -7,13 +7,12 @@ emoji is two cells wide in some terminals and one in others.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-from msgspec import Struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ctxview.core.fields import Owner
+from ctxview.core.figures import Figure
 from ctxview.core.findings import Severity
-from ctxview.core.state import Block, Reach, RefStatus
+from ctxview.core.state import Block, Reach, RefStatus, Tier
 from ctxview.tui.drawing.text import MARK, Line, Span, join, merge, show
 from ctxview.tui.model.trends import Gauge
 
@@ -30,6 +29,8 @@ REF = {
     RefStatus.STALE: "±",
     RefStatus.REBUILDABLE: "↺",
     RefStatus.PLACEHOLDER: "◌",
+    RefStatus.DUPLICATE: "=",
+    RefStatus.CONTRADICTION: "!",
     RefStatus.UNKNOWN: "?",
 }
 
@@ -113,43 +114,6 @@ def _inside(share: float) -> float:
     return min(1.0, max(0.0, share)) if share == share else 0.0
 
 
-class RevisionSign(Struct, frozen=True):
-    hollow: str
-    filled: str
-    style: str
-    meaning: str
-    """The text in the legend."""
-
-
-PLAIN_SIGN = RevisionSign("○", "●", "link", "a round, an envelope or a moment: the whole state")
-REPLY = RevisionSign("◇", "◆", "tier.longterm", "a reply or an attempt")
-LOG = RevisionSign("□", "■", "tier.ephemeral", "a saved log")
-RUN = RevisionSign("▷", "▶", "tier.working", "the end of a run")
-SEEN = RevisionSign("◌", "◉", "dim", "a version seen while the file was open")
-REVISED = RevisionSign("◎", "◉", "accent", "a published revision")
-COMPACTION = RevisionSign("▿", "▾", "warn", "a compaction: earlier messages were replaced by a summary")
-BROKEN = RevisionSign("✖", "✖", "bad", "could not be read")
-
-REVISION_LEGEND = (PLAIN_SIGN, REPLY, LOG, RUN, REVISED, SEEN, COMPACTION, BROKEN)
-
-_BEADS: Mapping[str, RevisionSign] = {
-    "reply": REPLY,
-    "attempt": REPLY,
-    "full log": LOG,
-    "lite log": LOG,
-    "store": LOG,
-    "run": RUN,
-    "seen": SEEN,
-    "revision": REVISED,
-    "compaction": COMPACTION,
-    "unreadable": BROKEN,
-}
-
-
-def revision_sign(kind: str) -> RevisionSign:
-    return _BEADS.get(kind, PLAIN_SIGN)
-
-
 REACH_GLYPHS: Mapping[Reach, str] = {
     Reach.INJECTED: "●",
     Reach.ASSEMBLED: "◐",
@@ -163,15 +127,15 @@ REACH_WORDS: Mapping[Reach, str] = {
     Reach.ASSEMBLED: "assembled",
     Reach.ALLOWED: "allowed",
     Reach.DENIED: "denied",
-    Reach.UNKNOWN: "not said",
+    Reach.UNKNOWN: "not stated",
 }
 
 REACH_SENTENCES: Mapping[Reach, str] = {
     Reach.INJECTED: "injected",
     Reach.ASSEMBLED: "assembled, but not recorded as injected",
-    Reach.ALLOWED: "allowed, but not assembled",
+    Reach.ALLOWED: "allowed, not included",
     Reach.DENIED: "denied",
-    Reach.UNKNOWN: "not said",
+    Reach.UNKNOWN: "not stated",
 }
 
 
@@ -220,23 +184,22 @@ AFTER = "faint"
 """The style of values after the shown revision."""
 
 
-def gauge_spark(
-    gauges: Sequence[Gauge | None], at: int, cells: int, value: Callable[[Gauge], float | None], ramp: str
-) -> Line:
-    """A figure from 0 to 1 over time, in the style of hidden blocks where the block was hidden.
+def gauge_spark(gauges: Sequence[Gauge | None], at: int, cells: int, name: str) -> Line:
+    """A figure with a scale over time, in the style of hidden blocks where the block was hidden.
 
     Empty when the line would be level, so that figures that change are noticed among many that do not.
     """
-    shares = [share for gauge in gauges if gauge and (share := value(gauge)) is not None]
-    if len(set(map(meter_step, shares))) < 2:
+    figures = [figure for gauge in gauges if gauge and (figure := gauge.figure(name)) is not None]
+    if len({meter_step(figure.share) for figure in figures}) < 2:
         return ()
 
     def cell(place: int, gauge: Gauge | None) -> Span | None:
-        share = value(gauge) if gauge is not None else None
-        if gauge is None or share is None:
+        figure = gauge.figure(name) if gauge is not None else None
+        if gauge is None or figure is None:
             return None
-        own = "visible.no" if gauge.visible is False else f"{ramp}.{meter_step(share)}"
-        return Span(level(share), AFTER if place > at else own)
+        step = meter_step(figure.share)
+        own = "visible.no" if gauge.visible is False else f"{ramp_of(figure)}.{step}"
+        return Span(LEVELS[step], AFTER if place > at else own)
 
     return _in_cells([cell(place, gauge) for place, gauge in enumerate(gauges)], at, cells)
 
@@ -280,17 +243,18 @@ def _present_or_last(spans: Sequence[Span | None], present: int) -> Span | None:
     return next((span for span in reversed(spans) if span is not None), None)
 
 
-KNOWN_TIERS = ("core", "working", "ephemeral", "longterm")
-
-
-def tier_styles(names: Iterable[str]) -> dict[str, str]:
-    """The style of each tier; tiers without their own style share eight styles in turn."""
+def tier_styles(tiers: Iterable[Tier]) -> dict[str, str]:
+    """The style of each tier; tiers without a colour role share eight styles in turn."""
     others = 0
     styles: dict[str, str] = {}
-    for name in dict.fromkeys(names):
-        if name in KNOWN_TIERS:
-            styles[name] = f"tier.{name}"
-        else:
-            styles[name] = f"tiers.{others % 8}"
-            others += 1
+    for tier in tiers:
+        if tier.name in styles:
+            continue
+        styles[tier.name] = f"tier.{tier.role}" if tier.role else f"tiers.{others % 8}"
+        others += not tier.role
     return styles
+
+
+def ramp_of(figure: Figure) -> str:
+    """The colours of a gauge: those of decay where low is better, else those of confidence."""
+    return "decay" if figure.better == "low" else "confidence"

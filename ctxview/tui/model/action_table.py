@@ -1,4 +1,4 @@
-"""The table of actions, the source of the key bindings, the key bar, the help screen and the palette.
+"""The table of actions, the source of the key bindings, the key bar, the help screen and the command line.
 
 The function of an action has the action's id as its name and is in one of the modules of
 `ctxview.tui.actions`, which are imported on first use.
@@ -35,7 +35,6 @@ class ActionGroup(StrEnum):
     """Headings of the help screen."""
 
     MOVING = "Moving"
-    LAYOUT = "Layout"
     VIEWING = "Viewing"
     REPLAY = "Replay"
     SEARCH = "Searching"
@@ -60,7 +59,9 @@ PANE_ACTIONS: Mapping[str, Pane] = {f"pane_{pane.key.lower()}": pane for pane in
 
 ENTER = "Open the detail; a finding leads to its item, a record to the next one"
 
-FOLLOW = "Follow the last message; scrolling up stops, G follows again"
+FOLLOW = "Follow new messages; scrolling up pauses, G resumes"
+
+COMMAND = "A command by name: an action, round 9, goto 5000, theme light, open PATH, a block"
 
 GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
     ActionGroup.MOVING: (
@@ -74,10 +75,10 @@ GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
         Action("last", "G", "G", "last", "Last row"),
         Action("home", "home", "Home", "start", "First row; after [ or ] the first revision"),
         Action("end", "end", "End", "end", "Last row; after [ or ] the latest revision"),
-        Action("left", "h,left", "h ←", "left", "Pane or stage to the left; closes a branch"),
-        Action("right", "l,right", "l →", "right", "Pane or stage to the right; opens a branch"),
-        Action("next_pane", "tab", "Tab", "next pane", "Next pane"),
-        Action("previous_pane", "shift+tab", "Shift-Tab", "previous pane", "Previous pane"),
+        Action("left", "h,left", "h ←", "left", "View or stage to the left; closes a branch"),
+        Action("right", "l,right", "l →", "right", "View or stage to the right; opens a branch"),
+        Action("next_pane", "tab", "Tab", "next", "Next view; in Memory the next tier, in X-ray a block"),
+        Action("previous_pane", "shift+tab", "Shift-Tab", "previous", "Previous view, tier or block"),
         *(
             Action(
                 name,
@@ -92,16 +93,7 @@ GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
         Action(
             "came_from", "backspace", "Backspace", "came from", "Go to the record or block this came from"
         ),
-        Action("back", "escape", "Esc", "back", "Leave a search, a zoom, a jump or a filter"),
-    ),
-    ActionGroup.LAYOUT: (
-        Action("zoom", "z", "z", "zoom", "Show only this pane, or all panes again"),
-        Action("wider", "greater_than_sign,shift+right", "> Shift-→", "wider", "Make the pane wider"),
-        Action("narrower", "less_than_sign,shift+left", "< Shift-←", "narrower", "Make the pane narrower"),
-        Action("higher", "right_parenthesis,shift+down", ") Shift-↓", "taller", "Make the pane taller"),
-        Action("lower", "left_parenthesis,shift+up", "( Shift-↑", "shorter", "Make the pane shorter"),
-        Action("sources_list", "H", "H", "list of sources", "Show the sources beside the panes, or as a tab"),
-        Action("reset_layout", "Z", "Z", "reset layout", "Reset pane sizes"),
+        Action("back", "escape", "Esc", "back", "Leave a search, a jump, a filter or a view"),
     ),
     ActionGroup.VIEWING: (
         Action(
@@ -129,11 +121,14 @@ GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
         Action("links", "r", "r", "links", "Show the references from and to this", 7),
         Action("diff", "d", "d", "diff", "Compare with the previous revision, or the draft with its file", 6),
         Action("profile", "p", "p", "profile", "Use the next runtime profile", 8, ActionCondition.PROFILES),
-        Action("budget", "b", "b", "budget", "Try another budget; empty: the source's own"),
+        Action("budget", "b", "b", "budget", "Try another budget (empty: back to the real one)"),
+        Action("option", "B", "B", "option", "Try another value of an option of the format: window, mode …"),
         Action(
             "sort", "s", "s", "sort", "Next order: file, model, quality, decay, confidence, age, tokens", 9
         ),
-        Action("reverse", "S", "S", "reverse", "Reverse the order"),
+        Action("reverse", "S", "S", "reverse", "Reverse sort"),
+        Action("fold", "z", "z", "fold", "Fold or open a tier of the memory, or the fields in X-ray"),
+        Action("fold_all", "Z", "Z", "fold all", "Fold or open all tiers of the memory"),
     ),
     ActionGroup.REPLAY: (
         Action(
@@ -141,7 +136,7 @@ GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
             "space",
             "Space",
             "play",
-            "Play the revisions, or pause",
+            "Play the revisions, or pause; tick a box; in Memory fold a tier",
             8,
             ActionCondition.REVISIONS,
         ),
@@ -172,10 +167,8 @@ GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
         ),
         Action("add", "a", "a", "add", "Add a block to this tier", 10, ActionCondition.WRITABLE),
         Action("remove", "x", "x", "remove", "Remove this block"),
-        Action("move", "m", "m", "move", "Move this block to another tier"),
-        Action(
-            "editor", "E", "E", "edit as", "Choose the name under which you edit", 9, ActionCondition.EDITORS
-        ),
+        Action("move", "m", "m", "move", "Move this block to another tier; in Revisions mark one for d"),
+        Action("editor", "E", "E", "edit as", "Edit as: model, reviewer …", 9, ActionCondition.EDITORS),
         Action("undo", "u", "u", "undo", "Undo the last change of the draft", 2, ActionCondition.DRAFT),
         Action("redo", "ctrl+r", "Ctrl-r", "redo", "Redo the last undone change"),
         Action("save", "w,ctrl+s", "w", "save", "Show the difference, then save", 1, ActionCondition.DRAFT),
@@ -183,11 +176,12 @@ GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
     ActionGroup.GENERAL: (
         Action("copy", "y", "y", "copy", "Copy the selected item", 11),
         Action("theme", "t", "t", "theme", "Next theme"),
-        Action("palette", "colon,ctrl+p", ":", "commands", "All commands by name", 3),
+        Action("palette", "colon,ctrl+p", ":", "commands", COMMAND, 3),
         Action("tour", "f2", "F2", "tour", "Five steps through the inspector (also t in this help)"),
         Action("screenshot", "P", "P", "picture", "Save the screen as an SVG picture in the working folder"),
-        Action("help", "question_mark,f1", "?", "help", "All keys, glyphs and the filter language", 2),
-        Action("quit", "q", "q", "quit", "Go back, or quit; asks when there are unsaved changes", 1),
+        Action("help", "question_mark,f1", "?", "help", "All keys, signs, words and the filter language", 2),
+        Action("start_list", "ctrl+o", "Ctrl-o", "open", "Go to the start list to open something else"),
+        Action("quit", "q", "q", "back", "Go back, or quit at the top; asks about unsaved changes", 1),
     ),
 }
 
@@ -198,7 +192,6 @@ ACTIONS_BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
 _MODULES = {
     ActionGroup.MOVING: "navigate",
     ActionGroup.SEARCH: "navigate",
-    ActionGroup.LAYOUT: "view",
     ActionGroup.VIEWING: "view",
     ActionGroup.REPLAY: "view",
     ActionGroup.EDITING: "edit",
@@ -227,46 +220,45 @@ ENDS = frozenset(("home", "end"))
 class BracketKeys:
     """Distinguishes `]`, which goes to the next revision, from `]e`, which goes to the next finding.
 
-    A bracket is held back until the next key or until `PATIENCE` is over. Holding the key down still steps at
-    full speed, since every bracket releases the one before it. After a bracket that led nowhere, an `e`
-    within `FORGIVENESS` still completes `]e`.
+    A bracket steps at once. An `e` within `PATIENCE` takes the step back and goes to the finding; after a
+    bracket that led nowhere it has `FORGIVENESS` longer.
     """
 
     JUMPS: ClassVar[Mapping[str, str]] = {"later": "next_finding", "earlier": "previous_finding"}
+    BACK: ClassVar[Mapping[str, str]] = {"later": "earlier", "earlier": "later"}
     PATIENCE = 0.35
     FORGIVENESS = 1.0
 
     def __init__(self) -> None:
-        self._held: str | None = None
-        self._released: str | None = None
+        self._bracket: str | None = None
+        self._has_stepped = False
+        self._is_late = False
 
     @property
     def waiting(self) -> float | None:
         """Seconds after which to call `silence`; None when there is nothing to wait for."""
-        if self._held is not None:
-            return self.PATIENCE
-        return self.FORGIVENESS if self._released is not None else None
+        if self._bracket is None:
+            return None
+        return self.FORGIVENESS if self._is_late else self.PATIENCE
 
     def feed(self, action: str) -> Iterator[str]:
-        """The actions to run now that `action` was requested."""
-        held, late = self._held, self._released
-        self._held = self._released = None
-        if action == "edit" and (bracket := held or late) is not None:
-            yield self.JUMPS[bracket]
-            return
-        if held is not None:
-            yield held
-        if action in self.JUMPS:
-            self._held = action
-        else:
+        """The actions to run now that `action` was requested: to take a step back comes before its jump."""
+        bracket, has_stepped = self._bracket, self._has_stepped
+        self._bracket = action if action in self.JUMPS else None
+        self._has_stepped = self._is_late = False
+        if action != "edit" or bracket is None:
             yield action
+            return
+        if has_stepped:
+            yield self.BACK[bracket]
+        yield self.JUMPS[bracket]
 
-    def silence(self) -> Iterator[str]:
-        """The action to run when no key followed in time."""
-        held, self._held, self._released = self._held, None, self._held
-        if held is not None:
-            yield held
+    def silence(self) -> None:
+        """Note that no key followed in time: an `e` is an edit now, unless the bracket led nowhere."""
+        if self._has_stepped or self._is_late:
+            self._bracket = None
+        self._is_late = self._bracket is not None
 
     def stepped(self) -> None:
-        """Forget the bracket: it led to another revision, so that the next `e` is an edit."""
-        self._released = None
+        """Note that the bracket led to another revision."""
+        self._has_stepped = self._bracket is not None

@@ -10,9 +10,8 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from ctxview.analysis.diff.model import BlockCounts, ChangeGroup, ChangeKind, StateDiff
-from ctxview.core.state import Block
 from ctxview.files.change_detector import FileChange, FileChangeKind
-from ctxview.tui.model.reading_index import ItemId, ItemKind, ReadingIndex, item_of_change
+from ctxview.tui.model.reading_index import ItemId, item_of_change
 
 
 class ChangeMark(StrEnum):
@@ -33,7 +32,7 @@ class ChangeMarks(Struct, frozen=True):
     since: str = ""
     """The label of the revision that this one is compared with; empty for the view before."""
     pending: bool = False
-    """Whether another revision was selected and is not yet compared with the one before it."""
+    """Whether the reading is not yet compared with the one before."""
 
     def __bool__(self) -> bool:
         return bool(self.changes) or self.counts != BlockCounts()
@@ -44,29 +43,7 @@ class ChangeMarks(Struct, frozen=True):
         return f"{self.counts.text}{since}" if self.counts.text else ""
 
 
-def compare_readings(before: ReadingIndex, after: ReadingIndex, *, fading: bool = False) -> ChangeMarks:
-    """The marks of one revision read again: after an edit, with another profile, or changed on disk."""
-    compared = ("text", "type", "decay", "confidence", "round", "tags", "state")
-    changes: dict[ItemId, ChangeMark] = {}
-    counted: Counter[str] = Counter()
-    for item in after.of(ItemKind.BLOCK):
-        old, new = before.value(item), after.block(item)
-        if not isinstance(old, Block):
-            changes[item] = ChangeMark.ADDED
-            counted["added"] += 1
-            continue
-        if any(getattr(old, name) != getattr(new, name) for name in compared):
-            changes[item] = ChangeMark.CHANGED
-            counted["changed"] += 1
-        if (old.visible, old.reason) != (new.visible, new.reason):
-            changes[item] = ChangeMark.VERDICT
-        if old.visible is not new.visible:
-            counted["shown" if new.visible else "hidden"] += 1
-    counted["removed"] = sum(item not in after.items for item in before.of(ItemKind.BLOCK))
-    return ChangeMarks(changes, BlockCounts(**counted), fading)
-
-
-def marks_of(difference: StateDiff, since: str) -> ChangeMarks:
+def marks_of(difference: StateDiff, since: str = "", *, fading: bool = False) -> ChangeMarks:
     """The marks of a semantic difference, so that marks, counts and the list of changes agree."""
     changes: dict[ItemId, ChangeMark] = {}
     for change in difference.of(ChangeGroup.BLOCKS):
@@ -75,7 +52,7 @@ def marks_of(difference: StateDiff, since: str) -> ChangeMarks:
         elif change.kind is not ChangeKind.REMOVED:
             verdict = change.visibility is not None
             changes[item_of_change(change)] = ChangeMark.VERDICT if verdict else ChangeMark.CHANGED
-    return ChangeMarks(changes, difference.block_counts(), since=since)
+    return ChangeMarks(changes, difference.block_counts(), fading, since)
 
 
 MOST = 2

@@ -1,17 +1,14 @@
-"""Going to items: the pane that shows each kind, the items to go back to, the item to select first."""
+"""Going to views and items: the shown view, the pane of each kind of item, the items to go back to."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from functools import lru_cache
+from typing import NamedTuple
 
-from ctxview.tui.model.layout import Pane
-from ctxview.tui.model.reading_index import TEXT, WHOLE, ItemId, ItemKind
+from ctxview.tui.model.layout import OPENED, Pane
+from ctxview.tui.model.reading_index import TEXT, WHOLE, ItemId, ItemKind, ReadingIndex
 from ctxview.tui.model.view_state import ViewState
-
-if TYPE_CHECKING:
-    from ctxview.tui.screens.inspector import InspectorScreen
-
 
 PANE_OF: Mapping[ItemKind, Pane] = {
     ItemKind.SOURCE: Pane.SOURCES,
@@ -31,14 +28,81 @@ PANE_OF: Mapping[ItemKind, Pane] = {
 }
 
 
+class ShownView:
+    """The view on the screen, and the pane in it that has the focus."""
+
+    def __init__(self) -> None:
+        self.name = Pane.OVERVIEW
+        self.front = Pane.OVERVIEW
+        self.beside: frozenset[Pane] = frozenset()
+        """The panes beside the view's own, as far as the terminal has room."""
+        self._below = Pane.OVERVIEW
+
+    def show(self, pane: Pane) -> None:
+        """Show the view of a pane; the detail of a list that has it beside only gets the focus."""
+        self.front = pane
+        if pane is Pane.DETAIL and pane in self.beside:
+            return
+        if self.name not in OPENED:
+            self._below = self.name
+        self.name = pane
+
+    def leave(self) -> bool:
+        """Go back towards the overview; False when it is shown."""
+        if self.front is not self.name:
+            self.front = self.name
+        elif self.name in OPENED:
+            self.show(self._below)
+        elif self.name is not Pane.OVERVIEW:
+            self.show(Pane.OVERVIEW)
+        else:
+            return False
+        return True
+
+    def tabs(self, view: ViewState | None) -> tuple[Pane, ...]:
+        """The views that the source has, in their order."""
+        filled = filled_panes(view)
+        return tuple(
+            pane
+            for pane in Pane
+            if pane is self.name or (pane not in OPENED and (not pane.absent or pane in filled))
+        )
+
+
+def filled_panes(view: ViewState | None) -> frozenset[Pane]:
+    """The panes that have content in a view, among those that may have none."""
+    if view is None:
+        return frozenset()
+    tried = {Pane.BUDGET} if view.key.options else frozenset()
+    return _filled(view.index) | tried
+
+
+@lru_cache(maxsize=2)
+def _filled(index: ReadingIndex) -> frozenset[Pane]:
+    state, flow = index.reading.state, index.flow_index
+    content = {
+        Pane.MEMORY: index.of(ItemKind.BLOCK),
+        Pane.TODO: state.todo is not None,
+        Pane.BUDGET: state.budgets,
+        Pane.REFERENCES: state.refs,
+        Pane.MISSING: state.missing,
+        Pane.HISTORY: state.transcript is not None,
+        Pane.LIFECYCLE: flow is not None and any(stage.nodes for stage in flow.flow.stages),
+        Pane.VISIBILITY: any(block.reach for block in state.blocks()),
+        Pane.TEXT: state.text is not None,
+    }
+    return frozenset(pane for pane, has in content.items() if has)
+
+
 class BackEntry(NamedTuple):
     pane: Pane
     item: ItemId
 
 
 class BackStack:
-    def __init__(self, screen: InspectorScreen) -> None:
-        self._screen = screen
+    """The items that were left, with the panes that were in front."""
+
+    def __init__(self) -> None:
         self._entries: list[BackEntry] = []
 
     def __bool__(self) -> bool:
@@ -48,18 +112,12 @@ class BackStack:
     def last(self) -> ItemId | None:
         return self._entries[-1].item if self._entries else None
 
-    def remember(self, item: ItemId) -> None:
+    def remember(self, pane: Pane, item: ItemId) -> None:
         """Remember `item` in the pane in front, before a person goes to another item."""
-        self._entries.append(BackEntry(self._screen.deck.front.pane, item))
+        self._entries.append(BackEntry(pane, item))
 
-    def back(self) -> None:
-        """Go to the last entry: the same item, in the same pane while that exists."""
-        screen, entry = self._screen, self._entries.pop()
-        screen.go_to(entry.item, remember=False)
-        exists = any(entry.pane in slot.panes for slot in screen.deck.slots)
-        if exists and entry.pane is not screen.deck.front.pane:
-            screen.deck.choose(entry.pane)
-            screen.panes[entry.pane].go_to(entry.item)
+    def pop(self) -> BackEntry:
+        return self._entries.pop()
 
     def clear(self) -> None:
         self._entries.clear()

@@ -9,11 +9,11 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from enum import StrEnum
 from typing import TypeAlias
 
 from msgspec import Struct
 
+from ctxview.core.figures import Figure
 from ctxview.core.state import Block, ContextState, Reach
 
 
@@ -55,18 +55,16 @@ WORDS: dict[str, Callable[[Block], Iterable[str | None]]] = {
     "type": lambda block: (block.type,),
     "id": lambda block: (block.id,),
     "state": lambda block: (block.state,),
-    "reason": lambda block: (block.reason,),
+    "reason": lambda block: (block.why,),
     "shown": lambda block: (target for target, reach in block.reach.items() if reach is Reach.INJECTED),
 }
 
 NUMBERS: dict[str, Callable[[Block], float | None]] = {
-    "decay": lambda block: block.decay,
-    "confidence": lambda block: block.confidence,
-    "quality": lambda block: block.quality,
     "age": lambda block: block.age,
     "round": lambda block: block.round,
     "tokens": lambda block: block.tokens,
 }
+"""The numbers that every format may have; the figures of the blocks come before them."""
 
 FLAGS: dict[str, Test] = {
     "visible": lambda block, _: block.visible is True,
@@ -75,7 +73,8 @@ FLAGS: dict[str, Test] = {
     "flagged": lambda _, facts: facts.flagged,
 }
 
-SHORT = {"conf": "confidence", "qual": "quality", "tok": "tokens"}
+SHORTEST = 3
+"""Letters of the beginning of a number's name that stand for it, as in `conf<0.5`."""
 
 COMPARE: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
@@ -89,9 +88,19 @@ _PIECE = re.compile(r'!?"[^"]*"?|\S+')
 _COMPARISON = re.compile(r"([A-Za-z]+)(>=|<=|>|<|=)(.*)", re.DOTALL)
 
 
-def parse_query(text: str) -> Query:
-    """Parse a filter line; raises `QueryError` for the first invalid piece."""
-    return Query(text.strip(), tuple(_test(match) for match in _PIECE.finditer(text)))
+def figures_in(state: ContextState | None) -> dict[str, Figure]:
+    """The figures of the blocks by name, each as the first block has it."""
+    found: dict[str, Figure] = {}
+    for block in state.blocks() if state is not None else ():
+        for figure in block.figures:
+            found.setdefault(figure.name, figure)
+    return found
+
+
+def parse_query(text: str, figures: Iterable[str] = ()) -> Query:
+    """Parse a filter line that may compare `figures`; raises `QueryError` for the first invalid piece."""
+    numbers = [*figures, *NUMBERS]
+    return Query(text.strip(), tuple(_test(match, numbers) for match in _PIECE.finditer(text)))
 
 
 def completions(text: str, state: ContextState | None) -> list[str]:
@@ -106,21 +115,24 @@ def completions(text: str, state: ContextState | None) -> list[str]:
         return [
             f"{negation}{key}:{head}{word}" for word in known if word.startswith(start) and word != start
         ][:12]
+    figures = figures_in(state)
     if not last:
-        return ["hidden", "visible", "tier:", "tag:", "type:", "decay>", "confidence<", "changed", "flagged"]
-    names = [*FLAGS, *(f"{name}:" for name in WORDS), *(f"{name}>" for name in NUMBERS)]
+        gauges = [each for each in figures.values() if not each.derived]
+        worse = [f"{each.name}{'<' if each.better == 'high' else '>'}" for each in gauges]
+        return ["hidden", "visible", "tier:", "tag:", "type:", *worse, "changed", "flagged"]
+    names = [*FLAGS, *(f"{name}:" for name in WORDS), *(f"{name}>" for name in (*figures, *NUMBERS))]
     return [negation + name for name in names if name.startswith(last) and name != last]
 
 
-def _test(match: re.Match[str]) -> Test:
+def _test(match: re.Match[str], numbers: Sequence[str]) -> Test:
     piece = match[0]
     if piece.startswith("!"):
-        test = _positive(piece[1:], match.start() + 1, match.end())
+        test = _positive(piece[1:], match.start() + 1, match.end(), numbers)
         return lambda block, facts: not test(block, facts)
-    return _positive(piece, match.start(), match.end())
+    return _positive(piece, match.start(), match.end(), numbers)
 
 
-def _positive(piece: str, start: int, end: int) -> Test:
+def _positive(piece: str, start: int, end: int, numbers: Sequence[str]) -> Test:
     if piece.startswith('"'):
         return _contains(piece.strip('"'))
     if piece in FLAGS:
@@ -131,35 +143,45 @@ def _positive(piece: str, start: int, end: int) -> Test:
             raise QueryError(f"{key}: needs a word after the colon", start, end)
         return _one_of(key, value.split(","))
     if comparison := _COMPARISON.fullmatch(piece):
-        return _compare(*comparison.groups(), start=start, end=end)
-    if piece in WORDS or SHORT.get(piece, piece) in NUMBERS:
+        return _compare(*comparison.groups(), start=start, end=end, numbers=numbers)
+    if piece in WORDS or _full_name(piece, numbers) in numbers:
         example = f"{piece}:word" if piece in WORDS else f"{piece}>0.5"
         raise QueryError(
             f'{piece} needs a value, for example {example}; "{piece}" searches for the word itself',
             start,
             end,
         )
-    if colon and key.isalpha() and (near := get_close_matches(key, [*WORDS, *NUMBERS], n=1)):
+    if colon and key.isalpha() and (near := get_close_matches(key, [*WORDS, *numbers], n=1)):
         raise QueryError(f"unknown field {key}: (did you mean {near[0]}?)", start, end)
     return _contains(piece)
 
 
-def _compare(name: str, sign: str, value: str, *, start: int, end: int) -> Test:
-    name = SHORT.get(name, name)
-    if name not in NUMBERS:
-        near: Sequence[str] = get_close_matches(name, NUMBERS, n=1) or sorted(NUMBERS)
+def _full_name(name: str, numbers: Sequence[str]) -> str:
+    """The only number whose name begins with `name`, or `name` itself."""
+    found = [each for each in numbers if each.startswith(name)] if len(name) >= SHORTEST else []
+    return found[0] if len(found) == 1 else name
+
+
+def _compare(name: str, sign: str, value: str, *, start: int, end: int, numbers: Sequence[str]) -> Test:
+    name = _full_name(name, numbers)
+    if name not in numbers:
+        near: Sequence[str] = get_close_matches(name, numbers, n=1) or sorted(numbers)
         raise QueryError(f"{name} is not a number of a block; use {', '.join(near)}", start, end)
     try:
         number = float(value)
     except ValueError:
         raise QueryError(f"{name}{sign} needs a number, for example {name}{sign}0.5", start, end) from None
-    read, holds = NUMBERS[name], COMPARE[sign]
+    holds = COMPARE[sign]
 
     def test(block: Block, _: BlockFacts) -> bool:
-        found = read(block)
+        found = number_of(block, name)
         return found is not None and holds(found, number)
 
     return test
+
+
+def number_of(block: Block, name: str) -> float | None:
+    return NUMBERS[name](block) if name in NUMBERS else block.figure(name)
 
 
 def _one_of(key: str, values: Sequence[str]) -> Test:
@@ -183,29 +205,20 @@ def _contains(text: str) -> Test:
     return test
 
 
-class SortOrder(StrEnum):
-    FILE = "file order"
-    MODEL = "model order"
-    QUALITY = "quality"
-    DECAY = "decay"
-    CONFIDENCE = "confidence"
-    AGE = "age"
-    TOKENS = "tokens"
+FILE_ORDER = "file order"
+MODEL_ORDER = "model order"
 
 
-def sort_key(sort: SortOrder, block: Block, tiers: Mapping[str, int]) -> tuple[bool, float, float]:
-    """A sort key that puts first the best, most decayed, least confident, oldest or largest block."""
-    value = {
-        SortOrder.MODEL: block.rank,
-        SortOrder.QUALITY: _negative(block.quality),
-        SortOrder.DECAY: _negative(block.decay),
-        SortOrder.CONFIDENCE: block.confidence,
-        SortOrder.AGE: _negative(block.age),
-        SortOrder.TOKENS: _negative(block.tokens),
-    }[sort]
-    tier = tiers[block.tier] if sort is SortOrder.MODEL else 0
-    return (value is None, tier, value or 0)
+def sort_orders(figures: Iterable[str]) -> list[str]:
+    """The orders in which blocks can be listed: two that need no number, then one for each number."""
+    return [FILE_ORDER, MODEL_ORDER, *figures, "age", "tokens"]
 
 
-def _negative(value: float | None) -> float | None:
-    return None if value is None else -value
+def sort_key(order: str, block: Block, tiers: Mapping[str, int]) -> tuple[bool, float, float]:
+    """A sort key that puts the largest number first, and of a figure with a scale the worst value."""
+    if order == MODEL_ORDER:
+        return block.rank is None, tiers[block.tier], block.rank or 0
+    figure = next((each for each in block.figures if each.name == order), None)
+    value = number_of(block, order)
+    ascending = figure is not None and figure.scale is not None and figure.better == "high"
+    return value is None, 0, (value or 0) if ascending else -(value or 0)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import ClassVar
 
 from msgspec import Struct
 
@@ -16,7 +17,8 @@ from ctxview.core.origin import JsonValue
 from ctxview.core.state import Block, Budget, ContextState, Gap, Ref, Todo, TodoItem
 from ctxview.core.transcript import END, Transcript
 from ctxview.files.strict_json.values import all_values
-from ctxview.tui.model.reading_index import ItemId, ItemKind, ItemValue, ReadingIndex
+from ctxview.tui.model.jobs import Job, JobControl
+from ctxview.tui.model.reading_index import ItemId, ItemKind, ItemValue, ReadingIndex, message_id
 
 MOST_HITS = 10_000
 
@@ -85,7 +87,7 @@ def _hits(matches: re.Pattern[str], index: ReadingIndex) -> Iterator[SearchHit]:
 def _words(value: ItemValue) -> Iterator[str | None]:
     match value:
         case Block():
-            yield from (value.id, value.tier, value.type, value.text, value.reason, value.state, *value.tags)
+            yield from (value.id, value.tier, value.type, value.text, value.why, value.state, *value.tags)
         case Todo():
             yield value.summary
             if value.cursor is not None:
@@ -151,3 +153,89 @@ def next_history_search(
         return HistorySearch(hits.needle, 0, back, around) if around else None
     edge = not hits.found or hit is None or hit == hits.found[0 if back else -1]
     return HistorySearch(hits.needle, END if back else 0, back, around) if edge else None
+
+
+class HistoryHit(Struct, frozen=True):
+    """The result of a search in the history; None when nothing was found."""
+
+    hit: SearchHit | None
+
+
+class FindInHistory(Job, frozen=True, eq=False):
+    """Search the history, while a person waits."""
+
+    group: ClassVar[str] = "searching"
+    foreground: ClassVar[bool] = True
+    history: Transcript
+    search: HistorySearch
+
+    def run(self, control: JobControl) -> HistoryHit:
+        def is_cancelled() -> bool:
+            return control.stopped
+
+        search = self.search
+        row = self.history.find(search.needle, search.start, search.back, is_cancelled)
+        if row is None and search.around and not control.stopped:
+            start = END if search.back else 0
+            row = self.history.find(search.needle, start, search.back, is_cancelled)
+        return HistoryHit(SearchHit(message_id(row)) if row is not None else None)
+
+
+class Search:
+    """The search of the inspector: its hits, the one that is selected, and the history search that runs."""
+
+    def __init__(self) -> None:
+        self.hits = SearchHits()
+        self.hit: SearchHit | None = None
+        self.job: FindInHistory | None = None
+        self._stepped = False
+
+    @property
+    def status(self) -> str:
+        """The place among the hits, or that the history is searched, for the header."""
+        if self.job is not None:
+            return "searching the history…"
+        if self.hit is None or not self._stepped:
+            return ""
+        if self.hit not in self.hits.found:
+            return f"hit in message {int(self.hit.item.name) + 1:,}"
+        more = "+" if self.hits.capped else ""
+        return f"hit {self.hits.found.index(self.hit) + 1} of {len(self.hits.found)}{more}"
+
+    def begin(self, needle: str, index: ReadingIndex | None) -> None:
+        self.hit = self.job = None
+        self.hits = search_reading(needle, index) if index is not None else SearchHits(needle)
+
+    def update(self, index: ReadingIndex) -> None:
+        """Search another reading for the same needle."""
+        if self.hits.needle:
+            self.hits = search_reading(self.hits.needle, index)
+
+    def forget(self) -> None:
+        """Drop the hits but not the needle."""
+        self.hits, self.hit = SearchHits(self.hits.needle), None
+
+    def reading_started(self) -> None:
+        """Stop showing the place among the hits: the reading will change them."""
+        self._stepped = False
+
+    def step(
+        self, selected: ItemId | None, history: Transcript | None, *, back: bool
+    ) -> FindInHistory | None:
+        """Go to the next hit, or return the job that searches the history for it."""
+        search = next_history_search(self.hits, self.hit, selected, history, back=back)
+        self._stepped = True
+        if history is not None and search is not None:
+            self.job = FindInHistory(history, search)
+            return self.job
+        self.hit = self.hits.next_after(self.hit, selected, back=back)
+        return None
+
+    def found(self, job: FindInHistory, hit: SearchHit | None) -> bool:
+        """Take the result of a job; False when another search was begun since."""
+        if job is not self.job:
+            return False
+        self.job = None
+        loaded = self.hits.found[-1 if job.search.back else 0] if self.hits.found else None
+        self.hit = hit or loaded
+        return True

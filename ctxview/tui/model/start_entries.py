@@ -1,13 +1,13 @@
-"""The entries of the start screen: recent paths from the user's state folder, sources nearby, samples."""
+"""The entries of the start screen: sources nearby, recent paths, first steps, samples."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
@@ -16,6 +16,9 @@ from ctxview.files.reading import ReadError, read_bytes
 from ctxview.files.undo_copies import write_state_file
 from ctxview.files.user_folders import state_folder
 from ctxview.samples import ABOUT, STORIES
+
+if TYPE_CHECKING:
+    from ctxview.formats import DiscoveredSource
 
 MOST_RECENT: Final = 20
 _LARGEST_FILE: Final = 256 * 1024
@@ -52,45 +55,85 @@ MOST_ENTRIES = 8
 
 
 class StartEntry(Struct, frozen=True):
-    """Paths to open together, with a name and a short description."""
+    """Paths to open together, or an action of the start screen, with a name and a short description."""
 
     section: str
     name: str
     about: str
-    paths: tuple[Path, ...]
+    paths: tuple[Path, ...] = ()
+    group: str = ""
+    """The folder above, for the sessions of one home."""
+    format: str = ""
+    time: float | None = None
+    """When the path was changed last, in seconds since the epoch."""
+    action: str = ""
+
+
+FIRST_STEPS = (
+    StartEntry("First steps", "demo", "watch an agent remember and forget, with captions", action="demo"),
+    StartEntry("First steps", "tour", "five steps through the inspector, on a sample", action="tour"),
+    StartEntry("First steps", "open a path…", "type or complete a file or folder", action="open"),
+)
 
 
 def nearby_entries(folder: Path) -> tuple[list[StartEntry], str]:
-    """The sources below `folder`, and a sentence about the search."""
+    """The sources below `folder`, the newest first within their group, and a sentence about the search."""
     from ctxview.formats import OpenError, discover
 
     try:
         found = discover(folder)
     except OpenError as error:
         return [], str(error)
-    known = [each for each in found.found if each.format != "raw"]
-    known.sort(key=lambda each: -each.matches[0].score)
-    offers = [
-        StartEntry("Nearby", _relative(each.path, folder), f"{each.format}: {each.why}", (each.path,))
-        for each in known[:MOST_ENTRIES]
-    ]
+    known = [_nearby(each, folder) for each in found.found if each.format != "raw"]
+    if not known:
+        places = counted(found.looked_at, "place")
+        return [], f"nothing is recognised in {folder.resolve().name} ({places} searched)"
+    listed = sorted(known, key=lambda each: (-(each.time or 0), each.paths[0].parts))[:MOST_ENTRIES]
+    newest = {each.group: each.time or 0 for each in reversed(listed)}
+    listed.sort(key=lambda each: (-newest[each.group], each.group))
     if len(known) > 1:
-        whole = StartEntry("Nearby", "all of it", counted(len(known), "source"), (folder,))
-        offers.insert(0, whole)
-    more = f"; {len(known) - MOST_ENTRIES} more in all of it" if len(known) > MOST_ENTRIES else ""
-    if known:
-        return offers, found.capped or f"in {folder.resolve().name}{more}"
-    return (
-        [],
-        f"nothing is recognised in {folder.resolve().name} ({counted(found.looked_at, 'place')} searched)",
-    )
+        listed.insert(0, StartEntry("Nearby", "all", f"{counted(len(known), 'source')} together", (folder,)))
+    more = f" ({MOST_ENTRIES} listed)" if len(known) > MOST_ENTRIES else ""
+    return listed, found.capped or f"{len(known)}{more}"
 
 
-def recent_entries(paths: Iterable[Path]) -> list[StartEntry]:
-    return [
-        StartEntry("Recent", path.name or str(path), str(path.parent), (path,))
-        for path in islice(paths, MOST_ENTRIES)
-    ]
+def _nearby(found: DiscoveredSource, folder: Path) -> StartEntry:
+    group, name = _agent_and_session(found.path, folder)
+    about = found.why if not group else ""
+    return StartEntry("Nearby", name, about, (found.path,), group, found.format, _changed(found.path))
+
+
+def _agent_and_session(path: Path, folder: Path) -> tuple[str, str]:
+    """The home of an agent and "agent / session" for a session in one; else no home and the path."""
+    *above, word, agent, of, session = ("", "", "", "", *path.resolve().parts)
+    if (word, of) != ("agent", "session"):
+        return "", _relative(path, folder)
+    home = Path(*above)
+    if len(above) > 2 and above[-2] == "home":
+        home = home.parent.parent
+    return _relative(home, folder.resolve()), f"{agent} / {'all sessions' if session == 'index' else session}"
+
+
+def _changed(path: Path) -> float | None:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return None
+
+
+def recent_entries(paths: Iterable[Path], known: Container[Path]) -> list[StartEntry]:
+    """The recent paths that are not among the `known` ones, with their format; peeks into each."""
+    from ctxview.formats import detect
+
+    new = (path for path in paths if path.absolute() not in known)
+    found: list[StartEntry] = []
+    for path in islice(new, MOST_ENTRIES):
+        format_ = next((match.format for match in detect(path)), "raw")
+        name = _agent_and_session(path, path.parent)[1]
+        found.append(
+            StartEntry("Recent", name, str(path.parent), (path,), format=format_, time=_changed(path))
+        )
+    return found
 
 
 def sample_entries(paths: Sequence[Path]) -> list[StartEntry]:
@@ -98,7 +141,7 @@ def sample_entries(paths: Sequence[Path]) -> list[StartEntry]:
     return [
         every,
         *(
-            StartEntry("Samples", path.name, ABOUT.get(path.name, path.parent.name), (path,))
+            StartEntry("Samples", path.name, ABOUT.get(path.name, ""), (path,), format=path.parent.name)
             for path in paths
         ),
     ]

@@ -9,15 +9,18 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 from msgspec import Struct
 
+from ctxview.core.figures import Figure
 from ctxview.core.state import Block, Budget, ContextState
+from ctxview.tui.model.jobs import Job, JobControl
 
 if TYPE_CHECKING:
     from ctxview.formats import Lens, Revision, Source
     from ctxview.formats.interface import Progress
+    from ctxview.tui.model.view_state import ReadingKey
 
 
 MOST_REVISIONS = 60
@@ -36,9 +39,11 @@ Value = TypeVar("Value")
 class Gauge(NamedTuple):
     """The values of a block at one revision that are drawn."""
 
-    decay: float | None
-    confidence: float | None
+    figures: tuple[Figure, ...]
     visible: bool | None
+
+    def figure(self, name: str) -> Figure | None:
+        return next((each for each in self.figures if each.name == name), None)
 
 
 class TrendPoint(Struct, frozen=True, eq=False):
@@ -86,7 +91,7 @@ class PastTrends(Struct, frozen=True):
 
     def uses(self, budget: Budget) -> list[int | None]:
         """The use of `budget` at all points, with its present use at `place`."""
-        known = (each.budgets.get(budget_key(budget)) for each in self.points)
+        known = (each.budgets.get(budget.key) for each in self.points)
         return self._with_present([each.used if each is not None else None for each in known], budget.used)
 
     @property
@@ -106,22 +111,20 @@ class PastTrends(Struct, frozen=True):
         return [*values[: self.place], now, *values[self.place + self._is_known :]]
 
 
-def budget_key(budget: Budget) -> BudgetKey:
-    return budget.target, budget.unit
-
-
 def gauge_of(block: Block) -> Gauge:
-    return Gauge(block.decay, block.confidence, block.visible)
+    """The figures that are drawn as gauges, and whether the block is shown."""
+    return Gauge(tuple(each for each in block.figures if each.scale is not None), block.visible)
 
 
 def trend_point(number: int, label: str, state: ContextState) -> TrendPoint:
     gauges: dict[str, Gauge] = {}
     for block in state.blocks():
-        if block.decay is not None or block.confidence is not None or block.visible is not None:
-            gauges.setdefault(block.id, gauge_of(block))
+        gauge = gauge_of(block)
+        if gauge.figures or gauge.visible is not None:
+            gauges.setdefault(block.id, gauge)
     budgets: dict[BudgetKey, Budget] = {}
     for budget in state.budgets:
-        budgets.setdefault(budget_key(budget), budget)
+        budgets.setdefault(budget.key, budget)
     return TrendPoint(number, label, gauges, budgets, state.counts.estimator)
 
 
@@ -154,6 +157,19 @@ def read_trends(
     return tuple(reversed(points)), len(points) == len(line) < MOST_REVISIONS
 
 
+class ReadTrends(Job, frozen=True, eq=False):
+    """Read the trends with the counter of the view, since counts of two counters cannot be compared."""
+
+    group: ClassVar[str] = "reading the past"
+    source: Source
+    key: ReadingKey
+
+    def run(self, control: JobControl) -> Trends | None:
+        key = self.key
+        found = read_trends(self.source, key.lens(trial=False), key.revision, control)
+        return Trends(key.source, key.profile, key.seen, *found) if found is not None else None
+
+
 def _back_from(revisions: Sequence[Revision], number: int) -> Iterator[int]:
     from ctxview.formats.revisions import previous_revision
 
@@ -167,8 +183,5 @@ def _back_from(revisions: Sequence[Revision], number: int) -> Iterator[int]:
 
 def _comparable(now: TrendPoint, earlier: TrendPoint) -> bool:
     """Whether the earlier revision has a gauge, or both have the first budget."""
-    gauges = (
-        each for each in earlier.gauges.values() if each.decay is not None or each.confidence is not None
-    )
     first = next(iter(now.budgets), None)
-    return any(gauges) or first in earlier.budgets
+    return any(each.figures for each in earlier.gauges.values()) or first in earlier.budgets

@@ -16,7 +16,9 @@ from ctxview.tui.model.reading_index import ItemId, ReadingIndex
 from ctxview.tui.model.trends import PastTrends, Trends
 
 if TYPE_CHECKING:
+    from ctxview.analysis.revisions.facts import KnownRevisions
     from ctxview.formats import Lens
+    from ctxview.tui.model.xray import XrayResult
 
 
 class ReadOptions(Struct, frozen=True):
@@ -111,6 +113,10 @@ class ViewState(Struct, frozen=True, eq=False):
     marks: ChangeMarks = field(default_factory=ChangeMarks)
     trends: Trends | None = None
     """The trends of the source; None until they are read."""
+    known: KnownRevisions | None = None
+    """The facts of all revisions, as far as they are read; None before."""
+    xray: XrayResult | None = None
+    """The prompt of the selected revision; None until a pane wants it."""
 
     @property
     def changes(self) -> Mapping[ItemId, ChangeMark]:

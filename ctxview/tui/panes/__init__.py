@@ -1,35 +1,22 @@
-"""The panes of the inspector, one module for each: how it draws its part of the state."""
+"""The panes of the inspector, one module for each: how it draws its part of the state.
+
+A pane is imported when it is first shown, so that the first picture does not wait for the others.
+"""
 
 from __future__ import annotations
 
-from ctxview.tui.model.inspector import InspectorModel
-from ctxview.tui.panes.budget import BudgetPane
-from ctxview.tui.panes.detail import DetailPane
-from ctxview.tui.panes.findings import FindingsPane
-from ctxview.tui.panes.history import HistoryPane
-from ctxview.tui.panes.lifecycle import LifecyclePane
-from ctxview.tui.panes.memory import MemoryPane
-from ctxview.tui.panes.missing import MissingPane
-from ctxview.tui.panes.references import ReferencesPane
-from ctxview.tui.panes.sources import SourcesPane
-from ctxview.tui.panes.text import TextPane
-from ctxview.tui.panes.todo import TodoPane
-from ctxview.tui.panes.visibility import VisibilityPane
-from ctxview.tui.widgets.pane import PaneWidget
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from ctxview.tui.model.layout import Pane
+
+if TYPE_CHECKING:
+    from ctxview.tui.model.inspector import InspectorModel
+    from ctxview.tui.widgets.pane import PaneWidget
 
 
-def all_panes(model: InspectorModel) -> list[PaneWidget]:
-    return [
-        SourcesPane(model),
-        MemoryPane(),
-        TodoPane(),
-        BudgetPane(),
-        ReferencesPane(),
-        MissingPane(),
-        FindingsPane(),
-        DetailPane(model),
-        TextPane(),
-        HistoryPane(),
-        LifecyclePane(),
-        VisibilityPane(),
-    ]
+def make_pane(pane: Pane, model: InspectorModel) -> PaneWidget:
+    """Import the module of a pane and make its widget."""
+    name = pane.name.lower()
+    made: PaneWidget = getattr(import_module(f"{__name__}.{name}"), f"{name.capitalize()}Pane")(model)
+    return made

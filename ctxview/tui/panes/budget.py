@@ -16,7 +16,6 @@ from ctxview.tui.drawing.page import Page
 from ctxview.tui.drawing.text import Line, join, show, wrap
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemId, ItemKind
-from ctxview.tui.model.trends import budget_key
 from ctxview.tui.model.view_state import ViewState
 from ctxview.tui.widgets.pane import PaneWidget, empty_page
 
@@ -38,12 +37,10 @@ class BudgetPane(PaneWidget):
         rows += [(line, first) for line in whole_lines(budget, drawing, budget_history(budget, view))]
         brief = brief_lines([each for _, each in others], drawing)
         if sum(each.limit is not None for _, each in budgets) > 1:
-            rows += [(line, None) for line in wrap(show("each bar ends at its own limit", "dim"), width)]
+            note = show("bars below: each against its own limit", "dim")
+            rows += [(line, None) for line in wrap(note, width)]
         rows += [(line, item) for (item, _), lines in zip(others, brief, strict=True) for line in lines]
         return Page.of([line for line, _ in rows], [item for _, item in rows])
-
-    def holds(self, view: ViewState) -> bool:
-        return bool(view.index.reading.state.budgets) or view.key.option("budget") is not None
 
     def count(self, view: ViewState) -> str:
         budget = next(iter(view.index.reading.state.budgets), None)
@@ -51,31 +48,36 @@ class BudgetPane(PaneWidget):
 
 
 def budget_style(view: ViewState, cells: int) -> BudgetStyle:
-    return BudgetStyle(cells, tier_styles(tier.name for tier in view.index.reading.state.tiers))
+    return BudgetStyle(cells, tier_styles(view.index.reading.state.tiers))
 
 
 def budget_history(budget: Budget, view: ViewState) -> BudgetHistory:
     """The past of a budget; none when it is unknown or was counted with another token counter."""
     past = view.past
-    if past is None or view.key.option("budget") is not None:
+    if past is None or view.key.options:
         return NO_HISTORY
     before = past.before(draft=view.draft)
     if before is not None and before.counter != view.index.reading.state.counts.estimator:
         return NO_HISTORY
     label = "" if before is None else "against the file" if view.draft else f"since {before.label}"
-    known = before.budgets.get(budget_key(budget)) if before is not None else None
+    known = before.budgets.get(budget.key) if before is not None else None
     return BudgetHistory(known, label, past.uses(budget), past.place)
 
 
 def trial_lines(view: ViewState, cells: int) -> list[Line]:
-    """The notice while another budget is tried, with whether any budget here depends on it."""
-    tried = view.key.option("budget")
-    if not isinstance(tried, int):
-        return []
-    applies = any((budget.limit or 0) == tried for budget in view.index.reading.state.budgets)
-    head = show(f" what if {tried:,} " if tried else " what if no limit ", "draft")
-    text = "Esc goes back" if applies else "nothing here depends on this budget; Esc goes back"
-    return wrap(join(head, show(text, "dim"), gap="  "), cells)
+    """The notice while options are tried, with whether any budget here depends on a tried one."""
+    lines = []
+    for name, tried in view.key.options:
+        value = f"{tried:,}" if isinstance(tried, int) else tried
+        text = "Esc goes back"
+        if name == "budget":
+            applies = any((budget.limit or 0) == tried for budget in view.index.reading.state.budgets)
+            text = text if applies else "nothing here depends on this budget; Esc goes back"
+            head = show(f" what if {value} " if tried else " what if no limit ", "draft")
+        else:
+            head = show(f" what if {name} is {value} ", "draft")
+        lines += wrap(join(head, show(text, "dim"), gap="  "), cells)
+    return lines
 
 
 def _no_budget(view: ViewState, cells: int) -> Page:

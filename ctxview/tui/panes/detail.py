@@ -18,25 +18,20 @@ class DetailPane(PaneWidget):
     has_cursor = False
 
     def __init__(self, model: InspectorModel) -> None:
-        super().__init__()
-        self._model = model
-        self._item: ItemId | None = None
+        super().__init__(model)
+        self._item = model.selected
 
     def select(self, item: ItemId | None) -> None:
         """Show another item, from its beginning."""
         if item == self._item:
             return
         self._item = item
-        self._wanted = None
         self.reset()
         self.show_line(0)
 
     def differs(self, before: ViewState, after: ViewState) -> bool:  # noqa: ARG002
         """Always False: the screen draws this pane separately, when the selection is known."""
         return False
-
-    def holds(self, _: ViewState) -> bool:
-        return True
 
     def draw(self, view: ViewState, width: int, _: int) -> Page:
         item = self._item

@@ -13,6 +13,7 @@ from ctxview.core.origin import JsonValue, Origin
 from ctxview.core.state import Block, Budget, ContextState, Gap, Ref, Todo, TodoItem
 from ctxview.core.transcript import Row
 from ctxview.tui.drawing import glyphs
+from ctxview.tui.drawing.block_history import block_lines
 from ctxview.tui.drawing.budget import whole_lines
 from ctxview.tui.drawing.glyphs import reach_text, tier_styles
 from ctxview.tui.drawing.rows import EMPTY_TEXT, blocked_names, finding_row, gap_badge
@@ -21,7 +22,6 @@ from ctxview.tui.model.reading_index import ItemId, ItemValue
 from ctxview.tui.model.view_state import ViewState
 from ctxview.tui.panes.budget import budget_history, budget_style
 from ctxview.tui.panes.history import numeral, role_style, row_numeral
-from ctxview.tui.panes.memory import block_lines
 from ctxview.tui.panes.references import STYLE as REF_STYLE
 from ctxview.tui.panes.todo import cursor_lines, item_line
 
@@ -75,7 +75,7 @@ def _body(value: ItemValue, view: ViewState, width: int) -> Iterator[Line]:
 
 
 def _block(block: Block, view: ViewState, width: int) -> Iterator[Line]:
-    styles = tier_styles(tier.name for tier in view.index.reading.state.tiers)
+    styles = tier_styles(view.index.reading.state.tiers)
     yield from wrap(show(block.id, "strong"), width)
     yield from wrap(
         join(show(block.tier, styles.get(block.tier, "")), show(block.type or "", "rule"), gap=" · "), width
@@ -83,8 +83,9 @@ def _block(block: Block, view: ViewState, width: int) -> Iterator[Line]:
     yield from _verdict(block, width)
     yield from wrap_all(reach_text(block), width, "  ")
     yield from block_lines(block, view, width)
-    if block.quality is not None:
-        yield (Span(f"{'quality':<11}", "dim"), Span(f"{block.quality:g}"))
+    for figure in block.figures:
+        if figure.scale is None:
+            yield (Span(f"{figure.name:<11}", "dim"), *show(f"{figure.value:g} {figure.unit}".rstrip()))
     yield from wrap(show(_figures(block, view), "dim"), width)
     if block.tags:
         tags = join(*(show(tag, "accent") for tag in block.tags), gap=" · ")
@@ -102,10 +103,10 @@ def _verdict(block: Block, width: int) -> Iterator[Line]:
     if block.visible:
         place = f", position {block.rank + 1}" if block.rank is not None else ""
         shown: Line = (Span(f"{glyphs.YES} shown to the model{place}", "visible.yes"),)
-        how = show(f": {block.reason}" if block.reason else "", "dim")
+        how = show(f": {block.why}" if block.why else "", "dim")
         yield from wrap(join(shown, how), width, "  ")
     else:
-        reason = show(block.reason or "not shown to the model", "warn")
+        reason = show(block.why or "not shown to the model", "warn")
         yield from wrap(join((Span(f"{glyphs.NO} hidden: ", "visible.no"),), reason), width, "  ")
 
 

@@ -10,6 +10,7 @@ from ctxview.tui.drawing import glyphs
 from ctxview.tui.drawing.page import Page
 from ctxview.tui.drawing.rows import EMPTY_TEXT
 from ctxview.tui.drawing.text import Line, Span, fit, join, pad, preview, shorten, show
+from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemId, ItemKind, message_id
 from ctxview.tui.model.view_state import ViewState
@@ -30,8 +31,8 @@ NARROW = 60
 class HistoryPane(PaneWidget):
     pane = Pane.HISTORY
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, model: InspectorModel) -> None:
+        super().__init__(model)
         self._drawn = (0, 0)
         self.following = False
         """Whether the last message stays visible when more arrive."""
@@ -46,9 +47,6 @@ class HistoryPane(PaneWidget):
         if not any(self._drawn):
             return empty_page(width, "No message yet." if transcript.complete else "Reading the messages…")
         return HistoryPage(transcript, *self._drawn, width, self._fresh)
-
-    def holds(self, view: ViewState) -> bool:
-        return view.index.reading.state.transcript is not None
 
     def count(self, view: ViewState) -> str:
         transcript = view.index.reading.state.transcript

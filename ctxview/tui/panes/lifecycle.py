@@ -6,10 +6,11 @@ from rich.cells import cell_len
 
 from ctxview.core.flow import FlowIndex, FlowStage
 from ctxview.core.state import Block
-from ctxview.tui.drawing.flow import BOXES, flow_picture
+from ctxview.tui.drawing.flow import flow_picture
 from ctxview.tui.drawing.glyphs import tier_styles
 from ctxview.tui.drawing.page import Page
 from ctxview.tui.drawing.text import Line, Span, fit, join, pad, preview, shorten, show, width, wrap_to
+from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemId, ItemKind
 from ctxview.tui.model.view_state import ViewState
@@ -22,8 +23,8 @@ LEAST_ROWS = 4
 class LifecyclePane(PaneWidget):
     pane = Pane.LIFECYCLE
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, model: InspectorModel) -> None:
+        super().__init__(model)
         self._stage = ""
         self._came_from = ""
 
@@ -40,7 +41,7 @@ class LifecyclePane(PaneWidget):
             return Page(1, lambda _: lines, header=header)
         nodes = stage.nodes
         labels = min(max(cell_len(node.label) for node in nodes[:500]), max(12, width // 3))
-        styles = tier_styles(tier.name for tier in view.index.reading.state.tiers)
+        styles = tier_styles(view.index.reading.state.tiers)
         linked = {link.end for link in index.out_of(self._came_from)}
         linked.update(each.id for each in index.backward(self._came_from))
 
@@ -54,18 +55,6 @@ class LifecyclePane(PaneWidget):
             return wrap_to(line, width, depth, " " * (labels + 4))
 
         return Page.roomy(len(nodes), draw, lambda row: items[row], room, header=header)
-
-    def holds(self, view: ViewState) -> bool:
-        return view.index.flow_index is not None and any(
-            stage.nodes for stage in view.index.flow_index.flow.stages
-        )
-
-    def lines_wanted(self, width: int) -> int:  # noqa: ARG002 - the picture needs the same height in any width
-        """Lines of the boxes and the records of the largest stage, independent of the chosen stage."""
-        index = self.view.index.flow_index if self.view is not None else None
-        if self.view is None or index is None or not self.holds(self.view):
-            return 0
-        return BOXES + 1 + max(LEAST_ROWS, *(len(stage.nodes) for stage in index.flow.stages))
 
     def count(self, view: ViewState) -> str:
         return str(len(view.index.of(ItemKind.NODE)) or "")

@@ -18,7 +18,7 @@ ROOMY = 60
 """From this width on, ids and questions are in columns."""
 
 LONGEST_ID = 20
-NOTHING_BLOCKED = "blocks nothing in particular"
+NOTHING_BLOCKED = "needed by nothing"
 SETTLED = "settled"
 
 Urgency: TypeAlias = tuple[bool, int, bool, int]
@@ -96,7 +96,7 @@ def _headings(gaps: Sequence[Gap], cells: int) -> list[list[Line]]:
 def _heading(group: str, cells: int) -> list[Line]:
     if group in {NOTHING_BLOCKED, SETTLED}:
         return wrap_to(show(group, "dim"), cells, 1)
-    return wrap_to(join((Span("blocks ", "bad"),), show(group, "title")), cells, 2, "       ")
+    return wrap_to(join((Span("needed by ", "bad"),), show(group, "title")), cells, 2, "          ")
 
 
 def _columns(gaps: Sequence[Gap], cells: int) -> tuple[int, int]:

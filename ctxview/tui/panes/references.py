@@ -25,6 +25,8 @@ STYLE = {
     RefStatus.STALE: "warn",
     RefStatus.REBUILDABLE: "warn",
     RefStatus.PLACEHOLDER: "warn",
+    RefStatus.DUPLICATE: "warn",
+    RefStatus.CONTRADICTION: "bad",
     RefStatus.UNKNOWN: "dim",
 }
 
@@ -52,7 +54,7 @@ class ReferencesPane(PaneWidget):
             return empty_page(width, "Following the references…")
         if not refs:
             return empty_page(width, "This source has no references.")
-        refs.sort(key=lambda each: each[1].status not in BROKEN)
+        refs.sort(key=lambda each: each[1].status not in (*BROKEN, RefStatus.CONTRADICTION))
         columns = ReferenceColumns.of([ref for _, ref in refs[:MEASURED]], width)
         return Page(len(refs), lambda row: (ref_line(refs[row][1], columns),), lambda row: refs[row][0])
 
@@ -61,7 +63,9 @@ class ReferencesPane(PaneWidget):
             return "…"
         refs = view.index.reading.state.refs
         broken = sum(ref.status in BROKEN for ref in refs)
-        return f"{len(refs)}, {broken} broken" if broken else str(len(refs)) if refs else ""
+        opposed = sum(ref.status is RefStatus.CONTRADICTION for ref in refs)
+        worst = f", {broken} broken" if broken else f", {opposed} contradictory" if opposed else ""
+        return f"{len(refs)}{worst}" if refs else ""
 
 
 class ReferenceColumns(Struct, frozen=True):

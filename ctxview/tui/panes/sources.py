@@ -29,17 +29,13 @@ class SourcesPane(PaneWidget):
     pane = Pane.SOURCES
 
     def __init__(self, model: InspectorModel) -> None:
-        super().__init__()
-        self._model = model
+        super().__init__(model)
         self._open: set[int] = set()
 
     def make_page(self, width: int) -> Page:
         if not self._model.sources and not self._model.problems:
             return super().make_page(width)
         return self._tree(width)
-
-    def lines_wanted(self, width: int) -> int:
-        return self._tree(width).lines
 
     def differs(self, before: ViewState, after: ViewState) -> bool:  # noqa: ARG002 - depends on the open sources, not on the view
         return True

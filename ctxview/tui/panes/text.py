@@ -35,9 +35,6 @@ class TextPane(PaneWidget):
         row = self._first_lines[number] if number < len(self._first_lines) else number
         self.show_line(max(0, row - 2))
 
-    def holds(self, view: ViewState) -> bool:
-        return view.index.reading.state.text is not None
-
     def count(self, view: ViewState) -> str:
         text = view.index.reading.state.text
         lines = text.count("\n") + 1 if text else 0

@@ -118,9 +118,6 @@ class TodoPane(PaneWidget):
             rows.append((fit(agree, width), TODO))
         return Page.of([line for line, _ in rows], [item for _, item in rows])
 
-    def holds(self, view: ViewState) -> bool:
-        return view.index.reading.state.todo is not None
-
     def count(self, view: ViewState) -> str:
         todo = view.index.reading.state.todo
         if todo is None:

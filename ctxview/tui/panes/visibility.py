@@ -39,7 +39,7 @@ class VisibilityPane(PaneWidget):
             return empty_page(width, "This source does not record which target may see what.")
         blocks = [index.block(row) for row in rows]
         columns = visibility_columns(width, blocks)
-        styles = tier_styles(tier.name for tier in index.reading.state.tiers)
+        styles = tier_styles(index.reading.state.tiers)
 
         def draw(row: int) -> tuple[Line]:
             block = blocks[row]
@@ -50,9 +50,6 @@ class VisibilityPane(PaneWidget):
         legend = join(glyphs.reach_legend(), show(f"  f shown:{columns.targets[0]} filters", "dim"))
         header = (fit(legend, width), fit(_names(columns), width), fit(_totals(blocks, columns), width))
         return Page(len(rows), draw, lambda row: rows[row], header=header)
-
-    def holds(self, view: ViewState) -> bool:
-        return any(block.reach for block in view.index.reading.state.blocks())
 
     def count(self, view: ViewState) -> str:
         blocks = [block for block in view.index.reading.state.blocks() if block.reach]

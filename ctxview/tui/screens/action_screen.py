@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from inspect import isawaitable
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from textual.binding import Binding
@@ -14,6 +15,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from ctxview.tui.drawing.text import Line, show
+from ctxview.tui.input_order import start_dialogue
 from ctxview.tui.model.action_table import (
     ACTION_MODULES,
     ACTIONS,
@@ -23,6 +25,7 @@ from ctxview.tui.model.action_table import (
     STEPS,
     BracketKeys,
 )
+from ctxview.tui.model.command_line import Command
 from ctxview.tui.screens.dialogs import DismissOnce
 from ctxview.tui.widgets.bars import KeyBar
 from ctxview.tui.widgets.strips import content
@@ -59,6 +62,9 @@ class ActionScreen(DismissOnce[Result]):
         super().__init__(name=name)
         self._brackets = BracketKeys()
         self._timer: Timer | None = None
+        self._stayed: str | None = None
+        self.command_begun = ""
+        """The text with which the command line opens next time."""
         self.stepping = False
         """Whether the last action went from revision to revision."""
 
@@ -68,28 +74,57 @@ class ActionScreen(DismissOnce[Result]):
         return {}
 
     @property
+    def commands(self) -> Sequence[Command]:
+        """Commands that only this screen offers, besides its actions."""
+        return ()
+
+    @property
     def lines(self) -> VirtualLines | None:
         """The focused list, or None."""
         return self.focused if isinstance(self.focused, VirtualLines) else None
 
     async def action_command(self, name: str) -> None:
-        """Run an action, for every key, click and palette entry."""
-        await self._run(self._brackets.feed(name))
+        """Run an action, for every key, click and command."""
+        *back, last = self._brackets.feed(name)
+        if back:
+            await self._run(back)
+            start_dialogue(self, self._run_when_shown(last), "jump")
+        else:
+            await self._run([last])
         self._wait()
 
+    async def _run_when_shown(self, name: str) -> None:
+        """Run an action when the revision that was gone to is on the screen; the next key waits for it."""
+        await self.revision_shown()
+        await self._run([name])
+
+    async def revision_shown(self) -> None:
+        """Wait until the revision that was asked for is shown."""
+
     def _wait(self) -> None:
+        if self._brackets.waiting != BracketKeys.PATIENCE:
+            self._stayed = None
         if self._timer is not None:
             self._timer.stop()
         seconds = self._brackets.waiting
         self._timer = self.set_timer(seconds, self._end_wait) if seconds is not None else None
 
-    async def _end_wait(self) -> None:
-        await self._run(self._brackets.silence())
+    def _end_wait(self) -> None:
+        self._brackets.silence()
+        if self._stayed is not None:
+            self.say(self._stayed)
         self._wait()
 
     def stepped(self) -> None:
         """Note that a bracket led to another revision."""
         self._brackets.stepped()
+
+    def stayed(self, why: str) -> None:
+        """Say why a bracket led nowhere, unless an `e` follows."""
+        if self._brackets.waiting is None:
+            self.say(why)
+        else:
+            self._stayed = why
 
     async def _run(self, names: Iterable[str]) -> None:
         for name in names:
@@ -141,8 +176,20 @@ class ActionScreen(DismissOnce[Result]):
         self.set_focus(prompt.input)
 
 
+class OpenPath(Message):
+    """Asks the app to open a path in an inspector of its own."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path = path
+
+
+class StartDemo(Message):
+    """Asks the app to show the list of stories."""
+
+
 class StartOver(Message):
-    """Asks the app to go from an inspector without sources to the start screen."""
+    """Asks the app to go from an inspector back to the list of what can be opened."""
 
 
 def find_action(name: str) -> Callable[[Screen[Result]], object]:

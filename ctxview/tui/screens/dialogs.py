@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, TypeVar
 
 from textual import events, on
@@ -13,7 +13,6 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Button, Input
 
-from ctxview.tui.drawing.glyphs import tier_styles
 from ctxview.tui.drawing.page import Page
 from ctxview.tui.drawing.text import Span, fit, join, show
 from ctxview.tui.model.reading_index import ItemId, ItemKind
@@ -47,10 +46,11 @@ class ChooseDialog(Dialog[str | None]):
         Binding("escape,q", "leave", "leave"),
     ]
 
-    def __init__(self, question: str, words: Sequence[str]) -> None:
+    def __init__(self, question: str, words: Sequence[str], styles: Mapping[str, str]) -> None:
         super().__init__()
         self._question = question
         self._words = list(words)
+        self._styles = styles
 
     def compose(self) -> ComposeResult:
         with Vertical() as dialog:
@@ -77,7 +77,8 @@ class ChooseDialog(Dialog[str | None]):
         self.dismiss(None)
 
     def _page(self, width: int) -> Page:
-        styles = tier_styles(self._words)
+        # Words that are not tiers take colours in turn, so that they can be told apart.
+        styles = {word: f"tiers.{at % 8}" for at, word in enumerate(self._words)} | dict(self._styles)
         lines = [fit(join((Span(" "),), show(word, styles[word])), width) for word in self._words]
         return Page.of(lines, [ItemId(ItemKind.WHOLE, word) for word in self._words])
 

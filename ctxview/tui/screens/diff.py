@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from msgspec.structs import replace
@@ -14,10 +15,12 @@ from ctxview.analysis.diff.report import NOTHING
 from ctxview.tui.drawing.diff_lines import SPLIT_FROM, diff_page
 from ctxview.tui.drawing.page import Page
 from ctxview.tui.drawing.text import Line, Span, join, show
+from ctxview.tui.drawing.xray import change_lines
 from ctxview.tui.model.reading_index import ItemId, item_of_change
+from ctxview.tui.model.xray import PromptChange
 from ctxview.tui.screens.dialogs import Dialog
 from ctxview.tui.widgets.strips import StaticLines, content
-from ctxview.tui.widgets.virtual_lines import Chooser, VirtualLines
+from ctxview.tui.widgets.virtual_lines import Chooser, ScrollList, VirtualLines
 
 KEYS = "Enter goes there   Tab next group   v side by side or inline   Esc back"
 
@@ -96,6 +99,32 @@ class DiffScreen(Dialog[ItemId | None]):
         return Page.of(
             [(), show(f"  {NOTHING}", "strong"), (), *(show(f"  {line}", "dim") for line in _EQUAL)]
         )
+
+
+class PromptDiffScreen(Dialog[None]):
+    """The word difference between the prompts of two revisions."""
+
+    CSS_PATH = "diff.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,d", "dismiss", "back")]
+
+    def __init__(self, changes: Sequence[PromptChange], before: str, after: str) -> None:
+        super().__init__()
+        self._changes = changes
+        self._names = before, after
+
+    def compose(self) -> ComposeResult:
+        before, after = self._names
+        with Vertical(classes="dialog") as dialog:
+            dialog.border_title = content(show("Word difference of the prompts"))
+            dialog.border_subtitle = content(show("Esc back"))
+            yield StaticLines(
+                join(show(before, "strong"), (Span("→", "dim"),), show(after, "strong"), gap="  "),
+                classes="head",
+            )
+            yield ScrollList(lambda width: Page.of(change_lines(self._changes, width)))
+
+    def on_mount(self) -> None:
+        self.query_one(ScrollList).focus()
 
 
 _EQUAL = (

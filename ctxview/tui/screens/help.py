@@ -1,36 +1,29 @@
-"""The help screen with all keys, signs and the filter language, and the palette of all actions.
-
-Both are made from the tables that the program itself uses.
-"""
+"""The help screen: keys, signs, a glossary and the filter language, from the tables that the program uses."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import ClassVar
 
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.widget import Widget
-from textual.widgets import Input
 
 from ctxview.core.fields import Owner
 from ctxview.core.findings import Severity
+from ctxview.core.revision_signs import REVISION_SIGNS
 from ctxview.core.state import Reach, RefStatus
+from ctxview.reports.console import ascii_sign
 from ctxview.tui.configured_keys import key_label
 from ctxview.tui.drawing import glyphs
-from ctxview.tui.drawing.glyphs import REVISION_LEGEND
 from ctxview.tui.drawing.page import Page
-from ctxview.tui.drawing.text import EMPTY, Line, Span, fit, join, pad, plain, show, width, wrap
-from ctxview.tui.model.action_table import GROUPS, READ_ONLY_ACTIONS, Action, ActionGroup
+from ctxview.tui.drawing.text import EMPTY, Line, Span, join, pad, plain, show, wrap
+from ctxview.tui.model.action_table import GROUPS, READ_ONLY_ACTIONS, ActionGroup
 from ctxview.tui.model.query import FLAGS, NUMBERS, WORDS
-from ctxview.tui.model.reading_index import ItemId, ItemKind
 from ctxview.tui.model.search import pattern
 from ctxview.tui.panes.references import STYLE as REF_STYLE
 from ctxview.tui.screens.action_screen import ActionScreen, bindings
-from ctxview.tui.screens.dialogs import Dialog
 from ctxview.tui.widgets.bars import KeyBar
-from ctxview.tui.widgets.virtual_lines import Chooser, VirtualLines
+from ctxview.tui.widgets.virtual_lines import VirtualLines
 
 OWNERS = {
     Owner.MODEL: "the model may write it, and so may you",
@@ -40,10 +33,27 @@ OWNERS = {
 }
 
 TWO_COLUMNS = 116
-LEFT = (ActionGroup.MOVING, ActionGroup.LAYOUT)
+LEFT = (ActionGroup.MOVING, ActionGroup.SEARCH)
 """The groups in the left one of two columns, before the signs."""
 KEYS = 12
 """Cells for the key or sign before an explanation."""
+
+HINT = "keys, signs, the filter and words; / searches this page, q goes back"
+
+GLOSSARY = {
+    "context": "all that a model is given for one answer",
+    "window": "how many tokens a context may have",
+    "tier": "a group of blocks that are kept by the same rules: core, working, ephemeral, longterm",
+    "block": "one thing that the agent remembers or was given, with an id",
+    "decay": "how faded a block is: 0 is fresh, and above the limit of its tier it is hidden",
+    "confidence": "how sure the agent is: 1 is certain, and below the limit of its tier a block is hidden",
+    "quality": "one figure from decay and confidence, by which a runtime orders blocks",
+    "pack": "the blocks that a session puts together for the next prompt, within its budget",
+    "swap": "long content is stored outside the prompt, and a short reference stays in its place",
+    "envelope": "a record of a handoff: what was selected, left out and shown to whom",
+    "revision": "the state at one moment: a round, a reply, a saved file",
+    "finding": "something that a rule found wrong or worth knowing, with its place",
+}
 
 HELP = READ_ONLY_ACTIONS - {"theme"} | {"tour"}
 
@@ -102,13 +112,17 @@ def help_lines(width: int) -> list[Line]:
     left = [line for group in LEFT for line in _group(group, column)]
     right = [line for group in GROUPS if group not in LEFT for line in _group(group, column)]
     legend = [*_signs(column), *_filter(column)]
+    title = [*wrap(join(show("Help", "title"), show(HINT, "dim"), gap="  "), width)]
+    left, right = (left[1:], right) if column == width else (left[1:], right[1:])
     if column == width:
-        return [*left, *right, *legend]
+        return [*title, *left, *right, *legend, *_glossary(column)]
     left += legend
+    right += _glossary(column)
     height = max(len(left), len(right))
     left += [EMPTY] * (height - len(left))
     right += [EMPTY] * (height - len(right))
-    return [join(pad(one, column + 4), other) for one, other in zip(left, right, strict=True)]
+    pairs = zip(left, right, strict=True)
+    return [*title, *(join(pad(one, column + 4), other) for one, other in pairs)]
 
 
 def _group(group: ActionGroup, width: int) -> list[Line]:
@@ -125,9 +139,25 @@ def _group(group: ActionGroup, width: int) -> list[Line]:
     return lines
 
 
+def _glossary(width: int) -> list[Line]:
+    drawn = [
+        wrap(join(pad(show(word, "strong"), KEYS), show(text)), width, " " * KEYS)
+        for word, text in GLOSSARY.items()
+    ]
+    return [EMPTY, (Span("Words", "title"),), *(line for lines in drawn for line in lines)]
+
+
 def _signs(width: int) -> list[Line]:
     """Every sign with its meaning."""
     rows: list[tuple[str, str, str]] = [
+        ("●", "visible.yes", "in the overview, the log and why: shown to the model"),
+        ("◐", "visible.yes", "shown in part: cut, or only as a reference"),
+        ("○", "hidden", "not shown, still stored"),
+        ("▼", "warn", "something left the window here"),
+        ("┃", "limit", "the limit of the window"),
+        ("▒ ░", "dim", "of the window: in the prompt but not in this file; reserved"),
+        ("┄┄", "hidden", "a line that is not in the prompt"),
+        ("…", "dim", "a text that is cut by the screen"),
         (glyphs.YES, "visible.yes", "the model is shown this block"),
         (glyphs.NO, "visible.no", "hidden from the model, with the reason below or beside it"),
         *((glyphs.OWNER[owner], f"owner.{owner}", f"{owner}: {text}") for owner, text in OWNERS.items()),
@@ -138,8 +168,8 @@ def _signs(width: int) -> list[Line]:
             for each in Reach
         ),
         *(
-            (f"{each.hollow} {each.filled}", each.style, f"on the timeline: {each.meaning}")
-            for each in REVISION_LEGEND
+            (f"{each.hollow} {each.filled}", each.role, f"on the timeline: {each.meaning}")
+            for each in REVISION_SIGNS
         ),
         ("+ ~ !", "changed.changed", "new, changed, or with another visibility than before"),
         ("≈", "warn", "an estimate; without it a figure is exact"),
@@ -163,9 +193,17 @@ def _signs(width: int) -> list[Line]:
         ("^[ <U+202E>", "escaped", "a control or invisible character, spelled out"),
     ]
     drawn = [
-        wrap(join(pad(show(sign, style), KEYS), show(text)), width, " " * KEYS) for sign, style, text in rows
+        wrap(join(pad(show(_with_ascii(sign), style), KEYS), show(text)), width, " " * KEYS)
+        for sign, style, text in rows
     ]
-    return [EMPTY, (Span("Signs", "title"),), *(line for lines in drawn for line in lines)]
+    heading = join((Span("Signs", "title"),), show("and their spelling in ASCII", "dim"), gap="  ")
+    return [EMPTY, heading, *(line for lines in drawn for line in lines)]
+
+
+def _with_ascii(sign: str) -> str:
+    """A sign and its substitute on a terminal without it."""
+    spelled = "".join(map(ascii_sign, sign))
+    return sign if spelled == sign else f"{sign}  {spelled}"
 
 
 def _filter(width: int) -> list[Line]:
@@ -175,95 +213,9 @@ def _filter(width: int) -> list[Line]:
             "blocks with this property; changed: since the previous view, flagged: with a finding",
         ),
         (" ".join(f"{word}:" for word in WORDS), "the field contains the word; a,b means either"),
-        (" ".join(NUMBERS), "compared by > >= < <= =, as in decay>0.5"),
+        (" ".join(NUMBERS), "and the figures of blocks, compared by > >= < <= =, as in decay>0.5"),
         ('"some text"', "in the id, type, tags or text; a word without quotes means the same"),
         ("!", "before any of these: the opposite"),
     ]
     drawn = [wrap(join(show(spelled, "key"), show(text), gap="  "), width, "    ") for spelled, text in rows]
     return [EMPTY, (Span("The filter (f)", "title"),), *(line for lines in drawn for line in lines)]
-
-
-NOTHING = show(" No command matches.", "dim")
-
-
-class PaletteScreen(Dialog[str]):
-    """Return the id of the chosen action, or None."""
-
-    DEFAULT_CSS = """
-    PaletteScreen { align: center top; }
-    PaletteScreen > Vertical {
-        width: 90%; max-width: 100; height: auto; max-height: 90%; margin-top: 1;
-        border: round $primary; background: $surface;
-    }
-    PaletteScreen Input { border: none; height: 1; padding: 0 1; background: $panel; }
-    PaletteScreen Chooser { height: auto; max-height: 100%; }
-    """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        # With priority: other keys go into the input, these move through the list.
-        Binding("enter", "choose", "choose", priority=True),
-        Binding("escape", "leave", "leave", priority=True),
-        Binding("down,ctrl+n", "go(1)", "down", priority=True),
-        Binding("up,ctrl+p", "go(-1)", "up", priority=True),
-        Binding("pagedown", "go_pages(1.0)", "page down", priority=True),
-        Binding("pageup", "go_pages(-1.0)", "page up", priority=True),
-    ]
-
-    def __init__(self, commands: Sequence[Action]) -> None:
-        super().__init__()
-        self._commands = sorted(commands, key=lambda each: each.label)
-        self._found = self._commands
-
-    def compose(self) -> ComposeResult:
-        with Vertical() as dialog:
-            dialog.border_title = "Commands"
-            dialog.border_subtitle = "Enter runs it   Esc cancels"
-            yield Input(placeholder="search commands", compact=True)
-            yield Chooser(self._page)
-
-    def on_mount(self) -> None:
-        self.query_one(Input).focus()
-
-    def on_input_changed(self, event: Input.Changed) -> None:
-        event.stop()
-        self._found = matching(event.value, self._commands)
-        chooser = self.query_one(Chooser)
-        chooser.reset()
-        chooser.move_end(last=False)
-
-    def on_virtual_lines_chosen(self) -> None:
-        self.action_choose()
-
-    def action_choose(self) -> None:
-        item = self.query_one(Chooser).item
-        if item is not None:
-            self.dismiss(item.name)
-
-    def action_leave(self) -> None:
-        self.dismiss(None)
-
-    def action_go(self, rows: int) -> None:
-        self.query_one(Chooser).move(rows)
-
-    def action_go_pages(self, pages: float) -> None:
-        self.query_one(Chooser).move_page(pages)
-
-    def _page(self, cells: int) -> Page:
-        if not self._found:
-            return Page.of([NOTHING])
-        label = max(len(each.label) for each in self._commands) + 2
-        keys = max(width(show(key_label(each))) for each in self._commands) + 2
-        lines: list[Line] = []
-        for each in self._found:
-            name = pad(show(f" {each.label}", "strong"), label + 1)
-            key = pad(show(key_label(each), "key"), keys)
-            lines.append(fit(join(name, key, show(each.help, "dim")), cells))
-        return Page.of(lines, [ItemId(ItemKind.WHOLE, each.id) for each in self._found])
-
-
-def matching(typed: str, commands: Sequence[Action]) -> list[Action]:
-    """The actions with every typed word in label, key or help; those that match by label first."""
-    words = typed.lower().split()
-    texts = [f"{each.label} {key_label(each)} {each.help}".lower() for each in commands]
-    found = [each for each, text in zip(commands, texts, strict=True) if all(word in text for word in words)]
-    wanted = " ".join(words)
-    return sorted(found, key=lambda each: (not each.label.startswith(wanted), wanted not in each.label))

@@ -56,7 +56,7 @@ def open_origin(screen: InspectorScreen, place: Origin | None) -> None:
         if transcript is not None and message is not None and source.abilities.redactor is None
         else None
     )
-    screen.app.push_screen(RawScreen(file, load, place, screen.model.hits.needle, instead))
+    screen.app.push_screen(RawScreen(file, load, place, screen.model.search.hits.needle, instead))
 
 
 def _shown_bytes(source: Source, revision: int, file: str, drafts: Mapping[str, bytes]) -> MaskedBytes:

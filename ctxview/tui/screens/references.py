@@ -39,7 +39,7 @@ WIDE = 100
 async def index_with_graph(inspector: InspectorScreen) -> ReadingIndex | None:
     """The index of what the inspector shows, after its graph was built in a thread; None without one."""
     while (view := inspector.view) is not None:
-        with inspector.priority.foreground():
+        with inspector.jobs.priority.foreground():
             await asyncio.to_thread(getattr, view.index, "graph")
         # A new reading may have arrived meanwhile.
         if inspector.view is not None and inspector.view.index is view.index:
@@ -90,7 +90,7 @@ class ReferencesScreen(ActionScreen[ItemId | None]):
 
     def on_mount(self) -> None:
         self._arrive(self._out if self._edges(self._out) else self._into)
-        self.watch(self._inspector, "view", self._take_reading, init=False)
+        self.watch(self._inspector, "drawn", self._take_reading, init=False)
 
     @property
     def node(self) -> ItemId:

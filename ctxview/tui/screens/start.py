@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import ClassVar
 
@@ -13,29 +14,38 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.worker import get_current_worker
 
-from ctxview.formats.registry import FORMATS
+from ctxview.formats.registry import formats
 from ctxview.samples import sample_paths
 from ctxview.tui.configured_keys import key_label
 from ctxview.tui.drawing.page import Page
 from ctxview.tui.drawing.text import EMPTY, Line, Span, fit, join, pad, shorten, show, width, wrap
 from ctxview.tui.model.action_table import ACTIONS_BY_ID
+from ctxview.tui.model.command_line import Command, CommandKind
 from ctxview.tui.model.reading_index import ItemId, ItemKind
 from ctxview.tui.model.start_entries import (
+    FIRST_STEPS,
     StartEntry,
     nearby_entries,
     recent_entries,
     recent_paths,
     sample_entries,
 )
+from ctxview.tui.screens.action_screen import ActionScreen, StartDemo, bindings
 from ctxview.tui.screens.inspector import InspectorScreen
 from ctxview.tui.widgets.strips import BarLine
 from ctxview.tui.widgets.virtual_lines import Chooser
 
 TAGLINE = "See what your agent knows, what it was shown, and what it lost."
-SECTIONS = ("Nearby", "Recent", "Samples")
+ABOUT_CONTEXTS = (
+    "A context is all that a model is given for one answer: rules, memory, messages.",
+    "Its window is limited: parts are hidden, cut or lost. See which, when and why.",
+)
+SECTIONS = ("Nearby", "Recent", "First steps", "Samples")
+
+KNOWN = frozenset(("palette", "theme", "screenshot", "help", "quit", "tour"))
 
 
-class StartScreen(Screen[None]):
+class StartScreen(ActionScreen[None]):
     """Offers nearby, recent and sample files; `open_paths` is called with the chosen one."""
 
     DEFAULT_CSS = """
@@ -43,26 +53,28 @@ class StartScreen(Screen[None]):
     StartScreen _Entries { height: 1fr; padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings(KNOWN),
         Binding("enter,l,right,o", "choose", "open"),
-        Binding("question_mark,f1", "help", "help"),
-        Binding("q,escape", "app.quit", "quit"),
+        Binding("escape", "app.quit", "quit"),
     ]
+    known = KNOWN
 
-    class NearbyFound(Message):
-        """The entries found nearby, and a remark on the search."""
+    class EntriesFound(Message):
+        """The entries found nearby, a remark on the search, and the recent ones."""
 
-        def __init__(self, entries: list[StartEntry], remark: str) -> None:
+        def __init__(self, nearby: list[StartEntry], remark: str, recent: list[StartEntry]) -> None:
             super().__init__()
-            self.entries = entries
+            self.nearby = nearby
             self.remark = remark
+            self.recent = recent
 
-    def __init__(self, open_paths: Callable[[Sequence[Path]], None], folder: Path | None = None) -> None:
+    def __init__(self, open_paths: Callable[[Sequence[Path]], object], folder: Path | None = None) -> None:
         super().__init__()
         self._open_paths = open_paths
         self._folder = folder if folder is not None else Path()
-        self._nearby: list[StartEntry] = []
+        self._found: list[StartEntry] = []
         self._remark = "searching …"
-        self._recent_and_samples: list[StartEntry] = []
+        self._samples = sample_entries(sample_paths())
 
     def compose(self) -> ComposeResult:
         yield _Title()
@@ -70,11 +82,14 @@ class StartScreen(Screen[None]):
         yield _Keys()
 
     def on_mount(self) -> None:
-        self._recent_and_samples = [*recent_entries(recent_paths()), *sample_entries(sample_paths())]
         self.chooser.reset()
         self.chooser.move_end(last=False)
         self.chooser.focus()
-        self.run_worker(self._search_nearby, thread=True, name="searching nearby")
+        self.run_worker(self._search, thread=True, name="searching nearby")
+
+    @property
+    def own_actions(self) -> Mapping[str, Callable[[], None]]:
+        return {"tour": self._start_tour}
 
     @property
     def chooser(self) -> Chooser:
@@ -83,11 +98,19 @@ class StartScreen(Screen[None]):
     @property
     def entries(self) -> list[StartEntry]:
         """All entries, in the order of the list."""
-        return [*self._nearby, *self._recent_and_samples]
+        return [*self._found, *FIRST_STEPS, *self._samples]
 
-    def on_start_screen_nearby_found(self, message: NearbyFound) -> None:
+    @property
+    def commands(self) -> list[Command]:
+        single = [each for each in self.entries if len(each.paths) == 1]
+        return [
+            Command(CommandKind.PATH, f"{each.group} {each.name}".strip(), each.about, str(each.paths[0]))
+            for each in single
+        ]
+
+    def on_start_screen_entries_found(self, message: EntriesFound) -> None:
         first = self.chooser.item == _item(self.entries[0])
-        self._nearby, self._remark = message.entries, message.remark
+        self._found, self._remark = [*message.nearby, *message.recent], message.remark
         self.chooser.reset()
         if first:
             self.chooser.move_end(last=False)
@@ -97,39 +120,72 @@ class StartScreen(Screen[None]):
 
     def action_choose(self) -> None:
         chosen = next((each for each in self.entries if _item(each) == self.chooser.item), None)
-        if chosen is not None:
+        if chosen is None:
+            return
+        if chosen.paths:
             self._open_paths(chosen.paths)
+        elif chosen.action == "demo":
+            self.post_message(StartDemo())
+        elif chosen.action == "tour":
+            self._start_tour()
+        else:
+            self.command_begun = "open "
+            self.call_later(self.action_command, "palette")
 
-    def action_help(self) -> None:
-        from ctxview.tui.screens.help import HelpScreen
+    def _start_tour(self) -> None:
+        """Open the first sample, and start the tour on it."""
+        from ctxview.tui.screens.tour import TourScreen
 
-        self.app.push_screen(HelpScreen())
+        inspector = self._open_paths(self._samples[1].paths)
+        if isinstance(inspector, InspectorScreen):
+            self.app.call_after_refresh(self.app.push_screen, TourScreen(inspector))
 
-    def _search_nearby(self) -> None:
-        entries, remark = nearby_entries(self._folder)
+    def _search(self) -> None:
+        nearby, remark = nearby_entries(self._folder)
+        known = {path.absolute() for each in (*nearby, *self._samples) for path in each.paths}
+        recent = recent_entries(recent_paths(), known)
         if not get_current_worker().is_cancelled:
-            self.post_message(self.NearbyFound(entries, remark))
+            self.post_message(self.EntriesFound(nearby, remark, recent))
 
-    def _rows(self) -> list[_Row]:
-        rows = [_Row(_heading("Nearby", self._remark))]
+    def _rows(self, cells: int) -> list[_Row]:
+        about = [line for text in ABOUT_CONTEXTS for line in wrap(show(text, "dim"), cells)]
+        rows = [*map(_Row, about), _Row(EMPTY), _Row(_heading("Found here:", self._remark))]
+        group = ""
         for section in SECTIONS:
             entries = [each for each in self.entries if each.section == section]
             if entries and section != "Nearby":
                 rows += [_Row(EMPTY), _Row(_heading(section))]
-            rows += [_Row(EMPTY, each) for each in entries]
+            for each in entries:
+                if each.group and each.group != group:
+                    rows.append(_Row(show(f"  {each.group}", "label")))
+                group = each.group
+                rows.append(_Row(EMPTY, each))
         return rows
 
     def _page(self, cells: int) -> Page:
-        rows = self._rows()
-        column = min(max((width(show(each.name)) for each in self.entries), default=0), cells // 2)
+        rows = self._rows(cells)
+        names = min(max(width(show(each.name)) + 2 * bool(each.group) for each in self.entries), cells // 3)
+        formats_ = max(width(show(each.format)) for each in self.entries) + 2
         lines: list[Line] = []
         for row in rows:
             line = row.line
             if (entry := row.entry) is not None:
-                name = pad(show(f"  {shorten(entry.name, column)}", "strong"), column + 4)
-                line = fit(join(name, show(entry.about, "dim")), cells)
+                indent = "    " if entry.group else "  "
+                name = pad(show(f"{indent}{shorten(entry.name, names)}", "strong"), names + 4)
+                kind = pad(show(entry.format, "rule"), formats_)
+                time = pad(show(_time_text(entry.time), "dim"), TIME) if entry.section != "Samples" else ()
+                has_time = entry.time is not None
+                line = fit(join(name, kind, time if has_time else (), show(entry.about, "dim")), cells)
             lines.append(line)
         return Page.of([*lines, *_formats(cells)], [row.item for row in rows])
+
+
+TIME = 14
+"""Cells for the time of an entry."""
+
+
+def _time_text(seconds: float | None) -> str:
+    return f"{datetime.fromtimestamp(seconds):%d %b %H:%M}" if seconds is not None else ""
 
 
 class _Row(Struct, frozen=True):
@@ -175,8 +231,9 @@ class _Keys(BarLine):
         keys = (
             ("Enter", "open", "screen.choose"),
             ("j k", "move", ""),
-            ("?", "help", "screen.help"),
-            ("q", "quit", "app.quit"),
+            (":", "command", "screen.command('palette')"),
+            ("?", "help", "screen.command('help')"),
+            QUIT,
         )
         return _key_line(keys, width)
 
@@ -192,17 +249,17 @@ def _key_line(keys: Sequence[tuple[str, str, str]], width: int) -> Line:
 
 
 def _item(entry: StartEntry) -> ItemId:
-    return ItemId(ItemKind.WHOLE, f"{entry.section} {entry.name} {entry.paths[0]}")
+    return ItemId(ItemKind.WHOLE, f"{entry.section} {entry.name} {entry.paths}")
 
 
 def _heading(section: str, remark: str = "") -> Line:
-    return join(show(section, "title"), show(remark, "dim"), gap="  ")
+    return join(show(section, "title"), show(remark, "dim"), gap=" ")
 
 
 def _formats(cells: int) -> list[Line]:
     """The formats that can be opened, for new users."""
     lines: list[Line] = [EMPTY, show("What ctxview opens", "title")]
-    for spec in FORMATS:
+    for spec in formats():
         text = join(
             pad(show(f"  {spec.name}", "rule"), 14), show(f"{spec.title}: {spec.recognised_by}", "dim")
         )
@@ -223,6 +280,7 @@ KEYS_WHILE_PLAYING = (
     (("back",), "back to this list"),
 )
 NAME = 20
+QUIT = ("q", "quit", "app.quit")
 
 DemoStage = Callable[[StartEntry, Callable[[], None]], InspectorScreen]
 """Return the inspector that plays a story; the callback is called when the story ends."""
@@ -236,7 +294,7 @@ class DemoScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,l,right,space", "play", "play"),
         Binding("a", "play_all", "play all"),
-        Binding("q,escape", "app.quit", "quit"),
+        Binding("q,escape", "leave", "leave"),
     ]
 
     def __init__(self, stories: Sequence[StartEntry], stage: DemoStage, *, at_once: bool = False) -> None:
@@ -261,6 +319,13 @@ class DemoScreen(Screen[None]):
 
     def on_virtual_lines_chosen(self) -> None:
         self.action_play()
+
+    async def action_leave(self) -> None:
+        """Go back to the start screen, or quit when the demo is all that was asked for."""
+        if self.app.screen_stack[0] is self:
+            await self.app.action_quit()
+        else:
+            self.dismiss()
 
     def action_play(self) -> None:
         item = self.query_one(_Stories).item
@@ -328,6 +393,6 @@ class _DemoKeys(BarLine):
             ("Enter", "play this story", "screen.play"),
             ("a", "play all in a loop", "screen.play_all"),
             ("j k", "move", ""),
-            ("q", "quit", "app.quit"),
+            ("q", "back", "screen.leave") if self.app.screen_stack[0] is not self.screen else QUIT,
         )
         return _key_line(keys, width)

@@ -40,7 +40,7 @@ STEPS = (
         "The budget: used, reserved and free tokens, or by how much it is over. With several targets, each "
         "has its own bar. Try another budget and see which blocks no longer fit.",
         "pane_4",
-        ("budget", "zoom"),
+        ("budget",),
     ),
     TourStep(
         "What is wrong",

@@ -13,23 +13,25 @@ from textual.widgets import Input
 
 from ctxview.formats.revisions import is_past
 from ctxview.tui.configured_keys import key_label
-from ctxview.tui.drawing.rows import severity_counts
+from ctxview.tui.drawing import glyphs
+from ctxview.tui.drawing.rows import hit_count_line
 from ctxview.tui.drawing.text import Line, Span, fit, join, shorten, show, width
 from ctxview.tui.model.action_table import ACTIONS, ACTIONS_BY_ID, Action, ActionCondition
 from ctxview.tui.model.inspector import InspectorModel
-from ctxview.tui.model.query import SortOrder
+from ctxview.tui.model.query import FILE_ORDER
 from ctxview.tui.widgets.strips import BarLine
 
 
-def empty_pane_text(model: InspectorModel, problem: str | None) -> list[Line]:
-    """The text of the main pane without a reading; `problem` is the reason, None while reading."""
+def empty_pane_text(model: InspectorModel) -> list[Line]:
+    """The text of the main pane without a reading: that it is read, or why nothing is shown."""
+    problem = model.problem
     if problem is None:
         return [show("Reading…" if model.sources else "Opening…", "dim")]
     if model.source is not None:
         return [
             show(problem, "bad"),
             (),
-            show("Press o to show the raw file, 1 to go to the sources.", "dim"),
+            show("Press o to show the raw file, H to go to the sources.", "dim"),
         ]
     problems = (join(show(str(each.path), "strong"), show(each.reason), gap=": ") for each in model.problems)
     lines = [show(problem, "bad"), *problems, ()]
@@ -39,13 +41,14 @@ def empty_pane_text(model: InspectorModel, problem: str | None) -> list[Line]:
     return [*lines, show(instead, "dim", "screen.command('enter')")]
 
 
-def other_pane_text(problem: str | None) -> list[Line]:
+def other_pane_text(model: InspectorModel) -> list[Line]:
     """The text of the other panes while there is nothing to draw."""
-    return [show("Reading…" if problem is None else "Nothing could be read.", "dim")]
+    return [show("Reading…" if model.problem is None else "Nothing could be read.", "dim")]
 
 
-def banner(model: InspectorModel, names: Sequence[str]) -> list[Line]:
-    """A warning that the files `names`, or the whole revision, were replaced under unsaved changes."""
+def banner(model: InspectorModel) -> list[Line]:
+    """A warning that files, or the whole revision, were replaced under unsaved changes."""
+    names = model.drafts.changed_on_disk(model.key)
     source, number, last = model.source, model.key.revision, model.last_revision
     happened, saving = f"{', '.join(names)} changed on disk", "shows both"
     if source is None or not names:
@@ -65,30 +68,33 @@ def subtitle(model: InspectorModel) -> Line:
     parts: list[Line] = []
     if model.query:
         parts.append(show(f" filter: {model.query.text} "))
-    if model.sort is not SortOrder.FILE or model.reverse:
+    if model.sort != FILE_ORDER or model.reverse:
         parts.append(show(f" {model.sort} {'▴' if model.reverse else '▾'} "))
     if model.view is not None and model.view.marks.text:
         parts.append(show(f" {model.view.marks.text} "))
     return join(*parts, gap="─")
 
 
-def offered_actions(
-    model: InspectorModel, *, draft: bool, player: bool, playing: bool = False
-) -> set[ActionCondition]:
+def hit_line(model: InspectorModel) -> Line:
+    """How many hits a search has."""
+    return hit_count_line(model.search.hits, len(model.transcript or ()))
+
+
+def offered_actions(model: InspectorModel) -> set[ActionCondition]:
     """The conditions that hold now; the key bar offers the actions that need them."""
-    view, source = model.view, model.source
+    view, source, hits = model.view, model.source, model.search.hits
     may_add = view is not None and any(tier.new for tier in view.index.reading.state.tiers)
     facts = {
         ActionCondition.REVISIONS: model.last_revision > 0,
         ActionCondition.PAST: model.key.revision < model.last_revision,
-        ActionCondition.PLAYER: player,
-        ActionCondition.PLAYING: playing,
+        ActionCondition.PLAYER: model.replay.on,
+        ActionCondition.PLAYING: model.replay.clock.playing,
         ActionCondition.PROFILES: source is not None and len(source.profiles) > 1,
         ActionCondition.EDITORS: len(model.editors) > 1,
         ActionCondition.FINDINGS: view is not None and bool(view.index.findings),
         ActionCondition.WRITABLE: model.as_of is None and may_add,
-        ActionCondition.DRAFT: draft,
-        ActionCondition.HITS: bool(model.hits.found or (model.hits.needle.strip() and model.transcript)),
+        ActionCondition.DRAFT: model.drafts.dirty(model.key),
+        ActionCondition.HITS: bool(hits.found or (hits.needle.strip() and model.transcript)),
         ActionCondition.MESSAGES: source is not None
         and bool(source.watched)
         and model.transcript is not None,
@@ -113,15 +119,11 @@ class Header(BarLine):
     def __init__(self, model: InspectorModel) -> None:
         super().__init__(id="header")
         self._model = model
-        self.status: str = ""
-        """The current work: "opening…", "counting…"; empty when all is done."""
-        self.working: str = ""
-        """The progress of the background work; empty when there is none."""
         self.live: tuple[str, str] = ("", "")
         """Whether the files are watched or how they just changed, and the style of this text."""
 
     def make_line(self, width: int) -> Line:
-        return header_line(self._model, self.status or self.working, width, self.live)
+        return header_line(self._model, self._model.status, width, self.live)
 
 
 def header_line(model: InspectorModel, status: str, cells: int, live: tuple[str, str] = ("", "")) -> Line:
@@ -129,7 +131,7 @@ def header_line(model: InspectorModel, status: str, cells: int, live: tuple[str,
     brand: Line = (Span(" ctxview ", "brand"), Span(" "))
     facts = _facts(model, status, (shorten(live[0], max(LIVE, cells // 2 - 12)), live[1]))
     while True:
-        right = join(*(line for _, line in facts), gap="  ")
+        right = join(*(line for _, line in facts), gap=" · ")
         room = cells - width(brand) - width(right) - 3
         if room >= min(24, width(_title(model, cells))) or len(facts) <= 1:
             break
@@ -143,51 +145,46 @@ def _title(model: InspectorModel, cells: int) -> Line:
     source = model.source
     if source is None:
         return show("nothing is open" if model.problems else "", "dim")
-    rest = [source.format]
-    if model.as_of is None and model.view is not None and model.view.index.reading.state.revision:
-        rest.append(model.view.index.reading.state.revision)
     title = show(shorten(source.title, cells), "strong")
-    tail = show(" · " + " · ".join(rest), "dim")
+    tail = show(f" · {source.format}", "dim")
     return join(title, fit(tail, cells - width(title)) if cells - width(title) > 8 else ())
 
 
 def _facts(model: InspectorModel, status: str, live: tuple[str, str]) -> list[tuple[int, Line]]:
     """(importance, text) of each fact, in the order of the line."""
     facts: list[tuple[int, Line]] = []
-    view = model.view
+    view, source = model.view, model.source
     if view is not None and view.draft:
         facts.append((9, (Span(" DRAFT ", "draft", "screen.command('save')"),)))
-    if view is not None and view.index.reading.judged:
-        counts = severity_counts(view.counts, gap="  ", zeros=True)
-        facts.append((8, tuple(Span(span.text, span.style, "screen.command('pane_7')") for span in counts)))
-    if (as_of := model.as_of) is not None:
-        # Without its file name: the revision number beside it is enough to distinguish labels.
-        file = (
-            f" ({model.source.revisions[model.key.revision].file.name})" if model.source is not None else ""
-        )
-        text = f" as of {shorten(as_of.removesuffix(file), 28)} · read-only "
-        facts.append((9, show(text, "past", "screen.command('newest')")))
-    if model.source is not None and model.last_revision:
-        facts.append((6, show(f"rev {model.key.revision + 1}/{model.last_revision + 1}")))
-    if live[0]:
-        facts.append((6 if as_of is None else 3, show(*live)))
     if len(model.editors) > 1:
         facts.append(
             (7, show(f"✎ {shorten(model.editor or '', 16)}", "owner.model", "screen.command('editor')"))
         )
+    if model.as_of is not None:
+        facts.append((9, show(" past ", "past", "screen.command('newest')")))
+    elif live[0]:
+        facts.append((6, show(*live)))
+    if source is not None:
+        revision = source.revisions[model.key.revision]
+        # Without its file name: the revision number beside it is enough to distinguish labels.
+        facts.append((8, show(shorten(revision.label.removesuffix(f" ({revision.file.name})"), 40))))
+        if revision.time:
+            facts.append((4, show(glyphs.time_text(revision.time), "dim")))
+        if model.last_revision:
+            facts.append((7, show(f"rev {model.key.revision + 1} of {model.last_revision + 1}", "dim")))
     if model.profile is not None:
-        facts.append((4, show(shorten(model.profile, 24), "link", "screen.command('profile')")))
+        facts.append((2, show(shorten(model.profile, 24), "link", "screen.command('profile')")))
     if status:
-        facts.append((7, show(status, "accent")))
+        facts.append((9, show(status, "accent")))
     elif view is not None:
         counted = view.index.reading.state.counts
         word = "exact" if counted.tokens_exact else "estimate"
         name = counted.estimator.replace("_base", "").replace(" and ", "+")
-        facts.append((5, show(f"{name} {word}", "ok" if counted.tokens_exact else "warn")))
+        facts.append((3, show(f"tokens: {name}, {word}", "dim" if counted.tokens_exact else "warn")))
     return facts
 
 
-LAST = ("palette", "help", "quit")
+LAST = ("help", "quit")
 """Actions that are always at the right end."""
 
 
@@ -217,7 +214,7 @@ def key_line(
     first: Sequence[str] = (),
 ) -> Line:
     """The keys of actions in the order of the table; those of low rank are left out if they do not fit."""
-    ends = LAST if "zoom" in known else ("help", "back")
+    ends = LAST if "pane_1" in known else ("help", "back")
     last = join(*(_key(ACTIONS_BY_ID[name]) for name in ends), gap="  ")
     fitting = [
         action
@@ -280,9 +277,10 @@ class InputLine(Horizontal):
         changed: Callable[[str], Line],
         done: Callable[[str | None], None],
         complete: Callable[[str], str | None] = lambda _: None,
+        placeholder: str = "",
     ) -> None:
         super().__init__(id="prompt")
-        self.input = Input(value=value, compact=True, select_on_focus=False)
+        self.input = Input(value=value, placeholder=placeholder, compact=True, select_on_focus=False)
         self._label = InputLineName(name)
         self._hint = InputLineHint()
         self._changed = changed

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
 from ctxview.tui.drawing.page import Page
-from ctxview.tui.drawing.text import Line, show, wrap_all
+from ctxview.tui.drawing.text import Line, Span, join, show, wrap_all
+from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.view_state import ViewState
 from ctxview.tui.widgets.virtual_lines import VirtualLines
-
-AMPLE = 60
-"""More lines than a usual screen has: a pane drawn with so many shows how many it could use."""
 
 
 class PaneWidget(VirtualLines):
     """A pane; subclasses draw a `ViewState`. `status` is shown while there is none."""
 
     pane: ClassVar[Pane]
+    framed: ClassVar[bool] = True
+    """Whether it has a frame where there is room; False for a pane that draws its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, model: InspectorModel) -> None:
         super().__init__(id=self.pane.name.lower())
+        self._model = model
         self.view: ViewState | None = None
         self.status: list[Line] = [show("Opening…", "dim")]
-        self._wanted: tuple[ViewState, int, int] | None = None
 
     def take(self, view: ViewState | None, status: list[Line]) -> bool:
         """Set the view; return whether the pane has to be drawn again, which the caller does with `reset`."""
@@ -45,24 +46,21 @@ class PaneWidget(VirtualLines):
         """The rows for a width; `room` is the number of visible lines."""
         raise NotImplementedError
 
+    def go_to_line(self, line: int) -> None:
+        """Go to a line of the text; only some panes have lines of text."""
+
+    def find_text(self, matches: re.Pattern[str], *, back: bool) -> bool:  # noqa: ARG002 - for subclasses
+        """Go to the next line that matches; False in panes that have no text of their own."""
+        return False
+
     def count(self, _: ViewState) -> str:
-        """The count in the tab, after the name."""
+        """The count in the title, after the name."""
         return ""
 
-    def lines_wanted(self, width: int) -> int:
-        """How many lines the pane could use; 0 when it has no content."""
-        view = self.view
-        if view is None or not self.holds(view):
-            return 0
-        # Cached, because panes are placed often and drawing costs more than the rest of placing them.
-        if self._wanted is None or self._wanted[:2] != (view, width):
-            page = self.draw(view, width, AMPLE)
-            self._wanted = view, width, page.lines + len(page.header)
-        return self._wanted[2]
-
-    def holds(self, view: ViewState) -> bool:
-        """Whether the pane has any content in this view."""
-        return bool(self.count(view))
+    def title_line(self) -> Line:
+        """The title of the frame."""
+        count = self.count(self.view) if self.view is not None else ""
+        return join((Span(f" {self.pane} ", "title"),), show(f"{count} ", "accent") if count else ())
 
 
 def empty_page(width: int, *sentences: str) -> Page:

@@ -9,11 +9,14 @@ from ctxview.analysis.revisions.facts import FactsCollector, KnownRevisions, Rev
 from ctxview.core.findings import Effect, Finding, Severity
 from ctxview.core.origin import Origin
 from ctxview.core.state import Block, Budget, ContextState, Counts, Segment, Tier
+from tests.figures import changed
 
 
 def memory(name: str, tier: str = "working", **fields: Any) -> Block:
-    values = {"text": f"what {name} says", "visible": True, "tokens": 10, **fields}
-    return Block(id=name, tier=tier, origin=Origin("notes.json"), **values)
+    plain = Block(
+        id=name, tier=tier, text=f"what {name} says", visible=True, tokens=10, origin=Origin("notes.json")
+    )
+    return changed(plain, **fields)
 
 
 def window(used: int, limit: int | None = 100, **fields: Any) -> Budget:

@@ -7,8 +7,11 @@ import pytest
 from ctxview.analysis.revisions import facts as revision_facts
 from ctxview.analysis.revisions.facts import KnownRevisions
 from ctxview.core.findings import Effect, Severity
+from ctxview.samples import samples_folder
 from tests.analysis.revisions.builders import finding, known, memory, state, window
 from tests.analysis.revisions.test_why import lighthouse as lighthouse
+from tests.analysis.revisions.test_why import read
+from tests.figures import finished
 
 
 def test_the_worst_finding_is_of_all_revisions(lighthouse: KnownRevisions) -> None:
@@ -54,7 +57,7 @@ def test_a_stage_says_whether_what_it_removed_was_shown(lighthouse: KnownRevisio
 
 def test_a_loss_without_a_reply_is_an_event_and_a_hidden_one_is_not() -> None:
     lost = known(state(memory("a"), memory("b")), state(memory("b")))
-    hidden = known(state(memory("a", visible=False, reason="done status")), state())
+    hidden = known(state(memory("a", visible=False, reason=finished("done"))), state())
 
     assert [each.kind for each in lost.events_of(1)] == ["loss"]
     assert hidden.events_of(1) == ()
@@ -64,6 +67,14 @@ def test_a_tier_that_is_hidden_as_a_whole_is_a_planned_cut(lighthouse: KnownRevi
     assert [(each.kind, each.text) for each in lighthouse.events_of(25)] == [
         ("cut", "working closed: 8 not shown any more")
     ]
+
+
+def test_a_compaction_of_a_session_is_a_planned_cut() -> None:
+    coder = read(samples_folder() / "session" / "coder/home/1000/agent/coder/session/default")
+    place = next(at for at, name in enumerate(coder.names) if name.label == "compaction 1")
+
+    assert [event.kind for event in coder.events_of(place)][:1] == ["cut"]
+    assert coder.events_of(place)[0].text.startswith("compaction")
 
 
 def test_of_too_many_blocks_only_the_figures_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:

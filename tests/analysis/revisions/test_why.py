@@ -17,6 +17,7 @@ from ctxview.formats import Lens, open_source
 from ctxview.formats.revisions import read_known
 from ctxview.samples import samples_folder
 from tests.analysis.revisions.builders import known, memory, rounds, state, window
+from tests.figures import finished
 
 
 class Quiet:
@@ -97,6 +98,14 @@ def test_a_message_that_left_the_window_is_not_lost() -> None:
     assert "left the window; the history still has it" in [step.text for step in answer.steps]
 
 
+def test_a_state_that_never_changed_has_no_beginning() -> None:
+    one = state(memory("a"))
+
+    assert explain(known(one), "a")[0].sentence == "a is shown."
+    assert explain(known(one, one), "a")[0].sentence == "a is shown in all revisions."
+    assert explain(known(state(), one), "a")[0].sentence == "a is shown since round 2."
+
+
 def test_a_move_to_another_tier_is_one_life() -> None:
     facts = known(state(memory("a")), state(memory("a", tier="core")))
 
@@ -131,7 +140,7 @@ def test_a_stage_of_the_runtime_is_the_cause() -> None:
 
 def test_hidden_for_another_reason_is_another_step() -> None:
     hidden = [
-        memory("a", visible=False, reason=reason) for reason in ("done status", "it is not in the pack")
+        memory("a", visible=False, reason=reason) for reason in (finished("done"), "it is not in the pack")
     ]
     facts = known(*map(state, hidden))
 
@@ -155,7 +164,7 @@ def test_files_that_do_not_continue_each_other_say_nothing_about_losses() -> Non
 def test_the_life_line_has_the_sign_of_every_round(lives: list[str]) -> None:
     made = {
         "shown": state(memory("a")),
-        "hidden": state(memory("a", visible=False, reason="done status")),
+        "hidden": state(memory("a", visible=False, reason=finished("done"))),
         "absent": state(memory("other")),
     }
     facts = known(*(made[each] for each in lives))

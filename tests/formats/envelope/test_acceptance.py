@@ -99,10 +99,7 @@ def test_as1_a_turn_is_one_flow_from_eleven_items_to_two_injections(open_turn: O
 def test_as2_omitted_items_are_listed_with_their_reason(open_turn: Open) -> None:
     source = open_turn()
     reasons = {
-        each.id: each.reason or ""
-        for tier in state(source).tiers
-        for each in tier.blocks
-        if each.tier == "omitted"
+        each.id: each.why for tier in state(source).tiers for each in tier.blocks if each.tier == "omitted"
     }
     assert reasons == {
         "item-extra": "omitted by selection-1: budget_limit",
@@ -242,7 +239,7 @@ def test_missing_001_a_gap_names_who_was_asked_where_to_look_and_blocked_actions
 def test_compact_001_a_summary_is_shown_as_a_summary_of_its_sources(open_turn: Open) -> None:
     source = open_turn()
     assert block(source, "summary-1").type == "thread"
-    assert block(source, "item-old-1").reason == "compacted into summary-1 by compaction-1"
+    assert block(source, "item-old-1").why == "compacted into summary-1 by compaction-1"
     assert "— the summary summary-1 —" in node_text(source, "compaction-1")
     assert "ENV064" in rules(open_turn(setting("compaction-1", source_item_refs=[])))
 

@@ -15,7 +15,8 @@ from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.origin import Origin
 from ctxview.formats import Lens
 from ctxview.formats.envelope.field_specs import BLOCK, FIELDS, SEGMENT
-from ctxview.formats.envelope.format import FORMAT
+from ctxview.formats.envelope.format import recognise
+from ctxview.formats.envelope.source import open_envelopes
 from ctxview.formats.envelope.vocabulary import KIND_OF_ID, KNOWN, TARGETS
 from ctxview.formats.interface import Reading
 from ctxview.formats.peek import Peek
@@ -55,7 +56,7 @@ RECORDS = st.builds(
 
 
 def readings(path: Path) -> list[Reading]:
-    source = FORMAT.open(path)
+    source = open_envelopes(Peek(path))
     found = [source.reading(each, LENS) for each in range(len(source.revisions))]
     source.findings(LENS)
     for each in found:
@@ -85,7 +86,7 @@ def strings(value: object) -> list[str]:
 def test_any_json_can_be_read_checked_and_shown(tmp_path: Path, value: object) -> None:
     file = tmp_path / "any.json"
     file.write_text(json.dumps(value))
-    FORMAT.recognise(Peek(file))
+    recognise(Peek(file))
     assert readings(file)
 
 
@@ -136,7 +137,7 @@ def test_withheld_content_is_in_no_text_of_the_state_and_in_no_finding(
         ),
     ]
     path = b.write(tmp_path_factory.mktemp("withheld"), b.LAYOUTS[layout](records))
-    source = FORMAT.open(path)
+    source = open_envelopes(Peek(path))
     for reading in readings(path):
         assert [text for text in strings(reading.state) if secret in text] == []
         assert [each.message for each in reading.findings if secret in each.message] == []

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.state import ContextState
 from ctxview.files.reading import ReadError, read_beneath
-from ctxview.formats import Lens, OpenError, Source, detect, discover, open_source
+from ctxview.formats import Lens, OpenError, Source, detect, discover, open_source, peek
 from ctxview.formats.envelope import source as source_module
 from ctxview.formats.envelope.source import EnvelopeSource
 from ctxview.formats.interface import Hurry
@@ -185,7 +185,8 @@ def test_a_folder_with_a_few_bad_files_shows_the_rest_and_reports_the_bad(tmp_pa
 
 def test_an_unreadable_file_of_a_folder_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = b.write(tmp_path, b.as_folder(b.turn()))
-    monkeypatch.setattr(loading, "read_beneath", _refusing(read_beneath, "record-03.json"))
+    for module in (loading, peek):
+        monkeypatch.setattr(module, "read_beneath", _refusing(read_beneath, "record-03.json"))
     source = opened(folder)
     assert "RAW002" in rules(source)
     assert len([*state_of(source).blocks()]) == 8

@@ -11,7 +11,8 @@ import pytest
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.state import Block, Budget, ContextState, Gap, Reach, Ref, RefStatus
 from ctxview.formats import Lens
-from ctxview.formats.envelope.format import FORMAT
+from ctxview.formats.envelope.source import open_envelopes
+from ctxview.formats.peek import Peek
 from ctxview.reports.json_output import state_as_json
 from tests.formats.envelope import builders as b
 
@@ -24,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def state(folder: Path, records: list[b.Members], revision: int = -1) -> ContextState:
-    source = FORMAT.open(b.write(folder, b.as_array(records)))
+    source = open_envelopes(Peek(b.write(folder, b.as_array(records))))
     return source.reading(revision % len(source.revisions), LENS).state
 
 
@@ -65,7 +66,7 @@ def test_a_block_says_whether_the_model_is_shown_it_and_why_not(folder: Path) ->
         "sum-1": 1,
         "talk": 2,
     }
-    reasons = {each.id: each.reason for each in result.blocks() if not each.visible}
+    reasons = {each.id: each.why for each in result.blocks() if not each.visible}
     assert reasons == {
         "tool": "injected for tool, not for the model",
         "wiki": "omitted by sel-1: low_relevance",
@@ -92,7 +93,7 @@ def test_a_block_says_whether_the_model_is_shown_it_and_why_not(folder: Path) ->
 )
 def test_every_hidden_item_has_its_reason(folder: Path, records: list[b.Members], reason: str) -> None:
     found = block(state(folder, [b.envelope(), b.item("a"), *records]), "a")
-    assert (found.visible, found.reason) == (False, reason)
+    assert (found.visible, found.why) == (False, reason)
 
 
 def test_without_an_envelope_or_an_injection_visibility_is_unknown(folder: Path) -> None:
@@ -296,9 +297,8 @@ def test_a_pinned_omission_is_a_gap_and_a_duplicate_is_not(folder: Path) -> None
 
 
 def test_unreadable_parts_come_before_all_gaps(folder: Path) -> None:
-    source = FORMAT.open(
-        b.write(folder, {"x.jsonl": b'{"missing_id": "m", "question": "?"}\n{"item_id"\n[]\n'})
-    )
+    path = b.write(folder, {"x.jsonl": b'{"missing_id": "m", "question": "?"}\n{"item_id"\n[]\n'})
+    source = open_envelopes(Peek(path))
     missing = source.reading(0, LENS).state.missing
     assert [(each.id, each.status) for each in missing[:2]] == [
         ("line 2", "unreadable"),
@@ -416,6 +416,7 @@ def test_the_printed_json_has_exactly_the_keys_of_its_contract(folder: Path) -> 
             "missing",
             "timeline",
             "counts",
+            "assembly",
         ]
     )
     assert printed["format"] == "envelope"

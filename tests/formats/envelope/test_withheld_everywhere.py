@@ -426,6 +426,17 @@ def test_numbers_keys_and_other_forms_of_letters_are_withheld(
     assert any("they said" in text for text in found.values())
 
 
+@pytest.mark.parametrize("number", [471199, 4711.25, -471199])
+def test_a_number_is_withheld_where_it_is_written_as_a_number(
+    number: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    removed = {**b.item("i1", None, **REMOVED), "content": number}
+    files = one(removed, b.item("i3", "they said so", metadata={"pin": number, "near": 471198, "few": 3}))
+    found = outputs(write(tmp_path, files), capsys=capsys)
+    assert [name for name, text in found.items() if json.dumps(number) in text] == []
+    assert any("471198" in text for text in found.values())
+
+
 def test_single_sentences_are_withheld(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = one(
         b.item("i1", "Good morning. The vault is 99-Zebra. Ring twice!\nThen wait for me.", **REMOVED),

@@ -159,7 +159,7 @@ class Build:
         profile = load_profile()
         session = read_session(SourceFolder(self.root))
         offered = candidates(session, open_history(session).messages, profile, recent)
-        taken = [each.candidate for each in first_fit(offered, session.budget) if each.taken]
+        taken = [each.offer for each in first_fit(offered, session.budget) if each.taken]
         self.set("context/pack.json", pack_value(session, session.budget, taken))
         return self.set("context/pack.md", pack_text(session, session.budget, taken, profile))
 

@@ -25,9 +25,7 @@ def read_facts(root: Path, profile=CORTEXFS) -> SessionFacts:
     session = read_session(SourceFolder(root))
     history = open_history(session)
     blobs = {blob.name: examine(session.folder, blob, profile) for blob in all_blobs(session)}
-    surveyor = Surveyor(
-        history, profile, lambda line: rules.check_line(line, profile), wanted_events(session, blobs)
-    )
+    surveyor = Surveyor(history, profile, rules.LINE_RULES, wanted_events(session, blobs))
     assert surveyor.advance(never_cancelled)
     return SessionFacts(session, history, profile, surveyor.result, blobs)
 

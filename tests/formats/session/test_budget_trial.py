@@ -30,8 +30,8 @@ def test_a_tried_budget_changes_what_is_shown_and_leaves_the_session_alone(tmp_p
 
 def test_a_block_outside_a_tried_budget_says_why(tmp_path: Path) -> None:
     tight = state(SessionSource(sound(tmp_path).pack().write()), 1)
-    reasons = {block.reason for block in tight.blocks() if block.tier == "summary"}
-    assert any("only 1 of 1 are left" in (reason or "") for reason in reasons)
+    reasons = {block.why for block in tight.blocks() if block.tier == "summary"}
+    assert any(", 1 left" in reason for reason in reasons)
 
 
 def test_a_tried_budget_of_zero_means_no_limit(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_recent_messages_outside_a_tried_budget_say_that_only_the_prompt_history
         [block for block in state(source, budget).blocks() if block.tier == "recent"] for budget in (40, 0)
     )
     assert all("not in the pack" in (block.state or "") for block in tight)
-    assert all("by the prompt history; the pack leaves" in (block.reason or "") for block in tight)
+    assert all("by the prompt history; the pack leaves" in block.why for block in tight)
     assert all(block.reason is None and "pack" not in (block.state or "") for block in roomy)
 
 
@@ -83,7 +83,7 @@ def test_a_child_of_which_the_pack_has_only_the_references_says_so(tmp_path: Pat
     child = next(
         block for block in state(SessionSource(build.pack().write()), None).blocks() if block.id == "rev-1"
     )
-    assert child.reason == "its result.md is not in the pack, only its refs.jsonl is"
+    assert child.why == "its result.md is not in the pack, only its refs.jsonl is"
     found = state(SessionSource(build.write()), None).refs
     users = next(ref.used_by for ref in found if ref.kind == "child")
     assert "the pack (refs.jsonl)" in users

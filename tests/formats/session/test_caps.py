@@ -11,10 +11,11 @@ from ctxview.cli import main
 from ctxview.core.state import ContextState
 from ctxview.formats import Lens
 from ctxview.formats.kit import folder
-from ctxview.formats.session import parser
+from ctxview.formats.session import caps, parser
 from ctxview.formats.session.caps import MOST_SHOWN
 from ctxview.formats.session.rules import dedup_gc
 from ctxview.formats.session.source import SessionSource
+from ctxview.formats.session.state import timeline
 from ctxview.formats.session.store.gc import GcOutcome
 from tests.formats.session.builders import Build, plan, sound, tool
 from tests.formats.session.store.gc_plans import old_plan
@@ -184,3 +185,25 @@ def test_contents_beyond_the_most_reported_are_counted(
     found = [each.message for each in SessionSource(build.write()).findings(LENS) if each.rule == "ABI045"]
     assert len(found) == 2
     assert any(message.startswith("2 more contents are in several messages") for message in found)
+
+
+def test_runs_that_are_no_revisions_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build = sound(tmp_path)
+    source = SessionSource(build.write())
+    points = len(source.revisions) - 1
+    assert points > 0
+    for most in (points, points - 1):
+        for module in (caps, timeline):
+            monkeypatch.setattr(module, "MOST_POINTS", most)
+        _, gaps, found = shown(build)
+        why = f"only the last {most} of {points} runs and compactions are revisions"
+        assert gaps == ({"events.jsonl": why} if most < points else {})
+        assert found == ({("events.jsonl", why)} if most < points else set())
+
+
+def test_every_shown_fact_is_quoted(tmp_path: Path) -> None:
+    build = sound(tmp_path).set("context/facts.jsonl", "")
+    build.add("context/facts.jsonl", *facts(600))
+    sources = [ref for ref in shown(build)[0].refs if ref.kind == "source" and ref.id.startswith("x")]
+    assert len(sources) == 600
+    assert all(ref.text for ref in sources)

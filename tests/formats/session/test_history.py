@@ -167,9 +167,9 @@ def test_the_survey_can_be_stopped_anywhere_and_continued(tmp_path: Path):
     build = sound(tmp_path)
     build.add("messages.jsonl", *(user("x" * 3000, None) for _ in range(2000)))
     history = history_of(build.write())
-    whole = Surveyor(history, CORTEXFS, lambda line: ())
+    whole = Surveyor(history, CORTEXFS, ())
     assert whole.advance(never_cancelled)
-    stopped = Surveyor(history, CORTEXFS, lambda line: ())
+    stopped = Surveyor(history, CORTEXFS, ())
     rounds = 0
     while not stopped.advance(_after(3)):
         assert stopped.result is None
@@ -182,7 +182,7 @@ def test_the_survey_reports_its_progress(tmp_path: Path):
     build = sound(tmp_path).add("messages.jsonl", *(user("x" * 3000, None) for _ in range(1000)))
     history = history_of(build.write())
     reports: list[tuple[int, int]] = []
-    Surveyor(history, CORTEXFS, lambda line: ()).advance(
+    Surveyor(history, CORTEXFS, ()).advance(
         never_cancelled, lambda done, total: reports.append((done, total))
     )
     assert reports == sorted(reports)

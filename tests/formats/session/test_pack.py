@@ -104,7 +104,7 @@ def test_every_budget_gives_the_choice_that_the_rules_expect(tmp_path: Path) -> 
     offered = candidates(opened.session, opened.history.messages, opened.profile)
 
     for budget in (0, *range(1, 100), 10_000):
-        expected = [each.candidate.source for each in first_fit(offered, budget) if each.taken]
+        expected = [each.offer.source for each in first_fit(offered, budget) if each.taken]
         assert sources(plan_of(opened, budget)) == expected
 
 

@@ -61,7 +61,7 @@ def test_a_fresh_session_is_empty_and_has_no_gaps(tmp_path: Path):
 def test_blocks_outside_the_pack_are_hidden_from_the_model(tmp_path: Path):
     build = sound(tmp_path)
     state = state_of(build.set("context/pack.json", {"session": "default", "items": []}))
-    assert {block.reason for block in tier(state, "facts")} == {"it is not in the pack"}
+    assert {block.why for block in tier(state, "facts")} == {"it is not in the pack"}
     assert {block.visible for block in tier(state, "pinned")} == {False}
 
 
@@ -74,7 +74,7 @@ def test_a_broken_record_is_a_block_with_its_text_and_its_problem(tmp_path: Path
     state = state_of(sound(tmp_path).add("context/facts.jsonl", '{"id":"f3",', {"id": "f4", "source": "x"}))
     *_, broken, incomplete = tier(state, "facts")
     assert (broken.id, broken.state, broken.text) == ("line 3", "broken", '{"id":"f3",')
-    assert incomplete.reason == "there is no text"
+    assert incomplete.why == "there is no text"
     assert broken.form is not None
     assert broken.form.removable
 
@@ -91,7 +91,7 @@ def test_recent_messages_have_their_cited_number_and_cannot_be_edited(tmp_path: 
 
 def test_a_message_that_cannot_reach_the_prompt_says_why(tmp_path: Path):
     state = state_of(sound(tmp_path).add("messages.jsonl", user("x" * 20000, None)))
-    assert "never reach the prompt" in (tier(state, "recent")[-1].reason or "")
+    assert "never reach the prompt" in tier(state, "recent")[-1].why
     assert [(gap.id, gap.status) for gap in state.missing if gap.status == "hidden"] == [
         ("message 7", "hidden")
     ]

@@ -10,9 +10,8 @@ import pytest
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.findings import Finding
 from ctxview.files.reading import read_beneath
-from ctxview.formats import Lens, OpenError, Source, open_source
-from ctxview.formats.kit import file_source
-from ctxview.formats.snapshot import source as snapshot_source
+from ctxview.formats import Lens, OpenError, Source, open_source, peek
+from ctxview.formats.snapshot import rules as snapshot_rules
 from ctxview.formats.snapshot.parser import SnapshotFile
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.rules import check_file
@@ -104,8 +103,8 @@ def test_a_new_round_appears_in_order_and_the_others_are_neither_read_nor_checke
         calls.append(f"read {name}")
         return load(root, name, limit)
 
-    monkeypatch.setattr(snapshot_source, "check_file", checked)
-    monkeypatch.setattr(file_source, "read_beneath", read)
+    monkeypatch.setattr(snapshot_rules, "check_file", checked)
+    monkeypatch.setattr(peek, "read_beneath", read)
     later = source.again()
     later.findings(LENS)
     assert labels(later) == ["round 1", "round 2", "round 3"]
@@ -122,7 +121,7 @@ def test_a_checked_draft_is_not_checked_again_after_saving(
     source = open_source(file)
     before = source.reading(0, LENS, {str(file): draft}).findings
     write(file, draft)
-    monkeypatch.delattr(snapshot_source, "check_file")
+    monkeypatch.delattr(snapshot_rules, "check_file")
     assert source.again().reading(0, LENS).findings == before
 
 
@@ -159,7 +158,7 @@ def test_the_store_is_read_again_only_when_it_changed(tmp_path: Path, time: Time
     same = source.again()
     assert same is source
     (agent / "memory.db").touch()
-    assert same.again()._store is not source._store  # type: ignore[attr-defined]
+    assert same.again()._stored.store is not source._stored.store  # type: ignore[attr-defined]
     assert {agent / "memory.db", agent / "log"} <= set(source.watched)
 
 

@@ -110,8 +110,8 @@ def test_text_that_is_not_utf8_is_named_and_the_rest_is_read(folder: Path) -> No
     assert [entry.content for entry in store.entries or ()] == ["text", "A\ufffd"]
     assert (store.todo_rows or ())[0].title == "\ufffdB"
     assert [(Path(file).name, reason.split(",")[0]) for file, reason in store.problems] == [
-        ("memory.db", "1 text is not UTF-8"),
-        ("todo.db", "1 text is not UTF-8"),
+        ("memory.db", "1 text of persistent_memory_entries is not UTF-8"),
+        ("todo.db", "1 text of todo_items is not UTF-8"),
     ]
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.formats import Lens, open_source
+from ctxview.formats.kit import file_source
 from tests.formats.snapshot.builders import at, block, reply_bytes, to_bytes
 from tests.formats.snapshot.test_order import FULL, forged, found
 
@@ -75,3 +76,16 @@ def test_a_reply_that_its_own_folder_pairs_keeps_that(tmp_path: Path) -> None:
     replies = source.abilities.replies
     assert replies is not None
     assert replies.paired_with([open_source(tmp_path / "round-09.json")])[0] is source
+
+
+def test_files_of_a_folder_that_were_not_read_are_a_row_and_a_finding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_source, "MOST_FILES", 2)
+    for number in (8, 9, 10):
+        (tmp_path / f"round-{number:02}.json").write_bytes(to_bytes(at(number, **FULL)))
+    source = open_source(tmp_path)
+    why = "1 more file of this folder were not read"
+    rows = [gap.why for gap in source.reading(1, LENS).state.missing if gap.status == "left out"]
+    assert rows == [why]
+    assert [each.message for each in source.findings(LENS) if each.rule == "RAW003"] == [why]

@@ -10,6 +10,7 @@ import pytest
 
 from ctxview.analysis.captions import captions
 from ctxview.analysis.diff import ChangeGroup, ChangeKind, StateDiff, diff
+from ctxview.analysis.diff.report import lines_of
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.cli import main
 from ctxview.core.state import ContextState
@@ -222,7 +223,7 @@ def test_no_figure_of_the_runtime_changes_by_a_reply(tmp_path: Path) -> None:
 
 def test_the_difference_of_estimates_is_marked(tmp_path: Path) -> None:
     old, new = states(tmp_path, {"memory": {"core": [block("a", content="much longer " * 9)]}})
-    lines = [line.strip() for line in diff(old, new).as_lines()]
+    lines = [line.strip() for line in lines_of(diff(old, new))]
     figures = [line for line in lines if line.startswith(("used ", "core "))]
     assert figures
     assert all(re.fullmatch(r"\w+  ≈\d+ → ≈\d+ \(raised\)", line) for line in figures)

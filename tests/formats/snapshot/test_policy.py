@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxview.core.edits import DeleteValue, Edit, EditRefused, InsertItem, MoveItem, SetValue
-from ctxview.formats.snapshot.forms import LOCKED_BLOCK_FIELDS, SYSTEM_FIELDS
-from ctxview.formats.snapshot.model import TIERS
+from ctxview.formats.snapshot.forms import LOCKED_BLOCK_FIELDS
+from ctxview.formats.snapshot.model import SYSTEM_FIELDS, TIERS
 from ctxview.formats.snapshot.policy import SnapshotPolicy
 from tests.formats.snapshot.builders import block, full_log_value, reply_bytes, snapshot_value, to_bytes
 

@@ -211,7 +211,7 @@ def test_the_rest_of_the_recorded_input_is_the_size_of_the_messages_that_are_not
     _, base, user = prompt_for(value).messages
     assert base.absent is not None
     assert base.absent.tokens == 5000
-    assert base.absent.counted_by == "recorded by the runtime (UTF-8 bytes / 3), with user input"
+    assert base.absent.counted_by == "recorded by the runtime (UTF-8 bytes / 3), with all that is not here"
     assert user.absent is not None
     assert user.absent.tokens is None
 

@@ -50,8 +50,8 @@ def test_each_block_has_its_visibility_and_the_reason() -> None:
     shown = state(snapshot_value(core=[block("a")], working=[block("w", decay=0.7, round=18)], round=20))
     assert (found(shown, "a").visible, found(shown, "a").rank, found(shown, "a").age) == (True, 0, 19)
     hidden = found(shown, "w")
-    assert (hidden.visible, hidden.rank, hidden.reason) == (False, None, "decay 0.70 > 0.65 (working)")
-    assert hidden.quality == pytest.approx(0.6)
+    assert (hidden.visible, hidden.rank, hidden.why) == (False, None, "decay 0.70 > 0.65 (working)")
+    assert hidden.figure("quality") == pytest.approx(0.6)
     assert (shown.counts.blocks, shown.counts.visible, shown.counts.hidden) == (2, 1, 1)
 
 
@@ -67,7 +67,7 @@ def test_all_four_tiers_are_there_even_when_empty() -> None:
 def test_an_old_version_has_only_its_own_tiers() -> None:
     old = state({"version": "1.2", "round": 2, "memory": {"core": [block("a", confidence=..., content=...)]}})
     assert [tier.name for tier in old.tiers] == ["core", "working", "ephemeral"]
-    assert found(old, "a").reason == "invalid: no content"
+    assert found(old, "a").why == "invalid: no content"
 
 
 def test_every_element_under_memory_is_shown() -> None:
@@ -76,7 +76,7 @@ def test_every_element_under_memory_is_shown() -> None:
     )
     shown = state(odd)
     assert [each.id for each in shown.blocks()] == ["core[0]", "a", "x"]
-    assert found(shown, "x").reason == "the tier extra is unknown"
+    assert found(shown, "x").why == "the tier extra is unknown"
     assert {(gap.id, gap.severity) for gap in shown.missing} == {
         ("core[0]", "error"),
         ("extra", "error"),
@@ -105,20 +105,20 @@ def test_the_record_of_a_log_decides_which_blocks_are_visible() -> None:
     shown = state(envelope)
     assert (found(shown, "kept").visible, found(shown, "kept").rank) == (True, 1)
     assert found(shown, "weak").visible
-    assert found(shown, "weak").reason == "shown, although atom-0.17 hides it: decay 0.50 > 0.35 (core)"
-    assert found(shown, "lost").reason == "not in the injected snapshot, although atom-0.17 would show it"
-    assert found(shown, "ghost").reason == "only in the injected snapshot, not in the stored one"
+    assert found(shown, "weak").why == "shown, although atom-0.17 hides it: decay 0.50 > 0.35 (core)"
+    assert found(shown, "lost").why == "not in the injected snapshot, although atom-0.17 would show it"
+    assert found(shown, "ghost").why == "only in the injected snapshot, not in the stored one"
 
 
 def test_all_blocks_of_an_injected_view_are_visible() -> None:
     shown = state({"modelContext": snapshot_value(core=[block("a"), block("b", decay=0.9)]), "meta": {}})
     assert all(each.visible for each in shown.blocks())
-    assert found(shown, "b").reason == "shown, although atom-0.17 would hide it: decay 0.90 > 0.35 (core)"
+    assert found(shown, "b").why == "shown, although atom-0.17 would hide it: decay 0.90 > 0.35 (core)"
 
 
 def test_the_blocks_of_a_refused_reply_are_hidden() -> None:
     shown = state_of(reply_bytes(snapshot_value(core=[block("a")]), after=" and done."))
-    assert found(shown, "a").reason == "the runtime refuses the whole file: it is not strict JSON"
+    assert found(shown, "a").why == "the runtime refuses the whole file: it is not strict JSON"
     assert shown.extra["salvaged"]
     assert shown.missing[0].severity == "error"
 
@@ -416,7 +416,7 @@ def test_an_unused_payload_is_a_gap() -> None:
 @pytest.mark.parametrize(("decay", "confidence", "quality"), [(-3, 7, 1.0), (9, -1, 0.0), (0.5, 0.5, 0.5)])
 def test_quality_is_that_of_clamped_figures(decay: float, confidence: float, quality: float) -> None:
     value = snapshot_value(core=[block("a", decay=decay, confidence=confidence)])
-    assert found(state(value), "a").quality == quality
+    assert found(state(value), "a").figure("quality") == quality
 
 
 def test_the_prompt_has_only_the_beginning_of_a_long_content() -> None:

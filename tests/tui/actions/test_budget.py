@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from ctxview.tui.actions.view import wanted_budget
+from ctxview.core.format_spec import LensOption
+from ctxview.tui.actions.options import number_in
 from ctxview.tui.model.layout import Pane
 from tests.tui.driver import Driver, driving
 from tests.tui.snapshot_stories import night
@@ -64,4 +65,45 @@ async def test_a_notice_says_that_a_source_does_not_depend_on_a_budget() -> None
     [("3000", 3000), (" 3,000 ", 3000), ("3_000", 3000), ("0", 0), ("", None), ("-3", None), ("٣", None)],
 )
 def test_a_budget_is_a_whole_number(text: str, number: int | None) -> None:
-    assert wanted_budget(text) == number
+    assert number_in(text) == number
+
+
+# -- other options -------------------------------------------------------------------------------------
+
+
+async def test_an_option_of_the_format_is_chosen_by_its_word_and_left_again() -> None:
+    source = night()
+    async with driving(source) as drive:
+        await drive.press("B")
+        assert "Context mode" in drive.screen_text()
+        await drive.press("d")
+        assert source.readings[-1].options == {"mode": "disabled"}
+        assert "what if mode is disabled" in drive.text(Pane.BUDGET)
+        await drive.press("escape")
+        assert source.readings[-1].options == {}
+
+
+async def test_one_of_several_options_is_chosen_first_and_a_size_may_have_a_unit() -> None:
+    source = night()
+    source.format = "workspace"
+    async with driving(source) as drive:
+        await drive.press("B", "W")
+        await drive.type("16k")
+        assert "try a window of 16,384" in drive.screen_text()
+        await drive.press("enter")
+        assert drive.inspector.model.key.option("window") == 16_384
+
+
+async def test_a_format_without_options_says_so() -> None:
+    source = night()
+    source.format = "raw"
+    async with driving(source) as drive:
+        await drive.press("B")
+        assert drive.notices == ["This format has no options."]
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("16K", 16_384), ("1m", 1_048_576), ("200,000", 200_000), ("K", None), ("16Q", None)]
+)
+def test_a_size_may_end_in_a_unit(text: str, number: int | None) -> None:
+    assert number_in(text, LensOption("window", "Window", "size")) == number

@@ -102,7 +102,7 @@ async def test_an_edit_is_shown_saved_and_undone(on_disk: FakeSource) -> None:
     async with driving(on_disk) as drive:
         await change_confidence(drive, "0.5")
         assert "DRAFT" in drive.screen_text()
-        assert "~✓ core      core-001" in drive.text(Pane.MEMORY)
+        assert "~ ● core-001" in drive.text(Pane.MEMORY)
         assert drive.selected == ItemId(ItemKind.BLOCK, "core-001", "core")
         await drive.press("u")
         assert "DRAFT" not in drive.screen_text()
@@ -170,7 +170,8 @@ async def test_a_notice_explains_each_refused_action() -> None:
 async def test_quitting_with_unsaved_changes_asks_first() -> None:
     async with driving(night()) as drive:
         await drive.press("x")
-        await drive.settle()
+        await drive.press("q")
+        assert drive.view is Pane.OVERVIEW
         await drive.pilot.press("q")
         await drive.wait_for(ConfirmDialog)
         await drive.pilot.press("n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ctxview.tui.drawing.text import plain
 from ctxview.tui.model.action_table import (
     ACTION_MODULES,
     ACTIONS,
@@ -13,10 +14,11 @@ from ctxview.tui.model.action_table import (
     BracketKeys,
 )
 from ctxview.tui.model.layout import Pane
-from ctxview.tui.model.query import SortOrder
+from ctxview.tui.model.query import MODEL_ORDER
 from ctxview.tui.model.reading_index import TODO, ItemId, ItemKind
 from ctxview.tui.screens.action_screen import find_action
-from ctxview.tui.screens.help import HelpScreen, PaletteScreen, matching
+from ctxview.tui.screens.command_line import CommandScreen
+from ctxview.tui.screens.help import HelpScreen, help_lines
 from ctxview.tui.screens.raw import RawScreen
 from ctxview.tui.widgets.bars import InputLine
 from tests.tui.driver import driving
@@ -40,32 +42,53 @@ def test_no_key_belongs_to_two_actions() -> None:
     assert all(action.help and action.label for action in ACTIONS)
 
 
-def test_a_bracket_alone_steps_after_a_pause() -> None:
+def test_a_bracket_steps_at_once() -> None:
     brackets = BracketKeys()
-    assert list(brackets.feed("later")) == []
+    assert list(brackets.feed("later")) == ["later"]
     assert brackets.waiting == BracketKeys.PATIENCE
-    assert list(brackets.silence()) == ["later"]
+    brackets.silence()
+    assert list(brackets.feed("earlier")) == ["earlier"]
 
 
-def test_a_late_e_goes_to_the_finding_and_a_later_one_edits() -> None:
+def test_a_late_e_goes_to_the_finding_where_the_bracket_led_nowhere_and_a_later_one_edits() -> None:
     brackets = BracketKeys()
-    assert [*brackets.feed("later"), *brackets.silence()] == ["later"]
+    assert list(brackets.feed("later")) == ["later"]
+    brackets.silence()
     assert brackets.waiting == BracketKeys.FORGIVENESS
     assert list(brackets.feed("edit")) == ["next_finding"]
     assert brackets.waiting is None
-    assert [*brackets.feed("earlier"), *brackets.silence(), *brackets.silence()] == ["earlier"]
+    assert list(brackets.feed("earlier")) == ["earlier"]
+    brackets.silence()
+    brackets.silence()
+    assert brackets.waiting is None
     assert list(brackets.feed("edit")) == ["edit"]
-    assert [*brackets.feed("later"), *brackets.silence(), *brackets.feed("down")] == ["later", "down"]
+    assert [*brackets.feed("later"), *brackets.feed("down")] == ["later", "down"]
     assert list(brackets.feed("edit")) == ["edit"]
-    assert [*brackets.feed("later"), *brackets.silence()] == ["later"]
+
+
+def test_an_e_soon_after_a_step_takes_it_back_and_a_later_one_edits() -> None:
+    brackets = BracketKeys()
+    for bracket, back, jump in (
+        ("later", "earlier", "next_finding"),
+        ("earlier", "later", "previous_finding"),
+    ):
+        assert list(brackets.feed(bracket)) == [bracket]
+        brackets.stepped()
+        assert brackets.waiting == BracketKeys.PATIENCE
+        assert list(brackets.feed("edit")) == [back, jump]
+        brackets.stepped()  # the step back is not a bracket
+        assert list(brackets.feed("edit")) == ["edit"]
+    assert list(brackets.feed("later")) == ["later"]
     brackets.stepped()
+    brackets.silence()
+    assert brackets.waiting is None
     assert list(brackets.feed("edit")) == ["edit"]
 
 
 def test_a_bracket_and_an_e_jump_to_a_finding() -> None:
     brackets = BracketKeys()
-    assert [*brackets.feed("later"), *brackets.feed("edit")] == ["next_finding"]
-    assert [*brackets.feed("earlier"), *brackets.feed("edit")] == ["previous_finding"]
+    assert [*brackets.feed("later"), *brackets.feed("edit")] == ["later", "next_finding"]
+    assert [*brackets.feed("earlier"), *brackets.feed("edit")] == ["earlier", "previous_finding"]
     assert list(brackets.feed("edit")) == ["edit"]
 
 
@@ -95,29 +118,29 @@ async def test_keys_move_by_half_and_whole_screens() -> None:
         half = memory.cursor
         assert half > 4
         await drive.press("ctrl+u")
-        assert memory.cursor == 0
+        assert memory.cursor == 1  # below the heading of the first tier
         await drive.press("pagedown")
         assert memory.cursor > half
-        await drive.press("space", "pageup", "pageup")
-        assert memory.cursor == 0
+        await drive.press("pagedown", "pageup", "pageup")
+        assert memory.cursor == 1
 
 
 async def test_panes_are_chosen_by_digit_tab_and_side() -> None:
     async with driving(night()) as drive:
-        for pane in (each for each in Pane if not each.absent):
+        for pane in (each for each in Pane if not each.absent and each is not Pane.WHY):
             await drive.press(pane.key)
             assert drive.front is pane
             assert drive.inspector.focused is drive.inspector.panes[pane]
-        await drive.press("9")
-        assert drive.front is Pane.DETAIL  # this source has no text
-        await drive.press("2", "l")
-        assert drive.front is Pane.BUDGET
-        await drive.press("h")
+        await drive.press("7", "9")
+        assert drive.front is Pane.FINDINGS  # this source has no text
+        await drive.press("2", "h")
+        assert drive.front is Pane.OVERVIEW
+        await drive.press("l")
         assert drive.front is Pane.MEMORY
-        await drive.press("tab")
-        assert drive.front is not Pane.MEMORY
+        await drive.press("7", "tab")
+        assert drive.front is Pane.TODO
         await drive.press("shift+tab")
-        assert drive.front is Pane.MEMORY
+        assert drive.front is Pane.FINDINGS
 
 
 async def test_enter_goes_to_the_detail_and_escape_back() -> None:
@@ -133,14 +156,38 @@ async def test_enter_goes_to_the_detail_and_escape_back() -> None:
         assert drive.front is Pane.FINDINGS
 
 
-async def test_zoom_shows_one_pane_and_then_all() -> None:
+async def test_tiers_fold_and_tab_goes_to_the_next_one() -> None:
     async with driving(night()) as drive:
-        await drive.press("7", "z")
-        assert [slot.shown for slot in drive.inspector.deck.slots] == [Pane.FINDINGS]
-        await drive.press("2")
-        assert [slot.shown for slot in drive.inspector.deck.slots] == [Pane.MEMORY]
-        await drive.press("z")
-        assert len(drive.inspector.deck.slots) > 3
+        await drive.press("space")
+        assert "core-001" not in drive.text(Pane.MEMORY)
+        assert "▸ core" in drive.text(Pane.MEMORY)
+        await drive.press("tab")
+        assert drive.selected is not None
+        assert drive.selected.within == "working"
+        await drive.press("shift+tab", "z")
+        assert drive.selected == ItemId(ItemKind.BLOCK, "core-001", "core")
+        await drive.press("Z")
+        assert "●" not in drive.text(Pane.MEMORY).replace("●●", "") or "work-" not in drive.text(Pane.MEMORY)
+        await drive.press("Z")
+        assert "work-" in drive.text(Pane.MEMORY)
+
+
+async def test_only_panes_of_the_shown_view_are_made() -> None:
+    async with driving(night(), view=Pane.OVERVIEW) as drive:
+        assert set(drive.inspector.panes) == {Pane.OVERVIEW}
+        await drive.press("7")
+        assert set(drive.inspector.panes) == {Pane.OVERVIEW, Pane.FINDINGS, Pane.DETAIL}
+
+
+async def test_back_leaves_the_views_before_the_program() -> None:
+    async with driving(night(), size=(80, 24)) as drive:
+        await drive.press("7", "8", "q")
+        assert drive.view is Pane.FINDINGS
+        await drive.press("q")
+        assert drive.view is Pane.OVERVIEW
+        assert drive.app.is_running
+        await drive.press("q")
+        assert drive.app.return_code == 0
 
 
 async def test_brackets_step_through_revisions() -> None:
@@ -149,7 +196,7 @@ async def test_brackets_step_through_revisions() -> None:
         assert drive.revision == 1
         assert "work-009" not in drive.text(Pane.MEMORY)
         await drive.press("right_square_bracket")
-        assert "+✓ working   work-009" in drive.text(Pane.MEMORY)
+        assert "+ ● work-009" in drive.text(Pane.MEMORY)
         await drive.press("left_curly_bracket")
         assert drive.revision == 0
         await drive.press("right_curly_bracket")
@@ -164,9 +211,42 @@ async def test_a_bracket_and_e_step_through_findings() -> None:
         assert drive.selected.name == "SNP060"
         await drive.press("f8")
         assert drive.selected.name == "SNP029"
-        await drive.press_quickly("left_square_bracket", "e", "f7")
-        assert drive.selected.name == "SNP024"
+        await drive.press_quickly("left_square_bracket", "e")
+        assert drive.selected.name == "SNP060"
         assert drive.revision == 2
+        assert drive.notices == []
+
+
+async def test_the_step_before_the_first_finding_goes_to_another_revision() -> None:
+    async with driving(night()) as drive:
+        await drive.press("1", "f8", "f7")
+        assert drive.revision == 1
+        assert drive.front is Pane.FINDINGS
+        assert drive.selected is not None
+        assert drive.selected.kind is ItemKind.FINDING
+
+
+async def test_a_bracket_and_e_take_the_step_back_and_go_to_a_finding_of_the_revision_before() -> None:
+    async with driving(night()) as drive:
+        await drive.press("left_square_bracket")
+        assert drive.revision == 1
+        names = {item.name for item in drive.inspector.view.index.findings}
+        await drive.press_quickly("right_square_bracket", "e")
+        await drive.wait_until(lambda: drive.front is Pane.FINDINGS, "a finding is shown")
+        assert drive.revision == 1
+        assert drive.selected is not None
+        assert drive.selected.name in names
+        await drive.press_quickly("left_square_bracket", "e", "left_square_bracket")
+        await drive.wait_until(lambda: drive.revision == 0, "the second bracket steps")
+
+
+async def test_a_bracket_at_the_end_says_so() -> None:
+    async with driving(night()) as drive:
+        await drive.press("right_square_bracket")
+        assert drive.notices == ["This is the latest revision."]
+        assert drive.revision == 2
+        await drive.press("right_curly_bracket")
+        assert drive.notices == ["This is the latest revision."] * 2
 
 
 async def test_origin_shows_the_bytes_of_the_item() -> None:
@@ -184,7 +264,7 @@ async def test_origin_shows_the_bytes_of_the_item() -> None:
 async def test_another_profile_marks_changed_verdicts() -> None:
     async with driving(night()) as drive:
         await drive.press("p")
-        assert "!✗ working   work-009" in drive.text(Pane.MEMORY)
+        assert "~ ○ work-009" in drive.text(Pane.MEMORY)
         assert "strict" in drive.screen_text()
 
 
@@ -192,7 +272,7 @@ async def test_sort_and_reverse() -> None:
     async with driving(night()) as drive:
         for _ in range(3):
             await drive.press("s")
-        assert drive.inspector.model.sort is SortOrder.DECAY
+        assert drive.inspector.model.sort == "decay"
         assert drive.selected == block("temp-003", "ephemeral")
         await drive.press("S")
         assert drive.selected == block("core-001", "core")
@@ -213,16 +293,16 @@ async def test_search_goes_through_all_panes() -> None:
         await drive.press("N")
         assert drive.front is Pane.FINDINGS
         await drive.press("escape")
-        assert not drive.inspector.model.hits.needle
+        assert not drive.inspector.model.search.hits.needle
 
 
 async def test_a_cancelled_search_leaves_no_marks() -> None:
     async with driving(night()) as drive:
         await drive.press("slash")
         await drive.type("lamp")
-        assert drive.inspector.model.hits.needle == "lamp"
+        assert drive.inspector.model.search.hits.needle == "lamp"
         await drive.press("escape")
-        assert not drive.inspector.model.hits.needle
+        assert not drive.inspector.model.search.hits.needle
         assert drive.inspector.focused is drive.inspector.memory
 
 
@@ -285,23 +365,12 @@ async def test_theme_help_and_palette() -> None:
         assert drive.app.screen is drive.inspector
         await drive.press("colon")
         palette = drive.app.screen
-        assert isinstance(palette, PaletteScreen)
+        assert isinstance(palette, CommandScreen)
         await drive.type("sort")
         await drive.press("enter")
-        assert drive.inspector.model.sort is SortOrder.MODEL
+        assert drive.inspector.model.sort == MODEL_ORDER
         palette.dismiss(None)
         assert drive.app.screen is drive.inspector, "a screen that is gone takes no other along"
-
-
-def test_the_palette_finds_actions_by_name_key_and_help() -> None:
-    def found(typed: str) -> list[str]:
-        return [action.id for action in matching(typed, ACTIONS)]
-
-    assert found("so")[0] == "sort"
-    assert found("ctrl-r") == ["redo"]
-    assert set(found("revision the")) >= {"earlier", "later", "diff"}
-    assert found("no such thing") == []
-    assert len(found("")) == len(ACTIONS)
 
 
 async def test_the_help_lists_every_group() -> None:
@@ -310,11 +379,19 @@ async def test_the_help_lists_every_group() -> None:
         lines = drive.inspector.app.screen.query_one("HelpLines")
         text = "\n".join(str(strip.text) for strip in lines.render_lines(lines.size.region))
         assert "Moving" in text
-        assert len(GROUPS) == 7
+        assert len(GROUPS) == 6
+
+
+def test_the_help_has_a_title_a_legend_and_a_glossary_at_every_width() -> None:
+    for cells in (60, 80, 120, 200):
+        text = "\n".join(map(plain, help_lines(cells)))
+        assert text.startswith("Help")
+        assert "✖  E" in text
+        assert all(word in text for word in ("context ", "tier ", "decay ", "envelope ", "finding "))
 
 
 async def test_quit_ends_the_program() -> None:
-    async with driving(night()) as drive:
+    async with driving(night(), view=Pane.OVERVIEW) as drive:
         await drive.pilot.press("q")
         await drive.pilot.pause()
         assert drive.app.return_code == 0

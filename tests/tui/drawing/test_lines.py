@@ -14,21 +14,19 @@ from ctxview.files.visible_text import is_safe
 from ctxview.formats import Lens
 from ctxview.tui.drawing import glyphs
 from ctxview.tui.drawing.budget import BudgetHistory, BudgetStyle, brief_lines, whole_lines
+from ctxview.tui.drawing.memory_rows import memory_columns
 from ctxview.tui.drawing.rows import severity_columns
 from ctxview.tui.drawing.text import Line, plain, width
 from ctxview.tui.model.action_table import ActionCondition
 from ctxview.tui.model.inspector import InspectorModel
-from ctxview.tui.model.layout import Pane, Slot
-from ctxview.tui.model.query import SortOrder
+from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import WHOLE, ItemId, ItemKind, ReadingIndex
 from ctxview.tui.model.view_state import ReadingKey, ViewState
 from ctxview.tui.panes.budget import BudgetPane
 from ctxview.tui.panes.detail_text import detail_lines
-from ctxview.tui.panes.memory import memory_columns
 from ctxview.tui.panes.todo import cursor_lines, item_line, todo_path
+from ctxview.tui.screens.view_area import tabs_line
 from ctxview.tui.widgets.bars import header_line, key_line
-from ctxview.tui.widgets.deck import tabs
-from ctxview.tui.widgets.timeline import timeline_line
 from tests.tui.fakes import FakeSource
 from tests.tui.snapshot_stories import TODO, hostile, night
 
@@ -83,17 +81,17 @@ def test_the_detail_of_the_source_shows_locked_fields_with_the_reason() -> None:
 
 @given(st.integers(20, 200))
 def test_memory_columns_fill_the_width_and_never_more(cells: int) -> None:
-    columns = memory_columns(cells, list(view_of(night()).index.reading.state.blocks()))
+    columns = memory_columns(cells, list(view_of(night()).index.reading.state.blocks()), grouped=True)
     assert columns.taken + columns.text == cells or columns.text == 0
-    assert width(columns.header(SortOrder.DECAY, reverse=False)) <= max(cells, columns.taken)
+    assert width(columns.header("decay", reverse=False)) <= max(cells, columns.taken)
 
 
 def test_the_least_important_memory_columns_are_left_out_first() -> None:
     blocks = list(view_of(night()).index.reading.state.blocks())
-    assert memory_columns(76, blocks).type
-    assert not memory_columns(76, blocks).quality
-    assert memory_columns(120, blocks).quality
-    assert memory_columns(50, blocks).text >= 10
+    assert memory_columns(76, blocks, grouped=True).figures == ("decay", "confidence")
+    assert not memory_columns(76, blocks, grouped=True).tokens
+    assert memory_columns(120, blocks, grouped=True).tokens
+    assert memory_columns(50, blocks, grouped=True).text >= 10
 
 
 def test_a_budget_shows_free_reserved_and_estimated_tokens() -> None:
@@ -179,28 +177,16 @@ def test_invalid_step_numbers_have_no_path() -> None:
 
 
 @pytest.mark.parametrize("cells", [40, 60, 80, 120, 200])
-def test_the_header_fits_and_keeps_title_and_findings(cells: int) -> None:
+def test_the_header_fits_and_keeps_title_and_revision(cells: int) -> None:
     line = header_line(model_of(night()), "", cells)
     assert width(line) <= cells
     assert "kestrel" in plain(line)
-    assert "✖ 1" in plain(line)
+    assert "round 3" in plain(line)
 
 
 def test_the_header_names_the_estimator() -> None:
-    assert "bytes/3 estimate" in plain(header_line(model_of(night()), "", 120))
+    assert "bytes/3, estimate" in plain(header_line(model_of(night()), "", 120))
     assert "counting…" in plain(header_line(model_of(night()), "counting…", 120))
-
-
-@pytest.mark.parametrize("revisions", [2, 3, 29, 400, 20_000])
-@pytest.mark.parametrize("cells", [60, 200])
-def test_the_timeline_fits_and_marks_the_shown_revision(revisions: int, cells: int) -> None:
-    source = night()
-    model = model_of(source)
-    source.documents = list(source.documents) * (revisions // 3 + 1)
-    line = timeline_line(model, cells)
-    assert width(line) <= cells
-    assert plain(line).count("●") == 1
-    assert "round 3" in plain(line)
 
 
 def test_the_key_bar_offers_the_actions_that_apply() -> None:
@@ -215,11 +201,15 @@ def test_the_key_bar_offers_the_actions_that_apply() -> None:
         assert "? help" in plain(key_line(set(ActionCondition), cells))
 
 
-def test_tabs_are_shortened_to_the_width() -> None:
-    slot = Slot(0, 0, 80, 20, tuple(pane for pane in Pane if not pane.absent), Pane.MEMORY)
-    assert "7 Findings" in plain(tabs(slot, {Pane.MEMORY: "12"}))
-    for cells in (30, 50, 66, 80, 120):
-        assert width(tabs(replace(slot, width=cells), {Pane.MEMORY: "12"})) <= cells - 6
+@pytest.mark.parametrize("cells", [30, 50, 66, 80, 120, 200])
+def test_the_tabs_fit_and_always_name_the_shown_view(cells: int) -> None:
+    model = model_of(night())
+    model.shown.show(Pane.MISSING)
+    line = tabs_line(model, cells)
+    assert width(line) <= cells
+    assert "6 Missing" in plain(line)
+    assert all(key in plain(line) for key in "12XTR734")
+    assert ("7 Findings" in plain(line)) == (cells >= 120)
 
 
 @pytest.mark.parametrize(
@@ -282,9 +272,9 @@ def test_several_budgets_are_in_columns() -> None:
 
 
 def test_a_narrow_budget_pane_wraps_its_notes() -> None:
-    page = BudgetPane().draw(view_of(night()), 26, 40)
+    page = BudgetPane(InspectorModel()).draw(view_of(night()), 26, 40)
     lines = [page.line(number) for number in range(page.lines)]
-    assert "each bar ends at its own\nlimit\n" in text_of(lines)
+    assert "bars below: each against\nits own limit\n" in text_of(lines)
     assert max(map(width, lines)) <= 26
 
 

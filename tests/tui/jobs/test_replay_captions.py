@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ctxview.formats import open_source
 from ctxview.samples import samples_folder
-from ctxview.tui.jobs.replay import captions_of
+from ctxview.tui.model.jobs.captions import captions_of
 from ctxview.tui.model.view_state import ReadingKey
 
 

@@ -1,9 +1,20 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+from queue import Queue
 from threading import Event, Thread
+from time import sleep
+from typing import ClassVar
 
-from ctxview.tui.jobs import runner
-from ctxview.tui.jobs.runner import UserPriority
+import pytest
+from textual.message import Message
+
+from ctxview.tui import job_runner as runner
+from ctxview.tui.job_runner import JobFinished, JobRunner, UserPriority
+from ctxview.tui.model.jobs import Job, JobControl
+from ctxview.tui.model.jobs.watcher import TranscriptGrown
+from ctxview.tui.model.view_state import TranscriptGrowth
+from tests.tui.transcripts import FakeTranscript
 
 
 def never() -> bool:
@@ -76,3 +87,168 @@ def test_work_continues_a_moment_after_a_key() -> None:
     priority.touched()
     worker = Worker(priority)
     assert worker.continued.wait(10)
+
+
+# -- jobs ----------------------------------------------------------------------------------------------------
+
+
+class Gated(Job, frozen=True, eq=False):
+    """A job that waits for its gate, reports one partial result and returns `result`."""
+
+    group: ClassVar[str] = "waiting"
+    gate: Event
+    result: object = "done"
+
+    def run(self, control: JobControl) -> object:
+        control.partial("begun")
+        assert self.gate.wait(10)
+        if isinstance(self.result, Exception):
+            raise self.result
+        return self.result
+
+
+class Beside(Gated, frozen=True, eq=False):
+    exclusive: ClassVar[bool] = False
+
+
+class First(Gated, frozen=True, eq=False):
+    foreground: ClassVar[bool] = True
+
+
+class Painted(Gated, frozen=True, eq=False):
+    paints: ClassVar[bool] = True
+
+
+class Patient(Job, frozen=True, eq=False):
+    """A job that gives way, and notes when it went on."""
+
+    group: ClassVar[str] = "patient"
+    continued: Event
+
+    def run(self, control: JobControl) -> object:
+        assert not control.cancelled
+        self.continued.set()
+        return "went on"
+
+
+class Bench:
+    """A runner without an app: messages are put into a queue."""
+
+    def __init__(self) -> None:
+        self.messages: Queue[Message] = Queue()
+        self.runner = JobRunner(self.messages.put)
+
+    def results(self, number: int) -> list[tuple[object, bool]]:
+        found = [self.messages.get(timeout=10) for _ in range(number)]
+        return [(each.result, each.final) for each in found if isinstance(each, JobFinished)]
+
+    def end(self) -> None:
+        while self.runner.running:
+            sleep(0.001)
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    bench = Bench()
+    yield bench
+    bench.runner.close()
+
+
+def open_gate() -> Event:
+    gate = Event()
+    gate.set()
+    return gate
+
+
+def test_a_job_reports_partial_results_and_one_final_one(bench: Bench) -> None:
+    bench.runner.start(Gated(open_gate()))
+    assert bench.results(2) == [("begun", False), ("done", True)]
+    bench.end()
+
+
+def test_a_job_without_a_result_reports_nothing(bench: Bench) -> None:
+    bench.runner.start(Gated(open_gate(), None))
+    assert bench.results(1) == [("begun", False)]
+    bench.end()
+    assert bench.messages.empty()
+
+
+def test_an_error_is_the_result_of_its_job_and_the_next_job_runs(bench: Bench) -> None:
+    error = ValueError("no luck")
+    bench.runner.start(Gated(open_gate(), error))
+    assert bench.results(2)[-1] == (error, True)
+    bench.runner.start(Gated(open_gate()))
+    assert bench.results(2)[-1] == ("done", True)
+
+
+def test_an_exclusive_job_cancels_the_earlier_one_of_its_group(bench: Bench) -> None:
+    gate = Event()
+    bench.runner.start(Gated(gate, "earlier"))
+    assert bench.results(1) == [("begun", False)]
+    bench.runner.start(Gated(open_gate(), "later"))
+    gate.set()
+    assert bench.results(2) == [("begun", False), ("later", True)]
+    bench.end()
+    assert bench.messages.empty()
+
+
+def test_a_job_that_is_not_exclusive_runs_beside_the_others(bench: Bench) -> None:
+    gate = Event()
+    bench.runner.start(Beside(gate, "one"))
+    bench.runner.start(Beside(gate, "two"))
+    gate.set()
+    assert {result for result, final in bench.results(4) if final} == {"one", "two"}
+
+
+def test_a_group_is_cancelled_and_others_are_not(bench: Bench) -> None:
+    gate = Event()
+    bench.runner.start(Gated(gate))
+    assert bench.results(1) == [("begun", False)]
+    bench.runner.cancel("another group")
+    bench.runner.cancel("waiting")
+    gate.set()
+    bench.end()
+    assert bench.messages.empty()
+
+
+def test_background_work_waits_for_a_foreground_job(bench: Bench) -> None:
+    gate, continued = Event(), Event()
+    bench.runner.start(First(gate))
+    assert bench.results(1) == [("begun", False)]
+    bench.runner.start(Patient(continued))
+    assert not continued.wait(0.1)
+    gate.set()
+    assert continued.wait(10)
+
+
+def test_background_work_waits_until_a_reading_is_painted(bench: Bench) -> None:
+    continued = Event()
+    bench.runner.start(Painted(open_gate()))
+    bench.runner.start(Patient(continued))
+    assert not continued.wait(0.1)
+    bench.runner.priority.painted()
+    assert continued.wait(10)
+
+
+def test_closing_cancels_jobs_that_run_and_that_wait_for_a_thread(bench: Bench) -> None:
+    gate = Event()
+    for number in range(runner.MOST_THREADS + 3):
+        bench.runner.start(Beside(gate, number))
+    assert bench.results(runner.MOST_THREADS) == [("begun", False)] * runner.MOST_THREADS
+    bench.runner.close()
+    gate.set()
+    bench.end()
+    assert bench.messages.empty()
+
+
+def test_a_result_is_dropped_only_when_a_later_one_of_its_job_includes_it() -> None:
+    job = Job()
+    growth = TranscriptGrowth(0, None, FakeTranscript(3), at=1.0)
+    appended = JobFinished(job, TranscriptGrown(growth, only=True))
+    rewritten = JobFinished(job, TranscriptGrown(growth, only=False))
+    assert appended.can_replace(appended)
+    assert appended.can_replace(rewritten)
+    assert rewritten.can_replace(rewritten)
+    assert not rewritten.can_replace(appended)
+    assert not appended.can_replace(JobFinished(Job(), appended.result))
+    assert not JobFinished(job, "text").can_replace(JobFinished(job, "text"))

@@ -2,19 +2,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.findings import Severity
 from ctxview.formats import Lens
-from ctxview.tui.jobs.load import mark_changes
 from ctxview.tui.model.change_marks import ChangeMark, ChangeMarks
 from ctxview.tui.model.inspector import InspectorModel
-from ctxview.tui.model.query import SortOrder, parse_query
+from ctxview.tui.model.query import FILE_ORDER, MODEL_ORDER, parse_query, sort_orders
 from ctxview.tui.model.reading_index import ItemId, ItemKind, ReadingIndex
 from ctxview.tui.model.view_state import OpenProblem, ReadOptions, ViewState
+from tests.tui.model.controls import FakeControl
 from tests.tui.snapshot_stories import empty, huge, night
 
 
@@ -82,12 +81,11 @@ def test_a_reading_for_an_old_key_is_dropped() -> None:
 
 
 def marked(model: InspectorModel) -> ViewState:
-    """Read the selected revision and compare it with the one before it, as the job does."""
+    """Read the selected revision and mark its changes, as the job does."""
     read(model)
-    assert model.source is not None
-    found: list[Any] = []
-    mark_changes(model.source, model.key, found.append, lambda: False)
-    view = model.take_marks(found[0].key, found[0].marks)
+    job = model.mark_job()
+    assert job is not None
+    view = model.take_marks(job.key, job.run(FakeControl()))
     assert view is not None
     return view
 
@@ -124,7 +122,7 @@ def test_another_profile_marks_changed_verdicts() -> None:
     model = night_model()
     read(model)
     assert model.next_profile()
-    view = read(model)
+    view = marked(model)
     assert set(view.changes.values()) == {ChangeMark.VERDICT}
     assert ItemId(ItemKind.BLOCK, "work-009", "working") in view.changes
 
@@ -133,7 +131,7 @@ def test_a_better_count_of_the_same_reading_keeps_the_marks() -> None:
     model = night_model()
     read(model)
     model.next_profile()
-    first = read(model)
+    first = marked(model)
     assert read(model).changes == first.changes != {}
 
 
@@ -147,26 +145,26 @@ def test_each_order_has_its_first_block() -> None:
     model = night_model()
     read(model)
     first = {}
-    for _ in SortOrder:
+    for _ in sort_orders(model.figures):
         model.next_sort()
         view = model.rearranged()
         assert view is not None
         first[model.sort] = names(view)[0]
     assert first == {
-        SortOrder.FILE: "core-001",
-        SortOrder.MODEL: "core-001",
-        SortOrder.QUALITY: "core-001",
-        SortOrder.DECAY: "temp-003",
-        SortOrder.CONFIDENCE: "temp-003",
-        SortOrder.AGE: "core-001",
-        SortOrder.TOKENS: "core-001",
+        FILE_ORDER: "core-001",
+        MODEL_ORDER: "core-001",
+        "quality": "core-001",
+        "decay": "temp-003",
+        "confidence": "temp-003",
+        "age": "core-001",
+        "tokens": "core-001",
     }
 
 
 def test_the_model_order_ends_with_hidden_blocks() -> None:
     model = night_model()
     read(model)
-    model.sort = SortOrder.MODEL
+    model.sort = MODEL_ORDER
     view = model.rearranged()
     assert view is not None
     assert names(view)[-3:] == ["core-004", "work-007", "temp-003"]
@@ -175,8 +173,8 @@ def test_the_model_order_ends_with_hidden_blocks() -> None:
 def test_sorting_by_the_same_column_again_reverses_the_order() -> None:
     model = night_model()
     read(model)
-    model.sort_by(SortOrder.DECAY)
-    model.sort_by(SortOrder.DECAY)
+    model.sort_by("decay")
+    model.sort_by("decay")
     view = model.rearranged()
     assert view is not None
     assert model.reverse
@@ -200,10 +198,10 @@ def test_a_search_is_repeated_in_a_new_reading() -> None:
     model = night_model()
     read(model)
     model.search_for("kettle")
-    assert len(model.hits.found) == 1
+    assert len(model.search.hits.found) == 1
     model.go_to_revision(0)
     read(model)
-    assert len(model.hits.found) == 0
+    assert len(model.search.hits.found) == 0
 
 
 def test_findings_are_counted_by_severity() -> None:

@@ -17,8 +17,11 @@ def state() -> ContextState:
 NO_FACTS = BlockFacts()
 
 
+FIGURES = ("quality", "decay", "confidence")
+
+
 def ids(text: str, state: ContextState, facts: BlockFacts = NO_FACTS) -> list[str]:
-    query = parse_query(text)
+    query = parse_query(text, FIGURES)
     return [block.id for block in state.blocks() if query.accepts(block, facts)]
 
 
@@ -79,7 +82,7 @@ def test_facts_come_from_outside_the_block(state: ContextState) -> None:
 )
 def test_an_error_names_the_invalid_piece_and_its_position(text: str, message: str, piece: str) -> None:
     with pytest.raises(QueryError) as error:
-        parse_query(text)
+        parse_query(text, FIGURES)
     assert str(error.value) == message
     assert text[error.value.start : error.value.end] == piece
 

@@ -12,9 +12,10 @@ from ctxview.formats import Source, open_source
 from ctxview.samples import samples_folder
 from ctxview.tui.app import CtxviewApp
 from ctxview.tui.drawing.text import plain
+from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.replay import LONGEST, SHORTEST, SPEEDS, ReplayClock, ReplayOptions, reading_time
 from ctxview.tui.model.view_state import ReadOptions
-from ctxview.tui.widgets.timeline import player_lines
+from ctxview.tui.widgets.replay_bar import player_lines
 from tests.tui.driver import Driver, driving
 from tests.tui.snapshot_stories import night
 
@@ -36,13 +37,13 @@ async def replaying(source: Source, *, loop: bool = False, speed: float = 1.0) -
 
 
 async def wait(drive: Driver, seconds: float = LONG) -> None:
-    drive.inspector.replay.tick(seconds)
+    drive.inspector.perform(drive.inspector.model.replay.tick(seconds))
     await drive.settle()
 
 
 def bar(drive: Driver) -> str:
-    model, replay = drive.inspector.model, drive.inspector.replay
-    return "\n".join(map(plain, player_lines(model, replay, 120, 4)))
+    model = drive.inspector.model
+    return "\n".join(map(plain, player_lines(model, 120, 4)))
 
 
 def lighthouse() -> Source:
@@ -122,7 +123,7 @@ async def test_any_other_key_pauses(key: str) -> None:
     async with replaying(lighthouse()) as drive:
         await drive.press(key)
 
-        assert not drive.inspector.replay.clock.playing
+        assert not drive.inspector.model.replay.clock.playing
 
 
 async def test_next_event_goes_to_an_important_event() -> None:
@@ -130,7 +131,7 @@ async def test_next_event_goes_to_an_important_event() -> None:
         await drive.press("space", "full_stop")
         first = drive.revision
         assert first > 1
-        assert any(each.matters for each in drive.inspector.replay.captions or ())
+        assert any(each.matters for each in drive.inspector.model.replay.captions or ())
 
         await drive.press("full_stop")
         assert drive.revision > first
@@ -144,7 +145,7 @@ async def test_plus_and_minus_set_the_speed() -> None:
         assert "2×" in bar(drive)
         await drive.press("minus", "minus")
         assert "0.5×" in bar(drive)
-        assert drive.inspector.replay.clock.playing
+        assert drive.inspector.model.replay.clock.playing
 
 
 async def test_a_replay_stops_at_the_end_and_a_loop_begins_again() -> None:
@@ -155,7 +156,7 @@ async def test_a_replay_stops_at_the_end_and_a_loop_begins_again() -> None:
             await wait(drive)
 
             assert drive.revision == place
-            assert drive.inspector.replay.clock.playing is loop
+            assert drive.inspector.model.replay.clock.playing is loop
 
 
 async def test_the_block_of_the_caption_is_selected_while_playing() -> None:
@@ -181,7 +182,7 @@ async def test_a_session_is_replayed_when_its_history_is_read() -> None:
 
 
 async def test_space_replays_any_source_and_escape_closes_the_replay() -> None:
-    async with driving(night()) as drive:
+    async with driving(night(), view=Pane.OVERVIEW) as drive:
         assert not drive.inspector.replay_bar.display
 
         await drive.press("space")

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from ctxview.core.transcript import END
-from ctxview.tui.jobs.search import find_hit
 from ctxview.tui.model.reading_index import ItemId, ItemKind, message_id
-from ctxview.tui.model.search import HistorySearch, SearchHit, SearchHits, next_history_search
+from ctxview.tui.model.search import FindInHistory, HistorySearch, SearchHit, SearchHits, next_history_search
+from tests.tui.model.controls import FakeControl
 from tests.tui.transcripts import FakeTranscript
 
 FIRST, LAST = SearchHit(ItemId(ItemKind.BLOCK, "a", "core")), SearchHit(ItemId(ItemKind.BLOCK, "b", "core"))
@@ -11,8 +11,8 @@ HITS = SearchHits("gull", (FIRST, LAST))
 HISTORY = FakeTranscript(50, {10: "a gull", 30: "two gulls"})
 
 
-def never() -> bool:
-    return False
+def find_hit(search: HistorySearch) -> SearchHit | None:
+    return FindInHistory(HISTORY, search).run(FakeControl()).hit
 
 
 def test_loaded_items_come_before_the_history() -> None:
@@ -50,9 +50,9 @@ def test_a_search_with_hits_only_in_the_history_wraps_around() -> None:
         SearchHits("gull"), SearchHit(message_id(30)), message_id(30), HISTORY, back=False
     )
     assert around == HistorySearch("gull", 31, False, True)
-    assert find_hit(HISTORY, around, never) == SearchHit(message_id(10))
-    assert find_hit(HISTORY, HistorySearch("gull", 10, True, True), never) == SearchHit(message_id(30))
+    assert find_hit(around) == SearchHit(message_id(10))
+    assert find_hit(HistorySearch("gull", 10, True, True)) == SearchHit(message_id(30))
 
 
 def test_a_search_that_may_not_wrap_around_ends() -> None:
-    assert find_hit(HISTORY, HistorySearch("gull", 31, False, False), never) is None
+    assert find_hit(HistorySearch("gull", 31, False, False)) is None

@@ -76,7 +76,7 @@ def test_an_unchanged_value_is_a_gauge_with_a_note() -> None:
 def test_points_after_the_selected_revision_are_faint() -> None:
     source = fading()
     gauges = trends_of(source).past(1, 0, "").gauges(next(source.reading(1, LENS).state.blocks()))
-    line = gauge_spark(gauges, 1, 10, lambda gauge: gauge.decay, "decay")
+    line = gauge_spark(gauges, 1, 10, "decay")
     assert [(span.text, span.style) for span in line] == [
         ("▁", "decay.0"),
         ("▃", "decay.2"),
@@ -106,7 +106,7 @@ def test_after_a_reread_all_known_points_are_earlier() -> None:
 def test_many_revisions_share_cells_and_the_selected_one_has_its_own() -> None:
     uses = [*range(100)]
     assert plain(use_spark(uses, 99, 10)) == "▁▂▃▄▄▅▆▇██"
-    hidden = [Gauge(None, None, True)] * 30 + [Gauge(None, None, False)] * 30
+    hidden = [Gauge((), True)] * 30 + [Gauge((), False)] * 30
     assert plain(visibility_spark(hidden, 59, 6)) == "✓✓✓✗✗✗"
     assert plain(visibility_spark([*hidden[:5], None, *hidden[31:]], 2, 100)) == "✓✓✓✓✓ " + "✗" * 29
 

@@ -6,6 +6,7 @@ from ctxview.core.state import Gap
 from ctxview.formats import Lens
 from ctxview.tui.drawing.rows import gap_order
 from ctxview.tui.drawing.text import plain
+from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ReadingIndex
 from ctxview.tui.model.view_state import ReadingKey, ViewState
@@ -26,11 +27,11 @@ def test_only_an_open_blocking_gap_is_highlighted() -> None:
 
 def test_gaps_are_grouped_by_what_they_block_the_worst_first() -> None:
     index = ReadingIndex(Handoff().reading(0, Lens(ESTIMATES["bytes/3"])))
-    page = MissingPane().draw(ViewState(ReadingKey(0, 0), index), 200, len(GAPS))
+    page = MissingPane(InspectorModel()).draw(ViewState(ReadingKey(0, 0), index), 200, len(GAPS))
     lines = [plain(page.line(number)) for number in range(page.lines)]
-    assert lines[0] == "blocks send the list to the hospital · call the kin"
+    assert lines[0] == "needed by send the list to the hospital · call the kin"
     assert lines[1].split()[:3] == ["✖", "blocking", "mis-manifest"]
-    assert lines.index("blocks plan the tow") < lines.index("blocks nothing in particular")
+    assert lines.index("needed by plan the tow") < lines.index("needed by nothing")
     assert lines[-2] == "settled"
 
 

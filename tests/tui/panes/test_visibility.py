@@ -53,7 +53,7 @@ async def test_the_matrix_shows_which_target_may_see_what() -> None:
         assert row.split() == ["itm-plan", *"●◐○○○●○✗"]
         first = next(line for line in lines if "itm-chart" in line)
         assert first.split()[0] == "assembled"
-        assert "● injected  ◐ assembled  ○ allowed  ✗ denied  · not said" in drive.screen_text()
+        assert "● injected  ◐ assembled  ○ allowed  ✗ denied  · not stated" in drive.screen_text()
 
 
 async def test_enter_goes_to_the_block_and_escape_comes_back() -> None:
@@ -71,7 +71,7 @@ async def test_the_detail_of_a_block_lists_its_targets() -> None:
         await drive.press(*["j"] * 3)
         text = " ".join(drive.text(Pane.DETAIL).split())
         assert "● model, reviewer: injected" in text
-        assert "○ ui, peer_agent, evidence_export: allowed, but not assembled" in text
+        assert "○ ui, peer_agent, evidence_export: allowed, not included" in text
         assert "✗ tool, runtime, user: denied" in text
 
 

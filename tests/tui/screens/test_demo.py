@@ -12,7 +12,7 @@ from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.replay import ReplayOptions
 from ctxview.tui.model.view_state import ReadOptions
 from ctxview.tui.screens.start import DemoScreen
-from ctxview.tui.widgets.timeline import player_lines
+from ctxview.tui.widgets.replay_bar import player_lines
 from tests.tui.driver import DemoDriver
 
 
@@ -26,13 +26,13 @@ class StoryDriver(DemoDriver):
         return source.title
 
     def captions(self) -> str:
-        lines = player_lines(self.inspector.model, self.inspector.replay, 110, 6)
+        lines = player_lines(self.inspector.model, 110, 6)
         return "\n".join(map(plain, lines))
 
     async def go_to_end(self) -> None:
         self.inspector.action_go_to_revision(self.inspector.model.last_revision)
         await self.settle()
-        self.inspector.replay.tick(99)
+        self.inspector.perform(self.inspector.model.replay.tick(99))
         await self.settle()
 
 
@@ -59,9 +59,9 @@ async def test_enter_plays_the_chosen_story_with_captions() -> None:
         await drive.press("enter")
 
         assert drive.title == "lighthouse"
-        assert drive.inspector.replay.clock.playing
+        assert drive.inspector.model.replay.clock.playing
         assert "lighthouse: a night in fourteen rounds" in drive.captions()
-        assert Pane.SOURCES not in {slot.shown for slot in drive.inspector.deck.slots}
+        assert drive.view is Pane.MEMORY
 
 
 async def test_escape_goes_back_to_the_list_and_another_story_can_be_played() -> None:
@@ -80,7 +80,7 @@ async def test_a_single_story_stops_at_its_end() -> None:
         await drive.go_to_end()
 
         assert drive.title == "lighthouse"
-        assert not drive.inspector.replay.clock.playing
+        assert not drive.inspector.model.replay.clock.playing
 
 
 async def test_all_stories_are_played_in_a_loop() -> None:
@@ -94,7 +94,7 @@ async def test_all_stories_are_played_in_a_loop() -> None:
 
         await drive.go_to_end()
         assert drive.title == "lighthouse"
-        assert drive.inspector.replay.clock.playing
+        assert drive.inspector.model.replay.clock.playing
 
 
 async def test_a_key_pauses_and_escape_ends_the_loop() -> None:
@@ -102,15 +102,17 @@ async def test_a_key_pauses_and_escape_ends_the_loop() -> None:
         assert drive.title == "lighthouse"
 
         await drive.press("j")
-        assert not drive.inspector.replay.clock.playing
+        assert not drive.inspector.model.replay.clock.playing
 
         await drive.press("escape")
         assert isinstance(drive.app.screen, DemoScreen)
 
 
-async def test_q_quits() -> None:
+async def test_q_goes_back_to_the_list_and_quits_there() -> None:
     async with running_demo() as drive:
         await drive.press("enter")
+        await drive.press("q")
+        assert isinstance(drive.app.screen, DemoScreen)
         await drive.pilot.press("q")
         await drive.pilot.pause()
 

@@ -189,7 +189,7 @@ async def test_a_key_switches_between_side_by_side_and_inline() -> None:
 
 
 def test_a_promotion_and_a_loss_are_named() -> None:
-    moved = Change(ChangeGroup.BLOCKS, ChangeKind.MOVED, "w1", "longterm", came_from="working")
+    moved = Change(ChangeGroup.BLOCKS, ChangeKind.MOVED, "w1", "longterm", "working", course="promoted")
     lost = Change(ChangeGroup.BLOCKS, ChangeKind.REMOVED, "w2", "working", loss="inferred")
 
     assert "working → longterm  promoted" in drawn(moved, 100)[0]

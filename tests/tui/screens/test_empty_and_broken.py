@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,13 +12,11 @@ from ctxview.formats import Lens, Reading, Source
 from ctxview.formats.interface import AS_ON_DISK
 from ctxview.tui.app import CtxviewApp
 from ctxview.tui.model.layout import Pane
-from ctxview.tui.model.query import SortOrder
 from ctxview.tui.model.reading_index import ItemId, ItemKind
 from ctxview.tui.model.view_state import OpenProblem, ReadOptions
 from ctxview.tui.panes import memory
 from ctxview.tui.terminal import ControlFilter
 from ctxview.tui.widgets.bars import Header, KeyBar
-from ctxview.tui.widgets.timeline import Timeline
 from tests.tui.driver import Driver, driving
 from tests.tui.fakes import FakeSource
 from tests.tui.snapshot_stories import broken, empty, hostile, huge, night
@@ -33,10 +30,10 @@ async def test_every_size_shows_the_memory_and_how_to_quit(size: tuple[int, int]
         text = drive.screen_text()
         assert "Memory" in text
         assert "core-001" in text
-        assert "quit" in text
-        for slot in drive.inspector.deck.slots:
-            region = drive.inspector.panes[slot.shown].region
-            assert (region.x, region.y - 1, region.width, region.height) == (
+        assert "back" in text
+        for slot in drive.inspector.area.slots:
+            region = drive.inspector.panes[slot.pane].region
+            assert (region.x, region.y - 2, region.width, region.height) == (
                 slot.x,
                 slot.y,
                 slot.width,
@@ -64,7 +61,7 @@ async def test_a_source_that_cannot_be_read_says_so_and_others_can_be_chosen() -
         assert "Cannot be read: the disk is on fire" in drive.text(Pane.MEMORY)
         await drive.press("o")
         assert '"id": "core-001"' in drive.screen_text()
-        await drive.press("escape", "1", "j", "enter")
+        await drive.press("escape", "H", "j", "enter")
         assert "core-001" in drive.text(Pane.MEMORY)
 
 
@@ -97,20 +94,20 @@ async def test_an_estimate_comes_first_and_the_exact_count_replaces_it() -> None
         names = [lens.counter.name for lens in source.readings[:2]]
         assert names[0] == "bytes/4"
         assert names[1].startswith("o200k_base")
-        assert "o200k exact" in drive.screen_text()
+        assert "o200k, exact" in drive.screen_text()
 
 
 async def test_only_visible_rows_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: set[str] = set()
-    draw = memory._cells
+    draw = memory.block_row
 
-    def counting(block: object, *rest: object, **more: object) -> object:
-        drawn.add(block.id)  # type: ignore[attr-defined]
-        return draw(block, *rest, **more)  # type: ignore[arg-type]
+    def counting(row: memory.MemoryRow, *rest: object) -> object:
+        drawn.add(row.block.id)
+        return draw(row, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(memory, "_cells", counting)
+    monkeypatch.setattr(memory, "block_row", counting)
     async with driving(huge(), size=(120, 36)) as drive:
-        await drive.press("G")
+        await drive.press("G", "space", "G")
         assert len(drawn) < 120
         assert drive.selected == ItemId(ItemKind.BLOCK, "long-01999", "longterm")
 
@@ -120,7 +117,7 @@ async def test_several_sources_are_a_tree_with_revisions() -> None:
         text = drive.text(Pane.SOURCES)
         assert "kestrel/night" in text
         assert "✖ bad.json not JSON" in text
-        await drive.press("1", "l", "j", "j", "enter")
+        await drive.press("H", "l", "j", "j", "enter")
         assert "round 2" in drive.text(Pane.SOURCES)
         assert drive.revision == 1
         await drive.press("h")
@@ -140,14 +137,6 @@ async def test_hostile_text_has_no_effect() -> None:
         for pane in Pane:
             await drive.press(pane.key)
         await drive.press("2", "y", "o")
-
-
-async def test_a_text_without_memory_is_in_the_largest_slot() -> None:
-    source = replace(empty(), text="first line\nsecond line", documents=empty().documents)
-    async with driving(source) as drive:
-        slot = max(drive.inspector.deck.slots, key=lambda slot: slot.width * slot.height)
-        assert slot.shown is Pane.TEXT
-        assert "second line" in drive.screen_text()
 
 
 def test_the_control_filter_spells_out_control_characters() -> None:
@@ -182,36 +171,33 @@ async def test_an_unexpected_error_does_not_print_file_contents(capsys: pytest.C
 
 async def test_a_click_selects_and_a_double_click_opens() -> None:
     async with driving(night()) as drive:
-        await drive.pilot.click(drive.inspector.memory, offset=(8, 4))
+        await drive.pilot.click(drive.inspector.memory, offset=(8, 5))
         await drive.settle()
         assert drive.selected == ItemId(ItemKind.BLOCK, "core-003", "core")
-        await drive.pilot.click(drive.inspector.memory, offset=(8, 4), times=2)
+        await drive.pilot.click(drive.inspector.memory, offset=(8, 5), times=2)
         await drive.settle()
         assert drive.front is Pane.DETAIL
 
 
-async def test_headings_tabs_bars_and_beads_can_be_clicked() -> None:
+async def test_headings_tabs_and_bars_can_be_clicked() -> None:
     async with driving(night()) as drive:
-        await drive.pilot.click(drive.inspector.memory, offset=(41, 1))
+        heading = drive.screen_text().splitlines()[3].index("dec")
+        await drive.pilot.click(drive.inspector.memory, offset=(heading, 1))
         await drive.settle()
-        assert drive.inspector.model.sort is SortOrder.DECAY
-        findings = drive.inspector.panes[Pane.FINDINGS]
-        tab = drive.screen_text().splitlines()[findings.region.y].index("References") - findings.region.x
-        await drive.pilot.click(findings, offset=(tab, 0))
+        assert drive.inspector.model.sort == "decay"
+        tab = drive.screen_text().splitlines()[1].index("Refs")
+        await drive.pilot.click("#tabs", offset=(tab, 0))
         await drive.settle()
         assert drive.front is Pane.REFERENCES
-        await drive.pilot.click(Timeline, offset=(4, 0))
-        await drive.settle()
-        assert drive.revision == 0
         keys = drive.screen_text().splitlines()[-1]
         await drive.pilot.click(KeyBar, offset=(keys.index("filter"), 0))
         await drive.settle()
         assert drive.inspector.prompt is not None
         await drive.press("escape")
         header = drive.screen_text().splitlines()[0]
-        await drive.pilot.click(Header, offset=(header.index("✖"), 0))
+        await drive.pilot.click(Header, offset=(header.index("atom-0.17"), 0))
         await drive.settle()
-        assert drive.front is Pane.FINDINGS
+        assert drive.inspector.model.profile == "strict"
 
 
 async def test_the_wheel_and_the_rail_scroll() -> None:

@@ -10,13 +10,15 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 from ctxview import samples
 from ctxview.tui.app import CtxviewApp
 from ctxview.tui.model import start_entries
 from ctxview.tui.screens.help import HelpScreen
 from ctxview.tui.screens.inspector import InspectorScreen
-from ctxview.tui.screens.start import StartScreen
+from ctxview.tui.screens.start import DemoScreen, StartScreen
+from ctxview.tui.screens.tour import TourScreen
 from tests.tui.settling import settle
 
 
@@ -53,7 +55,7 @@ async def test_an_empty_folder_says_so_and_offers_samples_and_formats() -> None:
         assert "nothing is recognised in here" in text
         assert "lighthouse" in text
         assert "messages.jsonl" in text
-        assert next(each.section for each in start(pilot).entries) == "Samples"
+        assert next(each.section for each in start(pilot).entries) == "First steps"
         await pilot.press("question_mark")
         assert isinstance(pilot.app.screen, HelpScreen)
 
@@ -91,7 +93,90 @@ async def test_the_cursor_skips_the_headings() -> None:
         assert len(set(seen)) == len(screen.entries)
         await pilot.press("j", "g")
         assert screen.chooser.item == seen[0]
-        assert "Nearby" in screen_text(pilot).splitlines()[1]
+        assert "A context is all that a model is given" in screen_text(pilot).splitlines()[1]
+
+
+async def test_sessions_are_grouped_by_their_home_and_named_by_agent(in_an_empty_folder: Path) -> None:
+    shutil.copytree(samples.samples_folder() / "session" / "coder", in_an_empty_folder / "work" / "coder")
+    async with started() as pilot:
+        found = [each for each in start(pilot).entries if each.section == "Nearby"]
+        assert {each.group for each in found[1:]} == {"work/coder"}
+        assert {"coder / default", "reviewer / rev-parser", "coder / all sessions"} <= {
+            each.name for each in found
+        }
+        assert all(each.format == "session" and each.time is not None for each in found[1:])
+        text = screen_text(pilot)
+        assert text.count("work/coder") == 1
+        assert f"Found here: {len(found) - 1}" in text
+
+
+async def test_more_sources_than_fit_are_counted(in_an_empty_folder: Path) -> None:
+    for number in range(10):
+        shutil.copytree(samples.samples_folder() / "snapshot" / "broken", in_an_empty_folder / f"a{number}")
+    async with started() as pilot:
+        assert "Found here: 10 (8 listed)" in screen_text(pilot)
+
+
+async def test_nothing_is_listed_twice(in_an_empty_folder: Path) -> None:
+    shutil.copytree(samples.samples_folder() / "snapshot" / "broken", in_an_empty_folder / "mine")
+    start_entries.remember_path([in_an_empty_folder / "mine"])
+    start_entries.remember_path(samples.sample_paths())
+    async with started() as pilot:
+        assert [each for each in start(pilot).entries if each.section == "Recent"] == []
+
+
+async def choose(pilot: Pilot[None], name: str) -> None:
+    screen = start(pilot)
+    while screen.chooser.item is None or f" {name} " not in screen.chooser.item.name:
+        await pilot.press("j")
+    await pilot.press("enter")
+    await settle(pilot.app)
+
+
+async def test_the_demo_can_be_chosen_and_left_again() -> None:
+    async with started() as pilot:
+        await choose(pilot, "demo")
+        assert isinstance(pilot.app.screen, DemoScreen)
+        await pilot.press("q")
+        assert isinstance(pilot.app.screen, StartScreen)
+
+
+async def test_the_tour_can_be_chosen_and_q_leads_back_to_the_list() -> None:
+    async with started() as pilot:
+        await choose(pilot, "tour")
+        assert isinstance(pilot.app.screen, TourScreen)
+        await pilot.press("escape")
+        await settle(pilot.app)
+        assert isinstance(pilot.app.screen, InspectorScreen)
+        await pilot.press("q", "q")
+        assert isinstance(pilot.app.screen, StartScreen)
+        await pilot.press("q")
+        assert pilot.app.return_code == 0
+
+
+async def test_a_path_can_be_typed() -> None:
+    async with started() as pilot:
+        await choose(pilot, "open a path…")
+        field = pilot.app.focused
+        assert isinstance(field, Input)
+        field.insert_text_at_cursor(str(samples.samples_folder() / "snapshot" / "broken"))
+        await pilot.press("enter")
+        await settle(pilot.app)
+        assert isinstance(pilot.app.screen, InspectorScreen)
+
+
+async def test_ctrl_c_names_our_own_key() -> None:
+    async with started() as pilot:
+        await pilot.press("ctrl+c")
+        assert [each.message for each in pilot.app._notifications] == ["Press q to quit."]
+
+
+async def test_a_picture_of_the_list_can_be_saved(in_an_empty_folder: Path) -> None:
+    async with started() as pilot:
+        await pilot.press("P")
+        await settle(pilot.app)
+    (picture,) = in_an_empty_folder.glob("ctxview-*.svg")
+    assert 'xml:space="preserve"' in picture.read_text().partition(">")[0]
 
 
 @pytest.mark.parametrize("size", [(80, 24), (200, 60)])

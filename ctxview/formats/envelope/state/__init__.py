@@ -6,7 +6,7 @@ and byte spans are not masked: the bytes they lead to are withheld themselves.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from typing import cast
 
@@ -23,6 +23,7 @@ from ctxview.core.state import (
     ContextState,
     Counts,
     Event,
+    Gap,
     Reach,
     RefStatus,
     Tier,
@@ -40,7 +41,7 @@ from ctxview.formats.envelope.state.references import build_refs
 from ctxview.formats.envelope.state.tiers import build_tiers
 from ctxview.formats.envelope.vocabulary import RecordKind
 from ctxview.formats.envelope.withheld import WithheldContent
-from ctxview.formats.kit.state_parts import count_blocks
+from ctxview.formats.kit.state_parts import count_blocks, left_out_gap
 
 WITHHELD = "It holds withheld content, so it cannot be edited."
 _WITHOUT_TEXT = frozenset((type(None), int, float, bool, RefStatus, Reach))
@@ -55,6 +56,8 @@ class EnvelopeStateOptions(Struct, frozen=True):
     revision: str
     files: Sequence[RecordFile]
     timeline: tuple[Event, ...]
+    left_out: str | None = None
+    """What was not read because there are too many files."""
 
 
 def build_state(
@@ -71,7 +74,7 @@ def build_state(
         todo=build_todo(inputs),
         budgets=build_budgets(inputs),
         refs=build_refs(inputs) if linked else (),
-        missing=build_gaps(inputs, options.files),
+        missing=(*build_gaps(inputs, options.files), *_left_out(options)),
         timeline=options.timeline,
         counts=_counts(inputs, tiers),
         form=inputs.form(inputs.records.envelope) if inputs.records.envelope is not None else None,
@@ -80,6 +83,11 @@ def build_state(
         compactions=tuple(_compaction(inputs, each) for each in inputs.records.of(RecordKind.COMPACTION)),
     )
     return masked_state(state, inputs.withheld)
+
+
+def _left_out(options: EnvelopeStateOptions) -> Iterator[Gap]:
+    if options.left_out is not None:
+        yield left_out_gap("files", options.left_out, Origin(options.source))
 
 
 def masked_state(state: ContextState, withheld: WithheldContent) -> ContextState:

@@ -154,7 +154,9 @@ def _segment(
     if part.get("truncation_records"):
         name += ", truncated"
     used = count(part.get("actual_tokens"))
-    return _measured(inputs, inputs.mask(name), used, references)
+    return replace(
+        _measured(inputs, inputs.mask(name), used, references), id=inputs.mask(names[0]) if names else ""
+    )
 
 
 def _blocks(inputs: EnvelopeStateInputs, assembly: Record) -> Iterator[Segment]:

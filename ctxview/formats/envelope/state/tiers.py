@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from ctxview.analysis.wording import listed
 from ctxview.core.fields import Move
+from ctxview.core.figures import Reason, ReasonKind
 from ctxview.core.origin import Origin
 from ctxview.core.state import Block, Reach, Tier
 from ctxview.formats.envelope.editing.forms import moves_by_item, new_note_form
@@ -28,7 +29,16 @@ from ctxview.formats.envelope.withheld import withheld_label
 MODEL = "model"
 NOTES = "available"
 """The tier of new notes."""
-DUPLICATE_ID = "another record has the same id, and references lead to that one"
+DUPLICATE_ID = Reason(ReasonKind.DUPLICATE, "another record has the same id, and references lead to that one")
+MEANINGS = {
+    "injected": "A record says that it was shown.",
+    "assembled": "It was assembled to be shown; no record says yet that it was.",
+    "omitted": "It was left out: no target is shown it.",
+    "compacted": "Only a summary of it is left.",
+    "redacted": "It must not be shown to any target.",
+}
+ORDER = ("redacted", "omitted", "compacted", "available", "selected", "assembled", "injected")
+"""The outcomes from redacted to shown."""
 
 
 def build_tiers(inputs: EnvelopeStateInputs) -> tuple[Tier, ...]:
@@ -42,7 +52,13 @@ def build_tiers(inputs: EnvelopeStateInputs) -> tuple[Tier, ...]:
     blocks += [_block(inputs, outcome, None, shared) for outcome in named]
     new = {NOTES: new_note_form(inputs.records, inputs.taken)} if inputs.editor is not None else {}
     tiers = (
-        Tier(name, tuple(block for block in blocks if block.tier == name), new.get(name))
+        Tier(
+            name,
+            tuple(block for block in blocks if block.tier == name),
+            new.get(name),
+            rank=ORDER.index(name),
+            meaning=MEANINGS.get(name, ""),
+        )
         for name in OUTCOME_WORDS
     )
     return tuple(tier for tier in tiers if tier.blocks or tier.new is not None)
@@ -83,9 +99,7 @@ def _block(
         ),
         tokens=tokens,
         visible=visible,
-        reason=None
-        if visible
-        else inputs.mask(DUPLICATE_ID if is_duplicate else why_not_shown(inputs, outcome)),
+        reason=None if visible else DUPLICATE_ID if is_duplicate else _reason(inputs, outcome),
         state=_state(inputs, outcome, record),
         origin=_origin(outcome, record),
         form=inputs.form(record) if record is not None else None,
@@ -166,6 +180,15 @@ def _is_visible(inputs: EnvelopeStateInputs, outcome: Outcome) -> bool | None:
     if reach_of(outcome, MODEL) is Reach.INJECTED:
         return True
     return False if inputs.records.envelope is not None or inputs.records.of(RecordKind.INJECTION) else None
+
+
+def _reason(inputs: EnvelopeStateInputs, outcome: Outcome) -> Reason:
+    word = outcome_word(outcome)
+    kinds = {"compacted": ReasonKind.COMPACTED, "redacted": ReasonKind.WITHHELD}
+    # Omissions of several selections are one group when they give the same reason.
+    omitted = f"omitted: {outcome.omitted[0].reason or 'no reason given'}" if word == "omitted" else ""
+    text = inputs.mask(why_not_shown(inputs, outcome))
+    return Reason(kinds.get(word, ReasonKind.NOT_CHOSEN), text, summary=inputs.mask(omitted))
 
 
 def why_not_shown(inputs: EnvelopeStateInputs, outcome: Outcome) -> str:

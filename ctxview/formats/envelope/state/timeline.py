@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ctxview.analysis.rfc3339 import parse_time, time_sort_key
+from ctxview.core.revision_signs import PUBLISHED, REPLY, WHOLE_STATE
 from ctxview.core.state import Event
 from ctxview.formats.envelope.bundle import Bundle, revision_of
 from ctxview.formats.envelope.model import EnvelopeRecords, Record
@@ -89,6 +90,9 @@ def _as_of(records: EnvelopeRecords, later: Sequence[Record]) -> EnvelopeRecords
     return EnvelopeRecords(records.envelope, present, records.others, newer)
 
 
+_SIGNS = {"attempt": REPLY, "revision": PUBLISHED}
+
+
 def build_revisions(
     revisions: Sequence[EnvelopeRevision], path: Path, withheld: WithheldContent
 ) -> tuple[Revision, ...]:
@@ -99,6 +103,7 @@ def build_revisions(
             Path(each.record.file) if each.record is not None else path,
             None,
             each.time,
+            sign=_SIGNS.get(each.kind, WHOLE_STATE),
         )
         for each in revisions
     ]

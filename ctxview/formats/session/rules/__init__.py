@@ -16,7 +16,6 @@ from ctxview.core.origin import Origin
 from ctxview.formats.kit.file_rules import report_partly_read, report_unreadable
 from ctxview.formats.kit.folder import EntryKind
 from ctxview.formats.kit.history import EmptyHistoryStream
-from ctxview.formats.kit.history_line import HistoryLine
 from ctxview.formats.kit.json_records import JsonRecord
 from ctxview.formats.session.caps import left_out
 from ctxview.formats.session.grammar import EVENTS, MESSAGES
@@ -25,11 +24,6 @@ from ctxview.formats.session.profile import Profile
 from ctxview.formats.session.root import SessionRoot
 from ctxview.formats.session.survey.facts import SessionFacts
 from ctxview.formats.session.survey.last_look import LookComparison
-
-
-def check_line(line: HistoryLine, profile: Profile) -> Iterator[Finding]:
-    """Check one line of a history by itself."""
-    yield from run(LINE_RULES, line, profile)
 
 
 def check_session(facts: SessionFacts) -> Iterator[Finding]:
@@ -111,7 +105,7 @@ def _files(facts: SessionFacts) -> Iterator[Finding]:
         plain = session.part(name).kind is EntryKind.FILE
         if plain and isinstance(stream, EmptyHistoryStream) and stream.problem is not None:
             yield from report_unreadable(session.file(name), stream.problem)
-    for name, why in left_out(session):
+    for name, why in left_out(session, facts.survey):
         yield from report_partly_read(session.file(name), why)
     if facts.survey is not None and facts.survey.runs.forgotten:
         forgotten = f"{facts.survey.runs.forgotten:,} of the oldest runs and calls were not checked"

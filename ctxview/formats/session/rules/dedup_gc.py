@@ -107,9 +107,8 @@ def dedup_refs(facts: SessionFacts) -> Iterator[Hit]:
         if not isinstance(refs, list):
             continue
         if not refs:
-            yield Hit(
-                record.origin("refs"), "nothing refers to this content", Severity.ERROR, Effect.REJECTED
-            )
+            message = "nothing refers to this content"
+            yield Hit(record.origin("refs"), message, Severity.ERROR, Effect.REJECTED)
         elif len(refs) < least:
             found = counted(len(refs), "reference")
             yield Hit(record.origin("refs"), f"{found}, but gc.policy keeps blobs from {least} on")
@@ -137,7 +136,9 @@ def stored_twice(facts: SessionFacts) -> Iterator[Hit]:
     ## Source
     Source document, Dedup: large repeated content should be referenced instead of copied.
     """
-    if facts.survey is None or any(_may_hold_blobs(place) for place in facts.session.closed):
+    blobs = ("context/swap", "context/dedup")
+    unread = (place in ("", "context") or place.startswith(blobs) for place in facts.session.closed)
+    if facts.survey is None or any(unread):
         return
     stored = {blob.digest for blob in facts.session.dedup.blobs}
     for chunk in facts.session.swap.blobs:
@@ -159,7 +160,3 @@ def stored_twice(facts: SessionFacts) -> Iterator[Hit]:
         if known.digest in first:
             yield Hit(Origin(blob.file), f"this is the same content as {excerpt(first[known.digest], 60)}")
         first.setdefault(known.digest, blob.name)
-
-
-def _may_hold_blobs(folder: str) -> bool:
-    return folder in ("", "context") or folder.startswith(("context/swap", "context/dedup"))

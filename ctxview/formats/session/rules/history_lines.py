@@ -7,10 +7,10 @@ without its end.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 
 from ctxview.analysis.wording import excerpt, json_excerpt, quoted
-from ctxview.core.findings import Effect, Hit, Severity, rule
+from ctxview.core.findings import Effect, LazyHit, Severity, rule
 from ctxview.core.origin import JsonValue
 from ctxview.files.strict_json.values import find_key, find_string
 from ctxview.formats.kit.history_line import HistoryLine
@@ -24,7 +24,7 @@ DEEPEST = 8
 
 
 @rule("ABI013", name="broken-line", severity=Severity.ERROR, effect=Effect.REJECTED)
-def broken_line(line: HistoryLine, profile: Profile) -> Iterator[Hit]:
+def broken_line(line: HistoryLine, profile: Profile) -> Iterator[LazyHit]:
     """A line of a history is not one whole JSON object.
 
     ## Why
@@ -43,22 +43,24 @@ def broken_line(line: HistoryLine, profile: Profile) -> Iterator[Hit]:
     if line.is_blank or line.cut:
         return
     torn = "; the last line has no end, it was torn" if line.ending == 0 else ""
-    if line.problem is not None:
-        yield Hit(line.origin(), f"{excerpt(line.problem, 160)}{torn}")
+    if line.is_broken:
+        yield LazyHit(line.origin, lambda: f"{excerpt(line.problem or '', 160)}{torn}")
     elif torn:
-        yield Hit(line.origin(), "the last line has no line feed: nothing can be added after it")
+        yield LazyHit(line.origin, "the last line has no line feed: nothing can be added after it")
     elif line.has_duplicates():
-        document = line.document()
-        pointer = document.duplicates[0] if document is not None else ""
-        key = pointer.rpartition("/")[2]
-        yield Hit(line.origin(), f"the key {quoted(key)} occurs twice in one object")
+        yield LazyHit(line.origin, lambda: f"the key {quoted(_duplicate(line))} occurs twice in one object")
     elif line.ending == 2:
         message = "the line ends with a carriage return, which the store would refuse"
-        yield Hit(line.origin(), message, Severity.WARNING)
+        yield LazyHit(line.origin, message, Severity.WARNING)
+
+
+def _duplicate(line: HistoryLine) -> str:
+    document = line.document()
+    return document.duplicates[0].rpartition("/")[2] if document is not None else ""
 
 
 @rule("ABI014", name="message-shape", severity=Severity.ERROR, effect=Effect.REJECTED)
-def message_shape(line: HistoryLine, profile: Profile) -> Iterator[Hit]:
+def message_shape(line: HistoryLine, profile: Profile) -> Iterator[LazyHit]:
     """A message has no known role, or a content that is neither text nor a list of known parts.
 
     ## Why
@@ -79,16 +81,16 @@ def message_shape(line: HistoryLine, profile: Profile) -> Iterator[Hit]:
     role = value.get("role")
     if role not in ROLES:
         fault = f"the role is {json_excerpt(role)}" if "role" in value else "there is no role"
-        yield Hit(line.origin("role"), f"{fault}; it can be {', '.join(ROLES)}")
+        yield LazyHit(partial(line.origin, "role"), f"{fault}; it can be {', '.join(ROLES)}")
     if "content" not in value:
-        yield Hit(line.origin(), "there is no content")
+        yield LazyHit(line.origin, "there is no content")
     elif found := content_fault(value["content"]):
         path, reason = found
-        yield Hit(line.origin("content", *path), reason)
+        yield LazyHit(partial(line.origin, "content", *path), reason)
 
 
 @rule("ABI015", name="provider-native-key", severity=Severity.ERROR, effect=Effect.REJECTED)
-def provider_native_key(line: HistoryLine, profile: Profile) -> Iterator[Hit]:
+def provider_native_key(line: HistoryLine, profile: Profile) -> Iterator[LazyHit]:
     """A line carries a key that belongs to one model provider, such as `response_id`.
 
     ## Why
@@ -103,16 +105,19 @@ def provider_native_key(line: HistoryLine, profile: Profile) -> Iterator[Hit]:
     ## Source
     Runtime: provider-native fields are not part of the ABI.
     """
-    keys = profile.words.provider_keys
-    if not _may_name(line.content, keys):
-        return
-    found = find_key(line.value, frozenset(keys))
+    keys, value = profile.words.provider_keys, line.value or {}
+    if any(isinstance(each, dict | list) for each in value.values()):
+        named = _may_name(line.content, keys)
+    else:
+        named = not value.keys().isdisjoint(keys)
+    found = find_key(value, frozenset(keys)) if named else None
     if found is not None:
-        yield Hit(line.origin(*found), f"the key {quoted(str(found[-1]))} belongs to a model provider")
+        message = f"the key {quoted(str(found[-1]))} belongs to a model provider"
+        yield LazyHit(partial(line.origin, *found), message)
 
 
 @rule("ABI016", name="long-line", severity=Severity.WARNING, effect=Effect.HIDDEN)
-def long_line(line: HistoryLine, profile: Profile) -> Iterator[Hit]:
+def long_line(line: HistoryLine, profile: Profile) -> Iterator[LazyHit]:
     """A line is too long to reach the prompt, or even to be stored; or it holds a NUL.
 
     ## Why
@@ -131,14 +136,15 @@ def long_line(line: HistoryLine, profile: Profile) -> Iterator[Hit]:
     if limits.stored_line is not None and line.size > limits.stored_line:
         message = f"{line.size:,} bytes: the store takes no line over {limits.stored_line:,}"
         more = ", and it was not parsed" if line.cut else ""
-        yield Hit(line.origin(), message + more, Severity.ERROR, Effect.REJECTED)
+        yield LazyHit(line.origin, message + more, Severity.ERROR, Effect.REJECTED)
     elif limits.prompt_line is not None and line.size > limits.prompt_line and line.stream == MESSAGES:
         message = f"{line.size:,} bytes: lines over {limits.prompt_line:,} never reach the prompt"
-        yield Hit(line.origin(), message)
+        yield LazyHit(line.origin, message)
     if b"\\u0000" in line.content:
         found = find_string(line.value, "\0")
         if found is not None:
-            yield Hit(line.origin(*found), "the text holds a NUL character", Severity.ERROR, Effect.REJECTED)
+            message = "the text holds a NUL character"
+            yield LazyHit(partial(line.origin, *found), message, Severity.ERROR, Effect.REJECTED)
 
 
 @cache
@@ -188,7 +194,7 @@ EventFault = tuple[str, str]
 
 
 @rule("ABI017", name="event-shape", severity=Severity.ERROR, effect=Effect.REJECTED)
-def event_shape(line: HistoryLine, profile: Profile) -> Iterator[Hit]:
+def event_shape(line: HistoryLine, profile: Profile) -> Iterator[LazyHit]:
     """An event has no type, no run, or not the fields of its type.
 
     ## Why
@@ -210,17 +216,21 @@ def event_shape(line: HistoryLine, profile: Profile) -> Iterator[Hit]:
     kind = value.get("type")
     if not isinstance(kind, str):
         fault = f"the type is {json_excerpt(kind)}" if "type" in value else "there is no type"
-        yield Hit(line.origin("type"), fault)
+        yield LazyHit(partial(line.origin, "type"), fault)
         return
     if words.event_types and kind not in words.event_types:
-        yield Hit(line.origin("type"), f"unknown event type {quoted(kind)}", Severity.WARNING, Effect.IGNORED)
+        message = f"unknown event type {quoted(kind)}"
+        yield LazyHit(partial(line.origin, "type"), message, Severity.WARNING, Effect.IGNORED)
         return
     # The oldest starts name their run by id alone.
     needs_run = kind not in words.event_types_without_run and not (kind == "start" and "id" in value)
     if words.event_types and (needs_run or "run" in value):
-        yield from (Hit(line.origin(name), f"{kind}: {reason}") for name, reason in _names(value, "run"))
-    for name, reason in _event_faults(kind, value, profile):
-        yield Hit(line.origin(name), f"{kind}: {reason}")
+        yield from (_event_hit(line, kind, *fault) for fault in _names(value, "run"))
+    yield from (_event_hit(line, kind, *fault) for fault in _event_faults(kind, value, profile))
+
+
+def _event_hit(line: HistoryLine, kind: str, member: str, reason: str) -> LazyHit:
+    return LazyHit(partial(line.origin, member), f"{kind}: {reason}")
 
 
 def _event_faults(kind: str, value: EventObject, profile: Profile) -> Iterator[EventFault]:
@@ -230,11 +240,17 @@ def _event_faults(kind: str, value: EventObject, profile: Profile) -> Iterator[E
         case "delta" | "reasoning_delta":
             yield from _strings(value, "text")
         case "message" | "reasoning_message":
-            yield from _message(value)
+            if value.get("role") not in ROLES:
+                yield "role", f"the role is {json_excerpt(value.get('role'))}; it can be {', '.join(ROLES)}"
+            if (fault := content_fault(value.get("content"))) is not None:
+                yield "content", fault[1]
         case "tool_call":
             yield from _names(value, "id", "name")
         case "usage":
-            yield from _usage(value)
+            for name in ("input_tokens", "output_tokens"):
+                count = value.get(name)
+                if not isinstance(count, int) or isinstance(count, bool) or count < 0:
+                    yield name, f"{name} is {json_excerpt(count)}, not an unsigned number"
         case "error":
             codes = profile.words.error_codes
             if codes and value.get("code") not in codes:
@@ -271,40 +287,19 @@ def _start(value: EventObject, profile: Profile) -> Iterator[EventFault]:
         yield "cwd", f"cwd is {json_excerpt(value['cwd'])}, neither a string nor null"
 
 
-def _message(value: EventObject) -> Iterator[EventFault]:
-    if value.get("role") not in ROLES:
-        yield "role", f"the role is {json_excerpt(value.get('role'))}; it can be {', '.join(ROLES)}"
-    fault = content_fault(value.get("content"))
-    if fault is not None:
-        yield "content", fault[1]
-
-
-def _usage(value: EventObject) -> Iterator[EventFault]:
-    for name in ("input_tokens", "output_tokens"):
-        count = value.get(name)
-        if not isinstance(count, int) or isinstance(count, bool) or count < 0:
-            yield name, f"{name} is {json_excerpt(count)}, not an unsigned number"
-
-
 def _strings(value: EventObject, *names: str) -> Iterator[EventFault]:
     for name in names:
-        if not isinstance(value.get(name), str):
-            yield (
-                name,
-                f"{name} is {json_excerpt(value.get(name))}, not a string" if name in value else f"no {name}",
-            )
+        found = value.get(name)
+        if not isinstance(found, str):
+            yield name, f"{name} is {json_excerpt(found)}, not a string" if name in value else f"no {name}"
 
 
 def _names(value: EventObject, *names: str) -> Iterator[EventFault]:
     for name in names:
         found = value.get(name)
         if not isinstance(found, str) or not is_name(found):
-            fault = (
-                f"{name} is {json_excerpt(found)}, not a valid name"
-                if name in value
-                else f"there is no {name}"
-            )
-            yield name, fault
+            stated = f"{name} is {json_excerpt(found)}, not a valid name"
+            yield name, stated if name in value else f"there is no {name}"
 
 
 def _one_of(value: EventObject, name: str, words: tuple[str, ...]) -> Iterator[EventFault]:

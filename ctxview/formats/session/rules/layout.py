@@ -42,9 +42,8 @@ def history_missing(facts: SessionFacts) -> Iterator[Hit]:
         if part.kind is EntryKind.ABSENT:
             yield Hit(facts.session.origin(name), f"there is no {name}")
         elif part.kind is not EntryKind.FILE:
-            yield Hit(
-                facts.session.origin(name), f"{name} is {part.kind.description}, not a file; it is not read"
-            )
+            message = f"{name} is {part.kind.description}, not a file; it is not read"
+            yield Hit(facts.session.origin(name), message)
 
 
 @rule("ABI002", name="part-missing", severity=Severity.WARNING, effect=Effect.REJECTED)

@@ -192,18 +192,14 @@ def pack_tail(facts: SessionFacts) -> Iterator[Hit]:
         count = tail_count(item.range or "")
         origin = facts.session.pack.origin(item, "range")
         if count is None:
-            fault = (
-                f"the range is {json_excerpt(item.members['range'])}"
-                if "range" in item.members
-                else "no range"
-            )
+            stated = f"the range is {json_excerpt(item.members.get('range'))}"
+            fault = stated if "range" in item.members else "no range"
             yield Hit(origin, f"{fault}; recent messages are named as tail:40")
         elif facts.history.messages.problem is not None:
             continue
         elif facts.survey is not None and count > facts.survey.messages.records:
-            yield Hit(
-                origin, f"{item.range} is more than the {facts.survey.messages.records} messages there are"
-            )
+            there = f"the {facts.survey.messages.records} messages there are"
+            yield Hit(origin, f"{item.range} is more than {there}")
         elif _shows_another_tail(facts, count):
             message = f"the last {count} messages are others than those in pack.md"
             yield Hit(origin, message, Severity.WARNING)
@@ -217,18 +213,13 @@ def _shows_another_tail(facts: SessionFacts, count: int) -> bool:
 
 def _item_fault(facts: SessionFacts, item: PackItem) -> Iterator[Hit]:
     if not isinstance(item.value, dict):
-        yield Hit(
-            facts.session.pack.origin(item),
-            f"item {item.index + 1} is {json_excerpt(item.value)}, not an object",
-        )
+        message = f"item {item.index + 1} is {json_excerpt(item.value)}, not an object"
+        yield Hit(facts.session.pack.origin(item), message)
         return
     origin = facts.session.pack.origin(item, "source")
     if item.source is None:
-        fault = (
-            f"the source is {json_excerpt(item.value['source'])}"
-            if "source" in item.value
-            else "there is no source"
-        )
+        stated = f"the source is {json_excerpt(item.value.get('source'))}"
+        fault = stated if "source" in item.value else "there is no source"
         yield Hit(origin, f"item {item.index + 1}: {fault}")
     elif reason := source_fault(item.source):
         yield Hit(origin, f"{quoted(item.source, 60)} cannot be a source: {reason}")

@@ -48,7 +48,7 @@ def pack_incomplete(facts: SessionFacts) -> Iterator[Hit]:
         return
     recent = next((tail_count(item.range or "") for item in pack.items if item.source == MESSAGES), None)
     offered = candidates(facts.session, facts.history.messages, facts.profile, recent)
-    chosen = [each.candidate for each in first_fit(offered, facts.session.budget) if each.taken]
+    chosen = [each.offer for each in first_fit(offered, facts.session.budget) if each.taken]
     packed = [item.source for item in pack.items]
     left_out = [each.source for each in chosen if each.source not in packed]
     # The choice depends on each source: with one that cannot be read it is not known.
@@ -119,9 +119,8 @@ def pack_text_stale(facts: SessionFacts) -> Iterator[Hit]:
         fence = sections[item.source].fence if item.source in sections else FENCE
         if content is not None and any(line.startswith(fence) for line in content.split("\n")):
             origin = facts.session.pack.origin(item, "source")
-            yield Hit(
-                origin, f"{excerpt(item.name, 60)} has a line that ends the text fence of pack.md early"
-            )
+            message = f"{excerpt(item.name, 60)} has a line that ends the text fence of pack.md early"
+            yield Hit(origin, message)
 
 
 @rule("ABI038", name="pack-item-reference", severity=Severity.INFO)
@@ -171,14 +170,11 @@ def _section_hits(facts: SessionFacts) -> Iterator[Hit]:
     shown_sources = [section.source for section in sections]
     listed_sources = [item.source for item in facts.session.pack.items if item.source is not None]
     missing = [source for source in listed_sources if source not in shown_sources]
+    start_of_file = Origin(markdown.file, start=0, line=1, column=1)
     if missing:
-        yield Hit(
-            Origin(markdown.file, start=0, line=1, column=1), f"pack.md does not show {listed(missing)}"
-        )
+        yield Hit(start_of_file, f"pack.md does not show {listed(missing)}")
     elif [source for source in shown_sources if source in listed_sources] != listed_sources:
-        yield Hit(
-            Origin(markdown.file, start=0, line=1, column=1), "pack.md shows the items in another order"
-        )
+        yield Hit(start_of_file, "pack.md shows the items in another order")
     items = {item.source: item for item in facts.session.pack.items}
     for section in sections:
         item = items.get(section.source)

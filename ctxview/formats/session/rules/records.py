@@ -21,6 +21,7 @@ from ctxview.formats.session.survey.facts import SessionFacts
 
 Fault = tuple[str, str]
 """The name of a wrong member, and the reason."""
+ADDRESS = "a content address: those begin with sha256-"
 
 
 class RecordKindSpec(Struct, frozen=True):
@@ -59,9 +60,8 @@ def record_shape(facts: SessionFacts) -> Iterator[Hit]:
                 yield Hit(record.origin(name), reason)
             if record.document is not None and record.document.duplicates:
                 key = record.document.duplicates[0]
-                yield Hit(
-                    record.origin(key.rpartition("/")[2]), f"the key {quoted(key[1:])} occurs twice here"
-                )
+                message = f"the key {quoted(key[1:])} occurs twice here"
+                yield Hit(record.origin(key.rpartition("/")[2]), message)
 
 
 @rule("ABI023", name="record-id-twice", severity=Severity.WARNING)
@@ -132,11 +132,7 @@ def kinds_of(session: Session) -> Iterator[RecordKindSpec]:
 
 
 def _named(record: JsonRecord, profile: Profile) -> Iterator[Fault]:
-    name = record.members.get("id")
-    if not isinstance(name, str):
-        yield _not_a(record, "id", "string")
-    elif not is_name(name):
-        yield "id", f"the id {quoted(name)} is not a valid name"
+    yield from _fitting(record, "id", is_name, "a valid name")
 
 
 def _reference(record: JsonRecord, profile: Profile) -> Iterator[Fault]:
@@ -145,7 +141,7 @@ def _reference(record: JsonRecord, profile: Profile) -> Iterator[Fault]:
 
 
 def _swapped(record: JsonRecord, profile: Profile) -> Iterator[Fault]:
-    yield from _hash(record, "id")
+    yield from _fitting(record, "id", is_hash_id, ADDRESS)
     yield from _one_of(record, "kind", profile.words.swap_kinds)
     source = record.members.get("source")
     if not isinstance(source, str):
@@ -156,19 +152,19 @@ def _swapped(record: JsonRecord, profile: Profile) -> Iterator[Fault]:
 
 
 def _shared(record: JsonRecord, profile: Profile) -> Iterator[Fault]:
-    yield from _hash(record, "hash")
+    yield from _fitting(record, "hash", is_hash_id, ADDRESS)
     refs = record.members.get("refs")
     if not isinstance(refs, list) or not all(isinstance(each, str) for each in refs):
         yield _not_a(record, "refs", "list of strings")
     yield from _unsigned(record, "bytes", "tokens")
 
 
-def _hash(record: JsonRecord, name: str) -> Iterator[Fault]:
+def _fitting(record: JsonRecord, name: str, fits: Callable[[str], bool], what: str) -> Iterator[Fault]:
     value = record.members.get(name)
     if not isinstance(value, str):
         yield _not_a(record, name, "string")
-    elif not is_hash_id(value):
-        yield name, f"the {name} {quoted(value)} is not a content address: those begin with sha256-"
+    elif not fits(value):
+        yield name, f"the {name} {quoted(value)} is not {what}"
 
 
 def _one_of(record: JsonRecord, name: str, words: tuple[str, ...]) -> Iterator[Fault]:

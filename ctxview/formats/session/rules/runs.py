@@ -74,9 +74,8 @@ def state_json_stale(facts: SessionFacts) -> Iterator[Hit]:
     session, mirror = facts.session, facts.session.runtime_state
     status, run = as_text(mirror.members.get("status")), as_text(mirror.members.get("run"))
     if status is not None and session.state is not None and status != session.state:
-        yield Hit(
-            mirror.origin("status"), f"status is {excerpt(status)}, the state is {excerpt(session.state)}"
-        )
+        message = f"status is {excerpt(status)}, the state is {excerpt(session.state)}"
+        yield Hit(mirror.origin("status"), message)
     last = last_run(facts)
     if run is not None and last is not None and run != last.id:
         yield Hit(mirror.origin("run"), f"run is {excerpt(run)}, but the last run is {excerpt(last.id)}")
@@ -166,15 +165,12 @@ def tool_result_unmatched(facts: SessionFacts) -> Iterator[Hit]:
     """
     for anomaly in _anomalies(facts, RunAnomalyKind.UNKNOWN_CALL):
         where = f"in the run {excerpt(anomaly.run)}" if anomaly.run else "in any run"
-        yield Hit(
-            _origin(facts, anomaly),
-            f"the result is for {quoted(anomaly.detail)}, but there is no such call {where}",
-        )
+        message = f"the result is for {quoted(anomaly.detail)}, but there is no such call {where}"
+        yield Hit(_origin(facts, anomaly), message)
     for anomaly in _anomalies(facts, RunAnomalyKind.UNANSWERED):
         call = (facts.history.events.line(anomaly.line).value or {}).get("id")
-        yield Hit(
-            _origin(facts, anomaly), f"the tool call {json_excerpt(call)} was never answered", Severity.INFO
-        )
+        message = f"the tool call {json_excerpt(call)} was never answered"
+        yield Hit(_origin(facts, anomaly), message, Severity.INFO)
     yield from _uncounted(facts, RunAnomalyKind.UNKNOWN_CALL, RunAnomalyKind.UNANSWERED)
 
 
@@ -196,13 +192,11 @@ def message_without_run(facts: SessionFacts) -> Iterator[Hit]:
     Runtime: sends are claimed by client id; a replay must carry the same payload.
     """
     for anomaly in _anomalies(facts, RunAnomalyKind.USER_WITHOUT_START):
-        yield Hit(
-            _origin(facts, anomaly), f"the run {excerpt(anomaly.run or '')} of this message was never started"
-        )
+        message = f"the run {excerpt(anomaly.run or '')} of this message was never started"
+        yield Hit(_origin(facts, anomaly), message)
     for anomaly in _anomalies(facts, RunAnomalyKind.TWO_USERS):
-        yield Hit(
-            _origin(facts, anomaly), f"the run {excerpt(anomaly.run or '')} has another user message already"
-        )
+        message = f"the run {excerpt(anomaly.run or '')} has another user message already"
+        yield Hit(_origin(facts, anomaly), message)
     for anomaly in _anomalies(facts, RunAnomalyKind.CLIENT_REUSED):
         message = f"the client id {quoted(anomaly.detail)} was used before for something else"
         yield Hit(_origin(facts, anomaly), message, Severity.ERROR)

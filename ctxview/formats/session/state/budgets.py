@@ -55,7 +55,7 @@ def is_stale(inputs: SessionStateInputs, item: PackItem) -> bool:
 
 def _pack_tokens(inputs: SessionStateInputs) -> Iterator[Budget]:
     """Count the items of the pack, as their sources are now, by the selected counter."""
-    found = [(segment_name(item), content) for item, content in _contents(inputs)]
+    found = [(_segment_id(item), segment_name(item), content) for item, content in _contents(inputs)]
     if found:
         yield _counted(inputs, "pack now", found)
 
@@ -68,16 +68,10 @@ def _written(inputs: SessionStateInputs) -> Iterator[Budget]:
     name = inputs.profile.pack.estimator
     same = all(estimate(content, inputs.profile) == item.tokens for item, content in _contents(inputs))
     unit = name if name is not None and same else "tokens as recorded"
-    segments = [
-        Segment(
-            f"{segment_name(item)}{' (stale)' if is_stale(inputs, item) else ''}",
-            item.tokens or 0,
-            None,
-            False,
-            name if unit == name else "as recorded",
-        )
-        for item in items
-    ]
+    counted_by, segments = name if unit == name else "as recorded", []
+    for item in items:
+        label = f"{segment_name(item)}{' (stale)' if is_stale(inputs, item) else ''}"
+        segments.append(Segment(label, item.tokens or 0, None, False, counted_by, id=_segment_id(item)))
     yield _budget("pack as written", unit, inputs, segments)
 
 
@@ -86,17 +80,10 @@ def _estimated(inputs: SessionStateInputs) -> Iterator[Budget]:
     estimator, found = inputs.profile.pack.estimator, _contents(inputs)
     if estimator is None or not found:
         return
-    segments = [
-        Segment(
-            segment_name(item),
-            estimate(content, inputs.profile) or 0,
-            None,
-            False,
-            estimator,
-            meaning_of(content),
-        )
-        for item, content in found
-    ]
+    segments = []
+    for item, content in found:
+        name, used, key = segment_name(item), estimate(content, inputs.profile) or 0, _segment_id(item)
+        segments.append(Segment(name, used, None, False, estimator, meaning_of(content), key))
     yield _budget("pack now", estimator, inputs, segments)
 
 
@@ -105,20 +92,14 @@ def _rebuilt(inputs: SessionStateInputs) -> Iterator[Budget]:
     estimator, choices = inputs.profile.pack.estimator, inputs.rebuilt
     if estimator is None or not choices:
         return
-    segments = [
-        Segment(
-            _named(each.candidate.source, each.candidate.range),
-            each.candidate.tokens or 0,
-            None,
-            False,
-            estimator,
-            meaning_of(each.candidate.text),
-        )
-        for each in choices
-        if each.taken
-    ]
-    left_out = [each.candidate.tokens or 0 for each in choices if not each.taken]
-    yield replace(_budget(_rebuilt_name(inputs), estimator, inputs, segments), cut=sum(left_out))
+    segments = []
+    for offer in (each.offer for each in choices if each.taken):
+        name, key = _named(offer.source, offer.range), _named(offer.source, None)
+        segments.append(Segment(name, offer.tokens or 0, None, False, estimator, meaning_of(offer.text), key))
+    left_out = [each.offer.tokens or 0 for each in choices if not each.taken]
+    yield replace(
+        _budget(_rebuilt_name(inputs), estimator, inputs, segments), cut=sum(left_out), id="rebuilt"
+    )
 
 
 def _rebuilt_tokens(inputs: SessionStateInputs) -> Iterator[Budget]:
@@ -130,14 +111,13 @@ def _rebuilt_tokens(inputs: SessionStateInputs) -> Iterator[Budget]:
             inputs,
             _rebuilt_name(inputs),
             [
-                (_named(each.candidate.source, each.candidate.range), each.candidate.text)
-                for each in inputs.rebuilt
-                if each.taken is wanted
+                (_named(one.source, None), _named(one.source, one.range), one.text)
+                for one in (each.offer for each in inputs.rebuilt if each.taken is wanted)
             ],
         )
         for wanted in (True, False)
     )
-    yield replace(taken, cut=left_out.used)
+    yield replace(taken, cut=left_out.used, id="rebuilt")
 
 
 def _rebuilt_name(inputs: SessionStateInputs) -> str:
@@ -151,15 +131,18 @@ def _contents(inputs: SessionStateInputs) -> list[tuple[PackItem, str]]:
     return [(item, content) for item, content in found if content is not None]
 
 
-def _counted(inputs: SessionStateInputs, target: str, found: Sequence[tuple[str, str]]) -> Budget:
-    """Return a budget of texts in tokens; a text that is too long to be counted at once is estimated."""
+def _counted(inputs: SessionStateInputs, target: str, found: Sequence[tuple[str, str, str]]) -> Budget:
+    """Return a budget of texts, each with the id and name of its segment, in tokens.
+
+    A text that is too long to be counted at once is estimated.
+    """
     segments = []
-    for name, content in found:
+    for key, name, content in found:
         tokens, counter = inputs.tokens(content), inputs.counter
         if tokens is None:
             counter = ESTIMATES["bytes/4"]
             tokens = counter.count(content)
-        segments.append(Segment(name, tokens, None, counter.exact, counter.name, meaning_of(content)))
+        segments.append(Segment(name, tokens, None, counter.exact, counter.name, meaning_of(content), key))
     return _budget(target, f"tokens ({inputs.counter.name})", inputs, segments)
 
 
@@ -169,7 +152,7 @@ def _prompt(inputs: SessionStateInputs) -> Iterator[Budget]:
         return
     lines = [each.entry or "" for each in prompt_view(inputs.recent, inputs.profile) if each.visible]
     used = size_of("\n".join(lines))
-    segment = Segment(f"{len(lines)} messages", used, limit, True, None)
+    segment = Segment(f"{len(lines)} messages", used, limit, id="messages")
     yield Budget("prompt history", "bytes", limit, used, None, (segment,))
 
 
@@ -177,23 +160,22 @@ def _whole_history(inputs: SessionStateInputs) -> Iterator[Budget]:
     """Yield the tokens of all messages by role; there is no limit, because no window has to hold them."""
     if not inputs.history:
         return
-    segments = tuple(
-        Segment(
-            f"{each.role}, {counted(each.messages, 'message')}",
-            each.tokens,
-            None,
-            each.exact,
-            inputs.counter.name,
-        )
-        for each in inputs.history
-    )
+    segments = []
+    for each in inputs.history:
+        label = f"{each.role}, {counted(each.messages, 'message')}"
+        segments.append(Segment(label, each.tokens, None, each.exact, inputs.counter.name, id=each.role))
     total = sum(segment.used for segment in segments)
-    yield Budget("whole history", f"tokens ({inputs.counter.name})", None, total, None, segments)
+    yield Budget("whole history", f"tokens ({inputs.counter.name})", None, total, None, tuple(segments))
 
 
 def _budget(target: str, unit: str, inputs: SessionStateInputs, segments: Sequence[Segment]) -> Budget:
     limit = inputs.budget or None
     return Budget(target, unit, limit, sum(each.used for each in segments), None, tuple(segments))
+
+
+def _segment_id(item: PackItem) -> str:
+    """Return what stays the same while the range of an item grows."""
+    return _named(item.source, None) if item.source is not None else segment_name(item)
 
 
 def _named(source: str, part: str | None) -> str:

@@ -13,7 +13,7 @@ from ctxview.formats.kit.history_passes import RoleTokens
 from ctxview.formats.session.grammar import MESSAGES, CitedRange, SourceKind, tail_count
 from ctxview.formats.session.model import PackItem
 from ctxview.formats.session.pack_builder import PackSection, packed_sections, source_text
-from ctxview.formats.session.pack_candidates import PackChoice, candidates, first_fit
+from ctxview.formats.session.pack_candidates import PackDecision, candidates, first_fit
 from ctxview.formats.session.profile import Profile
 from ctxview.formats.session.survey.compactions import SessionCompaction
 from ctxview.formats.session.survey.facts import SessionFacts
@@ -76,13 +76,13 @@ class SessionStateInputs(Struct, frozen=True, dict=True):
         return frozenset(item.source for item in pack.items if item.source is not None)
 
     @cached_property
-    def rebuilt(self) -> list[PackChoice]:
+    def rebuilt(self) -> list[PackDecision]:
         """The builder's choices for the budget; empty when the profile has no estimate."""
         session, profile = self.facts.session, self.profile
         if profile.pack.estimator is None:
             return []
         offered = candidates(session, self.facts.history.messages, profile, next(self._pack_tails(), None))
-        return first_fit(offered, self.budget)
+        return list(first_fit(offered, self.budget))
 
     @cached_property
     def recent_count(self) -> int:

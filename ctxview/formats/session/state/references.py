@@ -28,8 +28,6 @@ from ctxview.formats.session.survey.citations import CitationStatus, cited_text,
 
 LONGEST_TEXT = 4000
 LARGEST_READ = 1024 * 1024
-MOST_CITED = 400
-"""How many records get the text that they cite."""
 _SOURCES = {
     CitationStatus.RESOLVED: RefStatus.RESOLVED,
     CitationStatus.BEYOND: RefStatus.DANGLING,
@@ -66,7 +64,7 @@ def build_refs(inputs: SessionStateInputs) -> tuple[Ref, ...]:
 def _sources(inputs: SessionStateInputs, records: JsonRecordFile) -> Iterator[Ref]:
     """Yield a reference from each fact or decision to the messages it cites."""
     facts = inputs.facts
-    for index, record in enumerate(records.records):
+    for record in records.records:
         source = record.text("source")
         if not source:
             continue
@@ -75,7 +73,7 @@ def _sources(inputs: SessionStateInputs, records: JsonRecordFile) -> Iterator[Re
             continue
         citation = resolve_citation(where, facts.survey)
         text = None
-        if citation.resolution is CitationStatus.RESOLVED and facts.survey is not None and index < MOST_CITED:
+        if citation.resolution is CitationStatus.RESOLVED and facts.survey is not None:
             text = cited_text(where, facts.history, facts.survey)
         yield Ref(
             id=record.text("id") or f"line {record.line}",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ctxview.core.fields import Form
+from ctxview.core.figures import Reason, ReasonKind
 from ctxview.core.origin import Origin
 from ctxview.core.state import Block, Tier
-from ctxview.formats.kit.json_records import JsonRecord, JsonRecordFile
+from ctxview.formats.kit.json_records import JsonRecordFile
 from ctxview.formats.session.caps import MOST_SHOWN
 from ctxview.formats.session.forms import (
     message_form,
@@ -20,7 +21,7 @@ from ctxview.formats.session.messages import message_in
 from ctxview.formats.session.prompt_history import prompt_view
 from ctxview.formats.session.state.inputs import SessionStateInputs
 from ctxview.formats.session.store.blobs import uses_by_child
-from ctxview.formats.session.survey.citations import Citation, CitationStatus, resolve_citation
+from ctxview.formats.session.survey.citations import CitationStatus, resolve_citation
 
 FACT_FIELDS = ("id", "text", "source")
 DECISION_FIELDS = ("id", "decision", "source")
@@ -55,16 +56,7 @@ def _pinned(inputs: SessionStateInputs) -> Iterator[Block]:
         origin = Origin(part.file, "", 0, len(part.data or b""), 1, 1)
         state = None if part.readable else "unreadable"
         yield _block(
-            inputs,
-            name,
-            "pinned",
-            "system",
-            text,
-            visible,
-            reason,
-            origin,
-            state,
-            text_form_of(part),
+            inputs, name, "pinned", "system", text, visible, reason, origin, state, text_form_of(part)
         )
 
 
@@ -74,21 +66,12 @@ def _summary(inputs: SessionStateInputs) -> Iterator[Block]:
         return
     visible, reason = _in_pack(inputs, part.name)
     if part.readable and part.is_blank:
-        visible, reason = False, "the summary is empty"
+        visible, reason = False, Reason(ReasonKind.INVALID, "the summary is empty")
     origin = Origin(part.file, "", 0, len(part.data or b""), 1, 1)
     text = part.text if part.readable else f"({part.problem})"
     state = "of now" if inputs.as_of is not None else None
     yield _block(
-        inputs,
-        "summary.md",
-        "summary",
-        "summary",
-        text,
-        visible,
-        reason,
-        origin,
-        state,
-        text_form_of(part),
+        inputs, "summary.md", "summary", "summary", text, visible, reason, origin, state, text_form_of(part)
     )
 
 
@@ -103,16 +86,18 @@ def _records(
             continue
         text = record.text(field)
         broken = record.problem or (f"there is no {field}" if text is None else None)
+        ordinary = citation.resolution in (CitationStatus.FREE, CitationStatus.RESOLVED)
+        raw = (records.part.data or b"")[record.start : min(record.end, record.start + LONGEST_TEXT)]
         yield _block(
             inputs,
             record.text("id") or f"line {record.line}",
             f"{kind}s",
             kind,
-            text if text is not None else _raw(records, record),
+            text if text is not None else raw.decode("utf-8", "replace"),
             visible if broken is None else False,
-            broken or reason,
+            Reason(ReasonKind.INVALID, broken) if broken else reason,
             record.origin(),
-            "broken" if broken is not None else _state(citation),
+            "broken" if broken is not None else None if ordinary else citation.resolution.value,
             session_record_form(records, record, expected, inputs.profile),
             (source,) if source else (),
         )
@@ -120,19 +105,23 @@ def _records(
 
 def _recent(inputs: SessionStateInputs) -> Iterator[Block]:
     """Yield the last messages. They reach the model by the prompt history, also without the pack."""
-    lines = inputs.recent
+    lines, survey = inputs.recent, inputs.facts.survey
     packed, why_not = _in_pack(inputs, MESSAGES)
     outside = inputs.as_of is None and packed is False
     for index, verdict in enumerate(prompt_view(lines, inputs.profile)):
         line, message = verdict.line, message_in(verdict.line)
-        back = len(lines) - index
-        name = f"message {_number(inputs, line.number)}" if line.number is not None else f"message −{back}"
+        name = f"message −{len(lines) - index}"
+        if line.number is not None:
+            # As sources cite it, or its line until blank lines are counted.
+            name = f"message {survey.messages.record_at(line.number) if survey else line.number + 1}"
         tags = tuple(filter(None, (message.run, message.name)))
         states = (message.kind if message.kind != "text" else None, "not in the pack" if outside else None)
         visible = verdict.visible if inputs.as_of is None else None
-        reason = verdict.reason
+        reason = Reason(ReasonKind.NO_ROOM, verdict.reason) if verdict.reason else None
         if verdict.visible and outside:
-            reason = f"by the prompt history; the pack leaves recent messages out: {why_not}"
+            because = why_not.text if why_not is not None else None
+            way = f"by the prompt history; the pack leaves recent messages out: {because}"
+            reason = Reason(ReasonKind.NOTE, way)
         yield _block(
             inputs,
             name,
@@ -155,10 +144,12 @@ def _children(inputs: SessionStateInputs) -> Iterator[Block]:
         visible, reason = _in_pack(inputs, result.name)
         if visible is False and inputs.trial is None:
             others = [name for name in ("handoff.md", "refs.jsonl") if _in_pack(inputs, f"{place}/{name}")[0]]
-            reason = f"its result.md is not in the pack{f', only its {others[0]} is' if others else ''}"
+            text = f"its result.md is not in the pack{f', only its {others[0]} is' if others else ''}"
+            reason = Reason(ReasonKind.NOT_CHOSEN, text)
         if result.is_blank:
             why = f"cannot be read: {result.problem}" if not result.readable else "is empty"
-            visible, reason = False, f"result.md {why}" if result.exists else "result.md is missing"
+            text = f"result.md {why}" if result.exists else "result.md is missing"
+            visible, reason = False, Reason(ReasonKind.INVALID, text)
         text = result.text if not result.is_blank else child.part("handoff.md").text
         origin = Origin(inputs.facts.session.file(f"context/child/{child.name}"))
         tags = tuple(filter(None, (child.agent, child.session)))
@@ -169,33 +160,19 @@ def _children(inputs: SessionStateInputs) -> Iterator[Block]:
         )
 
 
-def _in_pack(inputs: SessionStateInputs, name: str) -> tuple[bool | None, str | None]:
+def _in_pack(inputs: SessionStateInputs, name: str) -> tuple[bool | None, Reason | None]:
     """Return whether the pack takes a file, and why not; None without a pack. A trial rebuilds it."""
     if inputs.trial is not None and inputs.rebuilt:
-        choice = next((each for each in inputs.rebuilt if each.candidate.source == name), None)
+        choice = next((each for each in inputs.rebuilt if each.offer.source == name), None)
         if choice is None:
-            return False, "the builder would not consider it"
-        return choice.taken, None if choice.taken else choice.why
+            return False, Reason(ReasonKind.NOT_CHOSEN, "the builder would not consider it")
+        reason = Reason(ReasonKind.NO_ROOM, choice.why, summary="no room in the pack")
+        return choice.taken, None if choice.taken else reason
     if inputs.packed is None:
-        return None, "unknown, because there is no pack"
-    return (True, None) if name in inputs.packed else (False, "it is not in the pack")
-
-
-def _state(citation: Citation) -> str | None:
-    """Return the citation's status, or None for the ordinary cases: resolved or free text."""
-    ordinary = citation.resolution in (CitationStatus.FREE, CitationStatus.RESOLVED)
-    return None if ordinary else citation.resolution.value
-
-
-def _number(inputs: SessionStateInputs, line: int) -> int:
-    """Return a message's number as sources cite it, or its line number until blank lines are counted."""
-    survey = inputs.facts.survey
-    return survey.messages.record_at(line) if survey is not None else line + 1
-
-
-def _raw(records: JsonRecordFile, record: JsonRecord) -> str:
-    data = (records.part.data or b"")[record.start : min(record.end, record.start + LONGEST_TEXT)]
-    return data.decode("utf-8", "replace")
+        return None, Reason(ReasonKind.UNKNOWN, "unknown, because there is no pack")
+    if name in inputs.packed:
+        return True, None
+    return False, Reason(ReasonKind.NOT_CHOSEN, "it is not in the pack")
 
 
 def _block(
@@ -205,7 +182,7 @@ def _block(
     kind: str,
     text: str,
     visible: bool | None,
-    reason: str | None,
+    reason: Reason | None,
     origin: Origin,
     state: str | None = None,
     form: Form | None = None,

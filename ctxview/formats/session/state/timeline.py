@@ -7,16 +7,16 @@ from collections.abc import Iterator, Sequence
 
 from ctxview.analysis.wording import counted
 from ctxview.core.origin import Origin
+from ctxview.core.revision_signs import COMPACTION, RUN
 from ctxview.core.state import Event
 from ctxview.formats.interface import Revision
+from ctxview.formats.session.caps import MOST_POINTS
 from ctxview.formats.session.grammar import EVENTS, MESSAGES, iso
 from ctxview.formats.session.model import Session
 from ctxview.formats.session.state.inputs import HistoryPoint
 from ctxview.formats.session.survey.compactions import SessionCompaction
 from ctxview.formats.session.survey.facts import SessionFacts, Survey
 
-MOST_POINTS = 500
-"""The most runs and compactions with a revision; older ones are on the timeline only."""
 NOW = "now"
 
 
@@ -24,9 +24,9 @@ def build_revisions(session: Session, survey: Survey | None) -> tuple[Revision, 
     """Return the last runs and compactions, and now, which is always last and the only editable one."""
     root = session.folder.root
     past = (
-        Revision(each.label, "run", root / MESSAGES, each.number, each.run.time)
+        Revision(each.label, "run", root / MESSAGES, each.number, each.run.time, sign=RUN)
         if each.compaction is None
-        else Revision(each.label, "compaction", root / MESSAGES, time=each.compaction.time)
+        else Revision(each.label, "compaction", root / MESSAGES, time=each.compaction.time, sign=COMPACTION)
         for each in history_points(survey)
     )
     return (*past, Revision(NOW, "session", root, time=iso(session.part("updated_at").value)))

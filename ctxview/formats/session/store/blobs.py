@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from ctxview.core.origin import JsonValue, Origin
 from ctxview.files.reading import ReadError, read_beneath
+from ctxview.files.strict_json.values import as_text
 from ctxview.formats.kit.folder import EntryKind, SourceFolder
 from ctxview.formats.session.caps import unread_parts
 from ctxview.formats.session.grammar import digest_in
@@ -102,12 +103,8 @@ def reference_in(data: bytes) -> ChunkReference | None:
         or not value.keys() & {"start_event", "hash", "range"}
     ):
         return None
-
-    def word(name: str) -> str | None:
-        found = value.get(name) if isinstance(value, dict) else None
-        return found if isinstance(found, str) else None
-
-    return ChunkReference(word("source"), word("start_event"), word("end_event"), word("hash"), word("range"))
+    members = ("source", "start_event", "end_event", "hash", "range")
+    return ChunkReference(*(as_text(value.get(name)) for name in members))
 
 
 class ChildUse(Struct, frozen=True):

@@ -8,7 +8,6 @@ output in parts are joined by a line feed. A file is its bytes.
 from __future__ import annotations
 
 import hashlib
-from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -19,14 +18,13 @@ from ctxview.core.origin import JsonValue
 from ctxview.files.line_file import never_cancelled
 from ctxview.files.reading import LIMIT
 from ctxview.formats.kit.folder import SourceFolder
-from ctxview.formats.kit.history import HistoryStream
 from ctxview.formats.kit.history_line import HistoryLine
 from ctxview.formats.kit.json_records import JsonRecord
 from ctxview.formats.session.grammar import EVENTS, MESSAGES, cited_range, digest_in
 from ctxview.formats.session.history import SessionHistory
 from ctxview.formats.session.messages import content_text, outputs_in, parts_of, size_of
 from ctxview.formats.session.store.blobs import ChunkReference
-from ctxview.formats.session.survey.facts import SessionFacts, StreamFacts, Survey
+from ctxview.formats.session.survey.facts import SessionFacts, StreamFacts, StreamLayout, Survey
 
 LARGEST = LIMIT
 """A larger chunk or blob could not be read back and verified at once."""
@@ -160,7 +158,11 @@ class RawContent(Struct):
         if self.survey is not None:
             return self.survey.facts(stream)
         if stream not in self._layouts:
-            self._layouts[stream] = _layout(self.history.stream(stream))
+            history, layout = self.history.stream(stream), StreamLayout()
+            history.index(never_cancelled)
+            for line in history.scan():
+                layout.note(line)
+            self._layouts[stream] = layout.facts(history)
         return self._layouts[stream]
 
     def _outputs(self, stream: str, event: str) -> tuple[bool, set[str]]:
@@ -180,18 +182,6 @@ class RawContent(Struct):
         history = self.history.stream(stream)
         history.index(never_cancelled)
         return history.find(event, 0, False, never_cancelled)
-
-
-def _layout(stream: HistoryStream) -> StreamFacts:
-    stream.index(never_cancelled)
-    blanks = array("Q")
-    lines = 0
-    for line in stream.scan():
-        number = lines if line.number is None else line.number
-        lines = number + 1
-        if line.is_blank:
-            blanks.append(number)
-    return StreamFacts(max(lines, len(stream)), stream.size, blanks, stream.problem)
 
 
 class RebuiltContent(Struct, frozen=True):

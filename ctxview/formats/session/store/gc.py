@@ -149,7 +149,8 @@ def apply_gc(root: Path, plan: GcPlan, again: Callable[[], GcPlan]) -> GcResult:
         with undo_copies.lock():
             for item in plan.removals:
                 gone = {each.name for each in removed}
-                if _changed(root, current, gone):
+                inputs = ((name, each) for name, each in current.inputs.items() if name not in gone)
+                if any(identify(root, name) != before for name, before in inputs):
                     current = again()
                     known_items = {each.name: each for each in current.items}
                 known = known_items.get(item.name)
@@ -188,10 +189,6 @@ def _take(batch: RemovalBatch, item: GcItem) -> None:
     batch.take(item.name, item.identity)
 
 
-def _changed(root: Path, plan: GcPlan, gone: set[str]) -> bool:
-    return any(identify(root, name) != before for name, before in plan.inputs.items() if name not in gone)
-
-
 class _Planner(Struct, dict=True):
     session: Session
     raw: RawContent
@@ -206,8 +203,9 @@ class _Planner(Struct, dict=True):
             allowed = "" if keep else f"keep_{name.removesuffix('.jsonl')}=0 allows it, but "
             size = self.session.folder.entry(name).size
             yield GcItem(name, "history", GcOutcome.PROTECTED, f"{allowed}history is never removed", size)
+        users_of = uses_by_child(self.session)
         for child in self.session.children:
-            users = self._child_users.get(child.name)
+            users = users_of.get(child.name)
             reason = f"referenced by {_listed(users)}" if users else "a child's result is not a cache"
             size = len(child.result.data or b"")
             yield GcItem(child.result.name, "child result", GcOutcome.PROTECTED, reason, size)
@@ -344,10 +342,6 @@ class _Planner(Struct, dict=True):
         """Why not all references are known."""
         found = next(unread_naming(self.session), None)
         return None if found is None else f"it may be referred to from {found[0]}: {found[1]}"
-
-    @cached_property
-    def _child_users(self) -> dict[str, list[str]]:
-        return uses_by_child(self.session)
 
     @cached_property
     def _mentions(self) -> Mentions:

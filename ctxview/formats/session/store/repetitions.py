@@ -16,7 +16,7 @@ from ctxview.core.origin import JsonValue
 from ctxview.files.line_file import never_cancelled
 from ctxview.files.open_file import open_file_beneath
 from ctxview.files.reading import ReadError, read_beneath
-from ctxview.formats.kit.folder import EntryKind, SourceFolder
+from ctxview.formats.kit.folder import EntryKind
 from ctxview.formats.session.grammar import EVENTS, MESSAGES
 from ctxview.formats.session.messages import large_texts, size_of
 from ctxview.formats.session.store.content import LARGEST, RawContent
@@ -110,7 +110,9 @@ class _Finder:
 
     def read_files(self) -> None:
         folder = self._raw.folder
-        for name, size in _files_of(folder):
+        walked = folder.walk("context", DEEPEST, MOST_FILES, SKIPPED.__contains__)
+        files = ((name, each.size) for name, each in walked.entries if each.kind is EntryKind.FILE)
+        for name, size in files:
             if size > LARGEST:
                 self._notes[f"{name} is larger than {LARGEST // 1024 // 1024} MiB and was left out"] = None
             elif size and (size >= self._least or self._wanted):
@@ -193,11 +195,3 @@ def _contents_at(raw: RawContent, ref: str) -> Iterator[bytes]:
         for line in raw.lines(stream, int(number), int(number)):
             for text in texts_in(line.value or {}, 1):
                 yield text.encode("utf-8", "surrogatepass")
-
-
-def _files_of(folder: SourceFolder) -> Iterator[tuple[str, int]]:
-    """Yield the regular files of the context with their sizes, within bounds and in a fixed order."""
-    walked = folder.walk("context", DEEPEST, MOST_FILES, SKIPPED.__contains__)
-    for name, entry in walked.entries[:MOST_FILES]:
-        if entry.kind is EntryKind.FILE:
-            yield name, entry.size

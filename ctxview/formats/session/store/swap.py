@@ -92,12 +92,7 @@ class ChunkRebuild(Struct, frozen=True):
 
 
 def plan_range(
-    session: Session,
-    raw: RawContent,
-    profile: Profile,
-    first: int,
-    last: int,
-    summary: str | None = None,
+    session: Session, raw: RawContent, profile: Profile, first: int, last: int, summary: str | None = None
 ) -> SwapPlan:
     """Plan to swap a range of messages, counted from 1 without blank lines; raises `ContentMissing`."""
     content = raw.range(MESSAGES, first, last)
@@ -110,11 +105,7 @@ def plan_range(
 
 
 def plan_event(
-    session: Session,
-    raw: RawContent,
-    profile: Profile,
-    event: str,
-    summary: str | None = None,
+    session: Session, raw: RawContent, profile: Profile, event: str, summary: str | None = None
 ) -> SwapPlan:
     """Plan to swap the output of the tool call or event with that id; raises `ContentMissing`."""
     content = raw.output(event)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from math import inf
 from threading import Lock
 from time import monotonic, time
@@ -44,6 +45,10 @@ class WorkReport(Protocol):
     def __call__(self, done: int, total: int, what: str, /) -> None: ...
 
 
+def _no_report(_done: int, _total: int, _what: str, /) -> None:
+    """Ignore the progress of work that is done at once."""
+
+
 class SessionAnalysis:
     """The results so far for one session under one profile."""
 
@@ -80,6 +85,10 @@ class SessionAnalysis:
             made._surveyor = self._surveyor.on(history) if self._surveyor is not None else None
             made._texts = self._texts.on(history.streams)
         return made
+
+    @cached_property
+    def _key(self) -> str:
+        return observation_key(self._session)
 
     @property
     def small(self) -> bool:
@@ -118,15 +127,25 @@ class SessionAnalysis:
 
     def finish(self) -> None:
         """Do all work now."""
-        self.advance(never_cancelled, lambda _done, _total, _what: None)
+        self.advance(never_cancelled, _no_report)
+
+    def finish_survey(self) -> None:
+        """Read the histories now, which is what past revisions need, and leave the rest."""
+        with self._working:
+            self._advance_survey(never_cancelled, _no_report)
+
+    def _advance_survey(self, cancelled: Cancelled, report: WorkReport) -> bool:
+        return (
+            self._count_lines(cancelled, report)
+            and self._examine(cancelled, report)
+            and self._survey(cancelled, report)
+        )
 
     def advance(self, cancelled: Cancelled, report: WorkReport) -> bool:
         """Continue until all is known or `cancelled` returns True; return whether all is known."""
         with self._working:
             return (
-                self._count_lines(cancelled, report)
-                and self._examine(cancelled, report)
-                and self._survey(cancelled, report)
+                self._advance_survey(cancelled, report)
                 and self._compare(cancelled, report)
                 and self._texts.advance(
                     cancelled, lambda done, size: report(done, size, "looking for secrets")
@@ -142,7 +161,7 @@ class SessionAnalysis:
             return
         if not any(finding.effect is Effect.DELETED for finding in self._succession(self._session)):
             identity = identity_of(self.facts(self._session))
-            remember(observation_key(self._session), self._comparison.to_remember, identity)
+            remember(self._key, self._comparison.to_remember, identity)
             self._remembered = monotonic()
 
     def _succession(self, session: Session) -> Iterator[Finding]:
@@ -173,10 +192,9 @@ class SessionAnalysis:
     def _survey(self, cancelled: Cancelled, report: WorkReport) -> bool:
         wanted = wanted_events(self._session, self._blobs)
         if self._surveyor is None:
-            from ctxview.formats.session.rules import check_line
+            from ctxview.formats.session.rules import LINE_RULES
 
-            profile = self._profile
-            self._surveyor = Surveyor(self._history, profile, lambda line: check_line(line, profile), wanted)
+            self._surveyor = Surveyor(self._history, self._profile, LINE_RULES, wanted)
         self._surveyor.add_wanted(wanted, cancelled)
         return self._surveyor.advance(
             cancelled, lambda done, total: report(done, total, "reading the histories")
@@ -187,7 +205,7 @@ class SessionAnalysis:
             return True
         report(0, 1, "comparing with the last look")
         facts = self.facts(self._session)
-        before = self._before or recall(observation_key(self._session)) or recall_moved(identity_of(facts))
+        before = self._before or recall(self._key) or recall_moved(identity_of(facts))
         self._comparison = compare_looks(facts, cancelled, before)
         self._compared = not cancelled()
         return self._compared

@@ -5,11 +5,13 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
+from copy import copy
 
 from msgspec import Struct, field
 
 from ctxview.core.findings import Finding
 from ctxview.core.origin import JsonValue, Origin
+from ctxview.formats.kit.history import HistoryStream
 from ctxview.formats.kit.history_line import HistoryLine
 from ctxview.formats.session.history import SessionHistory
 from ctxview.formats.session.model import Blob, Session
@@ -66,6 +68,33 @@ class StreamFacts(Struct, frozen=True):
     def record_at(self, line: int) -> int:
         """Return the number of the record on a line that is not blank."""
         return line + 1 - bisect_left(self.blanks, line)
+
+
+class StreamLayout:
+    """How far a history was read, and which of its lines are blank."""
+
+    def __init__(self) -> None:
+        self.lines = 0
+        self._read = 0
+        self.done = 0
+        self._blanks = array("Q")
+
+    def copy(self) -> StreamLayout:
+        made = copy(self)
+        made._blanks = self._blanks[:]
+        return made
+
+    def note(self, line: HistoryLine) -> None:
+        number = self.lines if line.number is None else line.number
+        self.lines = number + 1
+        self._read += 1
+        self.done += line.size + line.ending
+        if line.is_blank:
+            self._blanks.append(number)
+
+    def facts(self, stream: HistoryStream) -> StreamFacts:
+        lines = max(self.lines, len(stream))
+        return StreamFacts(lines, stream.size, self._blanks[:], stream.problem, lines - self._read)
 
 
 class LastMessage(Struct, frozen=True):

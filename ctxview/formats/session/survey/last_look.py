@@ -8,16 +8,16 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from threading import get_ident
-from typing import Final
+from typing import Annotated, Final, TypeAlias
 
-from msgspec import Struct, field, to_builtins
+from msgspec import Meta, Struct, convert, field, to_builtins
 from msgspec.structs import replace
 
 from ctxview.files.reading import ReadError, read_bytes
@@ -32,21 +32,22 @@ from ctxview.formats.session.survey.facts import SessionFacts
 
 MOST_OBSERVATIONS: Final = 20_000
 """As many sessions as one check finds."""
-MOST_FACTS: Final = 10_000
 LOOKS: Final = "observations"
 PLACES: Final = "places"
 """The folder with the last place of each session by its identity."""
 
-_LARGEST_FILE: Final = 4 * 1024 * 1024
-_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_LARGEST_FILE: Final = 32 * 1024 * 1024
+"""More than the look at the largest session that is read takes."""
+_Count: TypeAlias = Annotated[int, Meta(ge=0)]
+_Digest: TypeAlias = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
 
 class StreamState(Struct, frozen=True):
     """The state of a history: its length in bytes, their SHA-256, and its records."""
 
-    length: int
-    sha256: str
-    lines: int
+    length: _Count
+    sha256: _Digest
+    lines: _Count
 
 
 class Observation(Struct, frozen=True):
@@ -58,12 +59,19 @@ class Observation(Struct, frozen=True):
     facts: Mapping[str, str] = field(default_factory=dict)
 
 
+class _StoredLook(Struct, frozen=True):
+    session: str
+    seen_at: _Count
+    streams: dict[str, StreamState]
+    facts: dict[str, str]
+
+
 def remember(session: str, observation: Observation, identity: str | None = None) -> None:
     """Store the last look at a session in place of any earlier one; raises `OSError`.
 
     `session` is the key from `observation_key`; under `identity` its place is stored, for `recall_moved`.
     """
-    if Path(session).is_relative_to(cache_folder().resolve()):
+    if session.startswith(_real_folder(cache_folder())):
         # A copy that ctxview itself wrote to the cache: it is never opened again.
         return
     _store(_path(session), session, observation)
@@ -72,13 +80,19 @@ def remember(session: str, observation: Observation, identity: str | None = None
         _store(_path(identity, PLACES), identity, place)
 
 
+@cache
+def _real_folder(folder: Path) -> str:
+    return os.path.join(os.path.realpath(folder), "")  # noqa: PTH118 - with its slash
+
+
 def _store(path: Path, session: str, observation: Observation) -> None:
     first_look = not path.exists()
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     content = json.dumps({"session": session, **to_builtins(observation)}, separators=(",", ":")).encode()
     draft = path.with_name(f".{path.name}.{os.getpid()}.{get_ident()}")
     draft.unlink(missing_ok=True)
-    write_new(draft, content)
+    # A crash of the machine may lose a first look, but never one that another replaces.
+    write_new(draft, content, wait=not first_look)
     draft.replace(path)
     # Names are hashes, so a fixed share of the new ones lists the folder: all of them would take a long time.
     if first_look and int(path.stem, 16) % max(1, MOST_OBSERVATIONS // 64) == 0:
@@ -91,16 +105,11 @@ def _store(path: Path, session: str, observation: Observation) -> None:
 def recall(session: str, folder: str = LOOKS) -> Observation | None:
     """Return the last look at a session, or None when there is none or its file is damaged."""
     try:
-        found = _mapping(json.loads(read_bytes(_path(session, folder), _LARGEST_FILE)))
-        if found.get("session") != session:
-            return None
-        return Observation(
-            _number(found.get("seen_at")),
-            {name: _stream(value) for name, value in _mapping(found.get("streams")).items()},
-            {name: _text(value) for name, value in _mapping(found.get("facts")).items()},
-        )
+        stored = convert(json.loads(read_bytes(_path(session, folder), _LARGEST_FILE)), _StoredLook)
     except (ReadError, ValueError, RecursionError):
         return None
+    same = stored.session == session
+    return Observation(stored.seen_at, stored.streams, stored.facts) if same else None
 
 
 def recall_moved(identity: str | None) -> Observation | None:
@@ -118,32 +127,6 @@ def forget(session: str) -> None:
 def _path(session: str, folder: str = LOOKS) -> Path:
     name = sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     return state_folder() / folder / f"{name}.json"
-
-
-def _stream(value: object) -> StreamState:
-    stream = _mapping(value)
-    digest = _text(stream.get("sha256"))
-    if not _DIGEST.fullmatch(digest):
-        raise ValueError(digest)
-    return StreamState(_number(stream.get("length")), digest, _number(stream.get("lines")))
-
-
-def _mapping(value: object) -> dict[str, object]:
-    if not isinstance(value, dict):
-        raise ValueError(value)
-    return value
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise ValueError(value)
-    return value
-
-
-def _number(value: object) -> int:
-    if type(value) is not int or value < 0:
-        raise ValueError(value)
-    return value
 
 
 class LookComparison(Struct, frozen=True):
@@ -172,7 +155,7 @@ class LookComparison(Struct, frozen=True):
 
 def observation_key(session: Session) -> str:
     """Return the key of a session from one look to the next: its real path."""
-    return str(session.folder.root.resolve())
+    return os.path.realpath(session.folder.root)
 
 
 def identity_of(facts: SessionFacts) -> str | None:
@@ -229,14 +212,14 @@ def _facts(facts: SessionFacts) -> Iterator[tuple[str, str]]:
         ("fact", session.facts, "text"),
         ("decision", session.decisions, "decision"),
     ):
-        for record in records.records[:MOST_FACTS]:
+        for record in records.records:
             if (own := record.text("id")) is not None:
                 text = (record.text(member) or "").encode("utf-8", "surrogatepass")
                 yield f"{kind}:{own}", hashlib.sha256(text).hexdigest()[:32]
     referred = {record.text("hash") for record in session.dedup.index.records if record.members.get("refs")}
-    for blob in session.dedup.blobs[:MOST_FACTS]:
+    for blob in session.dedup.blobs:
         yield f"blob:{blob.id}", "referred" if blob.id in referred else "orphan"
-    yield from ((f"chunk:{blob.id}", str(blob.entry.size)) for blob in session.swap.blobs[:MOST_FACTS])
+    yield from ((f"chunk:{blob.id}", str(blob.entry.size)) for blob in session.swap.blobs)
 
 
 def _hash(part: FolderFile) -> str:

@@ -7,21 +7,20 @@ bounded, and there is no result before its end.
 from __future__ import annotations
 
 import hashlib
-from array import array
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from copy import copy
 from threading import Lock
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ctxview.core.findings import Finding
+from ctxview.core.findings import Rule
 from ctxview.core.origin import JsonValue, Origin
-from ctxview.formats.kit.history import Cancelled, HistoryStream, Report
+from ctxview.formats.kit.history import Cancelled, Report
 from ctxview.formats.kit.history_line import HistoryLine, PassClock
 from ctxview.formats.kit.history_passes import FindingTally
-from ctxview.formats.session.grammar import iso
+from ctxview.formats.session.grammar import EVENTS, iso
 from ctxview.formats.session.history import SessionHistory
 from ctxview.formats.session.messages import answers_in, large_texts, message_in, outputs_in, size_of
 from ctxview.formats.session.profile import Profile
@@ -30,7 +29,7 @@ from ctxview.formats.session.survey.facts import (
     EventMark,
     LastMessage,
     RepeatedContent,
-    StreamFacts,
+    StreamLayout,
     Survey,
     event_mark,
 )
@@ -43,17 +42,16 @@ MOST_CANCELS = 1000
 MOST_OUTPUTS = 4
 """The most different outputs of one call that are noted: already two are ambiguous."""
 
-LineCheck = Callable[[HistoryLine], Iterable[Finding]]
-
 
 class Surveyor:
     """Makes the pass in steps, in one thread at a time; other threads may read the result."""
 
     def __init__(
-        self, history: SessionHistory, profile: Profile, check: LineCheck, wanted: Iterable[str] = ()
+        self, history: SessionHistory, profile: Profile, rules: Sequence[Rule], wanted: Iterable[str] = ()
     ) -> None:
+        """`rules` are those about a line and the profile."""
         self._history = history
-        self._notes = _Notes(profile, check, frozenset(wanted))
+        self._notes = _Notes(profile, rules, frozenset(wanted))
         self._working = Lock()
         self._steps = self._pass()
         self._result: Survey | None = None
@@ -108,60 +106,25 @@ class Surveyor:
     def _pass(self) -> Iterator[int]:
         notes, clock = self._notes, PassClock()
         torn: list[HistoryLine] = []
-        for line in self._lines(self._history.events, notes.events, torn):
-            notes.event(line)
-            if clock.due(line.size):
-                yield notes.events.done + notes.messages.done
-        notes.runs.catch_up()
-        for line in self._lines(self._history.messages, notes.messages, torn):
-            notes.message(line)
-            if clock.due(line.size):
-                yield notes.events.done + notes.messages.done
+        for stream in (self._history.events, self._history.messages):
+            layout, take = notes.part(stream.name)
+            for line in stream.scan(layout.lines):
+                if not line.ending:
+                    torn.append(line)  # it may still change
+                    continue
+                layout.note(line)
+                take(line)
+                if clock.due(line.size):
+                    yield notes.events.done + notes.messages.done
+            if stream is self._history.events:
+                notes.runs.catch_up()
         if torn:
             notes = notes.copy()
         for line in torn:
-            events = line.stream == self._history.events.name
-            (notes.events if events else notes.messages).note(line)
-            (notes.event if events else notes.message)(line)
+            layout, take = notes.part(line.stream)
+            layout.note(line)
+            take(line)
         self._result = notes.survey(self._history)
-
-    def _lines(
-        self, stream: HistoryStream, layout: _Layout, torn: list[HistoryLine]
-    ) -> Iterator[HistoryLine]:
-        """Yield the unread lines. A last line without newline goes to `torn`, because it may change."""
-        for line in stream.scan(layout.lines):
-            if line.ending:
-                layout.note(line)
-                yield line
-            else:
-                torn.append(line)
-
-
-class _Layout:
-    """How far a history was read, and which of its lines are blank."""
-
-    def __init__(self) -> None:
-        self.lines = 0
-        self._read = 0
-        self.done = 0
-        self._blanks = array("Q")
-
-    def copy(self) -> _Layout:
-        made = copy(self)
-        made._blanks = self._blanks[:]
-        return made
-
-    def note(self, line: HistoryLine) -> None:
-        number = self.lines if line.number is None else line.number
-        self.lines = number + 1
-        self._read += 1
-        self.done += line.size + line.ending
-        if line.is_blank:
-            self._blanks.append(number)
-
-    def facts(self, stream: HistoryStream) -> StreamFacts:
-        lines = max(self.lines, len(stream))
-        return StreamFacts(lines, stream.size, self._blanks[:], stream.problem, lines - self._read)
 
 
 class _Content(Struct):
@@ -174,12 +137,12 @@ class _Content(Struct):
 
 
 class _Notes:
-    def __init__(self, profile: Profile, check: LineCheck, wanted: frozenset[str]) -> None:
+    def __init__(self, profile: Profile, rules: Sequence[Rule], wanted: frozenset[str]) -> None:
         self._profile = profile
-        self._check = check
+        self._rules = rules
         self.wanted = wanted
-        self.events = _Layout()
-        self.messages = _Layout()
+        self.events = StreamLayout()
+        self.messages = StreamLayout()
         self.runs = RunTracker()
         self._compactions = CompactionTracker(profile.compaction)
         self._tally = FindingTally()
@@ -205,6 +168,10 @@ class _Notes:
         made._contents = {digest: replace(content) for digest, content in self._contents.items()}
         made._id_lines = {key: dict(seen) for key, seen in self._id_lines.items()}
         return made
+
+    def part(self, stream: str) -> tuple[StreamLayout, Callable[[HistoryLine], None]]:
+        """Return how far a history was read, and what takes its lines."""
+        return (self.events, self.event) if stream == EVENTS else (self.messages, self.message)
 
     def event(self, line: HistoryLine) -> None:
         self._check_line(line)
@@ -281,8 +248,9 @@ class _Notes:
         )
 
     def _check_line(self, line: HistoryLine) -> None:
-        for finding in self._check(line):
-            self._tally.add(finding)
+        for rule in self._rules:
+            for hit in rule.check(line, self._profile):
+                self._tally.add_hit(rule, hit, line.file)
 
     def search_read_lines(self, name: str, history: SessionHistory, cancelled: Cancelled) -> None:
         """Note the lines with an id among those that were read already."""

@@ -41,9 +41,9 @@ def tier_wiped(received: Snapshot, emitted: Snapshot, profile: Profile) -> Itera
     """
     for tier, lost in _wiped(received, emitted, profile):
         sent = emitted.tier(tier)
-        cause = f"only invalid blocks ({len(sent)}) come back" if sent else "an empty array comes back"
+        what = f"only invalid blocks ({len(sent)}) in {tier}" if sent else f"{tier}: []"
         names = listed(block.name for block in lost)
-        message = f"{tier}: {cause}, so {counted(len(lost), 'block')} will be erased: {names}"
+        message = f"the reply sends {what} and erases {counted(len(lost), 'block')}: {names}"
         yield Hit(emitted.origin("memory", tier), message)
 
 

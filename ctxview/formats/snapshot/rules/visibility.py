@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from ctxview.analysis.wording import excerpt, listed
+from ctxview.core.figures import figure_text
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.formats.snapshot.model import TIERS, MemoryBlock, Snapshot, SnapshotRole
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.rules.lookups import as_written, expected_layout, tier_blocks
 from ctxview.formats.snapshot.runtime.normalisation import StoredBlock, normalise
-from ctxview.formats.snapshot.runtime.projection import DropReason, compact, figure, past_retention, project
+from ctxview.formats.snapshot.runtime.projection import DropReason, compact, past_retention, project
 
 
 @rule("SNP021", name="hidden-by-threshold", severity=Severity.WARNING, effect=Effect.HIDDEN)
@@ -44,16 +45,16 @@ def hidden_by_threshold(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
         if policy.max_decay is not None and normal.decay > policy.max_decay:
             pointer = f"{block.pointer}/decay"
             found = as_written(snapshot, pointer, block.members["decay"])
-            limit = f"above {figure(policy.max_decay)}, the most {block.tier} may have"
-            message = f"{excerpt(block.name)}: decay {found} is {limit}; the model will not see it"
+            limit = f"{block.tier}'s maximum of {figure_text(policy.max_decay)}"
+            message = f"{excerpt(block.name)}: decay {found} is above {limit}; the model will not see it"
             yield Hit(snapshot.origin_of(pointer), message)
         if "confidence" not in {*block.members, *required}:
             continue
         if policy.min_confidence is not None and normal.confidence < policy.min_confidence:
             pointer = f"{block.pointer}/confidence"
             found = as_written(snapshot, pointer, block.members.get("confidence", normal.confidence))
-            limit = f"below {figure(policy.min_confidence)}, the least {block.tier} may have"
-            message = f"{excerpt(block.name)}: confidence {found} is {limit}; the model will not see it"
+            limit = f"{block.tier}'s minimum of {figure_text(policy.min_confidence)}"
+            message = f"{excerpt(block.name)}: confidence {found} is below {limit}; the model will not see it"
             yield Hit(snapshot.origin_of(pointer), message)
 
 

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from ctxview.core.origin import JsonValue, Origin
 from ctxview.files.strict_json.values import same_value
-from ctxview.formats.snapshot.forms import SYSTEM_FIELDS, UNGUARDED_MEMBERS
-from ctxview.formats.snapshot.model import Snapshot, member_at
+from ctxview.formats.snapshot.forms import UNGUARDED_MEMBERS
+from ctxview.formats.snapshot.model import SYSTEM_FIELDS, Snapshot, member_at
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.runtime.normalisation import cursor_fault, stored_cursor
 

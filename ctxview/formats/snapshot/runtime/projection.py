@@ -11,6 +11,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
+from ctxview.core.figures import Reason, ReasonKind, figure_text
 from ctxview.core.origin import JsonValue
 from ctxview.formats.snapshot.model import TIERS, MemoryBlock, Snapshot
 from ctxview.formats.snapshot.profile import Profile, TierPolicy
@@ -43,10 +44,14 @@ COUNTED_DROPS = (
 
 
 class HideVerdict(Struct, frozen=True):
-    """Why a block is hidden: the runtime's reason, and a text for people."""
+    """Why a block is hidden: the runtime's word, and the reason for people."""
 
     drop: DropReason
-    text: str
+    reason: Reason
+
+    @property
+    def text(self) -> str:
+        return self.reason.text
 
 
 class ShownBlock(Struct, frozen=True):
@@ -111,7 +116,7 @@ def project(snapshot: Snapshot, profile: Profile) -> Projection:
     """Compute which blocks the runtime of `profile` puts into the prompt."""
     tiers = tuple(_project_tier(name, snapshot.tier(name), profile, snapshot.round) for name in TIERS)
     unknown = tuple(
-        HiddenBlock(block, HideVerdict(DropReason.UNKNOWN_TIER, f"the tier {block.tier} is unknown"))
+        HiddenBlock(block, _verdict(DropReason.UNKNOWN_TIER, f"the tier {block.tier} is unknown"))
         for block in snapshot.blocks
         if block.tier not in TIERS
     )
@@ -139,9 +144,9 @@ def preferred_block(first: StoredBlock, second: StoredBlock) -> StoredBlock:
 def _judge(block: MemoryBlock, profile: Profile, current_round: int | None) -> HideVerdict | StoredBlock:
     normal = normalise(block.value, block.tier, current_round, profile)
     if normal is None:
-        return HideVerdict(DropReason.INVALID, f"invalid: {why_invalid(block.value, profile)}")
+        return _verdict(DropReason.INVALID, f"invalid: {why_invalid(block.value, profile)}")
     if current_round is None and profile.needs_round:
-        return HideVerdict(DropReason.INVALID, "runtime.round is missing")
+        return _verdict(DropReason.INVALID, "runtime.round is missing")
     return _beyond_limits(normal, block.tier, profile.tier(block.tier), current_round) or normal
 
 
@@ -150,23 +155,40 @@ def _beyond_limits(
 ) -> HideVerdict | None:
     age = current_round - block.round if current_round is not None else None
     if policy.hides_terminal and block.terminal:
-        return HideVerdict(DropReason.TERMINAL, f"{block.status} status")
-    if policy.max_decay is not None and block.decay > policy.max_decay:
-        return HideVerdict(
-            DropReason.DECAY, f"decay {figure(block.decay)} > {figure(policy.max_decay)} ({tier})"
-        )
-    if policy.min_confidence is not None and block.confidence < policy.min_confidence:
-        least = figure(policy.min_confidence)
-        return HideVerdict(DropReason.CONFIDENCE, f"confidence {figure(block.confidence)} < {least} ({tier})")
-    if policy.max_age_shown is not None and age is not None and age > policy.max_age_shown:
-        return HideVerdict(DropReason.EXPIRED, f"age {age} > {policy.max_age_shown} rounds")
+        return _verdict(DropReason.TERMINAL, f"{block.status} status", summary=f"status is {block.status}")
+    most, least, oldest = policy.max_decay, policy.min_confidence, policy.max_age_shown
+    if most is not None and block.decay > most:
+        text = f"decay {figure_text(block.decay)} > {figure_text(most)} ({tier})"
+        return _verdict(DropReason.DECAY, text, "decay", block.decay, most)
+    if least is not None and block.confidence < least:
+        text = f"confidence {figure_text(block.confidence)} < {figure_text(least)} ({tier})"
+        return _verdict(DropReason.CONFIDENCE, text, "confidence", block.confidence, least)
+    if oldest is not None and age is not None and age > oldest:
+        text, summary = f"age {age} > {oldest} rounds", f"older than {oldest} rounds"
+        return _verdict(DropReason.EXPIRED, text, "age", age, oldest, summary)
     return None
 
 
-def figure(value: float) -> str:
-    """Format with two decimals, or with as many as the exact number needs."""
-    short = f"{value:.2f}"
-    return short if float(short) == value else repr(value)
+_KINDS = {
+    DropReason.TERMINAL: ReasonKind.FINISHED,
+    DropReason.DECAY: ReasonKind.ABOVE,
+    DropReason.CONFIDENCE: ReasonKind.BELOW,
+    DropReason.EXPIRED: ReasonKind.EXPIRED,
+    DropReason.OVER_MAX: ReasonKind.NO_ROOM,
+    DropReason.DUPLICATE: ReasonKind.DUPLICATE,
+}
+
+
+def _verdict(
+    drop: DropReason,
+    text: str,
+    figure: str | None = None,
+    value: float | None = None,
+    limit: float | None = None,
+    summary: str = "",
+) -> HideVerdict:
+    kind = _KINDS.get(drop, ReasonKind.INVALID)
+    return HideVerdict(drop, Reason(kind, text, figure, value, limit, summary))
 
 
 def _project_tier(
@@ -187,11 +209,11 @@ def _project_tier(
         winner = candidate if preferred_block(rival.normal, judged) is judged else rival
         loser = rival if winner is candidate else candidate
         chosen[judged.id] = winner
-        reason = f"same id as element {winner.block.index}, which is the better copy"
-        hidden.append(HiddenBlock(loser.block, HideVerdict(DropReason.DUPLICATE, reason)))
+        text = f"same id as element {winner.block.index}, which is the better copy"
+        hidden.append(HiddenBlock(loser.block, _verdict(DropReason.DUPLICATE, text)))
     ordered = sorted(chosen.values(), key=lambda shown: visible_order(shown.normal))
     if policy.max_shown is not None:
-        surplus = HideVerdict(DropReason.OVER_MAX, f"over the {policy.max_shown} shown")
+        surplus = _verdict(DropReason.OVER_MAX, f"over the {policy.max_shown} shown")
         hidden.extend(HiddenBlock(shown.block, surplus) for shown in ordered[policy.max_shown :])
         ordered = ordered[: policy.max_shown]
     return TierProjection(name, len(blocks), tuple(ordered), tuple(hidden))

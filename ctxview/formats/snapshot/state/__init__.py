@@ -7,19 +7,19 @@ from msgspec.structs import replace
 
 from ctxview.analysis.tokens import TokenCounter
 from ctxview.core.fields import Owner
+from ctxview.core.figures import Reason, ReasonKind
 from ctxview.core.lazy import LazySequence
 from ctxview.core.origin import Origin
-from ctxview.core.state import Block, ContextState, Cursor, Event, Tier, Todo, TodoItem
+from ctxview.core.state import Block, ContextState, Cursor, Event, Todo, TodoItem
 from ctxview.formats.kit.state_parts import count_blocks
 from ctxview.formats.snapshot.forms import cursor_form, snapshot_form
 from ctxview.formats.snapshot.model import AgentStore, MemoryEntry, Snapshot, SnapshotRole, integer, text
 from ctxview.formats.snapshot.parser import SnapshotFile, SnapshotFileKind
 from ctxview.formats.snapshot.profile import Profile
-from ctxview.formats.snapshot.runtime.normalisation import quality
 from ctxview.formats.snapshot.state.budgets import RECORDED, build_budgets
 from ctxview.formats.snapshot.state.gaps import build_gaps, lost_references, unreadable_store
 from ctxview.formats.snapshot.state.references import build_refs
-from ctxview.formats.snapshot.state.tiers import block_visibility, build_tiers
+from ctxview.formats.snapshot.state.tiers import block_figures, block_visibility, build_tiers, tier_of
 from ctxview.formats.snapshot.versions import declared_version, disagreement, task_of
 
 FORMAT = "snapshot"
@@ -187,7 +187,7 @@ def _todo_items(store: AgentStore | None) -> tuple[TodoItem, ...]:
 def build_store_state(store: AgentStore, title: str, source: str, counter: TokenCounter) -> ContextState:
     """Build blocks from the entries, in the tiers they came from; whether the model sees them is unknown."""
     tiers = tuple(
-        Tier(
+        tier_of(
             name,
             tuple(
                 _block(store, entry, counter) for entry in store.entries or () if entry.source_tier == name
@@ -212,18 +212,15 @@ def build_store_state(store: AgentStore, title: str, source: str, counter: Token
 
 
 def _block(store: AgentStore, entry: MemoryEntry, counter: TokenCounter) -> Block:
-    known = entry.decay is not None and entry.confidence is not None
     return Block(
         id=entry.block_id,
         tier=entry.source_tier,
         type=entry.memory_type,
         text=entry.content,
-        decay=entry.decay,
-        confidence=entry.confidence,
-        quality=quality(entry.decay or 0.0, entry.confidence or 0.0) if known else None,
+        figures=block_figures(entry.decay, entry.confidence),
         round=entry.last_seen_round,
         tokens=counter.count(entry.content),
-        reason="in the memory store; the runtime recalls it when a task needs it",
+        reason=Reason(ReasonKind.STORED, "in the memory store; the runtime recalls it when a task needs it"),
         state=entry.content_state,
         origin=Origin(store.database or store.folder, pointer=None),
     )

@@ -88,8 +88,8 @@ def _segments(
     rest = counter.count(_compact({key: snapshot.value.get(key) for key in MODEL_MEMBERS}))
     return (
         *texts,
-        Segment("block fields", _structure_tokens(tiers, counter), exact=False, estimator=estimate),
-        Segment("clock, task, todo", rest, exact=False, estimator=estimate),
+        Segment("fields", _structure_tokens(tiers, counter), exact=False, estimator=estimate),
+        Segment("header", rest, exact=False, estimator=estimate),
     )
 
 
@@ -99,8 +99,8 @@ def _structure_tokens(tiers: Sequence[Tier], counter: TokenCounter) -> int:
         {
             "id": block.id,
             "type": block.type,
-            "decay": block.decay,
-            "confidence": block.confidence,
+            "decay": block.figure("decay"),
+            "confidence": block.figure("confidence"),
             "round": block.round,
             "tags": list(block.tags),
             "content": "",

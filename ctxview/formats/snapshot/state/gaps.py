@@ -103,6 +103,6 @@ def _hidden_blocks(visibility: Visibility, tiers: Sequence[Tier]) -> Iterator[Ga
             severity = Severity.INFO if drop in EXPECTED_DROPS else Severity.WARNING
             severity = Severity.ERROR if drop is DropReason.INVALID else severity
             status = "dropped" if drop is DropReason.INVALID else "hidden"
-            why = block.reason or "no reason is recorded"
+            why = block.why or "no reason is recorded"
             question = f"{tier.name} memory"
             yield make_gap(block.id, question, severity, status, why, block.origin, (block.id,))

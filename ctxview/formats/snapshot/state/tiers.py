@@ -10,8 +10,10 @@ import json
 from msgspec import Struct
 
 from ctxview.analysis.tokens import TokenCounter
+from ctxview.core.fields import Form
+from ctxview.core.figures import Figure, Limit, Reason, ReasonKind
 from ctxview.core.origin import JsonValue
-from ctxview.core.state import Block, Limit, Tier
+from ctxview.core.state import Block, Tier
 from ctxview.formats.snapshot.forms import BlockForms, new_block_form
 from ctxview.formats.snapshot.model import TIERS, MemoryBlock, Snapshot, SnapshotRole
 from ctxview.formats.snapshot.parser import SnapshotFile, SnapshotFileKind
@@ -27,7 +29,7 @@ class BlockVisibility(Struct, frozen=True):
 
     visible: bool
     rank: int | None
-    reason: str | None
+    reason: Reason | None
 
 
 class Visibility(Struct, frozen=True):
@@ -43,7 +45,7 @@ def block_visibility(file: SnapshotFile, snapshot: Snapshot, profile: Profile) -
     """Return which blocks of `snapshot`, the main one of `file`, reach the model."""
     projection = project(snapshot, profile)
     if file.salvaged is not None or (file.reply is not None and file.reply.error is not None):
-        refused = BlockVisibility(False, None, "the runtime refuses the whole file: it is not strict JSON")
+        refused = BlockVisibility(False, None, REFUSED)
         return Visibility(snapshot, projection, {block.pointer: refused for block in snapshot.blocks})
     injected = file.log.injected if file.log is not None else None
     if snapshot.role is SnapshotRole.INJECTED or file.kind is SnapshotFileKind.PROMPT:
@@ -57,7 +59,7 @@ def block_visibility(file: SnapshotFile, snapshot: Snapshot, profile: Profile) -
 def _by_projection(block: MemoryBlock, projection: Projection) -> BlockVisibility:
     verdict = projection.verdict_of(block.pointer)
     if verdict is not None:
-        return BlockVisibility(False, None, verdict.text)
+        return BlockVisibility(False, None, verdict.reason)
     return BlockVisibility(True, projection.rank_of(block.pointer), None)
 
 
@@ -66,7 +68,7 @@ def _as_recorded(snapshot: Snapshot, projection: Projection, profile: Profile) -
     reach = {}
     for rank, block in enumerate(snapshot.blocks):
         verdict = projection.verdict_of(block.pointer)
-        doubt = f"shown, although {profile.name} would hide it: {verdict.text}" if verdict else None
+        doubt = _note(f"shown, although {profile.name} would hide it: {verdict.text}") if verdict else None
         reach[block.pointer] = BlockVisibility(True, rank, doubt)
     return reach
 
@@ -82,22 +84,33 @@ def _compared(snapshot: Snapshot, injected: Snapshot, projection: Projection, pr
         key = (block.tier, normal.id if normal is not None else block.id)
         if key in recorded and key not in matched:
             matched.add(key)
-            doubt = (
-                None if computed.visible else f"shown, although {profile.name} hides it: {computed.reason}"
-            )
+            hides = computed.reason
+            doubt = _note(f"shown, although {profile.name} hides it: {hides.text}") if hides else None
             reach[block.pointer] = BlockVisibility(True, recorded[key], doubt)
         elif computed.visible:
-            doubt = f"not in the injected snapshot, although {profile.name} would show it"
-            reach[block.pointer] = BlockVisibility(False, None, doubt)
+            text = f"not in the injected snapshot, although {profile.name} would show it"
+            reach[block.pointer] = BlockVisibility(False, None, Reason(ReasonKind.NOT_CHOSEN, text))
         else:
             reach[block.pointer] = computed
     extra = tuple(block for block in injected.blocks if (block.tier, block.id) not in matched)
     return Visibility(snapshot, projection, reach, extra)
 
 
+def _note(text: str) -> Reason:
+    return Reason(ReasonKind.NOTE, text)
+
+
+REFUSED = Reason(ReasonKind.INVALID, "the runtime refuses the whole file: it is not strict JSON")
 HIDDEN = BlockVisibility(False, None, None)
-ONLY_INJECTED = BlockVisibility(True, None, "only in the injected snapshot, not in the stored one")
+ONLY_INJECTED = BlockVisibility(True, None, _note("only in the injected snapshot, not in the stored one"))
+ORDER = ("ephemeral", "working", "longterm", "core")
+"""The tiers from dropped first to kept longest."""
+MEANINGS = {
+    "longterm": "It outlives the task: a later session will know it, too.",
+    "core": "It is always shown now, for every task.",
+}
 LONGEST_ODD_VALUE = 2000
+SHARE = (0.0, 1.0)
 
 
 def build_tiers(
@@ -114,7 +127,7 @@ def build_tiers(
         derived = _Blocks(injected, BlockForms(injected, profile, writable=False), profile, counter)
         blocks += [derived.block(block, ONLY_INJECTED) for block in visibility.only_injected]
     return tuple(
-        Tier(
+        tier_of(
             name,
             tuple(block for block in blocks if block.tier == name),
             new_block_form(snapshot, name, profile) if writable and name in TIERS else None,
@@ -122,6 +135,27 @@ def build_tiers(
         )
         for name, policy in ((name, profile.tier(name)) for name in names)
     )
+
+
+def tier_of(
+    name: str, blocks: tuple[Block, ...], new: Form | None = None, limits: tuple[Limit, ...] = ()
+) -> Tier:
+    """Return a tier with the rank, meaning and colour that its name has in the protocol."""
+    is_known = name in ORDER
+    rank, role = (ORDER.index(name), name) if is_known else (None, "")
+    return Tier(name, blocks, new, limits, rank, MEANINGS.get(name, ""), role)
+
+
+def block_figures(decay: float | None, confidence: float | None) -> tuple[Figure, ...]:
+    """Return the figures that a block has; its quality follows from the other two."""
+    figures = []
+    if decay is not None and confidence is not None:
+        figures.append(Figure("quality", quality(decay, confidence), better="high", derived=True))
+    if decay is not None:
+        figures.append(Figure("decay", decay, scale=SHARE, better="low"))
+    if confidence is not None:
+        figures.append(Figure("confidence", confidence, scale=SHARE, better="high"))
+    return tuple(figures)
 
 
 def prompt_text(content: str, role: SnapshotRole, profile: Profile) -> str:
@@ -148,7 +182,6 @@ class _Blocks(Struct, frozen=True):
 
     def block(self, block: MemoryBlock, visibility: BlockVisibility | None) -> Block:
         text = block.content if block.content is not None else _json_text(block.value)
-        decay, confidence = finite_number(block.decay), finite_number(block.confidence)
         born, now = block.round, self.snapshot.round
         visibility = visibility or HIDDEN
         return Block(
@@ -156,9 +189,7 @@ class _Blocks(Struct, frozen=True):
             tier=block.tier,
             type=block.type,
             text=text,
-            decay=decay,
-            confidence=confidence,
-            quality=quality(decay, confidence) if decay is not None and confidence is not None else None,
+            figures=block_figures(finite_number(block.decay), finite_number(block.confidence)),
             round=born,
             age=now - born if now is not None and born is not None else None,
             tags=block.tags,

@@ -84,6 +84,9 @@ def test_a_separator_inside_a_json_string_is_harmless():
         "**<<CONTEXT>>**",
         "<<<CONT\u200bEXT>>>",
         "[[[CONTEXT]]]",
+        "<<<\u0421ONTEXT>>>",
+        "<<<C\u041eNTE\u0425\u0422>>>",
+        "<<<\u0441\u043entext>>>",
     ],
 )
 def test_a_near_miss_of_the_separator_leaks_the_json(marker: str):

@@ -33,7 +33,7 @@ def test_the_message_spells_the_number_as_the_file_does():
     document = parse(text)
     assert isinstance(document.value, dict)
     (finding,) = of_snapshot(21, Snapshot("s.json", document, "", document.value, SnapshotRole.STORED))
-    wanted = "work-007: decay 0.70 is above 0.65, the most working may have; the model will not see it"
+    wanted = "work-007: decay 0.70 is above working's maximum of 0.65; the model will not see it"
     assert finding.message == wanted
 
 
@@ -43,7 +43,7 @@ def test_a_block_may_fail_both_thresholds():
 
 def test_a_missing_confidence_counts_as_the_runtime_fills_it_in():
     (finding,) = of_snapshot(21, snapshot(core=[block(confidence=...)]))
-    assert "confidence 0.5 is below 0.70" in finding.message
+    assert "confidence 0.5 is below core's minimum of 0.70" in finding.message
 
 
 def test_a_version_without_confidence_is_not_reported():

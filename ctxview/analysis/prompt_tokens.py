@@ -1,0 +1,79 @@
+"""The tokens of each part of a prompt, so that they add up to the tokens of the whole text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate, pairwise
+
+from msgspec.structs import replace
+
+from ctxview.analysis.tokens import TokenCounter
+from ctxview.core.prompt import Prompt, PromptMessage, PromptPart
+
+_LINES = re.compile(r"[^\n]*\n|[^\n]+")
+_STARTS_WORDS = re.compile(r"[^\S\r\n]*\S")
+MOST_PREFIXES = 50
+"""In a longer run of parts that share tokens, the first one has the tokens of all."""
+
+
+def in_lines(prompt: Prompt) -> Prompt:
+    """Return the prompt with parts of at most one line."""
+    return replace(prompt, messages=tuple(_message_in_lines(message) for message in prompt.messages))
+
+
+def counted_prompt(
+    prompt: Prompt, counter: TokenCounter, cancelled: Callable[[], bool] = lambda: False
+) -> Prompt:
+    """Return the prompt in lines, each with its tokens; without tokens from the message that is cancelled."""
+    messages = []
+    for message in in_lines(prompt).messages:
+        shown = [part for part in message.parts if part.text]
+        tokens = iter(_part_tokens([part.text for part in shown], counter) if not cancelled() else ())
+        parts = (replace(part, tokens=next(tokens, None)) if part.text else part for part in message.parts)
+        messages.append(replace(message, parts=tuple(parts)))
+    return replace(prompt, messages=tuple(messages))
+
+
+def _message_in_lines(message: PromptMessage) -> PromptMessage:
+    if all(part.text.find("\n") in (-1, len(part.text) - 1) for part in message.parts):
+        return message
+    return replace(message, parts=tuple(_split(message.parts)))
+
+
+def _split(parts: Sequence[PromptPart]) -> Iterator[PromptPart]:
+    for part in parts:
+        if part.cut is not None:
+            yield part
+        else:
+            yield from (replace(part, text=line) for line in _LINES.findall(part.text))
+
+
+def _part_tokens(texts: Sequence[str], counter: TokenCounter) -> list[int]:
+    counts = [tokens for run in _runs(texts) for tokens in _run_tokens(run, counter)]
+    total, summed = counter.count("".join(texts)), sum(counts)
+    if summed == total or not summed:
+        return counts
+    # An estimate rounds every count: spread the difference over all parts.
+    reached = [0, *(each * total // summed for each in accumulate(counts))]
+    return [after - before for before, after in pairwise(reached)]
+
+
+def _runs(texts: Sequence[str]) -> Iterator[list[str]]:
+    """Yield the texts in runs between which no token can reach: a line break before a line with words."""
+    run: list[str] = []
+    for text in texts:
+        if run and run[-1].endswith("\n") and _STARTS_WORDS.match(text):
+            yield run
+            run = []
+        run.append(text)
+    if run:
+        yield run
+
+
+def _run_tokens(run: Sequence[str], counter: TokenCounter) -> list[int]:
+    """Return the tokens of each text of a run, as the differences of the counts of its beginnings."""
+    if len(run) == 1 or len(run) > MOST_PREFIXES:
+        return [counter.count("".join(run)), *[0] * (len(run) - 1)]
+    reached = [0, *(counter.count(text) for text in accumulate(run))]
+    return [after - before for before, after in pairwise(reached)]

@@ -1,0 +1,150 @@
+"""The window over time: one column per revision, or one for several when there are too many."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ctxview.analysis.revisions.events import RevisionEvent
+from ctxview.analysis.revisions.facts import KnownRevisions
+from ctxview.analysis.revisions.window import (
+    ELSEWHERE,
+    Growth,
+    growth_of,
+    is_estimate,
+    main_budget,
+)
+from ctxview.core.state import Budget
+
+
+class SkylineColumn(Struct, frozen=True):
+    """The revisions from `first` to `last`; the figures are those of `number`, the fullest of them."""
+
+    first: int
+    last: int
+    number: int
+    used: int | None
+    parts: tuple[tuple[str, int], ...] = ()
+    events: tuple[RevisionEvent, ...] = ()
+    is_reply: bool = False
+
+    @property
+    def here(self) -> int:
+        """The size of the part that the read files hold."""
+        return sum(used for name, used in self.parts if name != ELSEWHERE)
+
+
+class Skyline(Struct, frozen=True):
+    """The columns, the oldest first, all in one unit by one counter."""
+
+    columns: tuple[SkylineColumn, ...]
+    budget: Budget | None
+    """The newest budget of the series: its target, unit and limit."""
+    limit: int | None
+    each: int = 1
+    """How many revisions a column stands for."""
+    names: tuple[str, ...] = ()
+    """The segments of this source, from bottom to top."""
+    fullest: int | None = None
+    """The place of the fullest column."""
+    is_estimate: bool = False
+    pending: int = 0
+    """How many revisions are not read yet."""
+
+    @property
+    def largest(self) -> int:
+        """The largest part of this source in any column."""
+        return max((each.here for each in self.columns), default=0)
+
+
+def build_skyline(known: KnownRevisions, most: int, *, replies: bool = False) -> Skyline:
+    """Return at most `most` columns. Without `replies` these are not columns, and their events move on."""
+    series = _series(known)
+    numbers = [number for number, name in enumerate(known.names) if replies or not name.is_reply]
+    numbers = [number for number in numbers if number not in known.facts or known.facts[number].whole]
+    size = max(1, -(-len(numbers) // max(1, most)))
+    columns = []
+    for start in range(0, len(numbers), size):
+        own = numbers[start : start + size]
+        end = numbers[start + size] if start + size < len(numbers) else len(known.names)
+        columns.append(_column(known, own, end, series))
+    used = [(each.used or 0, -place) for place, each in enumerate(columns) if not each.is_reply]
+    newest = next((found for each in reversed(columns) if (found := _at(known, each.number, series))), None)
+    limits = [
+        budget.limit for each in columns if (budget := _at(known, each.number, series)) and budget.limit
+    ]
+    return Skyline(
+        tuple(columns),
+        newest,
+        max(limits, default=None),
+        size,
+        tuple(dict.fromkeys(name for each in columns for name, _ in each.parts if name != ELSEWHERE)),
+        -max(used)[1] if used and max(used)[0] else None,
+        newest is not None and is_estimate(newest),
+        len(known.names) - len(known.facts),
+    )
+
+
+def growth_at(known: KnownRevisions, number: int) -> tuple[Growth, ...]:
+    """How the segments of the series grew since the revision before, the largest growth first."""
+    series = _series(known)
+    previous = known.names[number].previous
+    if previous is None:
+        return ()
+    return growth_of(_at(known, previous, series), _at(known, number, series))
+
+
+def next_event(skyline: Skyline, place: int, *, back: bool = False) -> int | None:
+    """The place of the next column with an event other than a block shown again."""
+    places = range(place - 1, -1, -1) if back else range(place + 1, len(skyline.columns))
+    notable = (
+        each for each in places if any(event.kind != "shown" for event in skyline.columns[each].events)
+    )
+    return next(notable, None)
+
+
+_Key = tuple[str, str]
+
+
+def _series(known: KnownRevisions) -> _Key | None:
+    """The main budget of the newest prompt, unless fewer than half of them have it: then the commonest."""
+    common: Counter[_Key] = Counter()
+    main, prompts = None, 0
+    for facts in known.in_order:
+        if facts.whole and not known.names[facts.number].is_reply:
+            prompts += 1
+            budgets = [each for each in facts.budgets if each.used is not None]
+            common.update({(each.target, each.unit) for each in budgets if each.limit is not None})
+            first = main_budget(budgets)
+            main = (first.target, first.unit) if first is not None else main
+    if not common or main is None or 2 * common[main] >= prompts:
+        return main
+    return common.most_common(1)[0][0]
+
+
+def _at(known: KnownRevisions, number: int, series: _Key | None) -> Budget | None:
+    facts = known.facts.get(number)
+    budgets: Sequence[Budget] = facts.budgets if facts is not None else ()
+    return next((each for each in budgets if (each.target, each.unit) == series), None)
+
+
+def _column(known: KnownRevisions, own: Sequence[int], end: int, series: _Key | None) -> SkylineColumn:
+    found = [(number, _at(known, number, series)) for number in own]
+    number, budget = max(found, key=lambda each: (each[1].used or 0) if each[1] is not None else -1)
+    is_reply = known.names[number].is_reply
+    if budget is None and is_reply:
+        budget = main_budget(known.facts[number].budgets) if number in known.facts else None
+    parts = tuple((each.name, each.used) for each in budget.segments) if budget is not None else ()
+    events = [_placed(known, each, event) for each in range(own[0], end) for event in known.events_of(each)]
+    used = budget.used if budget is not None and not is_reply else None
+    return SkylineColumn(own[0], own[-1], number, used, parts, tuple(events), is_reply)
+
+
+def _placed(known: KnownRevisions, number: int, event: RevisionEvent) -> RevisionEvent:
+    """Name the reply in its loss: it stands in the column of the prompt that it answers."""
+    name = known.names[number]
+    is_loss = event.kind == "loss" and name.is_reply
+    return replace(event, text=f"{name.name} {event.text}") if is_loss else event

@@ -1,0 +1,24 @@
+"""Transcripts of coding agents: the context as the model gets it, not the log."""
+
+from __future__ import annotations
+
+from ctxview.core.format_spec import FormatSpec
+
+SPEC = FormatSpec(
+    name="transcript",
+    title="transcripts of coding agents: Claude Code sessions and Codex rollouts",
+    recognised_by=(
+        "JSON lines with the rows of a Claude Code session (type with uuid, parentUuid or sessionId) or of a "
+        "Codex rollout (type with payload)"
+    ),
+    recognise="ctxview.formats.transcript.format:recognise",
+    open="ctxview.formats.transcript.source:open_transcript",
+    families={
+        "TRF": "files of transcripts",
+        "TRC": "calls, results and branches of transcripts",
+        "TRW": "windows of transcripts, and waste",
+        "TRM": "compactions of transcripts, and missing context",
+        "TRA": "sub-agents of transcripts",
+    },
+    rules=("ctxview.formats.transcript.rules",),
+)

@@ -1,0 +1,388 @@
+"""Read the rows of Claude Code sessions. Which of them are live is decided in `claude_lineage`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ctxview.core.origin import JsonValue
+from ctxview.formats.transcript.claude_texts import attachment_text
+from ctxview.formats.transcript.model import (
+    ChildAgent,
+    LineProblem,
+    LoggedCompaction,
+    LogPart,
+    Mark,
+    ModelCall,
+    PartKind,
+    QueuedText,
+    Record,
+    TodoChange,
+    TranscriptLog,
+    TranscriptRow,
+)
+from ctxview.formats.transcript.values import (
+    about_of,
+    content_text,
+    cut_output,
+    digest_of,
+    image_count,
+    is_image,
+    json_text,
+    number,
+    persisted_output,
+    record,
+    text,
+)
+
+SESSION_FACTS = frozenset(
+    (
+        *("permission-mode", "mode", "ai-title", "custom-title", "agent-name", "agent-setting", "pr-link"),
+        *("frame-link", "worktree-state", "relocated", "bridge-session", "atis-latch", "started", "result"),
+        *("progress", "queue-operation", "last-prompt", "summary", "file-history-snapshot", "system", "tag"),
+        *("attachment", "user", "assistant"),
+    )
+)
+_NOT_SENT = frozenset(("hook_non_blocking_error", "hook_system_message", "command_permissions"))
+_TOOL_LISTS = frozenset(("deferred_tools_delta", "mcp_instructions_delta", "agent_listing_delta"))
+_SKILLS = frozenset(("skill_listing", "invoked_skills", "dynamic_skill"))
+TODO_TOOLS = frozenset(("TodoWrite", "TaskCreate", "TaskUpdate"))
+AGENT_TOOLS = frozenset(("Task", "Agent"))
+SYNTHETIC = "<synthetic>"
+_TASK = re.compile(r"Task #(\w+) created")
+_NOTIFICATION = re.compile(r"<task-id>([^<]{1,80})</task-id>")
+_REFUSED = ("[Request interrupted by user", "The user doesn't want to")
+_CLEARED = "[Old tool result content cleared]"
+_UNCHANGED = "File unchanged since last read"
+_CONTEXT = re.compile(r"([\d.]+)(k|m)?\s*/\s*([\d.]+)(k|m)\s*tokens", re.IGNORECASE)
+_STATED = re.compile(
+    r"(System prompt|System tools|MCP tools|Custom agents|Memory files|Skills|Messages|Autocompact buffer)"
+    r"[^\d\n]{1,12}([\d.]+)(k|m)?\s*tokens",
+    re.IGNORECASE,
+)
+
+
+class ClaudeCodeReader:
+    """Adds the records of a session to a log, one after the other."""
+
+    def __init__(self, log: TranscriptLog) -> None:
+        self.log = log
+        self._calls: dict[str, ModelCall] = {call.id: call for call in log.calls if call.id}
+        self._tools: dict[str, tuple[str, str | None, bool]] = {}
+        self._todos: dict[str, TodoChange] = {}
+        self._children: dict[str, ChildAgent] = {}
+        self._turn = 0
+        self.alone = False
+        """Whether the file is a sub-agent's own: its sidechain is the main line."""
+
+    def copy(self, log: TranscriptLog) -> ClaudeCodeReader:
+        """Return a reader that continues in `log`, a copy of this one's."""
+        made = ClaudeCodeReader(log)
+        made._tools, made._turn, made.alone = dict(self._tools), self._turn, self.alone
+        made._todos, made._children = dict(self._todos), dict(self._children)
+        return made
+
+    def add(self, value: Record, start: int, end: int, line: int | None) -> None:
+        log, index = self.log, len(self.log.rows)
+        sort = text(value, "type") or "?"
+        row = TranscriptRow(start, end, sort, line, text(value, "uuid"), text(value, "parentUuid"))
+        row.time = text(value, "timestamp")
+        row.side = value.get("isSidechain") is True
+        log.rows.append(row)
+        if (session := text(value, "sessionId")) is not None:
+            log.sessions[session] += 1
+        if (version := text(value, "version")) is not None:
+            log.versions.setdefault(version, index)
+        take = getattr(self, f"_take_{sort.replace('-', '_')}", None)
+        if take is not None:
+            take(value, row, index)
+        elif sort not in SESSION_FACTS:
+            count, first = log.unknown.get(sort, (0, index))
+            log.unknown[sort] = count + 1, first
+
+    def _take_user(self, value: Record, row: TranscriptRow, index: int) -> None:
+        message = value.get("message")
+        for fact, name in (("cwd", "cwd"), ("branch", "gitBranch")):
+            if (found := text(value, name)) is not None:
+                self.log.facts[fact] = found
+        if not isinstance(message, dict) or "content" not in message:
+            self._malformed(row, "its message has no content")
+            return
+        row.role, row.meta = "user", value.get("isMeta") is True
+        row.source = text(value, "sourceToolUseID")
+        content = message["content"]
+        blocks: list[JsonValue] = content if isinstance(content, list) else [content]
+        shown = value.get("toolUseResult")
+        row.parts = tuple(self._user_parts(blocks, row, index, shown, value))
+        results = any(part.kind is PartKind.RESULT for part in row.parts)
+        row.prompt = not results and not row.meta and value.get("isCompactSummary") is not True
+        if row.prompt and not row.side:
+            self._turn += 1
+            if "title" not in self.log.facts and isinstance(content, str) and not content.startswith("<"):
+                self.log.facts["title"] = " ".join(content.split())[:80]
+        for block in blocks:
+            self._deliver(content_text([block]))
+        self._read_context_dump(content)
+
+    def _user_parts(
+        self, blocks: list[JsonValue], row: TranscriptRow, index: int, shown: JsonValue, value: Record
+    ) -> Iterator[LogPart]:
+        summary = value.get("isCompactSummary") is True
+        for place, block in enumerate(blocks):
+            if text(block, "type") == "tool_result":
+                yield self._result(record({"b": block}, "b"), index, place, shown)
+                continue
+            words = content_text([block])
+            kind, segment = PartKind.PROMPT, "user"
+            if summary:
+                kind, segment = PartKind.SUMMARY, "summary"
+            elif is_image(block):
+                kind, segment = PartKind.IMAGE, "images"
+            elif row.meta:
+                kind, segment = PartKind.REMINDER, "skills" if row.source else "user"
+            part = LogPart(index, place, kind, segment, len(words), images=int(is_image(block)))
+            part.digest = digest_of(words)
+            if words.startswith(_REFUSED):
+                part.mark, part.detail = Mark.REFUSED, words[:200]
+            yield part
+
+    def _result(self, block: Record, index: int, place: int, shown: JsonValue) -> LogPart:
+        words, call_id = content_text(block.get("content")), text(block, "tool_use_id")
+        images = image_count(block.get("content"))
+        tool, about, ranged = self._tools.get(call_id or "", (None, None, False))
+        segment = "images" if images and not words else "tool results"
+        part = LogPart(index, place, PartKind.RESULT, segment, len(words), call_id, tool, about)
+        part.images, part.digest = images, digest_of(words)
+        if block.get("is_error") is True or words.startswith("<tool_use_error>"):
+            part.error = words.replace("<tool_use_error>", "").replace("</tool_use_error>", "")[:200]
+        if (persisted := persisted_output(words)) is not None:
+            part.mark, part.detail = Mark.PERSISTED, persisted[1]
+        elif words.startswith(_UNCHANGED):
+            part.mark, part.detail = Mark.UNCHANGED, about
+        elif words.startswith(_CLEARED):
+            part.mark = Mark.CLEARED
+        elif any(each in words[:200] for each in _REFUSED):
+            part.mark, part.detail = Mark.REFUSED, words[:200]
+        elif (cut := cut_output(words)) is not None:
+            part.mark, part.detail = Mark.CUT, cut
+        file = record(shown, "file")
+        lines, total = number(file, "numLines"), number(file, "totalLines")
+        if lines is not None and total is not None and lines < total and not ranged:
+            part.mark, part.lost = Mark.PARTIAL, total - lines
+            part.detail = f"{lines:,} of {total:,} lines"
+        self._answered(call_id, part, words, shown)
+        return part
+
+    def _answered(self, call_id: str | None, part: LogPart, words: str, shown: JsonValue) -> None:
+        if (change := self._todos.get(call_id or "")) is not None:
+            change.answered, change.failed = True, part.error is not None
+            created = _TASK.search(words)
+            change.task = text(record(shown, "task"), "id") or (created[1] if created else None)
+        if (child := self._children.get(call_id or "")) is not None:
+            child.agent = text(shown, "agentId")
+            child.status = text(shown, "status") or ("failed" if part.error is not None else "completed")
+            child.tokens = number(shown, "totalTokens")
+
+    def _take_assistant(self, value: Record, row: TranscriptRow, index: int) -> None:
+        message = value.get("message")
+        if not isinstance(message, dict) or "content" not in message:
+            self._malformed(row, "its message has no content")
+            return
+        row.role, row.message = "assistant", text(message, "id") or text(value, "requestId")
+        content = message["content"]
+        blocks: list[JsonValue] = content if isinstance(content, list) else [content]
+        model = text(message, "model")
+        if value.get("isApiErrorMessage") is True or model == SYNTHETIC:
+            words = content_text(blocks)
+            if value.get("isApiErrorMessage") is True or words.startswith("API Error"):
+                self.log.errors.append((index, words[:300]))
+            row.message = None
+            row.parts = tuple(
+                LogPart(index, 0, PartKind.ANSWER, "assistant", len(words)) for _ in blocks[:1] if words
+            )
+            return
+        row.parts = tuple(self._answer_part(block, index, place) for place, block in enumerate(blocks))
+        self._note_call(value, message, row, index, model)
+
+    def _answer_part(self, block: JsonValue, index: int, place: int) -> LogPart:
+        kind = text(block, "type")
+        if kind in ("tool_use", "server_tool_use", "mcp_tool_use"):
+            arguments = record(block, "input")
+            tool, call_id = text(block, "name"), text(block, "id")
+            part = LogPart(
+                index, place, PartKind.CALL, "tool calls", len(json_text(arguments)), call_id, tool
+            )
+            part.about = about_of(arguments)
+            ranged = any(name in arguments for name in ("limit", "offset", "pages"))
+            if call_id is not None:
+                self._tools[call_id] = tool or "", part.about, ranged
+            self._note_tool(part, arguments)
+            if ranged:
+                part.detail = f"{arguments.get('offset')} {arguments.get('limit')} {arguments.get('pages')}"
+            return part
+        words = content_text([block])
+        if kind in ("thinking", "redacted_thinking"):
+            part = LogPart(index, place, PartKind.THINKING, "thinking", len(words))
+            if not words:
+                part.mark = Mark.ENCRYPTED
+            return part
+        return LogPart(index, place, PartKind.ANSWER, "assistant", len(words), digest=digest_of(words))
+
+    def _note_tool(self, part: LogPart, arguments: Record) -> None:
+        tool, call_id = part.tool or "", part.call_id or ""
+        if tool in TODO_TOOLS:
+            change = TodoChange(part.row, call_id, tool, arguments)
+            self._todos[call_id] = change
+            self.log.todos.append(change)
+        if tool in AGENT_TOOLS:
+            child = ChildAgent(call_id, None, part.row, text(arguments, "subagent_type"))
+            child.prompt = (text(arguments, "prompt") or "")[:4000]
+            self._children[call_id] = child
+            self.log.children.append(child)
+
+    def _note_call(
+        self, value: Record, message: Record, row: TranscriptRow, index: int, model: str | None
+    ) -> None:
+        usage = record(message, "usage")
+        key = row.message or f"row {index}"
+        call = self._calls.get(key)
+        made = number(usage, "output_tokens")
+        if call is None:
+            call = ModelCall(len(self.log.calls) + 1, index, key, model, row.time)
+            call.version, call.turn = text(value, "version"), self._turn
+            self._calls[key] = call
+            self.log.calls.append(call)
+            if model is not None:
+                self.log.models.setdefault(model, index)
+        else:
+            call.rows += 1
+        call.last_row = index
+        if usage:
+            fresh, read = number(usage, "input_tokens") or 0, number(usage, "cache_read_input_tokens") or 0
+            written = number(usage, "cache_creation_input_tokens") or 0
+            if fresh + written + read:
+                call.sent, call.cached, call.cache_written = fresh + written + read, read, written
+            if made:
+                call.out = max(call.out or 0, made)
+            if number(record(usage, "cache_creation"), "ephemeral_1h_input_tokens"):
+                call.cache_minutes = 60
+            thinking = number(record(usage, "output_tokens_details"), "thinking_tokens")
+            call.thinking = thinking if thinking is not None else call.thinking
+
+    def drop_side_calls(self) -> None:
+        """Leave out the calls, tasks and agents of sub-agents that wrote into the same file."""
+        log = self.log
+        if self.alone or not any(row.side for row in log.rows):
+            return
+        log.calls = [call for call in log.calls if not log.rows[call.row].side]
+        for at, call in enumerate(log.calls):
+            call.number = at + 1
+        log.todos = [change for change in log.todos if not log.rows[change.row].side]
+        log.children = [child for child in log.children if not log.rows[child.row].side]
+
+    def _take_attachment(self, value: Record, row: TranscriptRow, index: int) -> None:
+        attachment = record(value, "attachment")
+        kind = text(attachment, "type") or "?"
+        if kind in _NOT_SENT or (kind == "hook_success" and not attachment.get("content")):
+            return
+        row.role = "attachment"
+        about = text(attachment, "filename") or text(attachment, "path") or kind
+        words = attachment_text(attachment)
+        part = LogPart(index, 0, PartKind.REMINDER, "attachments", len(words), None, kind, about)
+        part.digest = digest_of(words)
+        if kind == "nested_memory":
+            part.kind, part.segment = PartKind.MEMORY, "memory"
+        elif kind in _SKILLS:
+            part.segment = "skills"
+        elif kind in _TOOL_LISTS:
+            part.segment = "tools"
+        elif kind == "queued_command":
+            part.kind, part.segment = PartKind.PROMPT, "user"
+            self._deliver(words)
+        row.parts = (part,)
+
+    def _take_system(self, value: Record, row: TranscriptRow, index: int) -> None:
+        subtype = text(value, "subtype")
+        row.sort = f"system {subtype}" if subtype else "system"
+        if subtype == "compact_boundary":
+            row.boundary = True
+            row.source = text(value, "logicalParentUuid")
+            facts = record(value, "compactMetadata")
+            cut = LoggedCompaction(index, text(facts, "trigger"), number(facts, "preTokens"))
+            cut.written_after = number(facts, "postTokens")
+            kept = record(facts, "preservedMessages")
+            found = kept.get("allUuids") or kept.get("uuids")
+            cut.kept = (
+                tuple(each for each in found if isinstance(each, str)) if isinstance(found, list) else ()
+            )
+            segment = record(facts, "preservedSegment")
+            if not cut.kept and segment:
+                cut.kept = tuple(self._segment(text(segment, "headUuid"), text(segment, "tailUuid")))
+            self.log.compactions.append(cut)
+        elif subtype == "local_command":
+            words = text(value, "content") or ""
+            row.role = "user"
+            row.parts = (LogPart(index, 0, PartKind.PROMPT, "user", len(words)),)
+            self._read_context_dump(words)
+        elif subtype == "api_error":
+            self.log.errors.append((index, json_text(value.get("error"))[:300]))
+
+    def _segment(self, head: str | None, tail: str | None) -> Iterator[str]:
+        """Yield the ids from the tail of a kept segment up to its head."""
+        parents = {row.id: row.parent for row in self.log.rows if row.id is not None}
+        at, steps = tail, 0
+        while at is not None and steps < len(parents):
+            yield at
+            if at == head:
+                return
+            at, steps = parents.get(at), steps + 1
+
+    def _take_queue_operation(self, value: Record, row: TranscriptRow, index: int) -> None:
+        operation, words = text(value, "operation"), text(value, "content") or ""
+        row.sort = f"queue-operation {operation}"
+        if operation == "enqueue":
+            task = _NOTIFICATION.search(words)
+            self.log.queue.append(QueuedText(index, words, task[1] if task else None))
+        elif operation in ("remove", "popAll"):
+            for queued in self.log.queue:
+                queued.removed = queued.removed or operation == "popAll" or queued.text == words
+
+    def _deliver(self, words: str) -> None:
+        for queued in self.log.queue:
+            named = queued.task is not None and f"<task-id>{queued.task}</task-id>" in words
+            queued.delivered = queued.delivered or named or (bool(words) and queued.text == words)
+
+    def _take_last_prompt(self, value: Record, row: TranscriptRow, _index: int) -> None:
+        row.source = text(value, "leafUuid")
+
+    def _take_summary(self, value: Record, _row: TranscriptRow, _index: int) -> None:
+        if (title := text(value, "summary")) is not None:
+            self.log.facts["title"] = title[:120]
+
+    def _take_ai_title(self, value: Record, _row: TranscriptRow, _index: int) -> None:
+        if (title := text(value, "aiTitle") or text(value, "title")) is not None:
+            self.log.facts["title"] = title[:120]
+
+    _take_custom_title = _take_ai_title
+
+    def _read_context_dump(self, content: JsonValue) -> None:
+        """Take over what `/context` printed: the window and the parts."""
+        words = content if isinstance(content, str) else ""
+        if "tokens" not in words or (found := _CONTEXT.search(words)) is None:
+            return
+        self.log.window, self.log.window_from = _size(found[3], found[4]), "/context"
+        self.log.stated = {name.lower(): _size(figure, unit) for name, figure, unit in _STATED.findall(words)}
+
+    def _malformed(self, row: TranscriptRow, why: str) -> None:
+        origin = self.log.origin(len(self.log.rows) - 1)
+        self.log.problems.append(
+            LineProblem("TRF007", origin, f"this {row.sort} record is not usable: {why}")
+        )
+
+
+def _size(figure: str, unit: str) -> int:
+    scale = {"k": 1000, "m": 1_000_000}.get(unit.lower(), 1)
+    try:
+        return round(float(figure) * scale)
+    except ValueError:
+        return 0

@@ -1,0 +1,314 @@
+"""Decide which rows of a Claude Code session are in the context at one moment.
+
+Rows form a graph by their parents. A plain walk from the end up the parents misses results of parallel calls
+and turns that hooks passed by, so the walk is closed over the rows that must have been sent with it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from msgspec import Struct
+
+from ctxview.formats.transcript.model import (
+    Absence,
+    LiveContext,
+    LoggedCompaction,
+    LogPart,
+    ModelCall,
+    PartKind,
+    TranscriptLog,
+    TranscriptRow,
+)
+
+NO_PARENT = -1
+MISSING = -2
+
+
+class RowGraph:
+    """The parents of the first `end` rows, and for each row the nearest message row above it."""
+
+    def __init__(self, log: TranscriptLog, end: int, *, alone: bool) -> None:
+        self.log, self.rows, self.end = log, log.rows, end
+        self.main = [alone or not row.side for row in log.rows[:end]]
+        self.by_id: dict[str, int] = {}
+        for index in range(end):
+            if (name := self.rows[index].id) is not None:
+                self.by_id.setdefault(name, index)
+        self.bridged: set[int] = set()
+        self.parents = self._parents()
+        self.above = self._above()
+        self.below: dict[int, list[int]] = defaultdict(list)
+        for index, over in enumerate(self.above):
+            if over >= 0 and self.rows[index].in_context and self.main[index]:
+                self.below[over].append(index)
+
+    def is_message(self, index: int) -> bool:
+        return self.rows[index].in_context and self.main[index]
+
+    def walk(self, leaf: int) -> tuple[set[int], int | None, int | None]:
+        """Return the rows on the way up from `leaf`, the boundary at its end, and a row of a circle."""
+        seen: set[int] = set()
+        at = leaf
+        while at >= 0:
+            if at in seen:
+                return seen, None, at
+            seen.add(at)
+            if self.rows[at].boundary:
+                return seen, at, None
+            at = self.parents[at]
+        return seen, None, None
+
+    def close(self, walked: set[int], leaf: int) -> set[int]:
+        """Return the live rows: the walk, and what was sent with it."""
+        rows, live = self.rows, set(walked)
+        messages = {rows[index].message for index in live if rows[index].message}
+        calls = {part.call_id for index in live for part in rows[index].parts if part.kind is PartKind.CALL}
+        waiting = [index for index in live if self.is_message(index)]
+        while waiting:
+            # Rows whose nearest message row above is live, again after each row that joins.
+            over = waiting.pop()
+            for index in self.below[over]:
+                if index in live or not self._joins(index, over, leaf, live, messages, calls):
+                    continue
+                live.add(index)
+                waiting.append(index)
+                # A row that joins may make its siblings join.
+                waiting.append(over)
+                if rows[index].message:
+                    messages.add(rows[index].message)
+                calls |= {part.call_id for part in rows[index].parts if part.kind is PartKind.CALL}
+        return live
+
+    def _joins(
+        self,
+        index: int,
+        over: int,
+        leaf: int,
+        live: set[int],
+        messages: set[str | None],
+        calls: set[str | None],
+    ) -> bool:
+        row = self.rows[index]
+        if row.role == "assistant" and row.message is not None and row.message in messages:
+            return True
+        if any(part.kind is PartKind.RESULT and part.call_id in calls for part in row.parts):
+            return True
+        if row.meta:
+            return row.source is not None and row.source in calls
+        if row.prompt or over == leaf or self.rows[over].role not in ("user", "assistant"):
+            return False
+        # The walk passed by on a chain of hook rows: nothing that hangs on the row itself is live.
+        return not any(each in live and self.parents[each] == over for each in self.below[over])
+
+    def _parents(self) -> list[int]:
+        rows, found = self.rows, []
+        for index in range(self.end):
+            name = rows[index].parent
+            found.append(NO_PARENT if name is None else self.by_id.get(name, MISSING))
+        messages = [index for index in range(self.end) if rows[index].in_context and self.main[index]]
+        if len(messages) > 1 and all(rows[index].parent is None for index in messages):
+            for before, index in pairwise(messages):
+                if not self._begins_anew(before, index):
+                    found[index] = before
+            return found
+        bad = {problem.origin.line for problem in self.log.problems if problem.rule == "TRF001"}
+        if bad:
+            self._bridge(found, messages, bad)
+        return found
+
+    def _begins_anew(self, before: int, index: int) -> bool:
+        return any(self.rows[at].boundary for at in range(before, index))
+
+    def _bridge(self, found: list[int], messages: Sequence[int], bad: set[int | None]) -> None:
+        """Hang a row whose parent is lost in a bad line on the message row before it."""
+        for before, index in pairwise(messages):
+            first, last = self.rows[before].line, self.rows[index].line
+            if found[index] != MISSING or first is None or last is None:
+                continue
+            if any(first + 1 < line <= last + 1 for line in bad if line is not None):
+                found[index] = before
+                self.bridged.add(index)
+
+    def _above(self) -> list[int]:
+        found = [NO_PARENT] * self.end
+        for index in range(self.end):
+            at, steps = self.parents[index], 0
+            while at >= 0 and not self.is_message(at) and steps <= self.end:
+                if at < index and steps and found[at] != NO_PARENT:
+                    at = found[at]
+                    break
+                if self.rows[at].boundary:
+                    at = NO_PARENT
+                    break
+                at, steps = self.parents[at], steps + 1
+            found[index] = at if steps <= self.end else NO_PARENT
+        return found
+
+
+class Stretch(Struct, frozen=True):
+    """The live rows of one stretch between compactions."""
+
+    live: set[int]
+    walked: set[int]
+    boundary: int | None
+    circle: int | None
+
+
+def live_context(log: TranscriptLog, call: ModelCall | None, *, alone: bool) -> LiveContext:
+    """Return the context that `call` was sent, or the one that the next call will be sent."""
+    end = call.row if call is not None else len(log.rows)
+    graph = RowGraph(log, end, alone=alone)
+    leaf = _leaf_of_call(log, graph, call) if call is not None else _leaf(graph)
+    if leaf is None:
+        absent = [(index, Absence.SIDE) for index in range(end) if log.rows[index].in_context]
+        return LiveContext((), absent, ())
+    stretches = [_stretch(graph, leaf)]
+    first = stretches[0]
+    start = _cut_at(log, first.boundary)
+    kept = {graph.by_id[name] for name in (start.kept if start else ()) if name in graph.by_id}
+    live = first.live | kept
+    seen_boundaries: set[int] = set()
+    while (boundary := stretches[-1].boundary) is not None and boundary not in seen_boundaries:
+        seen_boundaries.add(boundary)
+        earlier = graph.by_id.get(log.rows[boundary].source or "", NO_PARENT)
+        if earlier < 0:
+            earlier = next((at for at in range(boundary - 1, -1, -1) if graph.is_message(at)), NO_PARENT)
+        if earlier < 0:
+            break
+        stretches.append(_stretch(graph, earlier))
+    compacted = set().union(*(each.live for each in stretches[1:])) - live
+    rows = sorted(index for index in live if log.rows[index].in_context)
+    beside = frozenset(index for index in rows if index not in first.walked and index not in kept)
+    parts = _in_prompt_order(log, rows)
+    lineage = sorted(index for each in stretches for index in each.live if log.rows[index].in_context)
+    broken = [
+        (index, index in graph.bridged)
+        for each in stretches
+        for index in each.walked
+        if graph.parents[index] == MISSING or index in graph.bridged
+    ]
+    results = {part.call_id for part in parts if part.kind is PartKind.RESULT}
+    calls = {part.call_id for part in parts if part.kind is PartKind.CALL}
+    return LiveContext(
+        parts=parts,
+        absent=_absent(graph, live, compacted),
+        calls=_calls_in(log, rows),
+        beside_walk=beside,
+        lineage=lineage,
+        circle=next((each.circle for each in stretches if each.circle is not None), None),
+        broken=sorted(broken),
+        start=start,
+        missing_results=[
+            part for part in parts if part.kind is PartKind.CALL and part.call_id not in results
+        ],
+        missing_calls=[part for part in parts if part.kind is PartKind.RESULT and part.call_id not in calls],
+    )
+
+
+def previous_calls(log: TranscriptLog, *, alone: bool) -> None:
+    """Note for every call the one that it continues, which on a branch is not the one before it."""
+    graph = RowGraph(log, len(log.rows), alone=alone)
+    by_message = {call.id: index for index, call in enumerate(log.calls)}
+    for index, call in enumerate(log.calls):
+        at, steps = graph.parents[call.row], 0
+        call.previous = None
+        while at >= 0 and steps <= len(log.rows):
+            found = by_message.get(log.rows[at].message) if log.rows[at].message else None
+            if found is not None and found != index:
+                call.previous = found
+                break
+            if log.rows[at].boundary:
+                at = graph.by_id.get(log.rows[at].source or "", NO_PARENT)
+            else:
+                at = graph.parents[at]
+            steps += 1
+
+
+def _stretch(graph: RowGraph, leaf: int) -> Stretch:
+    walked, boundary, circle = graph.walk(leaf)
+    return Stretch(graph.close(walked, leaf), walked, boundary, circle)
+
+
+def _leaf(graph: RowGraph) -> int | None:
+    """Return the newest message of the main line; if the last prompt names a row, the newest below that."""
+    speakers = [
+        index
+        for index in range(graph.end - 1, -1, -1)
+        if graph.main[index] and graph.rows[index].role in ("user", "assistant")
+    ]
+    named = next(
+        (
+            graph.by_id[row.source]
+            for row in reversed(graph.rows[: graph.end])
+            if row.sort == "last-prompt" and row.source in graph.by_id
+        ),
+        None,
+    )
+    if named is not None:
+        for index in speakers:
+            walked, _, _ = graph.walk(index)
+            if named in walked:
+                return index
+    return speakers[0] if speakers else None
+
+
+def _leaf_of_call(log: TranscriptLog, graph: RowGraph, call: ModelCall) -> int | None:
+    name = log.rows[call.row].parent
+    at = graph.by_id.get(name, NO_PARENT) if name is not None else NO_PARENT
+    if at < 0:
+        at = next((index for index in range(graph.end - 1, -1, -1) if graph.is_message(index)), NO_PARENT)
+    return at if at >= 0 else None
+
+
+def _cut_at(log: TranscriptLog, row: int | None) -> LoggedCompaction | None:
+    return next((each for each in log.compactions if each.row == row), None)
+
+
+def _in_prompt_order(log: TranscriptLog, rows: Sequence[int]) -> list[LogPart]:
+    """Return the parts of the rows by line, with the blocks of one call gathered under its first row."""
+    groups: dict[str, list[TranscriptRow]] = {}
+    order: list[list[TranscriptRow]] = []
+    for index in rows:
+        row = log.rows[index]
+        if row.role == "assistant" and row.message is not None:
+            if row.message in groups:
+                groups[row.message].append(row)
+                continue
+            groups[row.message] = [row]
+            order.append(groups[row.message])
+        else:
+            order.append([row])
+    return [part for group in order for row in group for part in row.parts]
+
+
+def _calls_in(log: TranscriptLog, rows: Iterable[int]) -> list[ModelCall]:
+    messages = {log.rows[index].message for index in rows} - {None}
+    return [call for call in log.calls if call.id in messages or call.id == f"row {call.row}"]
+
+
+def _absent(graph: RowGraph, live: set[int], compacted: set[int]) -> list[tuple[int, Absence]]:
+    rows, on_the_way = graph.rows, live | compacted
+    known = {rows[index].message for index in on_the_way if rows[index].message}
+    roots: dict[int, int] = {}
+    copies: set[int] = set()
+    absent = [index for index in range(graph.end) if rows[index].in_context and index not in live]
+    for index in absent:
+        if index in compacted or not graph.main[index]:
+            continue
+        over = graph.above[index]
+        roots[index] = roots.get(over, index)
+        if rows[index].message in known:
+            copies.add(roots[index])
+    found: list[tuple[int, Absence]] = []
+    for index in absent:
+        if not graph.main[index]:
+            why = Absence.SIDE
+        elif index in compacted:
+            why = Absence.COMPACTED
+        else:
+            why = Absence.SUPERSEDED if roots[index] in copies else Absence.DEAD
+        found.append((index, why))
+    return found

@@ -1,0 +1,39 @@
+"""The texts of rows of Claude Code sessions, as they are shown."""
+
+from __future__ import annotations
+
+from ctxview.core.origin import JsonValue
+from ctxview.formats.transcript.model import LogPart, PartKind, Record
+from ctxview.formats.transcript.values import content_text, json_text, record, text
+
+
+def attachment_text(attachment: Record) -> str:
+    """Return the text that stands for an attachment: its content where it has one."""
+    file = record(record(attachment, "content"), "file")
+    for value, name in ((file, "content"), (attachment, "snippet"), (attachment, "prompt")):
+        if (found := text(value, name)) is not None:
+            return found
+    content = attachment.get("content")
+    if isinstance(content, str):
+        return content
+    return json_text({name: each for name, each in attachment.items() if name != "type"})
+
+
+def part_text(value: Record, part: LogPart) -> str:
+    """Return the text of a part of a record."""
+    if value.get("type") == "attachment":
+        return attachment_text(record(value, "attachment"))
+    if value.get("type") == "system":
+        return text(value, "content") or ""
+    content = record(value, "message").get("content")
+    blocks: list[JsonValue] = content if isinstance(content, list) else [content]
+    if part.place >= len(blocks):
+        return ""
+    block = blocks[part.place]
+    if part.kind is PartKind.CALL:
+        return json_text(record(block, "input"))
+    return (
+        content_text(record({"b": block}, "b").get("content"))
+        if part.kind is PartKind.RESULT
+        else (content_text([block]))
+    )

@@ -1,0 +1,383 @@
+"""Read the rows of Codex rollouts, and rebuild the context that the program holds at one moment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import orjson
+
+from ctxview.core.origin import JsonValue
+from ctxview.formats.transcript.format import CODEX_TYPES
+from ctxview.formats.transcript.model import (
+    MADE_BY_MODEL,
+    Absence,
+    LineProblem,
+    LiveContext,
+    LoggedCompaction,
+    LogPart,
+    Mark,
+    ModelCall,
+    PartKind,
+    Record,
+    TodoChange,
+    TranscriptLog,
+    TranscriptRow,
+)
+from ctxview.formats.transcript.values import (
+    about_of,
+    content_text,
+    cut_output,
+    digest_of,
+    image_count,
+    json_text,
+    number,
+    record,
+    records,
+    text,
+)
+
+CONTEXT_USER = (
+    *(
+        "<environment_context>",
+        "<user_instructions>",
+        "# AGENTS.md instructions",
+        "<skill>",
+        "<turn_aborted>",
+    ),
+    *("<user_shell_command>", "<subagent_notification>", "<hook_prompt", "<recommended_plugins>"),
+    *("<codex_internal_context", "<goal_context>"),
+)
+_MEMORY = ("<user_instructions>", "# AGENTS.md instructions")
+_CALLS = frozenset(("function_call", "custom_tool_call", "local_shell_call", "tool_search_call"))
+_SERVER_CALLS = frozenset(("web_search_call", "image_generation_call"))
+_OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output", "tool_search_output"))
+_SCREEN_EVENTS = frozenset(("user_message", "agent_message", "agent_reasoning"))
+OLD_COMPACTION_TOKENS = 20_000
+ENCRYPTED_DETAIL = "encrypted"
+REPLACED = "replaced"
+"""Marks a compaction that states the whole new history."""
+
+
+class CodexReader:
+    """Adds the records of a rollout to a log, one after the other."""
+
+    alone = False
+
+    def __init__(self, log: TranscriptLog) -> None:
+        self.log = log
+        self._tools: dict[str, tuple[str, str | None]] = {}
+        self._todos: dict[str, TodoChange] = {}
+        self._total: JsonValue = None
+        self._open: list[int] = []
+        """Rows that the model wrote since the last call."""
+        self._model: str | None = None
+        self._turn = 0
+        self._metas = 0
+
+    def copy(self, log: TranscriptLog) -> CodexReader:
+        """Return a reader that continues in `log`, a copy of this one's."""
+        made = CodexReader(log)
+        made._tools, made._todos, made._total = dict(self._tools), dict(self._todos), self._total
+        made._open, made._model = list(self._open), self._model
+        made._turn, made._metas = self._turn, self._metas
+        return made
+
+    def add(self, value: Record, start: int, end: int, line: int | None) -> None:
+        log, index = self.log, len(self.log.rows)
+        sort, payload = text(value, "type") or "?", value.get("payload")
+        row = TranscriptRow(start, end, sort, line, time=text(value, "timestamp"))
+        log.rows.append(row)
+        if sort not in CODEX_TYPES:
+            count, first = log.unknown.get(sort, (0, index))
+            log.unknown[sort] = count + 1, first
+        elif not isinstance(payload, dict):
+            message = f"this {sort} record has no payload"
+            log.problems.append(LineProblem("TRF007", log.origin(index), message))
+        else:
+            take = getattr(self, f"_take_{sort}", None)
+            if take is not None:
+                take(payload, row, index)
+
+    def _take_session_meta(self, payload: Record, row: TranscriptRow, index: int) -> None:
+        self._metas += 1
+        if self._metas > 1:
+            row.sort = "session_meta of the parent"
+            return
+        log = self.log
+        for fact, name in (("cwd", "cwd"), ("originator", "originator")):
+            if (found := text(payload, name)) is not None:
+                log.facts[fact] = found
+        if (version := text(payload, "cli_version")) is not None:
+            log.versions.setdefault(version, index)
+        if (parent := text(payload, "forked_from_id") or text(payload, "parent_thread_id")) is not None:
+            log.facts["forked from"] = parent
+        if (session := text(payload, "id")) is not None:
+            log.sessions[session] += 1
+        words = text(record(payload, "base_instructions"), "text") or text(payload, "instructions") or ""
+        tools = json_text(payload.get("dynamic_tools")) if payload.get("dynamic_tools") else ""
+        parts = []
+        if words:
+            parts.append(LogPart(index, 0, PartKind.SYSTEM, "system", len(words), about="base instructions"))
+        if tools:
+            parts.append(LogPart(index, 1, PartKind.SCHEMA, "tools", len(tools), about="dynamic tools"))
+        row.parts, row.role = tuple(parts), "system"
+
+    def _take_turn_context(self, payload: Record, _row: TranscriptRow, index: int) -> None:
+        if (model := text(payload, "model")) is not None:
+            self._model = model
+            self.log.models.setdefault(model, index)
+        if (cwd := text(payload, "cwd")) is not None:
+            self.log.facts["cwd"] = cwd
+
+    def _take_response_item(self, payload: Record, row: TranscriptRow, index: int) -> None:
+        row.sort = f"response_item {text(payload, 'type') or '?'}"
+        row.parts = tuple(self._item_parts(payload, row, index, 0))
+        if row.prompt:
+            self._turn += 1
+            shown = content_text(payload.get("content"))
+            self.log.facts.setdefault("title", " ".join(shown.split())[:80])
+        if any(part.kind in MADE_BY_MODEL for part in row.parts):
+            self._open.append(index)
+
+    def _item_parts(self, item: Record, row: TranscriptRow, index: int, place: int) -> Iterator[LogPart]:
+        """Yield the part of one item of the history; notes prompts on the row."""
+        kind = text(item, "type") or ("message" if "role" in item else None)
+        if kind == "message":
+            yield from self._message_parts(item, row, index, place)
+        elif kind in _CALLS or kind in _SERVER_CALLS:
+            yield self._call(item, row, index, place)
+        elif kind in _OUTPUTS:
+            yield self._output(item, row, index, place)
+        elif kind == "reasoning":
+            row.role = "assistant"
+            shown = " ".join(filter(None, (text(each, "text") for each in records(item, "summary"))))
+            hidden = text(item, "encrypted_content")
+            part = LogPart(index, place, PartKind.THINKING, "thinking", len(hidden or shown))
+            if hidden is not None:
+                part.mark, part.detail = Mark.ENCRYPTED, ENCRYPTED_DETAIL
+            yield part
+        elif kind in ("compaction", "context_compaction"):
+            row.role = "user"
+            hidden = text(item, "encrypted_content") or ""
+            part = LogPart(index, place, PartKind.SUMMARY, "summary", len(hidden))
+            part.mark, part.detail = Mark.ENCRYPTED, ENCRYPTED_DETAIL
+            yield part
+        elif kind == "agent_message":
+            row.role, row.prompt = "user", True
+            yield LogPart(index, place, PartKind.PROMPT, "user", len(json_text(item.get("content"))))
+
+    def _message_parts(self, item: Record, row: TranscriptRow, index: int, place: int) -> Iterator[LogPart]:
+        role, words = text(item, "role"), content_text(item.get("content"))
+        images = image_count(item.get("content"))
+        if role == "system":
+            return
+        row.role = role
+        part = LogPart(index, place, PartKind.PROMPT, "user", len(words), images=images)
+        part.digest = digest_of(words)
+        if role == "assistant":
+            part.kind, part.segment = PartKind.ANSWER, "assistant"
+        elif role == "developer":
+            part.kind, part.segment = PartKind.SYSTEM, "system"
+        elif words.startswith(_MEMORY):
+            part.kind, part.segment, part.about = PartKind.MEMORY, "memory", "AGENTS.md"
+        elif words.startswith(CONTEXT_USER):
+            part.kind, part.segment = PartKind.REMINDER, "system"
+            if words.startswith("<turn_aborted>"):
+                part.mark, part.detail = Mark.REFUSED, words[:200]
+        else:
+            row.prompt = True
+        yield part
+
+    def _call(self, item: Record, row: TranscriptRow, index: int, place: int) -> LogPart:
+        row.role = "assistant"
+        kind = text(item, "type") or ""
+        arguments = item.get("arguments", item.get("input", item.get("action")))
+        shown = json_text(arguments)
+        tool = text(item, "name") or kind.removesuffix("_call")
+        call_id = text(item, "call_id") or text(item, "id")
+        parsed: JsonValue = arguments
+        if isinstance(arguments, str) and arguments.startswith("{"):
+            try:
+                parsed = orjson.loads(arguments)
+            except orjson.JSONDecodeError:
+                parsed = arguments
+        part = LogPart(index, place, PartKind.CALL, "tool calls", len(shown) + len(tool), call_id, tool)
+        part.about = about_of(parsed)
+        if kind in _SERVER_CALLS:
+            part.call_id = None
+        elif call_id is not None:
+            self._tools[call_id] = tool, part.about
+        if tool == "update_plan" and isinstance(parsed, dict):
+            change = TodoChange(index, call_id, tool, parsed)
+            self._todos[call_id or ""] = change
+            self.log.todos.append(change)
+        return part
+
+    def _output(self, item: Record, row: TranscriptRow, index: int, place: int) -> LogPart:
+        row.role = "tool"
+        output = item.get("output", item.get("tools"))
+        words, call_id = content_text(output), text(item, "call_id")
+        tool, about = self._tools.get(call_id or "", (None, None))
+        part = LogPart(index, place, PartKind.RESULT, "tool results", len(words), call_id, tool, about)
+        part.images, part.digest = image_count(output), digest_of(words)
+        if (cut := cut_output(words)) is not None:
+            part.mark, part.detail = Mark.CUT, cut
+        elif words.startswith("aborted"):
+            part.mark, part.detail = Mark.REFUSED, words[:200]
+        if (change := self._todos.get(call_id or "")) is not None:
+            change.answered = True
+        return part
+
+    def _take_inter_agent_communication(self, payload: Record, row: TranscriptRow, index: int) -> None:
+        row.role, row.prompt = "user", True
+        row.parts = (LogPart(index, 0, PartKind.PROMPT, "user", len(json_text(payload))),)
+
+    def _take_compacted(self, payload: Record, row: TranscriptRow, index: int) -> None:
+        row.boundary = True
+        history = payload.get("replacement_history")
+        parts: list[LogPart] = []
+        if isinstance(history, list):
+            row.source = REPLACED
+            for place, item in enumerate(history):
+                if isinstance(item, dict):
+                    parts += self._item_parts(item, row, index, place)
+            for part in parts:
+                if part.kind in (PartKind.PROMPT, PartKind.ANSWER):
+                    part.kind, part.segment = PartKind.SUMMARY, "summary"
+        elif (message := text(payload, "message")) is not None:
+            parts.append(LogPart(index, 0, PartKind.SUMMARY, "summary", len(message)))
+        row.parts, row.prompt, row.role = tuple(parts), False, "compacted"
+        self._open.clear()
+        self.log.compactions.append(LoggedCompaction(index, "compacted"))
+
+    def _take_event_msg(self, payload: Record, row: TranscriptRow, index: int) -> None:
+        kind = text(payload, "type") or "?"
+        row.sort = f"event_msg {kind}"
+        if kind == "token_count":
+            self._token_count(record(payload, "info"), row, index)
+        elif kind == "thread_rolled_back":
+            row.source = str(number(payload, "num_turns") or 0)
+        elif kind == "task_started" and (window := number(payload, "model_context_window")):
+            self.log.window, self.log.window_from = window, "written by the program"
+        elif kind == "error":
+            self.log.errors.append((index, text(payload, "message") or "error"))
+
+    def _token_count(self, info: Record, row: TranscriptRow, index: int) -> None:
+        log, last, total = self.log, record(info, "last_token_usage"), info.get("total_token_usage")
+        if window := number(info, "model_context_window"):
+            log.window, log.window_from = window, "written by the program"
+        sent, out = number(last, "input_tokens") or 0, number(last, "output_tokens") or 0
+        if not last or total == self._total or not (sent or out):
+            return
+        self._total = total
+        first = self._open[0] if self._open else index
+        call = ModelCall(len(log.calls) + 1, first, f"call {len(log.calls) + 1}", self._model, row.time)
+        call.sent, call.out, call.cached = sent, out, number(last, "cached_input_tokens")
+        call.thinking, call.turn, call.last_row = number(last, "reasoning_output_tokens"), self._turn, index
+        call.previous = call.number - 2 if call.number > 1 else None
+        log.calls.append(call)
+        for each in self._open:
+            log.rows[each].message = call.id
+        self._open.clear()
+
+
+def live_context(log: TranscriptLog, call: ModelCall | None) -> LiveContext:
+    """Return the context that `call` was sent, or the present one, by replaying the rows."""
+    end = call.row if call is not None else len(log.rows)
+    base: list[LogPart] = []
+    history: list[LogPart] = []
+    absent: list[tuple[int, Absence]] = []
+    start: LoggedCompaction | None = None
+    uncertain = None
+    for index in range(end):
+        row = log.rows[index]
+        if row.role == "system":
+            base = list(row.parts)
+        elif row.boundary:
+            gone = dict.fromkeys(part.row for part in history)
+            absent += [(each, Absence.COMPACTED) for each in gone]
+            kept = _kept_prompts(log, history) if row.source != REPLACED else []
+            history = [*kept, *row.parts]
+            start = next((each for each in log.compactions if each.row == index), None)
+        elif row.sort == "event_msg thread_rolled_back":
+            turns = int(row.source or 0)
+            history, undone = _rolled_back(log, history, turns)
+            absent += [(each, Absence.ROLLED_BACK) for each in undone]
+            if start is not None and any(each <= start.row for each in undone):
+                uncertain = "a rolled-back turn contains a compaction"
+        else:
+            history += row.parts
+    rows = {part.row for part in history}
+    still = [(row, why) for row, why in absent if row not in rows]
+    results = {part.call_id for part in history if part.kind is PartKind.RESULT}
+    calls = {part.call_id for part in history if part.kind is PartKind.CALL}
+    lost = [part for part in history if part.kind is PartKind.RESULT and part.call_id not in calls]
+    open_calls = [
+        part
+        for part in history
+        if part.kind is PartKind.CALL and part.call_id is not None and part.call_id not in results
+    ]
+    parts = [*base, *(part for part in history if part not in lost)]
+    rolled = {row for row, why in absent if why is Absence.ROLLED_BACK}
+    first = start.row if start is not None else -1
+    return LiveContext(
+        parts=parts,
+        absent=still,
+        calls=[each for each in log.calls if first < each.row < end and each.row not in rolled],
+        lineage=[index for index in range(end) if log.rows[index].parts and index not in rolled],
+        uncertain=uncertain,
+        start=start,
+        missing_results=open_calls,
+        missing_calls=lost,
+    )
+
+
+def part_text(value: Record, part: LogPart) -> str:
+    """Return the text of a part of a record; that of an encrypted one is empty."""
+    payload = record(value, "payload")
+    if value.get("type") == "session_meta":
+        if part.kind is PartKind.SCHEMA:
+            return json_text(payload.get("dynamic_tools"))
+        return text(record(payload, "base_instructions"), "text") or text(payload, "instructions") or ""
+    item = payload
+    if value.get("type") == "compacted":
+        history = payload.get("replacement_history")
+        if not isinstance(history, list):
+            return text(payload, "message") or ""
+        found = history[part.place] if part.place < len(history) else None
+        item = found if isinstance(found, dict) else {}
+    if part.kind is PartKind.CALL:
+        return json_text(item.get("arguments", item.get("input", item.get("action"))))
+    if part.kind is PartKind.RESULT:
+        return content_text(item.get("output", item.get("tools")))
+    if part.kind is PartKind.THINKING:
+        return "\n".join(filter(None, (text(each, "text") for each in records(item, "summary"))))
+    return "" if part.mark is Mark.ENCRYPTED else content_text(item.get("content"))
+
+
+def _kept_prompts(log: TranscriptLog, history: list[LogPart]) -> list[LogPart]:
+    """Return the newest prompts that an older program kept beside its summary."""
+    kept: list[LogPart] = []
+    room = 4 * OLD_COMPACTION_TOKENS
+    for part in reversed(history):
+        if part.kind is PartKind.PROMPT and log.rows[part.row].prompt:
+            if room <= 0:
+                break
+            kept.insert(0, part)
+            room -= part.size
+    return kept
+
+
+def _rolled_back(log: TranscriptLog, history: list[LogPart], turns: int) -> tuple[list[LogPart], list[int]]:
+    """Return the history without its last turns, and the rows that went. The first turn's lead stays."""
+    begins = [
+        at for at, part in enumerate(history) if part.kind is PartKind.PROMPT and log.rows[part.row].prompt
+    ]
+    starts = [at for at in begins if at == 0 or history[at - 1].row != history[at].row]
+    if turns <= 0 or not starts:
+        return history, []
+    cut = starts[max(0, len(starts) - turns)]
+    while cut > 0 and cut != starts[0] and history[cut - 1].kind in (PartKind.REMINDER, PartKind.MEMORY):
+        cut -= 1
+    gone = list(dict.fromkeys(part.row for part in history[cut:]))
+    return history[:cut], gone

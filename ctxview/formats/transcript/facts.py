@@ -1,0 +1,137 @@
+"""Everything that state, prompt and rules of one moment are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+from msgspec import Struct
+
+from ctxview.formats.transcript.accounting import ContextSizes, account
+from ctxview.formats.transcript.loading import RowReader, context_of
+from ctxview.formats.transcript.model import (
+    LiveContext,
+    LogPart,
+    ModelCall,
+    TodoChange,
+    TranscriptLog,
+)
+from ctxview.formats.transcript.profile import Profile
+from ctxview.formats.transcript.texts import PartTexts
+from ctxview.formats.transcript.window import SessionWindow, window_of
+
+TOOL_RESULTS = "tool-results"
+
+
+class Task(Struct):
+    """One task of the agent's list."""
+
+    id: str
+    title: str
+    status: str
+    row: int
+    active: str = ""
+
+
+class TranscriptFacts:
+    """A log at one moment: before `call`, or now. Derived values are made when they are first needed."""
+
+    def __init__(
+        self,
+        reader: RowReader,
+        call: ModelCall | None,
+        profile: Profile,
+        texts: PartTexts,
+        beside: frozenset[str],
+        stale: bool,
+    ) -> None:
+        self.reader, self.call, self.profile, self.texts = reader, call, profile, texts
+        self.beside = beside
+        """The files in the folder of the session, relative to it."""
+        self.stale = stale
+        """Whether the file has not changed for a while."""
+
+    @property
+    def log(self) -> TranscriptLog:
+        return self.reader.log
+
+    @cached_property
+    def context(self) -> LiveContext:
+        return context_of(self.reader, self.call)
+
+    @cached_property
+    def sizes(self) -> ContextSizes:
+        return account(self.log, self.context, self.call, self.profile)
+
+    @cached_property
+    def window(self) -> SessionWindow:
+        return window_of(self.log, self.profile, self.call)
+
+    @cached_property
+    def turns(self) -> dict[int, int]:
+        """The turn of every row on the lineage."""
+        found, turn = {}, 0
+        for index in self.context.lineage:
+            turn += self.log.rows[index].prompt
+            found[index] = turn
+        return found
+
+    @property
+    def last_turn(self) -> int:
+        return max(self.turns.values(), default=0)
+
+    @property
+    def end(self) -> int:
+        """The number of rows before this moment."""
+        return self.call.row if self.call is not None else len(self.log.rows)
+
+    @cached_property
+    def history(self) -> Sequence[LogPart]:
+        """The parts on the way to this moment, those that were compacted away too."""
+        return [part for index in self.context.lineage for part in self.log.rows[index].parts]
+
+    def tasks(self, upto: int | None = None) -> list[Task]:
+        """Return the agent's list of tasks as of row `upto`, by the answered calls on the lineage."""
+        rows = set(self.context.lineage)
+        end = self.end if upto is None else upto
+        tasks: dict[str, Task] = {}
+        for change in self.log.todos:
+            if change.row in rows and change.row < end and change.answered and not change.failed:
+                _apply(change, tasks)
+        return list(tasks.values())
+
+    def persisted_name(self, part: LogPart) -> str | None:
+        """Return the name of a persisted output in the session's own folder; None when it is elsewhere."""
+        if part.detail is None:
+            return None
+        path = Path(part.detail)
+        session = Path(self.log.file).stem
+        inside = path.parent.name == TOOL_RESULTS and path.parent.parent.name == session
+        return f"{TOOL_RESULTS}/{path.name}" if inside else None
+
+
+def _apply(change: TodoChange, tasks: dict[str, Task]) -> None:
+    given = change.input
+    if change.tool in ("TodoWrite", "update_plan"):
+        tasks.clear()
+        found = given.get("todos", given.get("plan"))
+        for at, each in enumerate(found if isinstance(found, list) else ()):
+            if isinstance(each, dict):
+                title = str(each.get("content") or each.get("step") or "")
+                active = str(each.get("activeForm") or "")
+                tasks[str(at + 1)] = Task(str(at + 1), title, str(each.get("status")), change.row, active)
+    elif change.tool == "TaskCreate":
+        name = change.task or str(len(tasks) + 1)
+        title, active = str(given.get("subject") or ""), str(given.get("activeForm") or "")
+        tasks[name] = Task(name, title, "pending", change.row, active)
+    elif change.tool == "TaskUpdate":
+        name = str(given.get("taskId") or "")
+        status = given.get("status")
+        if status == "deleted":
+            tasks.pop(name, None)
+        elif name in tasks:
+            task = tasks[name]
+            task.status = status if isinstance(status, str) else task.status
+            task.title = str(given.get("subject") or task.title)
+            task.row = change.row

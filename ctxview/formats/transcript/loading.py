@@ -1,0 +1,189 @@
+"""Read a transcript of any size: the end first, then all rows in slices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import copy
+from threading import Lock
+from typing import Protocol
+
+from ctxview.core.origin import Origin
+from ctxview.files.line_file import LineFile
+from ctxview.formats.kit.history import Cancelled, FileHistoryStream, Report
+from ctxview.formats.kit.history_line import HistoryLine, PassClock
+from ctxview.formats.transcript import claude_lineage, codex
+from ctxview.formats.transcript.accounting import mark_placeholders
+from ctxview.formats.transcript.claude_code import ClaudeCodeReader
+from ctxview.formats.transcript.codex import CodexReader
+from ctxview.formats.transcript.model import (
+    Dialect,
+    LineProblem,
+    LiveContext,
+    ModelCall,
+    Record,
+    TranscriptLog,
+)
+from ctxview.formats.transcript.records import FoundRecords, records_of
+
+SMALL = 4 * 1024 * 1024
+"""Files up to this size are read at once."""
+MOST_AT_END = 16 * 1024 * 1024
+END_WITHOUT_CUT = 2 * 1024 * 1024
+"""How much of the end is read first when there is no compaction in reach."""
+MOST_PROBLEMS = 200
+_CUTS = {Dialect.CLAUDE_CODE: b'"compact_boundary"', Dialect.CODEX: b'"compacted"'}
+
+
+class RowReader(Protocol):
+    """Adds records to a log."""
+
+    log: TranscriptLog
+    alone: bool
+
+    def add(self, value: Record, start: int, end: int, line: int | None) -> None: ...
+    def copy(self, log: TranscriptLog) -> RowReader: ...
+
+
+def reader_for(dialect: Dialect, file: str) -> RowReader:
+    log = TranscriptLog(dialect, file)
+    return CodexReader(log) if dialect is Dialect.CODEX else ClaudeCodeReader(log)
+
+
+class LogPass:
+    """The reading of all rows; it can be interrupted and continued."""
+
+    def __init__(self, stream: FileHistoryStream, reader: RowReader, first: int = 0) -> None:
+        self.stream, self.reader = stream, reader
+        self.complete = False
+        self._next, self._done, self._torn = first, 0, False
+        self._steps = self._pass()
+        self._working = Lock()
+
+    @property
+    def log(self) -> TranscriptLog:
+        return self.reader.log
+
+    def advance(self, cancelled: Cancelled, report: Report | None = None) -> bool:
+        while not self.complete and not cancelled():
+            with self._working:
+                done = next(self._steps, None)
+            if report is not None and done is not None:
+                report(done, self.stream.size)
+        return self.complete
+
+    def on(self, stream: FileHistoryStream) -> LogPass:
+        """Return a pass over the grown file that continues from here."""
+        if not self.complete or self._torn:
+            return LogPass(stream, reader_for(self.log.dialect, self.log.file))
+        log = copy(self.log)
+        for name in ("rows", "calls", "compactions", "children", "todos", "queue", "problems", "unknown"):
+            setattr(log, name, copy(getattr(log, name)))
+        for name in ("versions", "models", "sessions", "facts", "stated", "errors"):
+            setattr(log, name, copy(getattr(log, name)))
+        return LogPass(stream, self.reader.copy(log), self._next)
+
+    def _pass(self) -> Iterator[int]:
+        clock = PassClock()
+        if self._next:
+            # Only numbered lines can be reached by their number.
+            self.stream.index()
+        for line in self.stream.scan(self._next):
+            take_line(self.reader, line)
+            self._torn = not line.ending and not line.is_blank
+            self._next += 1
+            self._done += line.size + line.ending
+            if clock.due(line.size):
+                yield self._done
+        finish(self.reader)
+        self.complete = True
+
+
+def take_line(reader: RowReader, line: HistoryLine) -> None:
+    """Add the records of a line to a log, and note what is wrong with the line."""
+    value = line.value if line.ending == 1 and line.size <= SMALL else None
+    found = FoundRecords(((value, line.start, line.end),)) if value is not None else records_of(line)
+    problems = reader.log.problems
+    for problem in found.problems:
+        if len(problems) < MOST_PROBLEMS or problem.rule == "TRF001":
+            problems.append(problem)
+    if found.pending:
+        origin: Origin = line.origin()
+        problems.append(LineProblem("TRF002", origin, "the last line is unfinished"))
+    for each, start, end in found.records:
+        reader.add(each, start, end, line.number)
+
+
+def finish(reader: RowReader) -> None:
+    """Work out what needs all rows: the calls that others continue, and placeholder figures."""
+    log = reader.log
+    if isinstance(reader, ClaudeCodeReader):
+        messages = [row for row in log.rows if row.role in ("user", "assistant")]
+        alone = bool(messages) and all(row.side for row in messages)
+        reader.alone = alone
+        reader.drop_side_calls()
+        mark_placeholders(log)
+        claude_lineage.previous_calls(log, alone=reader.alone)
+
+
+def context_of(reader: RowReader, call: ModelCall | None) -> LiveContext:
+    """Return the context that a call was sent, or the one that the next call will be sent."""
+    if reader.log.dialect is Dialect.CODEX:
+        return codex.live_context(reader.log, call)
+    return claude_lineage.live_context(reader.log, call, alone=reader.alone)
+
+
+def read_end(lines: LineFile, stream: FileHistoryStream, dialect: Dialect, file: str) -> RowReader:
+    """Read the newest compaction and what follows it: the whole live context, for any size of the file."""
+    reader = reader_for(dialect, file)
+    size = lines.size
+    start = _last_cut(lines, dialect, size)
+    for line in _lines_from(lines, stream, 0, 1):
+        # The first row of a rollout has the system prompt.
+        if dialect is Dialect.CODEX:
+            take_line(reader, line)
+    for line in _lines_from(lines, stream, start, None):
+        take_line(reader, line)
+    reader.log.partial = True
+    if isinstance(reader, ClaudeCodeReader):
+        mark_placeholders(reader.log)
+    return reader
+
+
+def _last_cut(lines: LineFile, dialect: Dialect, size: int) -> int:
+    """Return where the line of the newest compaction begins, or a place near the end."""
+    found = lines.find(_CUTS[dialect], size, backwards=True)
+    if found is None or size - found > MOST_AT_END:
+        found = max(0, size - END_WITHOUT_CUT)
+        skip = lines.read(found, min(size, found + MOST_AT_END)).find(b"\n") + 1
+        return found + skip if found else 0
+    step = 64 * 1024
+    at = found
+    while at > 0:
+        chunk = lines.read(max(0, at - step), at)
+        newline = chunk.rfind(b"\n")
+        if newline >= 0:
+            return max(0, at - step) + newline + 1
+        at = max(0, at - step)
+    return 0
+
+
+def _lines_from(
+    lines: LineFile, stream: FileHistoryStream, start: int, most: int | None
+) -> Iterator[HistoryLine]:
+    """Yield the lines from byte `start`, without numbers."""
+    size = lines.size
+    end = size if most is None else min(size, start + 1024 * 1024)
+    data = lines.read(start, end)
+    at, count = 0, 0
+    while at < len(data) and (most is None or count < most):
+        newline = data.find(b"\n", at)
+        if newline < 0 and end < size:
+            return
+        stop = len(data) if newline < 0 else newline
+        content = data[at:stop]
+        ending = 0 if newline < 0 else 1
+        if content.endswith(b"\r"):
+            content, ending = content[:-1], ending + 1
+        first = start + at
+        yield HistoryLine(stream.name, str(lines.path), None, first, first + len(content), content, ending)
+        at, count = stop + 1, count + 1

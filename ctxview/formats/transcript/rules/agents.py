@@ -1,0 +1,192 @@
+"""Rules about sub-agents and background work (TRA)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from ctxview.core.findings import Effect, Hit, Severity, rule
+from ctxview.formats.transcript.accounting import estimator_of
+from ctxview.formats.transcript.children import HELPERS
+from ctxview.formats.transcript.facts import TranscriptFacts
+from ctxview.formats.transcript.model import PartKind
+
+
+@rule("TRA001", name="agent-never-came-back", severity=Severity.WARNING)
+def agent_never_came_back(facts: TranscriptFacts) -> Iterator[Hit]:
+    """A sub-agent never came back.
+
+    ## Why
+    The agent went on without the answer, or still waits for it.
+    ## Bad
+    u1 user : Go
+    a1 call id=t1 tool=Task sent=900 out=30 : {"prompt": "search"}
+    u2 user : And?
+    a2 assistant sent=950 out=5 : Done
+    ## Good
+    u1 user : Go
+    a1 call id=t1 tool=Task sent=900 out=30 : {"prompt": "search"}
+    r1 result id=t1 agentId=x1 status=completed : found
+    s1/subagents/agent-x1.jsonl = {}
+    ## Fix
+    Ask the agent to start it again.
+    ## Source
+    Observed in sessions of Claude Code.
+    """
+    for child in facts.log.children:
+        if child.status is None and not child.inline and child.row < facts.end:
+            yield Hit(facts.log.origin(child.row), f"the sub-agent {child.kind or ''} never came back")
+
+
+@rule("TRA002", name="answer-never-delivered", severity=Severity.WARNING, effect=Effect.DROPPED)
+def answer_never_delivered(facts: TranscriptFacts) -> Iterator[Hit]:
+    """The answer of background work was queued and never delivered to the model.
+
+    ## Why
+    The model does not know that the work is done, and may start it again.
+    ## Bad
+    u1 user : Go
+    a1 assistant sent=900 out=5 : Started
+    q1 queue : <task-notification><task-id>b7</task-id>done
+    ## Good
+    u1 user : Go
+    a1 assistant sent=900 out=5 : Started
+    q1 queue : <task-notification><task-id>b7</task-id>done
+    u2 user : <task-notification><task-id>b7</task-id>done
+    ## Fix
+    Paste the answer into a prompt.
+    ## Source
+    Observed: two of five answers never reached the model.
+    """
+    for queued in facts.log.queue:
+        if queued.task is not None and not queued.delivered and not queued.removed:
+            text = f"the answer of {queued.task} was queued and never delivered"
+            yield Hit(facts.log.origin(queued.row), text)
+
+
+@rule("TRA003", name="agent-without-transcript", severity=Severity.INFO)
+def agent_without_transcript(facts: TranscriptFacts) -> Iterator[Hit]:
+    """The transcript of a sub-agent is not beside the session.
+
+    ## Why
+    Its work cannot be looked at; only its answer is known.
+    ## Bad
+    u1 user : Go
+    a1 call id=t1 tool=Task sent=900 out=30 : {"prompt": "search"}
+    r1 result id=t1 agentId=x1 status=completed : found
+    ## Good
+    u1 user : Go
+    a1 call id=t1 tool=Task sent=900 out=30 : {"prompt": "search"}
+    r1 result id=t1 agentId=x1 status=completed : found
+    s1/subagents/agent-x1.jsonl = {}
+    ## Fix
+    Copy the folder of the session together with its file.
+    ## Source
+    Observed in sessions of Claude Code.
+    """
+    for child in facts.log.children:
+        if child.agent is not None and child.file is None and not child.inline:
+            yield Hit(facts.log.origin(child.row), f"agent-{child.agent}.jsonl is not beside the session")
+
+
+@rule("TRA005", name="agent-cost", severity=Severity.INFO)
+def agent_cost(facts: TranscriptFacts) -> Iterator[Hit]:
+    """What a sub-agent used, against the size of its answer.
+
+    ## Why
+    Sub-agents keep the window free, and their own use is easily overlooked.
+    ## Bad
+    u1 user : Go
+    a1 call id=t1 tool=Task sent=900 out=30 : {"prompt": "search"}
+    r1 result id=t1 agentId=x1 status=completed tokens=70459 : found
+    ## Good
+    u1 user : Go
+    a1 call id=t1 tool=Task sent=900 out=30 : {"prompt": "search"}
+    r1 result id=t1 agentId=x1 status=async_launched : started
+    ## Fix
+    Nothing.
+    ## Source
+    The program: totalTokens of a result.
+    """
+    estimator = estimator_of(facts.log, facts.profile)
+    results = (part for part in facts.history if part.kind is PartKind.RESULT)
+    sizes = {part.call_id: facts.sizes.of(part) or estimator.tokens(part) for part in results}
+    for child in facts.log.children:
+        if child.tokens is not None:
+            brought = sizes.get(child.call_id, 0)
+            text = f"{child.kind or 'a sub-agent'} used {child.tokens:,} tokens for an answer of {brought:,}"
+            yield Hit(facts.log.origin(child.row), text)
+
+
+@rule("TRA006", name="agent-failed", severity=Severity.WARNING)
+def agent_failed(facts: TranscriptFacts) -> Iterator[Hit]:
+    """A sub-agent ended in an error.
+
+    ## Why
+    Its work was not done, or only in part.
+    ## Bad
+    u1 user : Go
+    a1 call id=t1 tool=Task sent=900 out=30 : {"prompt": "search"}
+    r1 result id=t1 error=1 : Agent failed: timeout
+    ## Good
+    u1 user : Go
+    a1 call id=t1 tool=Task sent=900 out=30 : {"prompt": "search"}
+    r1 result id=t1 agentId=x1 status=completed : found
+    ## Fix
+    Start it again.
+    ## Source
+    Observed in sessions of Claude Code.
+    """
+    for child in facts.log.children:
+        if child.status == "failed":
+            yield Hit(facts.log.origin(child.row), f"the sub-agent {child.kind or ''} failed")
+
+
+@rule("TRA007", name="same-prompt-twice", severity=Severity.WARNING)
+def same_prompt_twice(facts: TranscriptFacts) -> Iterator[Hit]:
+    """Two sub-agents got the same prompt.
+
+    ## Why
+    The work is done twice, often because the first answer was lost.
+    ## Bad
+    u1 user : Go
+    a1 call id=t1 tool=Task sent=900 out=30 : {"prompt": "search all files for refunds"}
+    r1 result id=t1 agentId=x1 status=completed : found
+    a2 call id=t2 tool=Task sent=950 out=30 : {"prompt": "search all files for refunds"}
+    r2 result id=t2 agentId=x2 status=completed : found
+    ## Good
+    u1 user : Go
+    a1 call id=t1 tool=Task sent=900 out=30 : {"prompt": "search all files for refunds"}
+    r1 result id=t1 agentId=x1 status=completed : found
+    ## Fix
+    Look whether the first answer was delivered.
+    ## Source
+    Observed in sessions of Claude Code.
+    """
+    seen: set[str] = set()
+    for child in facts.log.children:
+        if child.prompt and child.prompt in seen:
+            yield Hit(facts.log.origin(child.row), f"a sub-agent got the same prompt: {child.prompt[:80]}")
+        seen.add(child.prompt)
+
+
+@rule("TRA008", name="helper-agents", severity=Severity.INFO, effect=Effect.IGNORED)
+def helper_agents(facts: TranscriptFacts) -> Iterator[Hit]:
+    """Helper agents of the program, for compactions and suggestions, are not listed.
+
+    ## Why
+    They are no part of the work; their files stand beside the session.
+    ## Bad
+    u1 user : Go
+    s1/subagents/agent-acompact-1.jsonl = {}
+    ## Good
+    u1 user : Go
+    s1/subagents/agent-x1.jsonl = {}
+    ## Fix
+    Open such a file by its path to look at it.
+    ## Source
+    Observed in sessions of Claude Code.
+    """
+    helpers = [name for name in facts.beside if Path(name).name.startswith(HELPERS)]
+    if helpers:
+        yield Hit(facts.log.origin(0), f"{len(helpers)} helper agents are not listed")

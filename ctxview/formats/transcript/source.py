@@ -1,0 +1,234 @@
+"""The source of a transcript: every call is a revision. It is read-only history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from time import time
+
+from ctxview.core.edits import WritePolicy
+from ctxview.core.findings import Finding, worst_first
+from ctxview.core.prompt import Prompt
+from ctxview.core.revision_signs import COMPACTION, WHOLE_STATE
+from ctxview.files.change_detector import stamp_of
+from ctxview.files.line_file import LineFile, never_cancelled
+from ctxview.files.reading import ReadError, read_beneath, read_bytes
+from ctxview.formats.interface import (
+    AS_ON_DISK,
+    Abilities,
+    Hurry,
+    Lens,
+    OpenError,
+    Progress,
+    Reading,
+    Revision,
+)
+from ctxview.formats.kit.file_source import Memo
+from ctxview.formats.kit.history import FileHistoryStream
+from ctxview.formats.kit.history_line import HistoryLine
+from ctxview.formats.kit.history_passes import TextPass, tallied
+from ctxview.formats.peek import HEAD, Peek
+from ctxview.formats.transcript.children import beside_session, link_children
+from ctxview.formats.transcript.facts import TranscriptFacts
+from ctxview.formats.transcript.format import NAME, dialect_of
+from ctxview.formats.transcript.loading import SMALL, LogPass, RowReader, read_end, reader_for
+from ctxview.formats.transcript.model import Dialect
+from ctxview.formats.transcript.profile import PROFILES, load_profile
+from ctxview.formats.transcript.prompt import build_prompt
+from ctxview.formats.transcript.state import build_state
+from ctxview.formats.transcript.texts import PartTexts, decoded_text, history_rows
+
+NOW = "now"
+
+
+def open_transcript(peek: Peek) -> TranscriptSource:
+    """Open one file of a transcript; raises `OpenError`."""
+    return TranscriptSource(peek.path)
+
+
+class TranscriptSource:
+    """One transcript. Its rows are read at the first look."""
+
+    format = NAME
+    profiles: Sequence[str] = PROFILES
+    targets: Sequence[str] = ()
+
+    def __init__(self, path: Path, before: TranscriptSource | None = None) -> None:
+        self._path = path
+        self._lock = Lock()
+        self._readings: Memo[Reading] = Memo(32)
+        self._end: RowReader | None = None
+        try:
+            if before is None:
+                self._lines = LineFile(path.parent, path.name)
+                self._stream = FileHistoryStream(self._lines, path.name, str(path))
+                head = self._lines.read(0, HEAD)
+                self._dialect = dialect_of(head, whole=self._lines.size <= HEAD) or Dialect.CLAUDE_CODE
+                self._pass = LogPass(self._stream, reader_for(self._dialect, str(path)))
+                self._checks = TextPass((self._stream,), self._checked_text)
+            else:
+                self._take_over(before)
+        except ReadError as error:
+            raise OpenError(f"{path}: {error.reason}") from None
+
+    def _take_over(self, before: TranscriptSource) -> None:
+        self._dialect = before._dialect
+        self._stream, grown = before._stream.again()
+        self._lines = self._stream.lines
+        if grown:
+            self._pass = before._pass.on(self._stream)
+            self._checks = before._checks.on((self._stream,))
+        else:
+            self._pass = LogPass(self._stream, reader_for(self._dialect, str(self._path)))
+            self._checks = TextPass((self._stream,), self._checked_text)
+
+    @property
+    def path(self) -> Path:
+        return self._path
+
+    @property
+    def title(self) -> str:
+        return self._path.stem
+
+    @property
+    def abilities(self) -> Abilities:
+        return Abilities(work=self, prompt=self)
+
+    @property
+    def revisions(self) -> Sequence[Revision]:
+        """Every call, and now; only now until all rows are read."""
+        if self._is_small:
+            self._pass.advance(never_cancelled)
+        now = Revision(NOW, "now", self._path)
+        if not self._pass.complete:
+            return (now,)
+        log = self._pass.log
+        cuts = [cut.row for cut in log.compactions]
+        found, before = [], -1
+        for at, call in enumerate(log.calls):
+            follows = None
+            if call.previous is not None and call.previous != at - 1:
+                follows = f"call {call.previous + 1}"
+            compacted = any(before < row < call.row for row in cuts)
+            sign = COMPACTION if compacted else WHOLE_STATE
+            label = f"call {call.number}"
+            found.append(
+                Revision(label, "call", self._path, call.number, call.time, follows, sign=sign, id=label)
+            )
+            before = call.row
+        return (*found, now)
+
+    def bytes_of(self, file: str) -> bytes:
+        """Return the transcript, or a file of its own folder. Raises `ReadError`."""
+        if file == str(self._path):
+            return read_bytes(self._path)
+        folder = self._path.with_suffix("")
+        try:
+            name = Path(file).relative_to(folder)
+        except ValueError:
+            raise ReadError(Path(file), "this file is not part of the session") from None
+        return read_beneath(folder, name.as_posix())
+
+    def policy(self, file: str) -> WritePolicy | None:  # noqa: ARG002 - a transcript is the agent's own record
+        return None
+
+    def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:  # noqa: ARG002
+        whole = self._whole(lens)
+        key = (revision, lens.profile, lens.hurry, whole, self._checks.complete)
+        return self._readings.once(key, lambda: self._reading(revision, lens))
+
+    def _reading(self, revision: int, lens: Lens) -> Reading:
+        facts = self._facts(revision, lens)
+        revisions = self.revisions
+        label = revisions[min(revision, len(revisions) - 1)].label
+        linked = lens.hurry is not Hurry.LINKS
+        absent = {
+            facts.log.rows[row].line or 0: why
+            for row, why in facts.context.absent
+            if facts.log.rows[row].line is not None
+        }
+        rows = history_rows(self._stream, self._dialect, absent)
+        title = facts.log.facts.get("title", self.title)
+        state = build_state(facts, title, label, rows, linked=linked)
+        if lens.hurry is not Hurry.NONE:
+            return Reading(state, (), judged=False, linked=linked)
+        return Reading(state, self._check(facts))
+
+    def findings(self, lens: Lens) -> Sequence[Finding]:
+        self._pass.advance(never_cancelled)
+        self._checks.advance(never_cancelled)
+        return self._check(self._facts(len(self.revisions) - 1, lens))
+
+    def findings_of(self, revision: int, lens: Lens, overlay: Mapping[str, bytes]) -> Sequence[Finding]:  # noqa: ARG002
+        return self.reading(revision, lens).findings
+
+    def prompt(self, revision: int, lens: Lens, target: str | None = None) -> Prompt:  # noqa: ARG002
+        return build_prompt(self._facts(revision, lens))
+
+    def has_work(self, lens: Lens) -> bool:  # noqa: ARG002 - the rows are the same for every lens
+        return not (self._pass.complete and self._checks.complete)
+
+    def work(self, lens: Lens, progress: Progress) -> None:  # noqa: ARG002
+        for each, what in ((self._pass, "reading the rows"), (self._checks, "checking the texts")):
+            each.advance(
+                lambda: progress.cancelled,
+                lambda done, total, what=what: progress.report(done, total, what),  # type: ignore[misc]
+            )
+
+    @property
+    def watched(self) -> Sequence[Path]:
+        return (self._path,)
+
+    def again(self) -> TranscriptSource:
+        """Read the new rows; raises `OpenError`. Rows that are known are not read again."""
+        if not self._path.is_file():
+            raise OpenError(f"{self._path}: there is no such file any more")
+        stream, _ = self._stream.again()
+        return self if stream is self._stream else TranscriptSource(self._path, self)
+
+    @cached_property
+    def _is_small(self) -> bool:
+        return self._lines.size <= SMALL
+
+    def _whole(self, lens: Lens) -> bool:  # noqa: ARG002
+        if self._is_small:
+            self._pass.advance(never_cancelled)
+            self._checks.advance(never_cancelled)
+        return self._pass.complete
+
+    def _facts(self, revision: int, lens: Lens) -> TranscriptFacts:
+        if self._whole(lens):
+            reader: RowReader = self._pass.reader
+        else:
+            with self._lock:
+                if self._end is None:
+                    self._end = read_end(self._lines, self._stream, self._dialect, str(self._path))
+            reader = self._end
+        profile = load_profile(lens.profile)
+        calls = reader.log.calls if self._pass.complete else []
+        call = calls[revision] if 0 <= revision < len(calls) else None
+        beside = beside_session(self._path)
+        link_children(reader.log, self._path, beside)
+        stamp = stamp_of(self._path)
+        minutes = (time() - stamp.modified / 1e9) / 60 if stamp is not None else 0
+        stale = minutes > profile.limits.stale_minutes
+        return TranscriptFacts(reader, call, profile, self._texts(reader), beside, stale)
+
+    def _texts(self, reader: RowReader) -> PartTexts:
+        with self._lock:
+            known = self.__dict__.get("_kept_texts")
+            if known is None or known.log is not reader.log:
+                known = PartTexts(self._lines, reader.log)
+                self.__dict__["_kept_texts"] = known
+            found: PartTexts = known
+            return found
+
+    def _check(self, facts: TranscriptFacts) -> tuple[Finding, ...]:
+        from ctxview.formats.transcript.rules import check_transcript
+
+        return worst_first(tallied((*check_transcript(facts), *self._checks.findings)))
+
+    def _checked_text(self, line: HistoryLine) -> str | None:
+        return decoded_text(line, self._dialect)

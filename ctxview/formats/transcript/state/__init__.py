@@ -1,0 +1,209 @@
+"""Build the state of a transcript at one moment: tiers, tasks, window, references, gaps, timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ctxview.core.state import (
+    CompactionRecord,
+    ContextState,
+    Counts,
+    Cursor,
+    Event,
+    LogSummary,
+    SummedCompaction,
+    Tier,
+    Todo,
+    TodoItem,
+    Transcript,
+    progress_text,
+)
+from ctxview.formats.transcript.facts import TranscriptFacts
+from ctxview.formats.transcript.format import NAME
+from ctxview.formats.transcript.model import Absence, LoggedCompaction, PartKind
+from ctxview.formats.transcript.state.budgets import build_budgets, largest_causes
+from ctxview.formats.transcript.state.gaps import build_gaps, lost_tasks, unread_edits
+from ctxview.formats.transcript.state.references import build_refs
+from ctxview.formats.transcript.state.tiers import block_id, build_tiers
+
+MOST_EVENTS = 2000
+_DIALECTS = {"claude-code": "Claude Code", "codex": "Codex"}
+
+
+def build_state(
+    facts: TranscriptFacts, title: str, revision: str, transcript: Transcript | None, *, linked: bool
+) -> ContextState:
+    tiers = build_tiers(facts)
+    return ContextState(
+        format=NAME,
+        title=title,
+        source=facts.log.file,
+        revision=revision,
+        tiers=tiers,
+        counts=_counts(facts, tiers),
+        todo=_todo(facts),
+        budgets=build_budgets(facts),
+        refs=build_refs(facts) if linked else (),
+        missing=build_gaps(facts) if linked else (),
+        timeline=tuple(_timeline(facts)),
+        extra=dict(_extra(facts)),
+        transcript=transcript,
+        compactions=tuple(_compactions(facts)),
+        log=summarised(facts),
+    )
+
+
+def summarised(facts: TranscriptFacts) -> LogSummary:
+    """Return the figures of the whole log, for programs."""
+    log, context = facts.log, facts.context
+    calls = [call for call in log.calls if call.row < facts.end or facts.call is None]
+    sent = [call.sent for call in calls if call.sent is not None]
+    rows = dict.fromkeys(part.row for part in context.parts)
+    dead = [row for row, why in context.absent if why is Absence.DEAD]
+    return LogSummary(
+        dialect=log.dialect.value,
+        calls=len(calls),
+        last_sent=sent[-1] if sent else None,
+        peak_sent=max(sent, default=None),
+        output_tokens=sum(call.out or 0 for call in calls) if sent else None,
+        output_known=bool(calls) and all(call.output_known for call in calls),
+        compactions=tuple(
+            SummedCompaction(each.trigger, size_before(facts, each), size_after(facts, each))
+            for each in log.compactions
+            if each.row < facts.end
+        ),
+        live_rows=tuple(log.name(row) for row in rows),
+        dead_rows=tuple(log.name(row) for row in dead),
+        calls_without_result=tuple(part.call_id or "?" for part in context.missing_results),
+        results_without_call=tuple(part.call_id or "?" for part in context.missing_calls),
+        children=tuple(child.agent or child.call_id or "?" for child in log.children),
+        window=facts.window.size,
+        window_from=facts.window.known_by,
+        models=tuple(log.models),
+        versions=tuple(log.versions),
+    )
+
+
+def size_before(facts: TranscriptFacts, cut: LoggedCompaction) -> int | None:
+    """Return the size before a compaction: as written, else that of the last call before it."""
+    last = next((call for call in reversed(facts.log.calls) if call.row < cut.row and call.sent), None)
+    return cut.before if cut.before is not None else (last.after if last is not None else None)
+
+
+def size_after(facts: TranscriptFacts, cut: LoggedCompaction) -> int | None:
+    """Return what the first call after a compaction was sent; None when none follows."""
+    following = (call.sent for call in facts.log.calls if call.row > cut.row and call.sent)
+    return next(following, None)
+
+
+def _counts(facts: TranscriptFacts, tiers: Sequence[Tier]) -> Counts:
+    blocks = [block for tier in tiers for block in tier.blocks]
+    shown = sum(block.visible is True for block in blocks)
+    hidden = sum(block.visible is False for block in blocks)
+    sizes = facts.sizes
+    way = f"reported, shared by {sizes.estimator}" if sizes.reported else sizes.estimator
+    exact = sizes.reported and not sizes.newer
+    return Counts(len(blocks), shown, hidden, sizes.total, exact, way)
+
+
+def _todo(facts: TranscriptFacts) -> Todo | None:
+    tasks = facts.tasks()
+    if not tasks:
+        return None
+    current = next((task for task in tasks if task.status == "in_progress"), None)
+    items = tuple(
+        TodoItem(
+            int(task.id) if task.id.isdecimal() else None,
+            task.title,
+            {"completed": "done", "in_progress": "doing", "pending": "open"}.get(task.status, task.status),
+            task is current,
+            facts.log.origin(task.row),
+        )
+        for task in tasks
+    )
+    cursor = None
+    if current is not None:
+        number = int(current.id) if current.id.isdecimal() else None
+        place = facts.log.origin(current.row)
+        cursor = Cursor("doing", current.active or current.title, number, None, place)
+    step = tasks.index(current) + 1 if current is not None else None
+    return Todo(progress_text(items), len(items), step, cursor, items)
+
+
+def _timeline(facts: TranscriptFacts) -> Iterator[Event]:
+    log = facts.log
+    found: list[tuple[int, Event]] = []
+    model = version = None
+    for at, call in enumerate(log.calls):
+        previous = log.calls[call.previous] if call.previous is not None else None
+        before = previous.sent if previous is not None else None
+        grown = f", {call.sent - before:+,}" if call.sent is not None and before is not None else ""
+        sent = f"{call.sent:,} tokens sent{grown}" if call.sent is not None else "no usage"
+        place = log.origin(call.row)
+        found.append((call.row, Event(f"call {call.number}: {sent}", "call", call.time, at, place)))
+        if model is not None and call.model not in (None, model):
+            found.append((call.row, Event(f"model {call.model}", "model", call.time, at, place)))
+        model = call.model or model
+        if version is not None and call.version not in (None, version):
+            label = f"resumed with version {call.version}"
+            found.append((call.row, Event(label, "resume", call.time, at, place)))
+        version = call.version or version
+    for cut in log.compactions:
+        before, after = size_before(facts, cut), size_after(facts, cut)
+        sizes = f"{before:,} to {after:,} tokens" if before and after else "the size after it is not known"
+        label = f"compaction ({cut.trigger or 'unknown'}): {sizes}"
+        following = next((at for at, call in enumerate(log.calls) if call.row > cut.row), len(log.calls))
+        row = log.rows[cut.row]
+        found.append((cut.row, Event(label, "compaction", row.time, following, log.origin(cut.row))))
+    for child in log.children:
+        row = log.rows[child.row]
+        label = f"sub-agent {child.kind or ''} {child.agent or ''} {child.status or 'started'}".strip()
+        found.append((child.row, Event(label, "child", row.time, None, log.origin(child.row))))
+    for index, row in enumerate(log.rows):
+        if row.sort == "event_msg thread_rolled_back":
+            label = f"{row.source} turns rolled back"
+            found.append((index, Event(label, "branch", row.time, None, log.origin(index))))
+    found.sort(key=lambda each: each[0])
+    for at, event in found[-MOST_EVENTS:]:
+        if at < facts.end or facts.call is None or at == facts.call.row:
+            yield event
+
+
+def _compactions(facts: TranscriptFacts) -> Iterator[CompactionRecord]:
+    cut = facts.context.start
+    if cut is None:
+        return
+    gone = tuple(
+        block_id(facts, part)
+        for row, why in facts.context.absent
+        if why is Absence.COMPACTED
+        for part in facts.log.rows[row].parts
+    )
+    summaries = [part for part in facts.context.parts if part.kind is PartKind.SUMMARY]
+    text = "\n".join(facts.texts.text(part) for part in summaries) or None
+    lost = [f"task: {title}" for title, _ in lost_tasks(facts)]
+    lost += [f"file edited before: {path}" for path, _ in unread_edits(facts)]
+    yield CompactionRecord(facts.log.name(cut.row), text, gone, tuple(lost), facts.log.origin(cut.row))
+
+
+def _extra(facts: TranscriptFacts) -> Iterator[tuple[str, str]]:
+    log = facts.log
+    yield "dialect", _DIALECTS.get(log.dialect.value, log.dialect.value)
+    yield "owner", "the agent's own record: read-only history"
+    if log.versions:
+        yield "version", ", ".join(list(log.versions)[-3:])
+    last = facts.call or next(reversed(log.calls), None)
+    if last is not None and last.model:
+        yield "model", last.model
+    yield "window", f"{facts.window.size:,} ({facts.window.known_by})"
+    if facts.turns:
+        yield "turns", str(facts.last_turn)
+    for name in ("cwd", "branch", "forked from"):
+        if name in log.facts:
+            yield name, log.facts[name]
+    if causes := largest_causes(facts):
+        yield "largest", "; ".join(f"{name} {tokens:,}" for name, tokens in causes)
+    if facts.context.uncertain is not None:
+        yield "uncertain", facts.context.uncertain
+    if log.partial:
+        yield "rows", "only the end was read so far"

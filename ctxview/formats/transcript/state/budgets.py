@@ -1,0 +1,67 @@
+"""The window of a session and of its sub-agents, in segments that sum to the reported size."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from ctxview.core.budget import Budget, Segment
+from ctxview.formats.transcript.facts import TranscriptFacts
+from ctxview.formats.transcript.model import Mark
+
+MOST_CHILDREN = 20
+MOST_CAUSES = 3
+
+
+def build_budgets(facts: TranscriptFacts) -> tuple[Budget, ...]:
+    return (_window(facts), *_children(facts))
+
+
+def largest_causes(facts: TranscriptFacts, rows: range | None = None) -> list[tuple[str, int]]:
+    """Return what took most tokens, by tool and path."""
+    sums: Counter[str] = Counter()
+    for part in facts.context.parts:
+        if rows is None or part.row in rows:
+            name = " ".join(filter(None, (part.tool, part.about))) or part.segment
+            sums[name[:60]] += facts.sizes.of(part)
+    return [each for each in sums.most_common(MOST_CAUSES) if each[1] > 0]
+
+
+def _window(facts: TranscriptFacts) -> Budget:
+    sizes, window = facts.sizes, facts.window
+    segments = []
+    for name, tokens in sizes.segments.items():
+        parts = [part for part in facts.context.parts if part.segment == name]
+        exact = bool(parts) and all((part.row, part.place) in sizes.derived for part in parts)
+        way = (
+            "inferred: what the first call was sent beyond its rows"
+            if name == "baseline"
+            else (f"growth of each call, shared by {sizes.estimator}" if sizes.reported else sizes.estimator)
+        )
+        segments.append(Segment(name, tokens, exact=exact, estimator=None if exact else way))
+    source = "reported by the provider" if sizes.reported else "estimated: no call has usage"
+    newer = f", and {sizes.newer:,} estimated for rows after the last call" if sizes.newer else ""
+    causes = "; ".join(f"{name} {tokens:,}" for name, tokens in largest_causes(facts))
+    note = f"{source}{newer}" + (f". Largest: {causes}" if causes else "")
+    cut = sum(part.lost for part in facts.context.parts if part.mark is Mark.CUT) or None
+    return Budget(
+        "model",
+        "tokens",
+        window.size,
+        sizes.total,
+        window.reserved,
+        tuple(segments),
+        cut=cut,
+        limit_from=window.known_by,
+        note=note,
+    )
+
+
+def _children(facts: TranscriptFacts) -> Iterator[Budget]:
+    for child in facts.log.children[-MOST_CHILDREN:]:
+        if child.sent is None or child.row >= facts.end:
+            continue
+        limit = facts.profile.window(child.model) or facts.window.size
+        name = child.kind or "sub-agent"
+        segment = Segment("last call", child.sent)
+        yield Budget(f"{name} {child.agent or child.call_id}", "tokens", limit, child.sent, None, (segment,))

@@ -1,0 +1,120 @@
+"""Missing context: errors of tools, partial reads, previews, calls without results, lost answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ctxview.core.findings import Severity
+from ctxview.core.state import Gap
+from ctxview.formats.kit.state_parts import make_gap
+from ctxview.formats.transcript.facts import TranscriptFacts
+from ctxview.formats.transcript.model import Mark, PartKind
+from ctxview.formats.transcript.state.references import FILE_TOOLS
+from ctxview.formats.transcript.state.tiers import block_id
+
+MOST = 300
+_MISSING_WORDS = (
+    *("File does not exist", "File has not been read yet", "modified since read", "exceeds maximum allowed"),
+    *("Sibling tool call errored", "No such file"),
+)
+
+
+def build_gaps(facts: TranscriptFacts) -> tuple[Gap, ...]:
+    found = [*_not_read_again(facts), *_lost(facts), *_results(facts), *_compacted_todos(facts)]
+    return tuple(found[:MOST])
+
+
+def _results(facts: TranscriptFacts) -> Iterator[Gap]:
+    origin = facts.log.origin
+    for part in facts.context.parts:
+        ids = (block_id(facts, part),)
+        name = part.about or part.tool or part.kind.value
+        if part.mark is Mark.PERSISTED:
+            why = "the output was too large; the model saw the beginning only"
+            yield make_gap(ids[0], name, Severity.WARNING, "preview", why, origin(part.row), ids)
+        elif part.mark in (Mark.PARTIAL, Mark.CUT):
+            why = f"only a part was given: {part.detail}"
+            yield make_gap(ids[0], name, Severity.INFO, "cut", why, origin(part.row), ids)
+        elif part.mark is Mark.CLEARED:
+            yield make_gap(ids[0], name, Severity.WARNING, "cleared", "cleared", origin(part.row), ids)
+        elif part.mark is Mark.ENCRYPTED and part.kind is PartKind.SUMMARY:
+            why = "the summary is encrypted: what it says is not known"
+            yield make_gap(ids[0], "summary", Severity.INFO, "encrypted", why, origin(part.row), ids)
+        elif part.error is not None and any(word in part.error for word in _MISSING_WORDS):
+            yield make_gap(ids[0], name, Severity.WARNING, "failed", part.error, origin(part.row), ids)
+    for part in facts.context.missing_results:
+        why = "the call has no result"
+        name = " ".join(filter(None, (part.tool, part.about)))
+        ids = (block_id(facts, part),)
+        yield make_gap(ids[0], name or "call", Severity.WARNING, "open", why, origin(part.row), ids)
+
+
+def _lost(facts: TranscriptFacts) -> Iterator[Gap]:
+    for queued in facts.log.queue:
+        if not queued.delivered and not queued.removed and queued.row < facts.end:
+            name = f"the answer of {queued.task}" if queued.task else "a queued prompt"
+            why = "it was queued and never given to the model"
+            place = facts.log.origin(queued.row)
+            yield make_gap(facts.log.name(queued.row), name, Severity.WARNING, "lost", why, place)
+
+
+def unread_edits(facts: TranscriptFacts) -> list[tuple[str, int]]:
+    """Return the files edited before the last compaction and not read or attached since, with the row."""
+    start = facts.context.start
+    if start is None:
+        return []
+    edited: dict[str, int] = {}
+    for index in facts.context.lineage:
+        if index >= start.row:
+            break
+        for part in facts.log.rows[index].parts:
+            if (
+                part.kind is PartKind.CALL
+                and part.about
+                and FILE_TOOLS.get(part.tool or "")
+                in (
+                    "edited",
+                    "written",
+                )
+            ):
+                edited[part.about] = index
+    known = {
+        part.about
+        for part in facts.context.parts
+        if part.row > start.row
+        and (part.kind is PartKind.REMINDER or (part.kind is PartKind.CALL and part.tool == "Read"))
+        and part.tool != "compact_file_reference"
+    }
+    return [(path, row) for path, row in edited.items() if path not in known]
+
+
+def lost_tasks(facts: TranscriptFacts) -> list[tuple[str, int]]:
+    """Return the tasks that were open before the last compaction and are nowhere after it."""
+    start = facts.context.start
+    if start is None:
+        return []
+    before = [task for task in facts.tasks(start.row) if task.status not in ("completed", "cancelled")]
+    later = any(change.row > start.row and change.answered for change in facts.log.todos)
+    summary = " ".join(
+        facts.texts.whole(part) for part in facts.context.parts if part.kind is PartKind.SUMMARY
+    ).casefold()
+    now = {task.title.casefold() for task in facts.tasks()} if later else set()
+    if any(part.mark is Mark.ENCRYPTED and part.kind is PartKind.SUMMARY for part in facts.context.parts):
+        return []
+    return [
+        (task.title, task.row)
+        for task in before
+        if task.title and task.title.casefold() not in summary and task.title.casefold() not in now
+    ]
+
+
+def _not_read_again(facts: TranscriptFacts) -> Iterator[Gap]:
+    for path, row in unread_edits(facts):
+        why = "edited before the compaction and not read again: the next edit is at risk"
+        yield make_gap(path, path, Severity.WARNING, "compacted", why, facts.log.origin(row))
+
+
+def _compacted_todos(facts: TranscriptFacts) -> Iterator[Gap]:
+    for title, row in lost_tasks(facts):
+        why = "it was open before the compaction; neither the summary nor a later list has it"
+        yield make_gap(f"task {title}", title, Severity.WARNING, "lost", why, facts.log.origin(row))

@@ -1,0 +1,76 @@
+"""References: files that tools touched, persisted outputs, sub-agents. Nothing outside is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ctxview.core.state import Ref, RefStatus
+from ctxview.formats.transcript.facts import TranscriptFacts
+from ctxview.formats.transcript.model import LogPart, Mark, PartKind
+from ctxview.formats.transcript.state.tiers import block_id
+
+MOST_FILES = 500
+FILE_TOOLS = {
+    "Read": "read",
+    "Edit": "edited",
+    "Write": "written",
+    "MultiEdit": "edited",
+    "NotebookEdit": "edited",
+}
+
+
+def build_refs(facts: TranscriptFacts) -> tuple[Ref, ...]:
+    return (*_outputs(facts), *_agents(facts), *_files(facts))
+
+
+def _files(facts: TranscriptFacts) -> Iterator[Ref]:
+    used: dict[tuple[str, str], list[LogPart]] = {}
+    for part in facts.context.parts:
+        if part.kind is PartKind.CALL and part.tool in FILE_TOOLS and part.about:
+            used.setdefault((FILE_TOOLS[part.tool], part.about), []).append(part)
+        elif part.kind in (PartKind.MEMORY, PartKind.REMINDER) and part.about and "/" in part.about:
+            used.setdefault((part.kind.value, part.about), []).append(part)
+    results = {part.call_id: part for part in facts.context.parts if part.kind is PartKind.RESULT}
+    for (kind, path), parts in list(used.items())[-MOST_FILES:]:
+        tokens = sum(facts.sizes.of(results.get(part.call_id, part)) for part in parts)
+        ids = tuple(block_id(facts, part) for part in parts)
+        place = facts.log.origin(parts[0].row)
+        yield Ref(f"{kind} {path}", kind, path, RefStatus.EXTERNAL, tokens, None, ids, place)
+
+
+def _outputs(facts: TranscriptFacts) -> Iterator[Ref]:
+    for part in facts.context.parts:
+        if part.mark is not Mark.PERSISTED:
+            continue
+        name = facts.persisted_name(part)
+        status = RefStatus.EXTERNAL
+        if name is not None:
+            status = RefStatus.RESOLVED if name in facts.beside else RefStatus.DANGLING
+        target = name or part.detail or "?"
+        ids = (block_id(facts, part),)
+        yield Ref(target, "output", target, status, None, None, ids, facts.log.origin(part.row))
+
+
+def _agents(facts: TranscriptFacts) -> Iterator[Ref]:
+    for child in facts.log.children:
+        if child.row >= facts.end:
+            continue
+        if child.inline:
+            status = RefStatus.RESOLVED
+        elif child.agent is None:
+            status = RefStatus.UNKNOWN
+        else:
+            status = RefStatus.RESOLVED if child.file is not None else RefStatus.DANGLING
+        name = child.agent or child.call_id or "?"
+        target = child.file or f"agent-{name}.jsonl"
+        yield Ref(
+            name,
+            "sub-agent",
+            target,
+            status,
+            child.tokens,
+            None,
+            (facts.log.name(child.row),),
+            facts.log.origin(child.row),
+            text=child.prompt,
+        )

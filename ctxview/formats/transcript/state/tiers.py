@@ -1,0 +1,175 @@
+"""The tiers: live parts by kind with their tokens, and what the model does not get, with reasons."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from ctxview.core.figures import Reason, ReasonKind
+from ctxview.core.state import Block, Tier
+from ctxview.formats.transcript.facts import TranscriptFacts
+from ctxview.formats.transcript.model import Absence, Dialect, LogPart, Mark, PartKind
+
+MOST_ABSENT = 1000
+SHORT = 400
+_TIERS = {
+    PartKind.SYSTEM: "system",
+    PartKind.SCHEMA: "system",
+    PartKind.MEMORY: "memory files",
+    PartKind.SUMMARY: "summary",
+    PartKind.RESULT: "tool results",
+    PartKind.REMINDER: "attachments",
+}
+LIVE_TIERS = (
+    "baseline",
+    "system",
+    "memory files",
+    "summary",
+    "conversation",
+    "tool results",
+    "attachments",
+)
+_ABSENT = {
+    Absence.COMPACTED: (ReasonKind.COMPACTED, "compacted away"),
+    Absence.DEAD: (ReasonKind.NOT_CHOSEN, "dead branches"),
+    Absence.SUPERSEDED: (ReasonKind.DUPLICATE, "superseded"),
+    Absence.ROLLED_BACK: (ReasonKind.NOT_CHOSEN, "rolled back"),
+    Absence.SIDE: (ReasonKind.STORED, "sub-agents"),
+    Absence.OTHER_SESSION: (ReasonKind.NOT_CHOSEN, "carried over"),
+}
+_WHY = {
+    Absence.COMPACTED: "a compaction replaced it by a summary",
+    Absence.DEAD: "on a branch that was left: the prompt was edited or rewound",
+    Absence.SUPERSEDED: "an older copy of rows that were written again",
+    Absence.ROLLED_BACK: "the turn was rolled back",
+    Absence.SIDE: "in the context of a sub-agent",
+    Absence.OTHER_SESSION: "carried over from another session",
+}
+_MARKS = {
+    Mark.PERSISTED: "only a preview was sent; the whole output is in a file",
+    Mark.PARTIAL: "only a part of the file was read",
+    Mark.UNCHANGED: "refers to an earlier result instead of repeating it",
+    Mark.CUT: "the output was shortened",
+    Mark.CLEARED: "the result was cleared",
+    Mark.ENCRYPTED: "encrypted: what it says is not known",
+    Mark.REFUSED: "refused or interrupted by a person",
+}
+
+
+def build_tiers(facts: TranscriptFacts) -> tuple[Tier, ...]:
+    live: dict[str, list[Block]] = defaultdict(list)
+    if facts.sizes.baseline:
+        live["baseline"].append(_baseline(facts))
+    for rank, part in enumerate(facts.context.parts):
+        tier = _TIERS.get(part.kind, "conversation")
+        live[tier].append(_block(facts, part, tier, rank))
+    tiers = [Tier(name, tuple(live[name]), rank=at) for at, name in enumerate(LIVE_TIERS) if live[name]]
+    return (*tiers, *_absent_tiers(facts), *_swapped_out(facts))
+
+
+def block_id(facts: TranscriptFacts, part: LogPart) -> str:
+    """Return the id of the block of a part: its row, and its place where the row has several."""
+    name = facts.log.name(part.row)
+    return name if len(facts.log.rows[part.row].parts) == 1 else f"{name}#{part.place}"
+
+
+def _baseline(facts: TranscriptFacts) -> Block:
+    origin = facts.log.origin(0)
+    text = "System prompt, tool schemas and memory files: they are sent and in no row of this file."
+    reason = Reason(ReasonKind.NOTE, "inferred from the size of the first call")
+    return Block(
+        id="baseline",
+        tier="baseline",
+        text=text,
+        origin=origin,
+        type="system",
+        tokens=facts.sizes.baseline,
+        visible=True,
+        reason=reason,
+    )
+
+
+def _block(facts: TranscriptFacts, part: LogPart, tier: str, rank: int) -> Block:
+    turn = facts.turns.get(part.row)
+    mark = part.mark
+    reason, state = None, None
+    if mark is not None:
+        detail = f": {part.detail}" if part.detail and mark is not Mark.ENCRYPTED else ""
+        reason, state = Reason(ReasonKind.NOTE, f"{_MARKS[mark]}{detail}", summary=_MARKS[mark]), mark.value
+    elif part.row in facts.context.beside_walk:
+        reason = Reason(
+            ReasonKind.NOTE, "beside the walk over the parents: a resumed session may not have it"
+        )
+    return Block(
+        id=block_id(facts, part),
+        tier=tier,
+        type=part.kind.value,
+        text=facts.texts.text(part),
+        round=turn,
+        age=facts.last_turn - turn if turn is not None else None,
+        tags=tuple(filter(None, (part.tool, part.about))),
+        tokens=facts.sizes.of(part),
+        visible=True,
+        reason=reason,
+        state=state or ("failed" if part.error is not None else None),
+        origin=facts.log.origin(part.row),
+        rank=rank,
+    )
+
+
+def _absent_tiers(facts: TranscriptFacts) -> Iterator[Tier]:
+    rows: dict[Absence, list[int]] = defaultdict(list)
+    for row, why in facts.context.absent:
+        rows[why].append(row)
+    for why, (kind, name) in _ABSENT.items():
+        if not rows[why]:
+            continue
+        blocks = tuple(
+            Block(
+                id=block_id(facts, part),
+                tier=name,
+                type=part.kind.value,
+                text=facts.texts.text(part, SHORT),
+                round=facts.turns.get(row),
+                tags=tuple(filter(None, (part.tool, part.about))),
+                visible=False,
+                reason=Reason(kind, _WHY[why], summary=why.value),
+                origin=facts.log.origin(row),
+            )
+            for row in rows[why][-MOST_ABSENT:]
+            for part in facts.log.rows[row].parts
+        )
+        yield Tier(name, blocks)
+
+
+def _swapped_out(facts: TranscriptFacts) -> Iterator[Tier]:
+    blocks = []
+    limit = 4 * facts.profile.limits.codex_output_tokens
+    for part in facts.context.parts:
+        if part.mark is Mark.PERSISTED and part.detail:
+            text = f"The whole output is in {part.detail}"
+            reason = Reason(ReasonKind.STORED, "only a preview was sent", summary="swapped out")
+        elif (
+            facts.log.dialect is Dialect.CODEX
+            and part.kind is PartKind.RESULT
+            and part.size > limit
+            and not part.mark
+        ):
+            text = f"{part.size - limit:,} of {part.size:,} characters, from the middle of the output"
+            reason = Reason(ReasonKind.NO_ROOM, f"cut on the way in: {text}", summary="cut by Codex")
+        else:
+            continue
+        blocks.append(
+            Block(
+                id=f"{block_id(facts, part)} rest",
+                tier="swapped out",
+                type="result",
+                text=text,
+                tags=tuple(filter(None, (part.tool, part.about))),
+                visible=False,
+                reason=reason,
+                origin=facts.log.origin(part.row),
+            )
+        )
+    if blocks:
+        yield Tier("swapped out", tuple(blocks))

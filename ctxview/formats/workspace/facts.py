@@ -1,0 +1,160 @@
+"""Everything that the rules and the state ask about a workspace, computed once and on demand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from functools import cached_property
+
+from msgspec import Struct
+
+from ctxview.formats.workspace.assembly import (
+    DEFAULT_WINDOW,
+    MODES,
+    WINDOWS,
+    Assembly,
+    TokenMemo,
+    assemble,
+    working_memory_limit,
+)
+from ctxview.formats.workspace.duplicates import DuplicateMap, Pair, compared_files
+from ctxview.formats.workspace.markdown import MarkdownDocument, Statement
+from ctxview.formats.workspace.model import ContextDocument, Role, Workspace, WorkspaceFile
+from ctxview.formats.workspace.profile import Profile, Template, template_of
+from ctxview.formats.workspace.repository import Repository
+from ctxview.formats.workspace.similarity import Likeness
+from ctxview.formats.workspace.survey import WorkspaceSurvey
+
+_CODE = re.compile(r"`([^`\n]+)`")
+_PATH = re.compile(r"(?<![\w/.])(?:~|\.{1,2})?/?(?:[\w.@-]+/)+[\w.@-]+")
+_NUMBER = re.compile(r"(?<![\w.,/-])\d[\d.,:]*\d(?![\w/-])")
+
+
+class AskedSettings(Struct, frozen=True):
+    """What the user chose; None where nothing was chosen."""
+
+    era: str | None = None
+    window: int | None = None
+    mode: str | None = None
+
+
+class WorkspaceFacts(Struct, frozen=True, dict=True, eq=False):
+    """The input of the rules. `survey` is None while the histories are not read yet."""
+
+    workspace: Workspace
+    profile: Profile
+    asked: AskedSettings
+    count: TokenMemo
+    duplicates: DuplicateMap
+    repository: Repository
+    survey: WorkspaceSurvey | None
+    now: datetime
+
+    @property
+    def era(self) -> str | None:
+        return self.asked.era or self.workspace.era
+
+    @cached_property
+    def pairs(self) -> tuple[Pair, ...]:
+        return self.duplicates.update(compared_files(self.workspace), self.profile.similar)
+
+    def pairs_of(self, *kinds: Likeness) -> Iterator[Pair]:
+        return (pair for pair in self.pairs if pair.likeness in kinds)
+
+    @cached_property
+    def assembly(self) -> Assembly:
+        """The prompt for the chosen window and mode."""
+        return self.assembly_at(self.asked.window or DEFAULT_WINDOW, self.asked.mode or MODES[0])
+
+    @cached_property
+    def _assemblies(self) -> dict[tuple[int, str], Assembly]:
+        return {}
+
+    def assembly_at(self, window: int, mode: str) -> Assembly:
+        found = self._assemblies.get((window, mode))
+        if found is None:
+            found = assemble(self.workspace, self.profile, self.count, self.era, window, mode)
+            self._assemblies[window, mode] = found
+        return found
+
+    @property
+    def judged(self) -> list[tuple[int, str]]:
+        """The windows and modes that the rules judge: all that were not excluded by a choice."""
+        windows = [self.asked.window] if self.asked.window is not None else list(WINDOWS.values())
+        modes = [self.asked.mode] if self.asked.mode is not None else list(MODES)
+        return [(window, mode) for window in windows for mode in modes]
+
+    def working_memory_limit(self, window: int, mode: str) -> int:
+        era = self.era or "A"
+        return working_memory_limit(self.workspace, self.profile, self.count, era, window, mode)
+
+    @cached_property
+    def templates(self) -> list[tuple[ContextDocument, str, Template]]:
+        """The documents with their templates; era A has none."""
+        documents = (each for each in self.workspace.documents if not each.markdown.is_blank)
+        return [(each, *template_of(each.markdown, self.profile)) for each in documents]
+
+    @property
+    def templated(self) -> list[tuple[ContextDocument, str, Template]]:
+        """The documents whose template is checked."""
+        return [] if self.era in (None, "A") else self.templates
+
+    @property
+    def prompt_files(self) -> Iterator[WorkspaceFile]:
+        """The files of which something reaches the model, without compacted documents."""
+        return self.workspace.of(Role.BOOTSTRAP, Role.INSTRUCTIONS, Role.MEMORY)
+
+    @cached_property
+    def wasted(self) -> dict[str, int]:
+        """The tokens of each file that another file says too, without its contradictions."""
+        lines: dict[str, dict[int, Statement]] = {}
+        for pair in self.pairs_of(Likeness.EXACT, Likeness.NEAR):
+            if pair.together:
+                lines.setdefault(pair.drop.name, {})[pair.drop.statement.line] = pair.drop.statement
+        return {
+            name: sum(self.count(f"- {statement.text}\n") for statement in found.values())
+            for name, found in lines.items()
+        }
+
+    @property
+    def saved_tokens(self) -> int:
+        """The tokens of the prompt that are said twice; only what the model is shown counts."""
+        shown = {part.source for part in self.assembly.components if part.state == "whole"}
+        return sum(tokens for name, tokens in self.wasted.items() if name in shown)
+
+
+def wanted_values(workspace: Workspace) -> frozenset[str]:
+    """Return every value of the documents that must have occurred in a message."""
+    return frozenset(
+        value
+        for document in workspace.documents
+        for _, statement in document.markdown.statements()
+        for value in values_in(statement.text)
+    )
+
+
+def values_in(text: str) -> list[str]:
+    """Return the code, paths and numbers of a statement, which must be copied exactly."""
+    found = [each.strip() for each in _CODE.findall(text)]
+    rest = _CODE.sub(" ", text)
+    found += [each.rstrip(".") for each in _PATH.findall(rest)]
+    found += [each.rstrip(".,:") for each in _NUMBER.findall(_PATH.sub(" ", rest))]
+    return list(dict.fromkeys(each for each in found if len(each) > 1))
+
+
+def lines_matching(
+    document: MarkdownDocument, pattern: re.Pattern[str]
+) -> Iterator[tuple[int, re.Match[str]]]:
+    """Yield the first match in each line outside code blocks, with the line from 1."""
+    for number, line in enumerate(document.prose, 1):
+        if (found := pattern.search(line)) is not None:
+            yield number, found
+
+
+def phrase_pattern(phrases: tuple[str, ...]) -> re.Pattern[str] | None:
+    """Return a pattern for any of the phrases between word borders; None when there are none."""
+    if not phrases:
+        return None
+    words = "|".join(re.escape(each.strip()) for each in sorted(phrases, key=len, reverse=True))
+    return re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)

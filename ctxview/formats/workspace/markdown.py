@@ -1,0 +1,198 @@
+"""Markdown documents as sections and statements with their places; nothing is judged here.
+
+A statement is one list item, paragraph or table row: the smallest text that can be said twice. Only the block
+structure is parsed, which is fast and cannot fail.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache, cached_property
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from ctxview.core.origin import Origin
+from ctxview.formats.workspace.front_matter import FrontMatter, read_front_matter
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+
+BOX = re.compile(r"\[(.?)\](?:\s+|$)")
+_TAG = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+
+
+class Statement(Struct, frozen=True):
+    """One statement. Lines count from 1; `depth` is 0 outside lists; `box` is the mark of a checkbox."""
+
+    text: str
+    kind: str
+    """`bullet`, `paragraph` or `row`."""
+    line: int
+    last: int
+    depth: int = 0
+    box: str | None = None
+
+
+class Section(Struct, frozen=True):
+    """A heading and everything up to the next one. The first section has no heading: level 0, line 0."""
+
+    title: str
+    level: int
+    line: int
+    last: int
+    statements: tuple[Statement, ...]
+
+    @property
+    def bullets(self) -> list[Statement]:
+        return [each for each in self.statements if each.kind == "bullet"]
+
+
+class CodeBlock(Struct, frozen=True):
+    """A fenced or indented block of code: its language, its text, and its first and last line."""
+
+    language: str
+    text: str
+    line: int
+    last: int
+
+
+class MarkdownDocument(Struct, frozen=True, dict=True, eq=False):
+    """The bytes of one Markdown file and what is in them, parsed when it is first needed."""
+
+    file: str
+    data: bytes
+    place: Origin | None = None
+    """The origin of everything in it, when the bytes are not a file but a value inside of one."""
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines as text, without their ends; a last newline does not begin another line."""
+        lines = self.data.decode("utf-8", "replace").split("\n")
+        if lines and not lines[-1]:
+            lines.pop()
+        return [line.removesuffix("\r").replace("\r", " ") for line in lines]
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """The byte at which each line starts, and the end of the file."""
+        starts = [0]
+        for line in self.data.split(b"\n"):
+            starts.append(starts[-1] + len(line) + 1)
+        starts = starts[: len(self.lines) + 1]
+        starts[-1] = len(self.data)
+        return starts
+
+    @cached_property
+    def front(self) -> FrontMatter | None:
+        return read_front_matter(self.lines)
+
+    @property
+    def body_line(self) -> int:
+        """How many lines the front matter takes."""
+        return self.front.end if self.front is not None and self.front.closed else 0
+
+    @property
+    def body(self) -> str:
+        """The text after the front matter."""
+        return "\n".join(self.lines[self.body_line :])
+
+    @property
+    def is_blank(self) -> bool:
+        return not self.body.strip()
+
+    def origin(self, first: int = 1, last: int | None = None) -> Origin:
+        """Return the origin of whole lines, from 1."""
+        if self.place is not None:
+            return self.place
+        if not self.lines or first < 1:
+            return Origin(self.file, start=0, end=len(self.data), line=1, column=1)
+        end = self.starts[min(last or first, len(self.lines))]
+        if end > 0 and self.data[end - 1 : end] == b"\n":
+            end -= 1
+        return Origin(self.file, None, self.starts[first - 1], end, first, 1)
+
+    @cached_property
+    def parsed(self) -> tuple[tuple[Section, ...], tuple[CodeBlock, ...]]:
+        return _parse(self)
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        return self.parsed[0]
+
+    @property
+    def code(self) -> tuple[CodeBlock, ...]:
+        return self.parsed[1]
+
+    def statements(self) -> Iterator[tuple[Section, Statement]]:
+        for section in self.sections:
+            for statement in section.statements:
+                yield section, statement
+
+    @cached_property
+    def prose(self) -> list[str]:
+        """The lines with front matter and code blocks blanked, for patterns that must not match code."""
+        lines = list(self.lines)
+        blocks = [(1, self.body_line), *((block.line, block.last) for block in self.code)]
+        for first, last in blocks:
+            lines[first - 1 : last] = [""] * len(lines[first - 1 : last])
+        return lines
+
+
+def _parse(document: MarkdownDocument) -> tuple[tuple[Section, ...], tuple[CodeBlock, ...]]:
+    skipped, total = document.body_line, len(document.lines)
+    tokens = _parser().parse(document.body)
+    headings: list[tuple[str, int, int]] = [("", 0, 0)]
+    statements: list[list[Statement]] = [[]]
+    code: list[CodeBlock] = []
+    depth, place, in_head = 0, 0, False
+    row: list[str] = []
+    for at, token in enumerate(tokens):
+        match token.type:
+            case "list_item_open":
+                depth += 1
+            case "list_item_close":
+                depth -= 1
+            case "fence" | "code_block" if token.map:
+                first, last = token.map[0] + skipped + 1, token.map[1] + skipped
+                code.append(CodeBlock(token.info.strip(), token.content, first, last))
+            case "heading_open" if token.map:
+                title = tokens[at + 1].content.strip()
+                headings.append((title, int(token.tag[1:]), token.map[0] + skipped + 1))
+                statements.append([])
+            case "html_block" if token.map and (text := " ".join(_TAG.sub(" ", token.content).split())):
+                first, last = token.map[0] + skipped + 1, token.map[1] + skipped
+                statements[-1].append(Statement(text, "paragraph", first, last, depth))
+            case "thead_open" | "thead_close":
+                in_head = token.type == "thead_open"
+            case "tr_open":
+                row = []
+            case "tr_close" if not in_head and any(row):
+                statements[-1].append(Statement(" | ".join(filter(None, row)), "row", place, place, depth))
+            case "inline" if tokens[at - 1].type in ("td_open", "th_open"):
+                row.append(token.content.strip())
+                place = (token.map[0] if token.map else 0) + skipped + 1
+            case "inline" if token.map and tokens[at - 1].type == "paragraph_open":
+                text = " ".join(_TAG.sub(" ", token.content).split())
+                if not text:
+                    continue
+                first, last = token.map[0] + skipped + 1, token.map[1] + skipped
+                box = BOX.match(text) if depth else None
+                kind = "bullet" if depth else "paragraph"
+                shown = text[box.end() :] if box else text
+                statements[-1].append(Statement(shown, kind, first, last, depth, box[1] if box else None))
+    sections = []
+    for at, (title, level, line) in enumerate(headings):
+        last = headings[at + 1][2] - 1 if at + 1 < len(headings) else total
+        if level or statements[at] or last > skipped:
+            sections.append(Section(title, level, line, last, tuple(statements[at])))
+    return tuple(sections), tuple(code)
+
+
+@cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    # Only blocks: the text of a statement is shown and compared as it is written.
+    return MarkdownIt("commonmark").enable("table").disable(["inline", "text_join"])

@@ -1,0 +1,50 @@
+"""The rules about workspaces: DOC documents, WMF session files, WSP the workspace, HIS histories.
+
+A rule's docstring is its explanation, and the tests run its examples: `Bad` must give a finding of the rule
+and `Good` must not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ctxview.analysis.text_rules import check_characters
+from ctxview.core.findings import Finding, group_rules, run
+from ctxview.core.origin import Origin
+from ctxview.formats.kit.file_rules import report_partly_read, report_unreadable
+from ctxview.formats.workspace.facts import WorkspaceFacts
+
+(RULES,) = group_rules(__name__, "facts")
+
+
+def check_workspace(facts: WorkspaceFacts) -> Iterator[Finding]:
+    """Yield all findings; those about histories only after they were read."""
+    yield from run(RULES, facts)
+    workspace = facts.workspace
+    for file, reason in workspace.unreadable:
+        yield from report_unreadable(file, reason)
+    for name, target in workspace.links.items():
+        if workspace.is_home or workspace.folder.entry(target).kind.value in ("absent", "symbolic link"):
+            yield from report_unreadable(
+                workspace.folder.file(name), "this is a symbolic link, which is not followed"
+            )
+    if workspace.database is not None and workspace.database.problem is not None:
+        yield from report_unreadable(workspace.database.file, workspace.database.problem)
+    for file, reason in facts.survey.problems if facts.survey is not None else ():
+        yield from report_unreadable(file, reason)
+    for name, more in workspace.folder.seen.capped.items():
+        yield from report_partly_read(workspace.folder.file(name), f"{more:,} more entries were not read")
+    # WSP019 reports the secrets of these files.
+    for each in workspace.files:
+        document = each.document
+        text = document.data.decode("utf-8", "replace")
+        starts = document.starts
+
+        def place(
+            start: int, _end: int, text: str = text, file: str = each.file, starts: list[int] = starts
+        ) -> Origin:
+            line = text.count("\n", 0, start) + 1
+            column = start - (text.rfind("\n", 0, start) + 1) + 1
+            return Origin(file, None, starts[line - 1], None, line, column)
+
+        yield from check_characters(text, place)

@@ -1,0 +1,91 @@
+"""The duplicate and contradiction map as references, and what is missing: hidden components, stale paths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ctxview.core.fields import Form
+from ctxview.core.findings import Severity
+from ctxview.core.origin import Origin
+from ctxview.core.state import Gap, Ref, RefStatus
+from ctxview.formats.kit.state_parts import make_gap
+from ctxview.formats.workspace.duplicates import Pair
+from ctxview.formats.workspace.editing import ownership, statement_form
+from ctxview.formats.workspace.facts import WorkspaceFacts
+from ctxview.formats.workspace.rules.staleness import stale_path
+from ctxview.formats.workspace.similarity import Likeness
+
+MOST_REFS = 500
+_STATUS = {
+    Likeness.EXACT: RefStatus.DUPLICATE,
+    Likeness.NEAR: RefStatus.DUPLICATE,
+    Likeness.CONTRADICTION: RefStatus.CONTRADICTION,
+}
+_ORDER = (Likeness.CONTRADICTION, Likeness.EXACT, Likeness.NEAR)
+
+
+def build_refs(facts: WorkspaceFacts, editor: str | None) -> tuple[Ref, ...]:
+    """Return a reference for each pair, from the statement to remove to the one to keep."""
+    pairs = sorted(facts.pairs, key=lambda pair: _ORDER.index(pair.likeness))
+    return tuple(_ref(facts, pair, editor) for pair in pairs[:MOST_REFS])
+
+
+def _ref(facts: WorkspaceFacts, pair: Pair, editor: str | None) -> Ref:
+    words = f"shared words: {', '.join(pair.shared)}" if pair.shared else "the same words"
+    values = f"\ndiffers in: {pair.values[0]} and {pair.values[1]}" if pair.values else ""
+    waste = "" if pair.together else "\nno agent loads both files"
+    text = (
+        f"{pair.drop.place}: {pair.drop.compared.text}\n{pair.keep.place}: {pair.keep.compared.text}\n"
+        f"{words}{values}\n{pair.keep.name} should keep it{waste}"
+    )
+    return Ref(
+        id=pair.drop.place,
+        kind=pair.likeness.value,
+        target=pair.keep.place,
+        status=_STATUS[pair.likeness],
+        tokens=facts.count(f"- {pair.drop.compared.text}\n") if pair.together else 0,
+        bytes=len(pair.drop.compared.text.encode("utf-8", "replace")),
+        used_by=(pair.drop.name,),
+        origin=pair.drop.origin,
+        text=text,
+        form=_form(pair, editor),
+    )
+
+
+def _form(pair: Pair, editor: str | None) -> Form | None:
+    """Return the form that removes the statement; a sentence inside a longer one can only be edited."""
+    document, statement = pair.drop.document, pair.drop.statement
+    if document.place is not None:
+        return None
+    form = statement_form(document, statement, ownership(pair.drop.name, editor))
+    if pair.drop.compared.text != statement.text:
+        return Form(form.file, form.pointer, form.fields)
+    return form
+
+
+def build_gaps(facts: WorkspaceFacts) -> tuple[Gap, ...]:
+    return tuple(_gaps(facts))
+
+
+def _gaps(facts: WorkspaceFacts) -> Iterator[Gap]:
+    for part in facts.assembly.components:
+        if part.state != "whole" and part.document is not None:
+            severity = Severity.ERROR if part.state == "dropped" else Severity.WARNING
+            first = 1 if part.lines is None or part.lines[0] > 1 else part.lines[1] + 1
+            place = part.document.origin(first, len(part.document.lines))
+            question = f"{part.lost:,} tokens of {part.name}"
+            yield make_gap(
+                part.name,
+                question,
+                severity,
+                part.state,
+                part.reason or "",
+                place,
+                (part.source or part.name,),
+            )
+    for hit in stale_path(facts):
+        name = facts.workspace.folder.name_of(hit.origin.file) or hit.origin.file
+        where, question = f"{name}:{hit.origin.line}", "a path that does not exist"
+        yield make_gap(where, question, Severity.WARNING, "stale", hit.message, hit.origin, (name,))
+    for file, reason in facts.workspace.unreadable:
+        yield make_gap(file, "a file", Severity.ERROR, "unreadable", reason, Origin(file))

@@ -1,0 +1,252 @@
+"""The overview at three sizes: a list at 80 columns, boxes from 100, a third column from 160. No toolkit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from ctxview.analysis.revisions.window import used_elsewhere
+from ctxview.tui.drawing import overview_parts as parts
+from ctxview.tui.drawing.boxes import INSIDE, box, ends, side_by_side
+from ctxview.tui.drawing.glyphs import tier_styles
+from ctxview.tui.drawing.overview_parts import OverviewDrawing
+from ctxview.tui.drawing.skyline import SkylineDrawing, small_chart, strip_line
+from ctxview.tui.drawing.text import EMPTY, Line, Span, join, pad, show, width, wrap_to
+
+BOXED, THREE = 100, 160
+"""Columns from which on the parts are boxes, and have a third column."""
+LEAST_BOXED, LEAST_THREE = 30, 44
+"""Rows that boxes need, and that the third column needs."""
+LEAST_KEYS, LEAST_WHOLE = 60, 15
+"""Columns below which the keys go, and rows below which only window, blocks and findings stay."""
+LABEL = 10
+LEAST_CHART = 6
+
+
+class _Row(Struct, frozen=True):
+    """One row of the list. Rows with a higher `spare` go first when the room is short."""
+
+    line: Line
+    label: str = ""
+    key: str = ""
+    spare: int = 0
+
+
+def draw_overview(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
+    """Return the overview for a size; at 80 by 21 and above nothing needs to be scrolled."""
+    if cells >= THREE and rows >= LEAST_THREE:
+        return _three_columns(drawing, cells, rows)
+    if cells >= BOXED and rows >= LEAST_BOXED:
+        return _boxes(drawing, cells, rows)
+    return _list(drawing, cells, rows)
+
+
+def _list(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
+    keys = 4 if cells >= LEAST_KEYS else 1
+    room = cells - LABEL - 1 - keys
+    todo, missing = drawing.overview.todo, drawing.overview.missing
+    worst = parts.worst_lines(drawing, room)
+    lacking = show(". ".join(missing) or parts.MISSING_NOTHING)
+    lacking = lacking if width(lacking) <= room else show(missing[0])
+    found: list[_Row] = [
+        _Row(EMPTY, spare=9),
+        _Row(parts.headline(drawing, room), "Window", "4"),
+        _Row(parts.bar(drawing, room)),
+        _Row(parts.used_line(drawing, room)),
+        _Row(parts.second_line(drawing)),
+        _Row(parts.split_line(drawing), spare=2),
+        _Row(parts.stage_line(drawing), spare=1),
+        _Row(EMPTY, spare=9),
+        *_reply_rows(drawing),
+        _Row(parts.block_counts_line(drawing, room), "Blocks", "2"),
+        *(
+            _Row(line, key="W" if at == 0 else "", spare=3 if at > 2 else 0)
+            for at, line in enumerate(parts.reason_lines(drawing, room))
+        ),
+        _Row(EMPTY, spare=9),
+        _Row(show(". ".join(todo[:2]) if todo else "nothing yet"), "Todo", "3", spare=4),
+        *(_Row(show(line, "dim"), spare=7) for line in todo[2:3]),
+        *([_Row(show(drawing.overview.refs), "Refs", "5", spare=5)] if drawing.overview.refs else []),
+        _Row(lacking, "Missing", "6", spare=4),
+        *([_Row(show(drawing.state.advice), "Advice", "5")] if drawing.state.advice else []),
+        _Row(EMPTY, spare=9),
+        *(_Row(line, "" if at else "Worst", "" if at else "F8") for at, line in enumerate(worst)),
+        _Row(parts.changed_line(drawing), "Changed", "d", spare=4),
+    ]
+    if len(drawing.known.names) > 1:
+        strip = strip_line(drawing.known, drawing.overview.number, room, letters=drawing.letters)
+        found.append(_Row(strip, _strip_label(drawing), "T", spare=6))
+    kept = [row for row in found if row.line or row.spare == 9]
+    if rows < LEAST_WHOLE:
+        kept = [row for row in kept if row.spare < 4]
+    while len(kept) > rows and (most := max(row.spare for row in kept)):
+        last = max(at for at, row in enumerate(kept) if row.spare == most)
+        del kept[last]
+    return [_list_line(row, room, keys) for row in kept]
+
+
+def _strip_label(drawing: OverviewDrawing) -> str:
+    """`Rounds`, `Runs`: what the revisions are called; `Time` when they have no common name."""
+    labels = [name.label for name in drawing.known.names if not name.is_reply]
+    words = {re.match(r"[a-z]+(?= \d)", label) for label in labels[:-1] or labels}
+    first = {found[0] if found else "" for found in words}
+    word = first.pop() if len(first) == 1 else ""
+    return f"{word.capitalize()}s" if word and len(word) < LABEL - 1 else "Time"
+
+
+def _list_line(row: _Row, room: int, keys: int) -> Line:
+    key = pad(show(row.key, "key"), keys - 1, right=True) if keys > 1 else ()
+    return join((Span(" "),), pad(show(row.label, "title"), LABEL), pad(row.line, room), key, (Span(" "),))
+
+
+def _reply_rows(drawing: OverviewDrawing) -> list[_Row]:
+    does = drawing.overview.reply
+    if does is None:
+        return []
+    return [_Row(join(show("What the reply does: ", "dim"), show(does, "strong")), "Reply", "d")]
+
+
+def _boxes(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
+    left = (cells - 2) // 2 + 3
+    right = cells - left
+    blocks = [*_block_lines(drawing, left - INSIDE)]
+    todo = _todo_lines(drawing, right - INSIDE)
+    missing = _missing_lines(drawing, right - INSIDE)
+    height = max(len(blocks) + 2, len(todo) + len(missing) + 4)
+    pair = side_by_side(
+        (_titled("Blocks", blocks, left, "2", height), left),
+        (
+            [
+                *_titled("Todo", todo, right, "3"),
+                *_titled("Missing", missing, right, "6", height - len(todo) - 2),
+            ],
+            right,
+        ),
+    )
+    worst = parts.worst_lines(drawing, left - INSIDE, 2)
+    changes = parts.change_lines(drawing, right - INSIDE)
+    height = max(len(worst), len(changes)) + 2
+    second = side_by_side(
+        (_titled(_worst_title(drawing), worst, left, "F8", height), left),
+        (_titled(_changed_title(drawing), changes, right, "d", height), right),
+    )
+    lines = [*_window_box(drawing, cells), *pair, *second]
+    return [*lines, *_skyline_box(drawing, cells, rows - len(lines))]
+
+
+def _three_columns(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
+    side = cells * 3 // 10
+    middle = cells - 2 * side
+    left = [*_counted_tiers(drawing, side - INSIDE), EMPTY, *parts.hidden_lines(drawing, side - INSIDE)]
+    if drawing.overview.blocks.in_part:
+        names = ", ".join(drawing.overview.blocks.in_part)
+        left += [EMPTY, *wrap_to(show(f"◐ shown in part: {names}", "dim"), side - INSIDE, 3)]
+    right: list[Line] = []
+    for title, lines, key in (
+        ("Todo", _todo_lines(drawing, side - INSIDE), "3"),
+        ("Missing", _missing_lines(drawing, side - INSIDE), "6"),
+        (
+            _worst_title(drawing),
+            [*parts.worst_lines(drawing, side - INSIDE, 3), parts.written_again_line(drawing)],
+            "F8",
+        ),
+        (_changed_title(drawing), parts.change_lines(drawing, side - INSIDE), "d"),
+    ):
+        right += _titled(title, [line for line in lines if line], side, key)
+    top = _window_box(drawing, cells)
+    height = min(max(len(right), len(left) + 2), rows - len(top) - 12)
+    reads = parts.model_reads(drawing, middle - INSIDE, height - 2)
+    reading = show("What the model reads, in order", "title")
+    whole = join(show("X", "key"), show("whole text", "dim"), gap=" ")
+    body = side_by_side(
+        (_titled("Blocks", left, side, "2", height), side),
+        (box(reading, reads, middle, end=whole, height=height), middle),
+        (right[:height], side),
+    )
+    lines = [*top, *body]
+    return [*lines, *_skyline_box(drawing, cells, rows - len(lines))]
+
+
+def _titled(title: str, lines: Sequence[Line], cells: int, key: str, height: int = 0) -> list[Line]:
+    return box(show(title, "title"), lines, cells, end=show(key, "key"), height=height)
+
+
+def _window_box(drawing: OverviewDrawing, cells: int) -> list[Line]:
+    room = cells - INSIDE
+    window = drawing.overview.window
+    head = parts.headline(drawing, room)
+    later = ""
+    if window.later is not None and cells >= THREE:
+        later = f". The provider counted {window.later[1]:,} for this call (recorded in {window.later[0]})"
+    growth = join(parts.growth_line(drawing), show(later, "dim"))
+    lines = [ends(head, growth if width(head) + width(growth) + 2 <= room else (), room)]
+    lines += [parts.bar(drawing, room), _split(drawing, room), parts.second_line(drawing)]
+    if window.budget is not None and used_elsewhere(window.budget) is not None:
+        lines += [show(f"{drawing.own.capitalize()}, enlarged:", "dim"), parts.enlarged_bar(drawing, room)]
+    lines += parts.segment_lines(drawing, room)[:2]
+    lines.append(parts.stage_line(drawing))
+    return _titled("Window", [line for line in lines if line], cells, "4")
+
+
+def _split(drawing: OverviewDrawing, room: int) -> Line:
+    budget = drawing.overview.window.budget
+    split = parts.split_line(drawing)
+    if budget is None or budget.used is None:
+        return ()
+    reserved = show(f"{budget.reserved:,} reserved", "dim") if budget.reserved else ()
+    return ends(join(show(f"{budget.used:,} used", "strong"), split, gap="   "), reserved, room)
+
+
+def _counted_tiers(drawing: OverviewDrawing, room: int) -> list[Line]:
+    does = drawing.overview.reply
+    reply = [join(show("The reply: ", "dim"), show(does, "strong"))] if does is not None else []
+    return [*reply, parts.block_counts_line(drawing, room), *parts.tier_lines(drawing, room)]
+
+
+def _block_lines(drawing: OverviewDrawing, room: int) -> list[Line]:
+    reasons = parts.reason_lines(drawing, room - 3)
+    if reasons:
+        reasons[0] = ends(reasons[0], show("W", "key"), room)
+    return [*_counted_tiers(drawing, room), *reasons]
+
+
+def _todo_lines(drawing: OverviewDrawing, room: int) -> list[Line]:
+    first, *rest = drawing.overview.todo or ("nothing yet",)
+    notes = [line for text in rest for line in wrap_to(show(text), room, 2)]
+    return [show(first, "strong"), *notes]
+
+
+def _missing_lines(drawing: OverviewDrawing, room: int) -> list[Line]:
+    first, *rest = drawing.overview.missing or (parts.MISSING_NOTHING,)
+    lines = [*wrap_to(show(first, "strong"), room, 2)]
+    lines += [line for text in rest[:3] for line in wrap_to(show(text), room, 2)]
+    if len(rest) > 3:
+        lines.append(show(f"{len(rest) - 3} more", "dim"))
+    for text, style in ((drawing.overview.refs, "dim"), (drawing.state.advice, "strong")):
+        lines += wrap_to(show(text, style), room, 2) if text else []
+    return lines
+
+
+def _worst_title(drawing: OverviewDrawing) -> str:
+    total = len(drawing.known.names)
+    return f"Worst finding of all {total:,} revisions" if total > 1 else "Worst finding"
+
+
+def _changed_title(drawing: OverviewDrawing) -> str:
+    changes = drawing.overview.changes
+    return f"Changed since {changes.since}" if changes is not None else "Changed"
+
+
+def _skyline_box(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
+    if rows < LEAST_CHART or len(drawing.known.names) < 2:
+        return []
+    skyline = SkylineDrawing(
+        drawing.known,
+        drawing.overview.number,
+        tier_styles(drawing.state.tiers),
+        drawing.own,
+        drawing.letters,
+    )
+    return _titled("Skyline", small_chart(skyline, cells - INSIDE, rows - 2), cells, "T", rows)

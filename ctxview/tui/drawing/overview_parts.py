@@ -1,0 +1,352 @@
+"""The parts of the overview as lines: window, blocks, todo, missing, worst finding, changes. No toolkit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from ctxview.analysis.revisions.facts import KnownRevisions
+from ctxview.analysis.revisions.overview import ChangeSummary, Overview, hidden_since
+from ctxview.analysis.revisions.window import (
+    ELSEWHERE,
+    Growth,
+    counter_of,
+    limit_source,
+    pressure_of,
+    segments_here,
+    unit_of,
+    used_elsewhere,
+    window_sentence,
+    window_source,
+)
+from ctxview.core.findings import Severity
+from ctxview.core.state import ContextState
+from ctxview.tui.drawing.boxes import ends, filled
+from ctxview.tui.drawing.columns import (
+    HERE,
+    SegmentStyle,
+    legend_entry,
+    parts_bar,
+    segment_styles,
+    window_bar,
+)
+from ctxview.tui.drawing.glyphs import tier_styles
+from ctxview.tui.drawing.text import Line, Span, fit, join, pad, plain, show, width, wrap_to
+
+SIGNS = {Severity.ERROR: "✖", Severity.WARNING: "▲", Severity.INFO: "i"}
+MOST_REASONS = 5
+MOST_DOTS = 20
+"""Blocks of a tier that are drawn as one dot each; more are a bar."""
+PRESSURE_STYLES = {"over": "severity.error", "full": "severity.error", "high": "severity.warning"}
+MISSING_NOTHING = "Nothing is missing"
+
+
+class OverviewDrawing(Struct, frozen=True):
+    """What the parts are drawn from. `letters`: without colour, segments are letters."""
+
+    overview: Overview
+    state: ContextState
+    known: KnownRevisions
+    letters: bool = False
+
+    @property
+    def styles(self) -> dict[str, SegmentStyle]:
+        budget = self.overview.window.budget
+        names = [each.name for each in budget.segments] if budget is not None else []
+        return segment_styles(names, tier_styles(self.state.tiers))
+
+    @property
+    def own(self) -> str:
+        return f"this {self.state.format}"
+
+
+def amount(number: int) -> str:
+    """A change of a count with its sign."""
+    return f"{'−' if number < 0 else '+'}{abs(number):,}"
+
+
+def headline(drawing: OverviewDrawing, cells: int) -> Line:
+    window = drawing.overview.window
+    style = PRESSURE_STYLES.get(pressure_of(window.budget), "strong")
+    of = f"Window of {window.of}. " if window.of is not None else ""
+    sentence = window_sentence(window.budget)
+    line = join(show(of, "dim"), show(sentence, f"{style} bold"))
+    whole = join(line, show(window_source(window.budget), "dim"))
+    return whole if width(whole) <= cells else line
+
+
+def growth_line(drawing: OverviewDrawing) -> Line:
+    """`+9,415 since round 8, of which +9,269 not in this file`."""
+    window = drawing.overview.window
+    if window.grown is None or window.since is None:
+        return ()
+    cause: Growth | None = window.growth[0] if window.growth and window.grown > 0 else None
+    if not window.grown:
+        return show(f"as in {window.since}", "dim")
+    line = show(f"{amount(window.grown)} since {window.since}", "dim")
+    if cause is None or cause.amount == window.grown:
+        return line
+    return join(line, show(", of which ", "dim"), show(amount(cause.amount)), show(f" {cause.name}", "dim"))
+
+
+def used_line(drawing: OverviewDrawing, cells: int) -> Line:
+    """The use with its counter, the growth, and the reserve at the end."""
+    window = drawing.overview.window
+    budget = window.budget
+    if budget is None or budget.used is None:
+        return ()
+    counter = counter_of(budget)
+    used = show(f"{budget.used:,} used{f' ({counter})' if counter else ''}")
+    since = show(f"{amount(window.grown)} since {window.since}") if window.grown and window.since else ()
+    reserved = show(f"reserved {budget.reserved:,}", "dim") if budget.reserved else ()
+    source = limit_source(budget)
+    # An assumed limit is named here when the headline has no room for it.
+    named = source in plain(headline(drawing, cells))
+    return ends(join(used, since, () if named else show(source, "warn"), gap=", "), reserved, cells)
+
+
+def split_line(drawing: OverviewDrawing) -> Line:
+    """What is elsewhere and what is here, with their colours; empty when all is here."""
+    budget = drawing.overview.window.budget
+    elsewhere = used_elsewhere(budget) if budget is not None else None
+    if budget is None or budget.used is None or elsewhere is None:
+        return ()
+    parts = (
+        legend_entry(ELSEWHERE, f"{elsewhere:,} {ELSEWHERE}", drawing.styles, letters=drawing.letters),
+        legend_entry(
+            HERE, f"{budget.used - elsewhere:,} {drawing.own}", drawing.styles, letters=drawing.letters
+        ),
+    )
+    return join(*parts, gap="   ")
+
+
+def segment_lines(drawing: OverviewDrawing, cells: int) -> list[Line]:
+    """The segments of this source, the largest first, with their sizes."""
+    budget = drawing.overview.window.budget
+    segments = segments_here(budget) if budget is not None else []
+    entries = [
+        legend_entry(each.name, f"{each.name} {each.used:,}", drawing.styles, letters=drawing.letters)
+        for each in segments
+    ]
+    return filled(entries, cells)
+
+
+def enlarged_bar(drawing: OverviewDrawing, cells: int) -> Line:
+    budget = drawing.overview.window.budget
+    parts = [(each.name, each.used) for each in segments_here(budget)] if budget is not None else []
+    return parts_bar(parts, cells, drawing.styles, letters=drawing.letters)
+
+
+def bar(drawing: OverviewDrawing, cells: int) -> Line:
+    budget = drawing.overview.window.budget
+    return window_bar(budget, cells, letters=drawing.letters) if budget is not None else ()
+
+
+def stage_line(drawing: OverviewDrawing) -> Line:
+    stage = drawing.overview.window.stage
+    if stage is None:
+        return ()
+    return join(show(f"▲ {stage.text}", "severity.warning"), show(stage.detail), gap=": ")
+
+
+def second_line(drawing: OverviewDrawing) -> Line:
+    """The same budget in the unit that the runtime counts."""
+    second = drawing.overview.window.second
+    if second is None or second.used is None or second.limit is None:
+        return ()
+    share = f" ({second.percent})" if second.percent else ""
+    return show(f"counted in {unit_of(second)}: {second.used:,} of {second.limit:,}{share}", "dim")
+
+
+def block_counts_line(drawing: OverviewDrawing, cells: int) -> Line:
+    blocks = drawing.overview.blocks
+    if not blocks.tiers:
+        return show("nothing yet", "dim")
+    parts = [join((Span("● ", "visible.yes"),), show(f"{blocks.shown:,} shown", "bold"))]
+    if blocks.in_part:
+        parts[0] = join(parts[0], show(f", ◐ {len(blocks.in_part):,} of them in part", "dim"))
+    if blocks.hidden or not blocks.unknown:
+        parts.append(join((Span("○ ", "hidden"),), show(f"{blocks.hidden:,} not shown")))
+    if blocks.unknown:
+        parts.append(show(f"? {blocks.unknown:,} without a record", "dim"))
+    line = join(*parts, gap="   ")
+    stored = ", still stored" if blocks.hidden and not blocks.unknown else ""
+    return join(line, show(stored)) if width(line) + len(stored) <= cells else line
+
+
+def reason_lines(drawing: OverviewDrawing, cells: int, most: int = MOST_REASONS) -> list[Line]:
+    """One line for each reason, with the hidden blocks; ids are never cut."""
+    groups = drawing.overview.blocks.reasons
+    shown = groups[:most] if len(groups) <= most else groups[: most - 1]
+    digits = max((len(str(len(each.ids))) for each in shown), default=1)
+    widest = min(max((width(show(each.reason)) for each in shown), default=0), max(10, cells - digits - 16))
+    lines = []
+    for each in shown:
+        head = join((Span("○ ", "hidden"),), show(f"{len(each.ids):>{digits}}  "))
+        reason = pad(show(each.reason), widest) if len(each.reason) <= widest else show(each.reason)
+        room = cells - digits - 6 - width(reason)
+        names = names_line(each.ids, room)
+        lines += wrap_to(join(head, reason, (Span("  "),), names), cells, 2, " " * (digits + 4))
+    if len(groups) > len(shown):
+        rest = groups[len(shown) :]
+        blocks = sum(len(each.ids) for each in rest)
+        lines.append(show(f"  {len(rest)} more reasons, {blocks:,} blocks", "dim"))
+    return lines
+
+
+def names_line(names: Sequence[str], cells: int, gap: str = " ") -> Line:
+    """As many whole names as fit, then `3 more`; empty when not even that fits."""
+    for count in range(len(names), -1, -1):
+        more = [f"{len(names) - count} more"] if count < len(names) else []
+        line = show(gap.join([*names[:count], *more]), "hidden")
+        if width(line) <= cells and (count or len(names) > 1):
+            return line if count else ()
+    return ()
+
+
+def tier_lines(drawing: OverviewDrawing, cells: int) -> Iterator[Line]:
+    """Each tier with a dot per block: shown ones first, then hidden ones."""
+    styles = drawing.styles
+    tiers = drawing.overview.blocks.tiers
+    by_name = tier_styles(drawing.state.tiers)
+    widest = min(max((width(show(each.name)) for each in tiers), default=0), 16)
+    unit = "tok"
+    for each in tiers:
+        style = styles[each.name].style if each.name in styles else by_name.get(each.name, "")
+        size = f"{each.tokens:,} {unit}"
+        figures = show(f"{each.shown:,} of {each.total:,}{size:>12}")
+        room = cells - widest - width(figures) - 4
+        if each.total <= min(MOST_DOTS, room):
+            dots: Line = (Span("●" * each.shown, style), Span("○" * (each.total - each.shown), "hidden"))
+        else:
+            cells_shown = round(each.shown * max(0, room) / each.total)
+            dots = (Span("█" * cells_shown, style), Span("·" * max(0, room - cells_shown), "faint"))
+        yield ends(join(pad(show(each.name, style), widest), dots, gap="  "), figures, cells)
+
+
+def hidden_lines(drawing: OverviewDrawing, cells: int) -> Iterator[Line]:
+    """Every hidden block under its reason, with since when."""
+    known, number = drawing.known, drawing.overview.number
+    tiers = {block.id: block.tier for block in drawing.state.blocks() if block.visible is False}
+    for group in drawing.overview.blocks.reasons:
+        yield join((Span("○ ", "hidden"),), show(f"{len(group.ids)} "), show(group.reason, "bold"))
+        for name in group.ids:
+            since = hidden_since(known, number, (tiers.get(name, ""), name))
+            text = "new" if since == number else f"since {known.names[since].name}"
+            yield fit(join(pad(show(f"    {name}"), min(30, cells // 2)), show(text, "dim"), gap=" "), cells)
+
+
+def worst_lines(drawing: OverviewDrawing, cells: int, most: int = 1) -> list[Line]:
+    """The worst finding of all revisions with its place, then how many there are."""
+    known = drawing.known
+    worst, total = known.worst, len(known.names)
+    lines: list[Line] = []
+    if worst is not None:
+        severity = worst.finding.severity
+        mark = show(f"{SIGNS[severity]} {worst.finding.rule} ", f"severity.{severity}")
+        place, message = known.names[worst.number].name.removeprefix("the "), worst.finding.message
+        # A message about a reply names it already.
+        joined = f"{place}{message.removeprefix('the reply')}" if message.startswith("the reply ") else ""
+        text = joined or f"{place}: {message}" if total > 1 else message
+        lines += wrap_to(join(mark, show(text, "bold")), cells, most, "  ")
+    elif known.is_complete:
+        lines.append(show("No finding in any revision", "ok"))
+    else:
+        lines.append(show(f"checked {len(known.facts):,} of {total:,}", "dim"))
+    counts = [
+        show(f"{SIGNS[each]} {number:,} in {places:,}", f"severity.{each}" if number else "dim")
+        for each, (number, places) in known.severities.items()
+    ]
+    revisions = "this revision" if total == 1 else f"all {total:,} revisions"
+    scope = f"of {revisions}: " if known.is_complete else f"checked {len(known.facts):,} of {total:,}: "
+    if known.facts:
+        lines.append(fit(join(show(scope, "dim"), join(*counts, gap=", ")), cells))
+    return lines
+
+
+def written_again_line(drawing: OverviewDrawing) -> Line:
+    """Whether the blocks come back that were lost with the worst finding."""
+    known = drawing.known
+    if known.worst is None or not known.facts[known.worst.number].removed:
+        return ()
+    back, never = known.written_again(known.worst.number)
+    return show(
+        f"{len(back)} of the {len(back) + len(never)} are written again later, {len(never)} never", "dim"
+    )
+
+
+def changed_line(drawing: OverviewDrawing) -> Line:
+    """`+ 4  ~ 4  − 6 blocks since round 8; 2 now hidden, 1 now shown`."""
+    changes = drawing.overview.changes
+    if changes is None:
+        return show(_no_changes(drawing), "dim")
+    counts = changes.counts
+    sight = ", ".join(
+        f"{number} now {word}"
+        for number, word in ((counts.hidden, "hidden"), (counts.shown, "shown"))
+        if number
+    )
+    parts = [
+        (Span(f"{sign} {number}", style if number else "dim"),)
+        for sign, number, style in (
+            ("+", counts.added, "changed.added"),
+            ("~", counts.changed + counts.moved, "changed.changed"),
+            ("−", counts.removed, "diff.removed"),
+        )
+    ]
+    return join(
+        join(*parts, gap="  "), show(f" blocks since {changes.since}"), show(f"; {sight}" if sight else "")
+    )
+
+
+def _no_changes(drawing: OverviewDrawing) -> str:
+    if drawing.known.names[drawing.overview.number].previous is None:
+        return "Nothing to compare yet"
+    return "reading…"
+
+
+def change_lines(drawing: OverviewDrawing, cells: int) -> list[Line]:
+    """Added, changed and removed blocks by name, one line each."""
+    changes = drawing.overview.changes
+    if changes is None:
+        return [show(_no_changes(drawing), "dim")]
+    added = [name for _, name in changes.added]
+    changed = [f"{key[1]} {word}".strip() for key, word in changes.changed]
+    removed = [name for _, name in changes.removed]
+    rows = [
+        ("+", "changed.added", changes.counts.added, added, ""),
+        ("~", "changed.changed", changes.counts.changed + changes.counts.moved, changed, ""),
+        ("−", "diff.removed", changes.counts.removed, removed, _hidden_before(changes)),
+    ]
+    lines = []
+    for sign, style, count, names, note in rows:
+        head = (Span(f"{sign} {count:,} ", style if count else "dim"),)
+        tail = show(note, "dim")
+        shown = names_line(names, cells - width(head) - width(tail) - 2, ", ")
+        lines.append(join(head, join(shown, tail, gap=", ")))
+    return lines
+
+
+def _hidden_before(changes: ChangeSummary) -> str:
+    if not changes.removed or not changes.hidden_before:
+        return ""
+    every = changes.hidden_before == len(changes.removed)
+    return "all hidden before" if every else f"{changes.hidden_before} hidden before"
+
+
+def model_reads(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
+    """The first line of every shown block, in the order in which the model reads them."""
+    styles = tier_styles(drawing.state.tiers)
+    shown = [block for block in drawing.state.blocks() if block.visible is True]
+    shown.sort(key=lambda block: (block.rank is None, block.rank or 0))
+    lines: list[Line] = []
+    tier = None
+    for block in shown[:rows]:
+        sign = block.tier[:1] if block.tier != tier else "│"
+        tier = block.tier
+        text = " ".join(block.text[:400].split())
+        lines.append(fit(join(show(f"{sign} ", styles.get(block.tier, "")), show(text)), cells))
+    if len(shown) > rows and lines:
+        lines[-1] = show(f"  {len(shown) - rows + 1:,} more", "dim")
+    return lines

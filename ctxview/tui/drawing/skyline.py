@@ -1,0 +1,367 @@
+"""The window over time as charts: the window against its limit, and this source's part enlarged."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from ctxview.analysis.revisions.events import EventKind, RevisionEvent
+from ctxview.analysis.revisions.facts import KnownRevisions
+from ctxview.analysis.revisions.skyline import Skyline, SkylineColumn, build_skyline, growth_at
+from ctxview.analysis.revisions.window import ELSEWHERE, unit_of
+from ctxview.tui.drawing.boxes import INSIDE, box, ends, filled, side_by_side
+from ctxview.tui.drawing.columns import (
+    HERE,
+    SegmentStyle,
+    Stack,
+    draw_columns,
+    legend_entry,
+    segment_styles,
+)
+from ctxview.tui.drawing.glyphs import LEVELS, meter_step, short_count, time_text
+from ctxview.tui.drawing.text import Line, Span, fit, join, merge, pad, show, width
+
+AXIS = 8
+"""Cells for the figures left of a chart."""
+WIDEST_COLUMN = 12
+EVENT_SIGNS: Mapping[EventKind, tuple[str, str]] = {
+    "broken": ("✖", "severity.error"),
+    "loss": ("▼", "severity.error"),
+    "stage": ("▲", "severity.warning"),
+    "cut": ("▼", "severity.info"),
+    "shown": ("~", "changed.changed"),
+}
+"""The sign and style of each kind of event, the worst first."""
+BOXED, LEAST_ROWS = 100, 24
+"""The size from which on charts have frames."""
+LEAST_ENLARGED, LEAST_BOTH = 12, 18
+"""The rows for charts at all, and for both of them in the overview."""
+
+
+class SkylineDrawing(Struct, frozen=True):
+    """What the charts are drawn from: the cursor is a revision; `own` names this source's part."""
+
+    known: KnownRevisions
+    cursor: int
+    tiers: Mapping[str, str]
+    own: str = "this file"
+    letters: bool = False
+
+
+class _Chart(Struct, frozen=True):
+    """The columns for a width: each `cells` wide, with a gap after it."""
+
+    skyline: Skyline
+    cells: int
+    gap: int
+    styles: Mapping[str, SegmentStyle]
+    letters: bool
+    at: int | None
+    room: int
+
+    @property
+    def per(self) -> int:
+        return self.cells + self.gap
+
+
+def draw_skyline(drawing: SkylineDrawing, cells: int, rows: int) -> list[Line]:
+    """The whole view: both charts, their events, and what happened at the cursor."""
+    if rows < LEAST_ENLARGED:
+        strip = strip_line(drawing.known, drawing.cursor, cells, letters=drawing.letters)
+        return [fit(_headline(drawing, _chart(drawing, cells)), cells), strip]
+    return _boxed(drawing, cells, rows) if _is_boxed(cells, rows) else _plain(drawing, cells, rows)
+
+
+def column_at(known: KnownRevisions, cells: int, rows: int, number: int) -> tuple[Skyline, int | None]:
+    """The skyline that `draw_skyline` draws for a size, and the place of a revision in it."""
+    inside = cells - INSIDE if _is_boxed(cells, rows) else cells
+    skyline = build_skyline(known, max(1, _room(inside)))
+    return skyline, _place(skyline, known.window_revision(number))
+
+
+def strip_line(known: KnownRevisions, cursor: int, cells: int, *, letters: bool = False) -> Line:
+    """The window over time in one row, the range of revisions, and the fullest one."""
+    tail_room = min(26, cells // 3)
+    wide = 3
+    skyline = build_skyline(known, max(1, (cells - tail_room) // wide))
+    if skyline.each > 1:
+        wide = 1
+        skyline = build_skyline(known, max(1, cells - tail_room))
+    top = max([skyline.limit or 0, *(each.used or 0 for each in skyline.columns)])
+    if not top:
+        return show("no figures over time", "dim")
+    at = _place(skyline, cursor)
+    spans: list[Span] = []
+    for place, column in enumerate(skyline.columns):
+        step = meter_step(min(1.0, (column.used or 0) / top)) if column.used else None
+        sign = " " if step is None else str(step + 1) if letters else LEVELS[step]
+        style = "strong" if place == at else "segment.elsewhere"
+        spans.append(Span(sign * (2 if wide == 3 else 1), style))
+        spans.append(Span(" " if wide == 3 else ""))
+    labels = column_labels(known, skyline)
+    fullest = f", {labels[skyline.fullest]} fullest" if skyline.fullest is not None else ""
+    text = f"{labels[0]} to {labels[-1]}{fullest}" if len(labels) > 1 else "nothing to compare yet"
+    return fit(join(tuple(merge(spans)), show(text, "dim"), gap=" "), cells)
+
+
+def small_chart(drawing: SkylineDrawing, cells: int, rows: int) -> list[Line]:
+    """The window chart with its labels, as a part of the overview; where there is room, both charts."""
+    chart = _chart(drawing, cells - 12)
+    enlarged: list[Line] = []
+    if rows >= LEAST_BOTH and chart.skyline.names:
+        enlarged = [_legend(chart, cells - 12 - AXIS), *_enlarged(chart, rows // 3)]
+    lines = _window_chart(chart, rows - 1 - len(enlarged))
+    notes = [show("limit", "limit") if chart.skyline.limit else ()]
+    if any(name == ELSEWHERE for each in chart.skyline.columns for name, _ in each.parts):
+        notes.append(legend_entry(ELSEWHERE, "not here", chart.styles, letters=chart.letters))
+    notes.append(legend_entry(HERE, "here", chart.styles, letters=chart.letters))
+    body = [*lines, _labels(drawing.known, chart), *enlarged]
+    return side_by_side((body, cells - 12), ([(), *notes], 12))
+
+
+def column_labels(known: KnownRevisions, skyline: Skyline) -> list[str]:
+    """Short labels for the axis: the number in a name, else its place."""
+    labels = []
+    for place, column in enumerate(skyline.columns):
+        found = re.search(r"\d+", known.names[column.number].label)
+        labels.append(found[0] if found and len(found[0]) < 6 else str(place + 1))
+    return labels
+
+
+def _plain(drawing: SkylineDrawing, cells: int, rows: int) -> list[Line]:
+    chart = _chart(drawing, cells)
+    has_parts = bool(chart.skyline.names) and rows >= 18
+    free = rows - (7 if has_parts else 6)
+    upper = (free * 4 + 6) // 7 if has_parts else free
+    lines = [join((Span(" "),), _headline(drawing, chart)), *_window_chart(chart, upper + 1)]
+    lines += [_labels(drawing.known, chart), _events(chart, "events")]
+    if has_parts:
+        lines += [_legend(chart, cells - AXIS), *_enlarged(chart, free - upper)]
+    return [fit(line, cells) for line in [*lines, *_at_cursor(drawing, chart, cells)]]
+
+
+def _boxed(drawing: SkylineDrawing, cells: int, rows: int) -> list[Line]:
+    inside = cells - INSIDE
+    chart = _chart(drawing, inside)
+    details = _cursor_box(drawing, chart, cells)
+    free = rows - len(details) - 2 - 3 - 2
+    has_parts = bool(chart.skyline.names)
+    upper = free * 10 // 19 if has_parts else free + 2
+    has_elsewhere = any(name == ELSEWHERE for each in chart.skyline.columns for name, _ in each.parts)
+    pair = [(ELSEWHERE, ELSEWHERE)] if has_elsewhere else []
+    window_legend = join(
+        *(
+            legend_entry(name, text, chart.styles, letters=chart.letters)
+            for name, text in [*pair, (HERE, drawing.own)]
+        ),
+        gap="  ",
+    )
+    body = [*_window_chart(chart, upper + 1), _labels(drawing.known, chart), _events(chart, "event")]
+    lines = box(_headline(drawing, chart), body, cells, end=window_legend)
+    if has_parts:
+        entries = [
+            legend_entry(name, name, chart.styles, letters=chart.letters) for name in chart.skyline.names
+        ]
+        fullest = max(chart.skyline.columns, key=lambda each: each.here)
+        name = drawing.known.names[fullest.number].name
+        title = f"{drawing.own.capitalize()}, enlarged: largest {fullest.here:,} in {name}"
+        legend = filled(entries, cells - len(title) - 10, " ")[:1]
+        lines += box(show(title, "title"), _enlarged(chart, free - upper), cells, end=join(*legend))
+    return [*lines, *details]
+
+
+def _legend(chart: _Chart, cells: int) -> Line:
+    entries = [legend_entry(name, name, chart.styles, letters=chart.letters) for name in chart.skyline.names]
+    return join((Span(" " * AXIS),), *filled([show("enlarged:", "dim"), *entries], cells, " ")[:1])
+
+
+def _headline(drawing: SkylineDrawing, chart: _Chart) -> Line:
+    """`Fullest: round 9, 24,655 of 24,720. Cause: +9,269 not in this file`."""
+    skyline = chart.skyline
+    if skyline.fullest is None or skyline.budget is None:
+        waiting = f"; {skyline.pending:,} revisions are not read yet" if skyline.pending else ""
+        return show(f"No figure is recorded{waiting}", "dim")
+    column = skyline.columns[skyline.fullest]
+    about = "≈" if skyline.is_estimate else ""
+    limit = f" of {skyline.limit:,}" if skyline.limit else ""
+    text = f"Fullest: {drawing.known.names[column.number].name}, {about}{column.used or 0:,}{limit}"
+    text += "" if unit_of(skyline.budget) == "tokens" else f" {unit_of(skyline.budget)}"
+    growth = growth_at(drawing.known, column.number)
+    cause = f". Cause: +{growth[0].amount:,} {growth[0].name}" if growth and growth[0].amount > 0 else ""
+    each = f". One column is {skyline.each:,} revisions, the fullest is drawn" if skyline.each > 1 else ""
+    pending = f"; {skyline.pending:,} not read yet" if skyline.pending else ""
+    return join(show(text, "strong"), show(f"{cause}{each}{pending}", "dim"))
+
+
+def _chart(drawing: SkylineDrawing, cells: int) -> _Chart:
+    room = _room(cells)
+    skyline = build_skyline(drawing.known, max(1, room))
+    per = min(WIDEST_COLUMN, max(1, room // max(1, len(skyline.columns))))
+    gap = 1 if per > 1 else 0
+    styles = segment_styles(skyline.names, drawing.tiers, drawing.own)
+    at = _place(skyline, drawing.known.window_revision(drawing.cursor))
+    return _Chart(skyline, per - gap, gap, styles, drawing.letters, at, room)
+
+
+def _room(cells: int) -> int:
+    return cells - AXIS
+
+
+def _place(skyline: Skyline, number: int) -> int | None:
+    """The column of a revision; one that has none, such as a copy, belongs to the column before it."""
+    places = [place for place, each in enumerate(skyline.columns) if each.first <= number]
+    return places[-1] if places else None
+
+
+def _is_boxed(cells: int, rows: int) -> bool:
+    return cells >= BOXED and rows >= LEAST_ROWS
+
+
+def _window_chart(chart: _Chart, rows: int) -> list[Line]:
+    """The limit as a level line and the columns below it; a limit that is exceeded is a line in the chart."""
+    skyline = chart.skyline
+    most = max((each.used or 0 for each in skyline.columns), default=0)
+    limit = skyline.limit or 0
+    over = most > limit > 0
+    scale = max(most, limit)
+    stacks = [Stack(_window_parts(each), chart.cells) for each in skyline.columns]
+    body = draw_columns(
+        stacks,
+        scale,
+        rows - 1,
+        chart.styles,
+        gap=chart.gap,
+        letters=chart.letters,
+        line_at=limit if over else None,
+    )
+    line = "=" if chart.letters else "▁"
+    wide = max(chart.room, chart.per * len(skyline.columns))
+    top: Line = (Span(line * wide, "limit"),) if limit and not over else ()
+    labels = {0: short_count(scale), rows // 2: short_count(scale // 2), rows - 1: "0"}
+    return [join(_axis(labels.get(row, "")), line) for row, line in enumerate([top, *body])]
+
+
+def _window_parts(column: SkylineColumn) -> tuple[tuple[str, int], ...]:
+    elsewhere = sum(used for name, used in column.parts if name == ELSEWHERE)
+    return (HERE, (column.used or 0) - elsewhere), (ELSEWHERE, elsewhere)
+
+
+def _enlarged(chart: _Chart, rows: int) -> list[Line]:
+    stacks = [
+        Stack(tuple(part for part in each.parts if part[0] != ELSEWHERE), chart.cells)
+        for each in chart.skyline.columns
+    ]
+    scale = chart.skyline.largest
+    body = draw_columns(stacks, scale, max(1, rows), chart.styles, gap=chart.gap, letters=chart.letters)
+    labels = {0: f"{scale:,}" if scale < 100_000 else short_count(scale), rows - 1: "0"}
+    return [join(_axis(labels.get(row, "")), line) for row, line in enumerate(body)]
+
+
+def _axis(text: str) -> Line:
+    return (Span(f"{text:>{AXIS - 2}}  ", "dim"),)
+
+
+def _labels(known: KnownRevisions, chart: _Chart) -> Line:
+    """The names of the columns; every fifth, or fewer, when they are too narrow."""
+    labels = column_labels(known, chart.skyline)
+    widest = max(map(len, labels), default=1)
+    every = next(step for step in (1, 2, 5, 10, 20, 50, 100, 500, 10_000) if step * chart.per > widest)
+    spans = [Span(" " * AXIS)]
+    place = 0
+    while place < len(labels):
+        room = every * chart.per if every > 1 else chart.per
+        style = "stage.chosen" if place == chart.at else "dim"
+        text = labels[place].center(chart.cells)[: max(chart.cells, len(labels[place]))]
+        spans += [Span(text, style), Span(" " * max(0, room - len(text)))]
+        place += every
+    return tuple(merge(spans))
+
+
+def _events(chart: _Chart, title: str) -> Line:
+    spans = [Span(f" {title:<{AXIS - 1}}", "dim")]
+    kinds = list(EVENT_SIGNS)
+    for column in chart.skyline.columns:
+        found = sorted({event.kind for event in column.events}, key=kinds.index)
+        room = max(1, (chart.per + 1) // 2) if chart.per > 1 else 1
+        shown = sorted(found[:room], key=lambda kind: kind in ("loss", "cut"))
+        signs: Line = join(*((Span(*EVENT_SIGNS[kind]),) for kind in shown), gap=" ")
+        left = max(0, (chart.cells - width(signs)) // 2)
+        spans += [Span(" " * left), *signs, Span(" " * (chart.per - left - width(signs)))]
+    return tuple(merge(spans))
+
+
+def _at_cursor(drawing: SkylineDrawing, chart: _Chart, cells: int) -> list[Line]:
+    """Two lines about the column at the cursor."""
+    known, number = drawing.known, known_number(drawing)
+    name = known.names[number]
+    growth = growth_at(known, number)
+    total = sum(each.amount for each in growth)
+    since = (
+        f"{total:+,} since {known.names[name.previous].name}" if growth and name.previous is not None else ""
+    )
+    events = [event for event in _column_events(chart) if event.kind != "shown"]
+    first = events[0] if events and events[0].kind == "stage" else None
+    rest = [event for event in events if event is not first]
+    time = f" {name.time[11:16]}" if name.time and len(name.time) > 15 else ""
+    lines = [
+        fit(
+            join(
+                show(f" {name.name[:1].upper()}{name.name[1:]}{time}", "strong"),
+                show(f"▲ {first.text}", "severity.warning") if first is not None else (),
+                show(since),
+                gap="   ",
+            ),
+            cells,
+        )
+    ]
+    for event in rest[:1]:
+        sign, style = EVENT_SIGNS[event.kind]
+        rule = f" {event.rule}" if event.rule else ""
+        lines.append(ends(show(f" {sign} {event.text}{rule}", style), show(". ", "key"), cells))
+    return lines if len(lines) > 1 else [*lines, ()]
+
+
+def known_number(drawing: SkylineDrawing) -> int:
+    """The revision whose window the cursor is on."""
+    return drawing.known.window_revision(drawing.cursor)
+
+
+def _column_events(chart: _Chart) -> Sequence[RevisionEvent]:
+    return chart.skyline.columns[chart.at].events if chart.at is not None else ()
+
+
+def _cursor_box(drawing: SkylineDrawing, chart: _Chart, cells: int) -> list[Line]:
+    """Growth by segment at the left, events at the right."""
+    known, number = drawing.known, known_number(drawing)
+    name = known.names[number]
+    half = (cells - INSIDE) // 2
+    growth = growth_at(known, number)
+    total = sum(each.amount for each in growth)
+    left: list[Line] = [show("Nothing to compare yet.", "dim")]
+    if growth and name.previous is not None:
+        left = [show(f"{total:+,} since {known.names[name.previous].name}", "strong")]
+        most = max(abs(each.amount) for each in growth)
+        for each in growth[:4]:
+            meter = "█" * max(1, round(abs(each.amount) * 18 / most))
+            entry = legend_entry(each.name, each.name, chart.styles, letters=chart.letters)
+            left.append(
+                join(
+                    pad(entry, 26),
+                    show(f"{each.amount:>+8,}  "),
+                    (Span(meter, chart.styles[each.name].style),),
+                )
+            )
+    right: list[Line] = []
+    for event in _column_events(chart):
+        sign, style = EVENT_SIGNS[event.kind]
+        right.append(show(f"{sign} {event.text}", style))
+        rule = f"; {event.rule}" if event.rule else ""
+        if event.detail or rule:
+            right.append(show(f"  {event.detail}{rule}".replace("  ; ", "  "), "dim"))
+    body = side_by_side((left, half), (right, cells - INSIDE - half))
+    body = [*body, *([()] * (5 - len(body)))][:6]
+    time = f", {time_text(name.time)}" if name.time else ""
+    title = show(f"At the cursor: {name.name}{time}", "title")
+    return box(title, body, cells, end=join(show("Enter", "key"), show("go there"), gap=" "))

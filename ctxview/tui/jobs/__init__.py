@@ -1,1 +1,0 @@
-"""Work in threads, and the controllers that start it and take its results."""

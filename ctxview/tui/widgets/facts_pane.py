@@ -1,0 +1,35 @@
+"""The base class of panes about all revisions."""
+
+from __future__ import annotations
+
+from ctxview.analysis.revisions.facts import KnownRevisions, RevisionName
+from ctxview.tui.model.reading_index import ItemId, ItemKind
+from ctxview.tui.model.view_state import ViewState
+from ctxview.tui.widgets.pane import PaneWidget
+
+
+class FactsPane(PaneWidget):
+    """A pane that draws facts of all revisions."""
+
+    def differs(self, before: ViewState, after: ViewState) -> bool:
+        return before.index is not after.index or before.known is not after.known
+
+    @property
+    def letters(self) -> bool:
+        """Whether segments are drawn as letters, because the terminal has no colours or only ASCII."""
+        return bool(getattr(self.app, "draws_letters", False))
+
+
+def known_revisions(view: ViewState) -> KnownRevisions:
+    """The facts of a view; until they are read, only the shown revision has a name."""
+    known, number = view.known, view.key.revision
+    if known is not None and number < len(known.names):
+        return known
+    label = view.index.reading.state.revision
+    unnamed = RevisionName("", "", "", None, False, None)
+    shown = RevisionName(label, label, label, None, False, None)
+    return KnownRevisions((*([unnamed] * number), shown))
+
+
+def revision_item(view: ViewState, number: int) -> ItemId:
+    return ItemId(ItemKind.REVISION, str(number), str(view.key.source))

@@ -1,0 +1,258 @@
+"""Which rows are live, and what they cost: parallel calls, hook rows, rewinds, compactions, rollbacks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ctxview.core.state import ContextState
+from ctxview.formats.registry import detect
+from ctxview.formats.transcript import loading
+from ctxview.formats.transcript.accounting import shared_out
+from ctxview.formats.transcript.source import TranscriptSource
+from tests.formats.transcript.builders import LENS, claude_lines, state_of, write
+
+PARALLEL = """
+u1 user : Read three files
+a1 call msg=m1 id=t1 sent=9000 out=20 : one
+a2 call msg=m1 id=t2 sent=9000 out=40 : two
+a3 call msg=m1 id=t3 sent=9000 out=60 : three
+r2 < a2 result id=t2 : two
+r3 < a3 result id=t3 : three
+r1 < a1 result id=t1 : one
+a4 < r1 assistant msg=m2 sent=9200 out=9 : Done
+"""
+
+
+def live(state: ContextState) -> list[str]:
+    assert state.log is not None
+    return list(state.log.live_rows)
+
+
+def tier(state: ContextState, name: str) -> list[str]:
+    return [block.id for each in state.tiers if each.name == name for block in each.blocks]
+
+
+def used_by_segments(state: ContextState) -> int:
+    return sum(segment.used for segment in state.budgets[0].segments)
+
+
+def test_results_of_parallel_calls_are_live_although_the_walk_misses_them(tmp_path: Path) -> None:
+    state = state_of(write(tmp_path, PARALLEL))
+    assert set(live(state)) == {"u1", "a1", "a2", "a3", "r1", "r2", "r3", "a4"}
+    assert state.log is not None
+    assert state.log.calls == 2
+    assert state.log.calls_without_result == ()
+
+
+def test_a_turn_that_hook_rows_passed_by_is_live(tmp_path: Path) -> None:
+    rail = "\n".join(f"p{at} < {'u1' if not at else f'p{at - 1}'} progress" for at in range(60))
+    text = f"""
+u1 user : Fix it
+{rail}
+a1 < u1 call msg=m1 id=t1 sent=9000 out=20 : one
+r1 result id=t1 : ok
+a2 assistant sent=9100 out=9 : Done
+u2 < p59 user : More
+a3 assistant sent=9200 out=9 : Done
+"""
+    assert live(state_of(write(tmp_path, text))) == ["u1", "a1", "r1", "a2", "u2", "a3"]
+
+
+def test_a_rewound_prompt_is_on_a_dead_branch(tmp_path: Path) -> None:
+    text = """
+u1 user : Fix it
+a1 assistant sent=900 out=5 : Done
+u2 user : Docs
+a2 assistant sent=950 out=5 : Docs done
+u3 < a1 user : Changelog
+a3 assistant sent=960 out=5 : Changelog done
+"""
+    source = TranscriptSource(write(tmp_path, text))
+    state = source.reading(3, LENS).state
+    assert live(state) == ["u1", "a1", "u3", "a3"]
+    assert tier(state, "dead branches") == ["u2", "a2"]
+    assert source.revisions[2].follows == "call 1"
+
+
+def test_a_branch_that_was_left_before_a_compaction_is_dead_and_no_copy(tmp_path: Path) -> None:
+    text = """
+u1 user : Fix it
+a1 assistant sent=900 out=5 : Done
+u2 user : Docs
+a2 assistant sent=950 out=5 : Docs done
+u3 < a1 user : Changelog
+a3 assistant sent=960 out=5 : Changelog done
+b1 boundary
+s1 < b1 summary : We fixed it
+a4 assistant sent=700 out=5 : Going on
+"""
+    state = state_of(write(tmp_path, text))
+    assert tier(state, "dead branches") == ["u2", "a2"]
+    assert tier(state, "superseded") == []
+
+
+def test_a_compaction_keeps_the_named_messages_and_nothing_else(tmp_path: Path) -> None:
+    text = """
+u1 user : Fix it
+a1 assistant sent=160000 out=5 : Done
+u2 user : Remember the port 8080
+b1 boundary kept=u2
+s1 < b1 summary : We fixed it
+a2 assistant sent=30000 out=5 : Going on
+"""
+    state = state_of(write(tmp_path, text))
+    assert live(state) == ["u2", "s1", "a2"]
+    assert tier(state, "compacted away") == ["u1", "a1"]
+    assert state.log is not None
+    assert state.log.compactions[0].after == 30000
+
+
+def test_a_replayed_conversation_counts_once(tmp_path: Path) -> None:
+    text = """
+u1 < - user : Fix it
+a1 assistant msg=m1 sent=900 out=5 : Done
+u2 < - user : Fix it
+a2 assistant msg=m1 sent=900 out=5 : Done
+u3 user : More
+a3 assistant msg=m2 sent=950 out=5 : Done
+"""
+    state = state_of(write(tmp_path, text))
+    assert live(state) == ["u2", "a2", "u3", "a3"]
+    assert tier(state, "superseded") == ["u1", "a1"]
+
+
+def test_a_file_without_parents_is_in_file_order(tmp_path: Path) -> None:
+    text = "u1 < - user : Fix it\na1 < - assistant sent=900 out=5 : Done\nu2 < - user : More\n"
+    assert live(state_of(write(tmp_path, text))) == ["u1", "a1", "u2"]
+
+
+def test_the_sidechain_is_the_main_line_of_a_sub_agents_own_file(tmp_path: Path) -> None:
+    text = "u1 < gone user side=1 : Search\na1 assistant side=1 sent=900 out=5 : Found\n"
+    state = state_of(write(tmp_path, text))
+    assert live(state) == ["u1", "a1"]
+    assert state.log is not None
+    assert state.log.last_sent == 900
+
+
+def test_a_rollback_never_cuts_before_the_first_turn(tmp_path: Path) -> None:
+    text = """
+meta
+user: <environment_context>here
+user: One
+assistant: First
+tokens sent=900 out=5
+user: Two
+assistant: Second
+tokens sent=950 out=5
+rollback 9
+"""
+    state = state_of(write(tmp_path, text))
+    assert tier(state, "rolled back") == ["line 3", "line 4", "line 6", "line 7"]
+    assert live(state) == ["line 1", "line 2"]
+
+
+def test_repeated_token_counts_are_one_call(tmp_path: Path) -> None:
+    text = "meta\nuser: One\nassistant: First\ntokens sent=900 out=5\ntokens sent=900 out=5 again=1\n"
+    state = state_of(write(tmp_path, text))
+    assert state.log is not None
+    assert state.log.calls == 1
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_the_segments_sum_to_the_reported_size(at: int, tmp_path: Path) -> None:
+    state = state_of(write(tmp_path, PARALLEL), at)
+    assert state.budgets[0].used == (9000, 9200, 9209)[at] == used_by_segments(state)
+
+
+def test_a_shrunk_context_still_sums_to_the_reported_size(tmp_path: Path) -> None:
+    text = """
+u1 user : Read it
+a1 call id=t1 sent=9000 out=20 : one
+r1 result id=t1 : row*3000
+a2 assistant sent=12000 out=9 : Done
+u2 user : More
+a3 assistant sent=9500 out=9 : Done
+"""
+    state = state_of(write(tmp_path, text))
+    assert state.budgets[0].used == 9509 == used_by_segments(state)
+
+
+def test_a_single_new_result_gets_exactly_the_growth(tmp_path: Path) -> None:
+    text = """
+u1 user : Read it
+a1 call id=t1 sent=9000 out=20 : one
+r1 result id=t1 : row*3000
+a2 assistant sent=12000 out=9 : Done
+"""
+    state = state_of(write(tmp_path, text))
+    assert next(block.tokens for block in state.blocks() if block.id == "r1") == 2980
+
+
+@given(st.integers(0, 10**6), st.lists(st.integers(0, 10**5), min_size=1, max_size=40))
+def test_shares_sum_to_the_amount(amount: int, weights: list[int]) -> None:
+    assert sum(shared_out(amount, weights)) == amount
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=30))
+def test_any_graph_of_rows_can_be_read(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[int, bool]]
+) -> None:
+    lines = [
+        f"n{at} < n{to} {'user' if asks else 'assistant'} sent=900 out=5 : text"
+        for at, (to, asks) in enumerate(rows)
+    ]
+    path = write(tmp_path_factory.mktemp("graph"), "\n".join(lines) or "t1 title : x")
+    source = TranscriptSource(path)
+    for revision in range(len(source.revisions)):
+        state = source.reading(revision, LENS).state
+        assert state.budgets[0].used == used_by_segments(state)
+
+
+def test_new_rows_are_read_without_the_old_ones(tmp_path: Path) -> None:
+    path = write(tmp_path, PARALLEL)
+    source = TranscriptSource(path)
+    assert len(source.revisions) == 3
+    more = claude_lines("u9 < a4 user : More\na9 assistant msg=m9 sent=9300 out=5 : Done")
+    with path.open("a") as file:
+        file.write("\n".join(more) + "\n")
+    grown = source.again()
+    assert [each.label for each in grown.revisions] == ["call 1", "call 2", "call 3", "now"]
+    assert live(grown.reading(3, LENS).state)[-2:] == ["u9", "a9"]
+
+
+def test_the_end_of_a_large_file_is_shown_before_all_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = """
+u1 user : Fix it
+a1 assistant sent=160000 out=5 : Done
+b1 boundary
+s1 < b1 summary : We fixed it
+a2 assistant sent=30000 out=5 : Going on
+"""
+    monkeypatch.setattr("ctxview.formats.transcript.source.SMALL", 100)
+    source = TranscriptSource(write(tmp_path, text))
+    assert live(source.reading(0, LENS).state) == ["s1", "a2"]
+    assert [each.label for each in source.revisions] == ["now"]
+    source._pass.advance(lambda: False)
+    assert len(source.revisions) == 3
+    assert tier(source.reading(2, LENS).state, "compacted away") == ["u1", "a1"]
+    assert loading.SMALL > 100
+
+
+def test_recognised_by_content_and_not_by_name(tmp_path: Path) -> None:
+    found = detect(write(tmp_path, PARALLEL, "notes.txt"))
+    assert [match.format for match in found] == ["transcript"]
+    other = tmp_path / "session.jsonl"
+    other.write_text('{"type": "init", "session_id": "x"}\n{"level": "info"}\n')
+    assert not [match for match in detect(other) if match.format == "transcript"]
+
+
+def test_the_prompt_has_the_live_texts_and_names_what_is_in_no_file(tmp_path: Path) -> None:
+    prompt = TranscriptSource(write(tmp_path, PARALLEL)).prompt(2, LENS)
+    assert "Read three files" in prompt.text
+    assert not prompt.complete

@@ -1,0 +1,266 @@
+"""Overview, skyline, log and why as lines: they fit every size, and say the same as their mocks."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from ctxview.analysis.revisions.facts import KnownRevisions
+from ctxview.analysis.revisions.log import log_numbers, log_row
+from ctxview.analysis.revisions.overview import summarise
+from ctxview.analysis.revisions.why import explain
+from ctxview.analysis.tokens import ESTIMATES
+from ctxview.core.state import ContextState
+from ctxview.formats import Lens, open_source
+from ctxview.samples import samples_folder
+from ctxview.tui.drawing.columns import Stack, draw_columns, segment_styles, window_bar
+from ctxview.tui.drawing.glyphs import tier_styles
+from ctxview.tui.drawing.overview import draw_overview
+from ctxview.tui.drawing.overview_parts import OverviewDrawing
+from ctxview.tui.drawing.revision_log import log_details, log_header, log_line
+from ctxview.tui.drawing.skyline import SkylineDrawing, draw_skyline
+from ctxview.tui.drawing.text import Line, plain, width
+from ctxview.tui.drawing.why import draw_why
+from tests.analysis.revisions.builders import known, memory, state, window
+from tests.analysis.revisions.test_why import read
+
+LIGHTHOUSE = samples_folder() / "snapshot" / "lighthouse"
+PATHS = {
+    "lighthouse": LIGHTHOUSE,
+    "coder": samples_folder() / "session" / "coder/home/1000/agent/coder/session/default",
+    "fresh": samples_folder() / "session" / "fresh/home/1000/agent/coder/session/default",
+    "handoff": samples_folder() / "envelope" / "handoff",
+    "broken": samples_folder() / "snapshot" / "broken",
+}
+SIZES = [(80, 21), (120, 33), (200, 57), (60, 18), (40, 10), (100, 24), (159, 60)]
+
+
+@pytest.fixture(scope="module")
+def story() -> tuple[KnownRevisions, ContextState]:
+    return read(LIGHTHOUSE), _state("lighthouse", 14)
+
+
+def _state(name: str, number: int = -1) -> ContextState:
+    source = open_source(PATHS[name])
+    return source.reading(number % len(source.revisions), Lens(ESTIMATES["bytes/3"])).state
+
+
+def _overview(
+    facts: KnownRevisions, found: ContextState, number: int, *, letters: bool = False
+) -> OverviewDrawing:
+    return OverviewDrawing(summarise(found, facts, number), found, facts, letters)
+
+
+def _texts(lines: list[Line]) -> list[str]:
+    return [plain(line).rstrip() for line in lines]
+
+
+def test_the_overview_at_80_columns_is_the_mock(story: tuple[KnownRevisions, ContextState]) -> None:
+    lines = _texts(draw_overview(_overview(*story, 14), 80, 21))
+
+    assert len(lines) == 21
+    assert lines[1] == " Window    Full: 65 of 24,720 tokens left, as recorded by the runtime         4"
+    assert lines[3] == "           24,655 used (bytes/3), +9,415 since round 8        reserved 8,048"
+    assert lines[5] == "           ▲ stage trim_memory_ephemeral: 6 blocks removed, none was shown"
+    assert lines[7:12] == [
+        " Blocks    ● 23 shown, ◐ 1 of them in part   ○ 5 not shown, still stored      2",
+        "           ○ 2  confidence below 0.55  h1-time-zone h3-replica-lag            W",
+        "           ○ 1  decay above 0.65       work-blocked",
+        "           ○ 1  status is done         work-handover",
+        "           ○ 1  older than 3 rounds    temp-approval",
+    ]
+    assert " Todo      Step 5 of 6, 4 done. Verifying; next: complete item 6              3" in lines
+    assert lines[-4].startswith(" Worst     ✖ SNP043 reply to round 9 sends working: [] and erases 12 blocks")
+    assert lines[-3] == "           of all 29 revisions: ✖ 4 in 1, ▲ 65 in 17, i 35 in 18"
+    assert lines[-2] == " Changed   + 4  ~ 4  − 6 blocks since round 8; 2 now hidden, 1 now shown      d"
+    assert lines[-1] == (" Rounds    ▃▃ ▄▄ ▄▄ ▅▅ ▅▅ ▅▅ ▅▅ ██ ▅▅ ▅▅ ▆▆ ▆▆ ▅▅ ▅▅  2 to 15, 9 fullest      T")
+
+
+def test_without_colour_bars_are_letters(story: tuple[KnownRevisions, ContextState]) -> None:
+    lines = _texts(draw_overview(_overview(*story, 14, letters=True), 80, 21))
+
+    assert lines[2].strip().replace("n", "").replace("s", "").replace(":", "") == "|"
+    assert lines[4].strip().startswith("n 22,")
+    assert lines[-1].startswith(" Rounds    33 44 44 55 55 55 55 88 55")
+
+
+@pytest.mark.parametrize(("cells", "rows"), SIZES)
+@pytest.mark.parametrize("name", PATHS)
+def test_every_view_fits_its_size(name: str, cells: int, rows: int) -> None:
+    facts, found = read(PATHS[name]), _state(name)
+    number = len(facts.names) - 1
+    overview = draw_overview(_overview(facts, found, number), cells, rows)
+    tiers = tier_styles(found.tiers)
+    skyline = draw_skyline(SkylineDrawing(facts, number, tiers), cells, rows)
+    log = [
+        *log_header(facts, cells),
+        *(log_line(log_row(facts, each), facts, cells) for each in log_numbers(facts)),
+    ]
+    answers = explain(facts, next((block.id for block in found.blocks()), ""))
+    why = [line for each in answers for part in _parts(draw_why(each, facts, cells)) for line in part]
+
+    for lines in (overview, skyline, log, why, log_details(facts, number, cells)):
+        assert all(width(line) <= cells for line in lines)
+    assert len(overview) <= max(rows, 12)
+    assert len(skyline) <= rows
+
+
+def _parts(drawn: object) -> tuple[tuple[Line, ...], ...]:
+    return drawn.above, drawn.steps, drawn.below  # type: ignore[attr-defined]
+
+
+def test_while_nothing_else_is_read_the_overview_says_so(story: tuple[KnownRevisions, ContextState]) -> None:
+    facts, found = story
+
+    text = "\n".join(_texts(draw_overview(_overview(KnownRevisions(facts.names), found, 14), 80, 21)))
+
+    assert "Full: 65 of 24,720 tokens left" in text
+    assert "checked 0 of 29" in text
+    assert "reading…" in text
+
+
+def test_the_window_before_blocks_and_findings_stays_on_a_low_screen(
+    story: tuple[KnownRevisions, ContextState],
+) -> None:
+    labels = {line[1:11].strip() for line in _texts(draw_overview(_overview(*story, 14), 80, 11))}
+
+    assert {"Window", "Blocks", "Worst"} <= labels
+    assert "Todo" not in labels
+
+
+def test_an_assumed_limit_is_named_at_80_columns() -> None:
+    assumed = window(8, 113_295, partial=True, limit_from="assumed by atom-0.17")
+    one = state(memory("a"), budgets=[assumed])
+
+    lines = _texts(draw_overview(_overview(known(one), one, 0), 80, 21))
+
+    assert "8 used, limit assumed by atom-0.17" in lines[3]
+
+
+def test_the_skyline_names_the_fullest_and_its_cause(story: tuple[KnownRevisions, ContextState]) -> None:
+    facts, found = story
+    tiers = tier_styles(found.tiers)
+
+    lines = _texts(draw_skyline(SkylineDrawing(facts, 14, tiers, "this snapshot"), 80, 21))
+
+    assert lines[0].startswith(" Fullest: round 9, 24,655 of 24,720. Cause: +9,")
+    assert lines[1].startswith(" 24.7k  ▁▁▁▁")
+    assert lines[10].split() == [str(number) for number in range(2, 16)]
+    assert lines[-2].startswith(" Round 9 01:41   ▲ stage trim_memory_ephemeral   +9,415 since round 8")
+    assert lines[-1].startswith(" ▼ the reply to round 9 erases 12 working blocks SNP043")
+
+
+def test_the_skyline_without_colour_is_plain_letters(story: tuple[KnownRevisions, ContextState]) -> None:
+    facts, found = story
+    tiers = tier_styles(found.tiers)
+
+    chart = _texts(draw_skyline(SkylineDrawing(facts, 14, tiers, letters=True), 80, 21))[1:10]
+
+    assert all(line.isascii() for line in chart)
+    assert "=" * 60 in chart[0]
+
+
+def test_a_window_over_its_limit_has_the_limit_inside_the_chart() -> None:
+    facts = known(*(state(memory("a"), budgets=[window(used)]) for used in (50, 150)))
+
+    lines = _texts(draw_skyline(SkylineDrawing(facts, 1, {}), 80, 21))
+
+    assert any("┄" in line for line in lines)
+    assert not any("▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁" in line for line in lines)
+
+
+def test_the_part_of_the_bar_beyond_the_limit_is_an_error() -> None:
+    bar = window_bar(window(150, 100), 61)
+
+    assert [(span.text[0], span.style) for span in bar] == [
+        ("█", "segment.here"),
+        ("┃", "limit"),
+        ("█", "budget.over"),
+    ]
+    assert width(bar) == 61
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 5000), min_size=1, max_size=5), min_size=1, max_size=30),
+    st.integers(1, 12),
+    st.integers(1, 6),
+    st.booleans(),
+)
+@settings(deadline=None)
+def test_columns_keep_their_geometry(amounts: list[list[int]], rows: int, wide: int, letters: bool) -> None:
+    names = [f"part {number}" for number in range(5)]
+    styles = segment_styles(names, {})
+    stacks = [Stack(tuple(zip(names, each, strict=False)), wide) for each in amounts]
+    scale = max(stack.height for stack in stacks)
+
+    lines = draw_columns(stacks, scale, rows, styles, letters=letters)
+
+    assert len(lines) == rows
+    assert {width(line) for line in lines} == {len(stacks) * (wide + 1)}
+    for place, stack in enumerate(stacks):
+        column = [plain(line)[place * (wide + 1)] for line in lines]
+        filled = [sign != " " for sign in column]
+        assert filled == sorted(filled), "nothing floats above an empty cell"
+        assert any(filled) == (stack.height > 0)
+    if scale and not letters:
+        tallest = next(place for place, stack in enumerate(stacks) if stack.height == scale)
+        assert plain(lines[0])[tallest * (wide + 1)] == "█" or "on:" in str(lines[0])
+
+
+def test_letters_of_segments_are_all_different() -> None:
+    names = ["core", "clock", "longterm", "working", "ephemeral", "not in this file", "été", "12"]
+    styles = segment_styles(names, {})
+
+    assert len({styles[name].letter for name in names}) == len(names)
+
+
+def test_the_log_row_of_the_erasing_reply(story: tuple[KnownRevisions, ContextState]) -> None:
+    facts, _ = story
+
+    assert plain(log_line(log_row(facts, 15), facts, 80)).split() == [
+        "reply", "to", "9", "1", "·", "12", "4", "1", "▼", "−12",
+    ]  # fmt: skip
+    details = _texts(log_details(facts, 15, 100))
+    assert details[0].endswith("round-09.reply.txt:78")
+    assert details[-1] == "Later work-decision, work-goal, work-pr are written again; 9 never come back."
+
+
+def test_the_life_line_of_why_is_the_mock(story: tuple[KnownRevisions, ContextState]) -> None:
+    facts, _ = story
+    drawn = draw_why(explain(facts, "h1-time-zone")[0], facts, 80, chosen=6)
+
+    above = [plain(line).rstrip() for line in drawn.above]
+    assert " in the prompt       ·   ·   ●   ●   ○   ○   ○   ○   −   −   −   −   −   −" in above
+    assert " confidence                .62 .57 .35 .35 .35 .35" in above
+    assert plain(drawn.below[1]).startswith(" step  round-09.reply.txt:78  SNP043")
+
+
+def test_a_long_life_is_one_sign_per_cell() -> None:
+    states = [state(memory("a")) if number < 300 else state(memory("b")) for number in range(400)]
+    facts = known(*states)
+
+    drawn = draw_why(explain(facts, "a")[0], facts, 80)
+    line = next(plain(each) for each in drawn.above if "in the prompt" in plain(each))
+
+    assert width(drawn.above[3]) <= 80
+    assert line.count("●") > 2 * line.count("−") > 0
+
+
+def test_a_secret_in_a_name_or_a_text_is_masked(story: tuple[KnownRevisions, ContextState]) -> None:
+    secret = "ghp_" + "Ab3dEf6hIj9kLmN2pQ5rSt8vWx1yZa4cBe7f"
+    hidden = memory(secret, visible=False, reason="done status", text=f"token {secret}")
+    facts = known(state(memory("b", text=f"see {secret}")), state(hidden))
+    found = replace(state(hidden, memory("b", text=f"see {secret}")))
+    drawn = draw_why(explain(facts, secret)[0], facts, 120)
+    lines = [
+        *draw_overview(_overview(facts, found, 1), 200, 57),
+        *draw_overview(_overview(facts, found, 1), 80, 21),
+        *log_details(facts, 1, 120),
+        *drawn.above,
+        *drawn.steps,
+        *drawn.below,
+    ]
+
+    assert secret not in "\n".join(map(plain, lines))

@@ -1,0 +1,161 @@
+"""Overview, skyline, revisions and why in the inspector: keys, cursor, and search through time."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from ctxview.formats import open_source
+from ctxview.samples import samples_folder
+from ctxview.tui.model.layout import Pane
+from tests.tui.driver import Driver, driving
+
+LIGHTHOUSE = samples_folder() / "snapshot" / "lighthouse"
+
+
+async def _read(drive: Driver) -> None:
+    def complete() -> bool:
+        view = drive.inspector.model.view
+        return view is not None and view.known is not None and view.known.is_complete
+
+    await drive.wait_until(complete, "all revisions are read")
+    await drive.settle()
+
+
+async def test_the_overview_answers_for_the_revision_on_the_screen() -> None:
+    async with driving(open_source(LIGHTHOUSE), size=(80, 24)) as drive:
+        await drive.press("1")
+        await _read(drive)
+        assert "What the reply does: + 1, ~ 1" in drive.text(Pane.OVERVIEW)
+
+        drive.inspector.action_go_to_revision(14)
+        await drive.settle()
+
+        text = drive.text(Pane.OVERVIEW)
+        assert "Full: 65 of 24,720 tokens left, as recorded by the runtime" in text
+        assert "of all 29 revisions: ✖ 4 in 1, ▲ 65 in 17, i 35 in 18" in text
+
+
+async def test_the_cursor_of_the_skyline_goes_to_events_and_revisions() -> None:
+    async with driving(open_source(LIGHTHOUSE), size=(120, 36)) as drive:
+        await drive.press("T")
+        await _read(drive)
+        assert drive.view is Pane.SKYLINE
+
+        await drive.press("comma", "comma")
+        assert "At the cursor: round 9" in drive.text(Pane.SKYLINE)
+        await drive.press("h")
+        assert "At the cursor: round 8" in drive.text(Pane.SKYLINE)
+        await drive.press("enter")
+
+        assert drive.inspector.model.source is not None
+        assert drive.inspector.model.source.revisions[drive.revision].label == "round 8"
+
+
+async def test_the_log_goes_to_the_revision_under_the_cursor() -> None:
+    async with driving(open_source(LIGHTHOUSE), size=(120, 36)) as drive:
+        await drive.press("R")
+        await _read(drive)
+        assert "reply to 9" in drive.text(Pane.REVISIONS)
+
+        await drive.press("j", "enter")
+
+        assert drive.revision == 27
+
+
+async def test_why_explains_the_selected_block_and_goes_to_a_step() -> None:
+    async with driving(open_source(LIGHTHOUSE), size=(120, 36)) as drive:
+        await drive.press("W")
+        await _read(drive)
+        assert drive.front is Pane.WHY
+        assert "What happened, oldest first" in drive.screen_text()
+
+        await drive.press("W")
+        for _ in range(40):
+            await drive.pilot.press("backspace")
+        await drive.type("h1-time-zone")
+        await drive.press("enter")
+
+        assert "h1-time-zone is gone since round 10" in drive.screen_text()
+        await drive.press("enter")
+        assert drive.revision == 3
+
+
+async def test_a_name_that_no_revision_has_offers_the_nearest() -> None:
+    async with driving(open_source(LIGHTHOUSE), size=(120, 36)) as drive:
+        await drive.press("W")
+        await _read(drive)
+        await drive.press("W")
+        for _ in range(40):
+            await drive.pilot.press("backspace")
+        await drive.type("h1-tme")
+        await drive.press("enter")
+
+        assert "nearest: h1-time-zone" in drive.screen_text()
+
+
+async def test_a_search_that_finds_nothing_here_goes_to_the_past() -> None:
+    async with driving(open_source(LIGHTHOUSE), size=(120, 36)) as drive:
+        await drive.press("slash")
+        await drive.type("h1-time-zone")
+        await _read(drive)
+        await drive.press("enter")
+        await drive.wait_until(lambda: drive.revision != 28, "the revision of the hit is selected")
+        await drive.settle()
+
+        assert drive.inspector.model.source is not None
+        assert drive.inspector.model.source.revisions[drive.revision].label == "round 9"
+        assert any("the reply erases all 12 working blocks (SNP043)" in each for each in drive.notices)
+        assert drive.selected is not None
+        assert drive.selected.name == "h1-time-zone"
+
+
+async def test_a_search_without_a_hit_in_any_revision_says_how_many_were_searched() -> None:
+    async with driving(open_source(LIGHTHOUSE), size=(120, 36)) as drive:
+        await drive.press("slash")
+        await drive.type("zebra crossing")
+        await _read(drive)
+        await drive.press("enter")
+        await drive.wait_until(lambda: drive.notices, "there is a notice")
+
+        assert drive.notices[-1] == "“zebra crossing” was not found in 29 of 29 revisions."
+
+
+async def test_facts_of_all_revisions_are_read_only_for_views_that_draw_them() -> None:
+    async with driving(open_source(LIGHTHOUSE), size=(80, 24), wait=False) as drive:
+        await drive.settle()
+        view = drive.inspector.model.view
+        assert view is not None
+        assert view.known is None
+
+
+async def test_the_next_finding_may_be_in_another_revision() -> None:
+    async with driving(open_source(LIGHTHOUSE), size=(120, 36)) as drive:
+        await drive.press("R")
+        await _read(drive)
+        drive.inspector.action_go_to_revision(0)
+        await drive.settle()
+
+        await drive.press("f8")
+
+        assert drive.inspector.model.source is not None
+        assert drive.inspector.model.source.revisions[drive.revision].label == "round 9 reply"
+
+
+async def test_a_new_file_becomes_a_row_of_the_log(tmp_path: Path) -> None:
+    folder = tmp_path / "night"
+    folder.mkdir()
+    for name in ("round-02.received.json", "round-02.reply.txt"):
+        shutil.copy(LIGHTHOUSE / name, folder / name)
+    async with driving(open_source(folder), size=(120, 36)) as drive:
+        await drive.press("R")
+        await _read(drive)
+        assert "round 3" not in drive.text(Pane.REVISIONS)
+
+        shutil.copy(LIGHTHOUSE / "round-03.received.json", folder / "round-03.received.json")
+        await drive.poll()
+
+        def listed() -> bool:
+            return "9,874" in drive.text(Pane.REVISIONS)
+
+        await drive.wait_until(listed, "the new revision and its window are in the log")
