@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from ctxview.analysis.diff.model import BlockCounts
 from ctxview.analysis.revisions.events import RevisionEvent
-from ctxview.analysis.revisions.facts import BlockKey, KnownRevisions, RevisionFacts
+from ctxview.analysis.revisions.facts import BlockKey, KnownRevisions, RevisionFacts, WorstFinding
 from ctxview.analysis.revisions.reasons import ReasonGroup, is_shown_in_part, reason_groups
 from ctxview.analysis.revisions.window import Growth, growth_of, main_budget, same_budget, second_budget
 from ctxview.analysis.wording import counted, excerpt
@@ -101,6 +101,16 @@ def summarise(state: ContextState, known: KnownRevisions, number: int) -> Overvi
         _reply(facts) if name.is_reply and facts is not None else None,
         changes,
     )
+
+
+def worst_sentence(known: KnownRevisions, worst: WorstFinding) -> str:
+    """The worst finding with its revision, unless there is only one."""
+    place, message = known.names[worst.number].name.removeprefix("the "), worst.finding.message
+    if len(known.names) == 1:
+        return message
+    # A message about a reply names it already.
+    is_named = message.startswith("the reply ")
+    return f"{place}{message.removeprefix('the reply')}" if is_named else f"{place}: {message}"
 
 
 def hidden_since(known: KnownRevisions, number: int, key: BlockKey) -> int:

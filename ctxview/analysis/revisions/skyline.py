@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -16,6 +17,7 @@ from ctxview.analysis.revisions.window import (
     growth_of,
     is_estimate,
     main_budget,
+    unit_of,
 )
 from ctxview.core.state import Budget
 
@@ -95,6 +97,32 @@ def growth_at(known: KnownRevisions, number: int) -> tuple[Growth, ...]:
     if previous is None:
         return ()
     return growth_of(_at(known, previous, series), _at(known, number, series))
+
+
+def column_labels(known: KnownRevisions, skyline: Skyline) -> list[str]:
+    """Short labels for the axis: the number in a name, else its place."""
+    labels = []
+    for place, column in enumerate(skyline.columns):
+        found = re.search(r"\d+", known.names[column.number].label)
+        labels.append(found[0] if found and len(found[0]) < 6 else str(place + 1))
+    return labels
+
+
+def fullest_sentences(known: KnownRevisions, skyline: Skyline) -> tuple[str, str]:
+    """`Fullest: round 9, 24,655 of 24,720` and `. Cause: +9,269 not in this file`."""
+    if skyline.fullest is None or skyline.budget is None:
+        waiting = f"; {skyline.pending:,} revisions are not read yet" if skyline.pending else ""
+        return f"No figure is recorded{waiting}", ""
+    column = skyline.columns[skyline.fullest]
+    about = "≈" if skyline.is_estimate else ""
+    limit = f" of {skyline.limit:,}" if skyline.limit else ""
+    text = f"Fullest: {known.names[column.number].name}, {about}{column.used or 0:,}{limit}"
+    text += "" if unit_of(skyline.budget) == "tokens" else f" {unit_of(skyline.budget)}"
+    growth = growth_at(known, column.number)
+    cause = f". Cause: +{growth[0].amount:,} {growth[0].name}" if growth and growth[0].amount > 0 else ""
+    each = f". One column is {skyline.each:,} revisions, the fullest is drawn" if skyline.each > 1 else ""
+    pending = f"; {skyline.pending:,} not read yet" if skyline.pending else ""
+    return text, f"{cause}{each}{pending}"
 
 
 def next_event(skyline: Skyline, place: int, *, back: bool = False) -> int | None:

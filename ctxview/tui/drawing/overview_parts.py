@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from ctxview.analysis.revisions.facts import KnownRevisions
-from ctxview.analysis.revisions.overview import ChangeSummary, Overview, hidden_since
+from ctxview.analysis.revisions.overview import ChangeSummary, Overview, hidden_since, worst_sentence
 from ctxview.analysis.revisions.window import (
     ELSEWHERE,
     Growth,
@@ -245,11 +245,7 @@ def worst_lines(drawing: OverviewDrawing, cells: int, most: int = 1) -> list[Lin
     if worst is not None:
         severity = worst.finding.severity
         mark = show(f"{SIGNS[severity]} {worst.finding.rule} ", f"severity.{severity}")
-        place, message = known.names[worst.number].name.removeprefix("the "), worst.finding.message
-        # A message about a reply names it already.
-        joined = f"{place}{message.removeprefix('the reply')}" if message.startswith("the reply ") else ""
-        text = joined or f"{place}: {message}" if total > 1 else message
-        lines += wrap_to(join(mark, show(text, "bold")), cells, most, "  ")
+        lines += wrap_to(join(mark, show(worst_sentence(known, worst), "bold")), cells, most, "  ")
     elif known.is_complete:
         lines.append(show("No finding in any revision", "ok"))
     else:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
 from ctxview.analysis.revisions.events import EventKind, RevisionEvent
 from ctxview.analysis.revisions.facts import KnownRevisions
-from ctxview.analysis.revisions.skyline import Skyline, SkylineColumn, build_skyline, growth_at
-from ctxview.analysis.revisions.window import ELSEWHERE, unit_of
+from ctxview.analysis.revisions.skyline import (
+    Skyline,
+    SkylineColumn,
+    build_skyline,
+    column_labels,
+    fullest_sentences,
+    growth_at,
+)
+from ctxview.analysis.revisions.window import ELSEWHERE
 from ctxview.tui.drawing.boxes import INSIDE, box, ends, filled, side_by_side
 from ctxview.tui.drawing.columns import (
     HERE,
@@ -121,15 +127,6 @@ def small_chart(drawing: SkylineDrawing, cells: int, rows: int) -> list[Line]:
     return side_by_side((body, cells - 12), ([(), *notes], 12))
 
 
-def column_labels(known: KnownRevisions, skyline: Skyline) -> list[str]:
-    """Short labels for the axis: the number in a name, else its place."""
-    labels = []
-    for place, column in enumerate(skyline.columns):
-        found = re.search(r"\d+", known.names[column.number].label)
-        labels.append(found[0] if found and len(found[0]) < 6 else str(place + 1))
-    return labels
-
-
 def _plain(drawing: SkylineDrawing, cells: int, rows: int) -> list[Line]:
     chart = _chart(drawing, cells)
     has_parts = bool(chart.skyline.names) and rows >= 18
@@ -178,21 +175,9 @@ def _legend(chart: _Chart, cells: int) -> Line:
 
 
 def _headline(drawing: SkylineDrawing, chart: _Chart) -> Line:
-    """`Fullest: round 9, 24,655 of 24,720. Cause: +9,269 not in this file`."""
-    skyline = chart.skyline
-    if skyline.fullest is None or skyline.budget is None:
-        waiting = f"; {skyline.pending:,} revisions are not read yet" if skyline.pending else ""
-        return show(f"No figure is recorded{waiting}", "dim")
-    column = skyline.columns[skyline.fullest]
-    about = "≈" if skyline.is_estimate else ""
-    limit = f" of {skyline.limit:,}" if skyline.limit else ""
-    text = f"Fullest: {drawing.known.names[column.number].name}, {about}{column.used or 0:,}{limit}"
-    text += "" if unit_of(skyline.budget) == "tokens" else f" {unit_of(skyline.budget)}"
-    growth = growth_at(drawing.known, column.number)
-    cause = f". Cause: +{growth[0].amount:,} {growth[0].name}" if growth and growth[0].amount > 0 else ""
-    each = f". One column is {skyline.each:,} revisions, the fullest is drawn" if skyline.each > 1 else ""
-    pending = f"; {skyline.pending:,} not read yet" if skyline.pending else ""
-    return join(show(text, "strong"), show(f"{cause}{each}{pending}", "dim"))
+    answer, more = fullest_sentences(drawing.known, chart.skyline)
+    is_known = chart.skyline.fullest is not None
+    return join(show(answer, "strong" if is_known else "dim"), show(more, "dim"))
 
 
 def _chart(drawing: SkylineDrawing, cells: int) -> _Chart:

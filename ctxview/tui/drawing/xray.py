@@ -12,11 +12,11 @@ from ctxview.core.prompt import CutKind, PromptCut
 from ctxview.core.state import Tier
 from ctxview.reports.prompt import size_text
 from ctxview.reports.why import short_origin
+from ctxview.reports.xray import HEADER, PromptChange, TierTokens, Xray, XrayRow
 from ctxview.tui.drawing.boxes import INSIDE, box, ends
 from ctxview.tui.drawing.columns import SegmentStyle, segment_styles
 from ctxview.tui.drawing.glyphs import tier_styles
 from ctxview.tui.drawing.text import EMPTY, Line, Span, fit, join, pad, show, width, wrap, wrap_to
-from ctxview.tui.model.xray import HEADER, PromptChange, TierTokens, Xray, XrayRow
 
 TOKENS = 6
 """Cells for the tokens of a line."""

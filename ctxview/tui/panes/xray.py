@@ -10,6 +10,7 @@ from textual.strip import Strip
 from ctxview.core.findings import Finding
 from ctxview.core.origin import Origin
 from ctxview.core.state import Block
+from ctxview.reports.xray import Xray, XrayRow, folded
 from ctxview.tui.drawing import glyphs
 from ctxview.tui.drawing.page import Page
 from ctxview.tui.drawing.text import Line, Span
@@ -29,7 +30,6 @@ from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemId, ItemKind
 from ctxview.tui.model.view_state import ViewState
-from ctxview.tui.model.xray import Xray, XrayRow, folded
 from ctxview.tui.widgets.drawn_lines import RAIL
 from ctxview.tui.widgets.pane import PaneWidget, empty_page
 from ctxview.tui.widgets.strips import line_segments

@@ -12,12 +12,12 @@ from textual.containers import Vertical
 
 from ctxview.analysis.diff.model import ChangeGroup, ChangeKind, DiffSide, StateDiff
 from ctxview.analysis.diff.report import NOTHING
+from ctxview.reports.xray import PromptChange
 from ctxview.tui.drawing.diff_lines import SPLIT_FROM, diff_page
 from ctxview.tui.drawing.page import Page
 from ctxview.tui.drawing.text import Line, Span, join, show
 from ctxview.tui.drawing.xray import change_lines
 from ctxview.tui.model.reading_index import ItemId, item_of_change
-from ctxview.tui.model.xray import PromptChange
 from ctxview.tui.screens.dialogs import Dialog
 from ctxview.tui.widgets.strips import StaticLines, content
 from ctxview.tui.widgets.virtual_lines import Chooser, ScrollList, VirtualLines

@@ -9,6 +9,7 @@ from ctxview.core.prompt import CutKind, Prompt, PromptCut, PromptMessage, Promp
 from ctxview.formats.snapshot.profile import load_profile
 from ctxview.formats.snapshot.prompt import PromptOptions, snapshot_prompt
 from ctxview.formats.snapshot.state.tiers import tier_of
+from ctxview.reports.xray import Xray, make_xray, prompt_changes
 from ctxview.tui.drawing.text import Line, plain, width
 from ctxview.tui.drawing.xray import (
     change_lines,
@@ -21,7 +22,6 @@ from ctxview.tui.drawing.xray import (
     tier_signs,
     xray_head,
 )
-from ctxview.tui.model.xray import Xray, make_xray, prompt_changes
 from tests.formats.snapshot.builders import block, snapshot_of, snapshot_value
 
 COUNTER = counter_named("bytes/4")
