@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from ctxview.analysis.diff.model import BlockCounts
+from ctxview.analysis.gaps import open_gaps
 from ctxview.analysis.revisions.events import RevisionEvent
 from ctxview.analysis.revisions.facts import BlockKey, KnownRevisions, RevisionFacts, WorstFinding
 from ctxview.analysis.revisions.reasons import ReasonGroup, is_shown_in_part, reason_groups
@@ -18,7 +19,6 @@ from ctxview.analysis.revisions.window import Growth, growth_of, main_budget, sa
 from ctxview.analysis.wording import counted, excerpt
 from ctxview.core.state import Budget, ContextState, Gap, Ref, RefStatus, Todo, progress_text
 
-_SETTLED = frozenset({"resolved", "declined", "expired", "closed"})
 _BROKEN = (RefStatus.DANGLING, RefStatus.MISMATCH, RefStatus.STALE)
 _DONE_OF = re.compile(r"(\d+)\s*/\s*(\d+)")
 
@@ -254,10 +254,7 @@ def refs_sentence(refs: Sequence[Ref]) -> str:
 def missing_sentences(state: ContextState) -> Iterator[str]:
     """The open gaps that are not hidden blocks, equal ones together, and what waits for them."""
     blocks = {block.id for block in state.blocks()}
-    hidden = {block.origin for block in state.blocks() if block.visible is False}
-    gaps = [
-        gap for gap in state.missing if gap.status.casefold() not in _SETTLED and gap.origin not in hidden
-    ]
+    gaps = open_gaps(state)
     if not gaps:
         return
     groups: dict[str, list[Gap]] = {}

@@ -4,29 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ctxview.analysis.gaps import BLOCKING, gap_is_settled, gap_severity
 from ctxview.core.findings import Effect, Finding, Severity
 from ctxview.core.state import Gap
 from ctxview.tui.drawing import glyphs
 from ctxview.tui.drawing.text import Line, Span, join, preview, show, styled
 from ctxview.tui.model.search import SearchHits
 
-BLOCKING = {"blocking", "fatal"}
-
-RANKS = (
-    BLOCKING,
-    {"critical", "error"},
-    {"high"},
-    {"warning", "medium", "major", "degraded", "moderate"},
-    {"low", "minor"},
-    {"info"},
-)
-"""The severity words of all formats for gaps, the worst first."""
-
 EMPTY_TEXT = Span("(empty)", "dim")
 """Shown in place of an empty text."""
-
-SETTLED = {"resolved", "declined", "expired", "closed"}
-"""The statuses of a gap that needs no attention any more."""
 
 
 def finding_row(finding: Finding) -> Line:
@@ -71,30 +57,6 @@ def gap_badge(gap: Gap) -> Line:
     if gap.severity.casefold() not in BLOCKING:
         return word
     return styled(join((Span(" "),), word, (Span(" "),)), "blocking")
-
-
-def gap_order(gap: Gap) -> tuple[bool, int]:
-    """A sort key: gaps that are not settled first, the worst on top."""
-    folded = gap.severity.casefold()
-    ranks = [at for at, words in enumerate(RANKS) if folded in words]
-    return gap_is_settled(gap), ranks[0] if ranks else len(RANKS)
-
-
-def blocked_names(gap: Gap) -> list[str]:
-    """The names the gap blocks, without its own: a missing block obviously blocks itself."""
-    return [each for each in gap.blocks if each != gap.id]
-
-
-def gap_is_settled(gap: Gap) -> bool:
-    return gap.status.casefold() in SETTLED
-
-
-def gap_severity(word: str) -> Severity:
-    """The severity for the `word` a format uses for a gap."""
-    folded = word.casefold()
-    if any(folded in words for words in RANKS[:3]):
-        return Severity.ERROR
-    return Severity.WARNING if folded in RANKS[3] else Severity.INFO
 
 
 def hit_count_line(hits: SearchHits, messages: int = 0) -> Line:

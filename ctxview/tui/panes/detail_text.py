@@ -6,6 +6,7 @@ import json
 from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 
+from ctxview.analysis.gaps import blocked_names
 from ctxview.core.fields import Field, Form, Owner
 from ctxview.core.findings import Finding
 from ctxview.core.flow import FlowIndex, FlowLink, FlowNode
@@ -16,7 +17,7 @@ from ctxview.tui.drawing import glyphs
 from ctxview.tui.drawing.block_history import block_lines
 from ctxview.tui.drawing.budget import whole_lines
 from ctxview.tui.drawing.glyphs import reach_text, tier_styles
-from ctxview.tui.drawing.rows import EMPTY_TEXT, blocked_names, finding_row, gap_badge
+from ctxview.tui.drawing.rows import EMPTY_TEXT, finding_row, gap_badge
 from ctxview.tui.drawing.text import EMPTY, Line, Span, join, pad, paragraphs, shorten, show, wrap, wrap_all
 from ctxview.tui.model.reading_index import ItemId, ItemValue
 from ctxview.tui.model.view_state import ViewState

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ctxview.analysis.gaps import gap_order
 from ctxview.core.findings import Finding, Severity
 from ctxview.tui.drawing.glyphs import tier_styles
 from ctxview.tui.drawing.memory_rows import (
@@ -14,7 +15,6 @@ from ctxview.tui.drawing.memory_rows import (
     memory_columns,
 )
 from ctxview.tui.drawing.page import Page
-from ctxview.tui.drawing.rows import gap_order
 from ctxview.tui.drawing.text import Line, Span, join, show
 from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import BOXED, Pane

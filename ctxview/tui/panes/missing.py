@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
+from ctxview.analysis.gaps import blocked_names, gap_is_settled, gap_order
 from ctxview.core.state import Gap
 from ctxview.tui.drawing.page import Page
-from ctxview.tui.drawing.rows import blocked_names, gap_badge, gap_is_settled, gap_order
+from ctxview.tui.drawing.rows import gap_badge
 from ctxview.tui.drawing.text import Line, Span, join, pad, preview, shorten, show, width, wrap_to
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemKind

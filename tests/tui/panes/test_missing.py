@@ -1,10 +1,10 @@
 from __future__ import annotations
 
+from ctxview.analysis.gaps import gap_order
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.origin import Origin
 from ctxview.core.state import Gap
 from ctxview.formats import Lens
-from ctxview.tui.drawing.rows import gap_order
 from ctxview.tui.drawing.text import plain
 from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import Pane
