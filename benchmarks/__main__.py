@@ -26,6 +26,7 @@ ALL = (
     "many_sessions",
     "envelopes",
     "workspaces",
+    "transcripts",
     "revisions",
     "token_counts",
     "saving",

@@ -76,7 +76,7 @@ def _inspector(session: Path, env: dict[str, str]) -> Timing:
         screen.wait_for("History")
         last = _until(screen, HISTORY_END, LAST)
         found = _until(screen, f"g/{TYPED}\r", SHOWN)
-        return Timing(first, last, found, _memory_at_work(screen))
+        return Timing(first, last, found, memory_at_work(screen))
 
 
 def _lnav(session: Path) -> Timing:
@@ -111,7 +111,7 @@ def _best(runs: Sequence[Timing]) -> Timing:
     )
 
 
-def _memory_at_work(screen: PtySession) -> float:
+def memory_at_work(screen: PtySession) -> float:
     """The largest memory for a while, in which token tables are loaded and the history is surveyed."""
     most, end = 0.0, time.perf_counter() + AT_WORK
     while time.perf_counter() < end:

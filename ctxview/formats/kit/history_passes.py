@@ -9,11 +9,13 @@ import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from operator import attrgetter
 from threading import Lock
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ctxview.analysis.characters import SUSPECT
 from ctxview.analysis.secret_patterns import could_hold_secret
 from ctxview.analysis.secrets import check_secrets
 from ctxview.analysis.text_rules import check_characters
@@ -165,14 +167,19 @@ _ESCAPES = re.compile(rb"\\[bfru/]")
 class TextPass:
     """Checks the text of every line of some histories for deceiving characters and secrets.
 
-    `text_of` returns the text of a line to check, or None when the line has none.
+    `text_of` returns the text of a line to check, or None when the line has none; `searched` returns the
+    bytes of a line in which secrets are searched.
     """
 
     def __init__(
-        self, streams: Sequence[HistoryStream], text_of: Callable[[HistoryLine], str | None]
+        self,
+        streams: Sequence[HistoryStream],
+        text_of: Callable[[HistoryLine], str | None],
+        searched: Callable[[HistoryLine], bytes] = attrgetter("content"),
     ) -> None:
         self._streams = tuple(streams)
         self._text_of = text_of
+        self._searched = searched
         self._tally = FindingTally()
         self._lines = {stream.name: 0 for stream in streams}
         self._done = 0
@@ -200,7 +207,7 @@ class TextPass:
 
     def on(self, streams: Sequence[HistoryStream]) -> TextPass:
         """Return a pass over `streams` that continues from here; they must begin with the current ones."""
-        made = TextPass(streams, self._text_of)
+        made = TextPass(streams, self._text_of, self._searched)
         with self._working:
             made._tally, made._lines, made._done = self._tally.copy(), dict(self._lines), self._done
             made._findings = self._findings if made._streams == self._streams else None
@@ -242,20 +249,16 @@ class TextPass:
         return self._done
 
     def _add(self, tally: FindingTally, batch: Sequence[HistoryLine]) -> None:
-        lines = [line for line in batch if not line.is_blank and not line.cut]
-        suspects = {id(line) for line in _suspects(lines)}
-        for line in lines:
+        lines = [(line, self._searched(line)) for line in batch if not line.is_blank and not line.cut]
+        suspects = set(_suspects([content for _, content in lines]))
+        for at, (line, content) in enumerate(lines):
             # A callable, because the origin is needed only for a finding and takes time.
             origin = partial(_origin_of, line)
-            content = line.content
-            if id(line) in suspects:
+            if at in suspects:
                 # Of the whole line: arguments of tools and metadata hold secrets as well as the text.
                 for finding in check_secrets(content.decode("utf-8", "replace"), origin):
                     tally.add(finding)
-            # For nearly all lines in ASCII the bytes alone show that there is nothing to find: only printable
-            # characters, none of them by an escape.
-            deceiving = not content.isascii() or b"\x7f" in content or _ESCAPES.search(content) is not None
-            if deceiving and (text := self._text_of(line)) is not None:
+            if _may_deceive(content) and (text := self._text_of(line)) is not None:
                 for finding in check_characters(text, origin):
                     tally.add(finding)
 
@@ -264,15 +267,21 @@ def _origin_of(line: HistoryLine, _start: int, _end: int) -> Origin:
     return line.origin()
 
 
-def _suspects(lines: Iterable[HistoryLine]) -> Iterator[HistoryLine]:
-    """Yield the lines that could hold a secret; short lines are searched together, which is faster."""
-    group: list[HistoryLine] = []
-    room = SEARCHED_TOGETHER
-    for line in (*lines, None):
-        if line is None or line.size > room:
-            if could_hold_secret(b"\n".join([each.content for each in group])):
-                yield from (each for each in group if not group[1:] or could_hold_secret(each.content))
-            group, room = [], SEARCHED_TOGETHER
-        if line is not None:
-            group.append(line)
-            room -= line.size
+def _may_deceive(content: bytes) -> bool:
+    """Whether a line may hold a deceiving character; the bytes of nearly all lines show that it does not."""
+    if _ESCAPES.search(content) is not None or b"\x7f" in content:
+        return True
+    return not content.isascii() and SUSPECT.search(content.decode("utf-8", "replace")) is not None
+
+
+def _suspects(contents: Sequence[bytes]) -> Iterator[int]:
+    """Yield the numbers of the lines that could hold a secret; searching short ones together is faster."""
+    first, room = 0, SEARCHED_TOGETHER
+    for at in range(len(contents) + 1):
+        if at == len(contents) or len(contents[at]) > room:
+            group = range(first, at)
+            if could_hold_secret(b"\n".join(contents[first:at])):
+                yield from (each for each in group if len(group) == 1 or could_hold_secret(contents[each]))
+            first, room = at, SEARCHED_TOGETHER
+        if at < len(contents):
+            room -= len(contents[at])

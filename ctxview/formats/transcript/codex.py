@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from sys import intern
 
 import orjson
 
@@ -130,7 +131,7 @@ class CodexReader:
             self.log.facts["cwd"] = cwd
 
     def _take_response_item(self, payload: Record, row: TranscriptRow, index: int) -> None:
-        row.sort = f"response_item {text(payload, 'type') or '?'}"
+        row.sort = intern(f"response_item {text(payload, 'type') or '?'}")
         row.parts = tuple(self._item_parts(payload, row, index, 0))
         if row.prompt:
             self._turn += 1
@@ -252,7 +253,7 @@ class CodexReader:
 
     def _take_event_msg(self, payload: Record, row: TranscriptRow, index: int) -> None:
         kind = text(payload, "type") or "?"
-        row.sort = f"event_msg {kind}"
+        row.sort = intern(f"event_msg {kind}")
         if kind == "token_count":
             self._token_count(record(payload, "info"), row, index)
         elif kind == "thread_rolled_back":

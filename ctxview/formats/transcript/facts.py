@@ -77,7 +77,7 @@ class TranscriptFacts:
             found[index] = turn
         return found
 
-    @property
+    @cached_property
     def last_turn(self) -> int:
         return max(self.turns.values(), default=0)
 

@@ -6,6 +6,7 @@ a result. Parts hold sizes and facts, not texts; `texts` reads a text when it is
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
@@ -58,7 +59,7 @@ class Mark(StrEnum):
     """A person refused or interrupted the call."""
 
 
-class LogPart(Struct, eq=False):
+class LogPart(Struct, eq=False, gc=False):
     """One thing of a row that may be in the context. `size` is in characters."""
 
     row: int
@@ -82,7 +83,7 @@ class LogPart(Struct, eq=False):
     """A hash of the text; equal texts have equal ones. 0 when it is short."""
 
 
-class TranscriptRow(Struct, eq=False):
+class TranscriptRow(Struct, eq=False, gc=False):
     """One record. `sort` is its type as written; rows that are not part of a conversation have no parts."""
 
     start: int
@@ -111,7 +112,7 @@ class TranscriptRow(Struct, eq=False):
         return bool(self.parts)
 
 
-class ModelCall(Struct, eq=False):
+class ModelCall(Struct, eq=False, gc=False):
     """One request to the model and its answer. Sizes are tokens as the provider reported them."""
 
     number: int
@@ -234,6 +235,15 @@ class TranscriptLog(Struct, eq=False):
     partial: bool = False
     """Whether only the end of the file was read so far."""
 
+    def compacted_between(self, before: int, after: int) -> bool:
+        """Whether a compaction lies between two rows."""
+        at = bisect_right(self.compactions, before, key=_row_of)
+        return at < len(self.compactions) and self.compactions[at].row < after
+
+    def calls_before(self, row: int) -> int:
+        """Return the number of calls whose answers begin before a row."""
+        return bisect_left(self.calls, row, key=_row_of)
+
     @property
     def usage_rows(self) -> int:
         return sum(call.rows for call in self.calls)
@@ -249,6 +259,10 @@ class TranscriptLog(Struct, eq=False):
         """Return the id of a row, or its place when it has none."""
         found = self.rows[row]
         return found.id or (f"line {found.line + 1}" if found.line is not None else f"byte {found.start}")
+
+
+def _row_of(each: ModelCall | LoggedCompaction) -> int:
+    return each.row
 
 
 class Absence(StrEnum):

@@ -26,7 +26,7 @@ from ctxview.formats.interface import (
     Revision,
 )
 from ctxview.formats.kit.file_source import Memo
-from ctxview.formats.kit.history import FileHistoryStream
+from ctxview.formats.kit.history import Cancelled, FileHistoryStream
 from ctxview.formats.kit.history_line import HistoryLine
 from ctxview.formats.kit.history_passes import TextPass, tallied
 from ctxview.formats.peek import HEAD, Peek
@@ -38,7 +38,7 @@ from ctxview.formats.transcript.model import Dialect
 from ctxview.formats.transcript.profile import PROFILES, load_profile
 from ctxview.formats.transcript.prompt import build_prompt
 from ctxview.formats.transcript.state import build_state
-from ctxview.formats.transcript.texts import PartTexts, decoded_text, history_rows
+from ctxview.formats.transcript.texts import PartTexts, decoded_text, history_rows, searched_bytes
 
 NOW = "now"
 
@@ -59,6 +59,7 @@ class TranscriptSource:
         self._path = path
         self._lock = Lock()
         self._readings: Memo[Reading] = Memo(32)
+        self._moments: Memo[TranscriptFacts] = Memo(4)
         self._end: RowReader | None = None
         try:
             if before is None:
@@ -67,7 +68,7 @@ class TranscriptSource:
                 head = self._lines.read(0, HEAD)
                 self._dialect = dialect_of(head, whole=self._lines.size <= HEAD) or Dialect.CLAUDE_CODE
                 self._pass = LogPass(self._stream, reader_for(self._dialect, str(path)))
-                self._checks = TextPass((self._stream,), self._checked_text)
+                self._checks = TextPass((self._stream,), self._checked_text, searched_bytes)
             else:
                 self._take_over(before)
         except ReadError as error:
@@ -82,7 +83,7 @@ class TranscriptSource:
             self._checks = before._checks.on((self._stream,))
         else:
             self._pass = LogPass(self._stream, reader_for(self._dialect, str(self._path)))
-            self._checks = TextPass((self._stream,), self._checked_text)
+            self._checks = TextPass((self._stream,), self._checked_text, searched_bytes)
 
     @property
     def path(self) -> Path:
@@ -105,14 +106,12 @@ class TranscriptSource:
         if not self._pass.complete:
             return (now,)
         log = self._pass.log
-        cuts = [cut.row for cut in log.compactions]
         found, before = [], -1
         for at, call in enumerate(log.calls):
             follows = None
             if call.previous is not None and call.previous != at - 1:
                 follows = f"call {call.previous + 1}"
-            compacted = any(before < row < call.row for row in cuts)
-            sign = COMPACTION if compacted else WHOLE_STATE
+            sign = COMPACTION if log.compacted_between(before, call.row) else WHOLE_STATE
             label = f"call {call.number}"
             found.append(
                 Revision(label, "call", self._path, call.number, call.time, follows, sign=sign, id=label)
@@ -167,6 +166,10 @@ class TranscriptSource:
     def prompt(self, revision: int, lens: Lens, target: str | None = None) -> Prompt:  # noqa: ARG002
         return build_prompt(self._facts(revision, lens))
 
+    def read_rows(self, cancelled: Cancelled) -> bool:
+        """Read all rows; return whether that is done. The texts are checked later."""
+        return self._pass.advance(cancelled)
+
     def has_work(self, lens: Lens) -> bool:  # noqa: ARG002 - the rows are the same for every lens
         return not (self._pass.complete and self._checks.complete)
 
@@ -199,6 +202,10 @@ class TranscriptSource:
         return self._pass.complete
 
     def _facts(self, revision: int, lens: Lens) -> TranscriptFacts:
+        key = (revision, lens.profile, self._whole(lens))
+        return self._moments.once(key, lambda: self._facts_of(revision, lens))
+
+    def _facts_of(self, revision: int, lens: Lens) -> TranscriptFacts:
         if self._whole(lens):
             reader: RowReader = self._pass.reader
         else:

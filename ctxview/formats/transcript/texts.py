@@ -24,6 +24,9 @@ MOST_KEPT = 24 * 1024 * 1024
 """Characters of texts that are kept for the next reading."""
 
 
+_OPAQUE = (b'"encrypted_content":"', b'"type":"base64","data":"')
+
+
 class PartTexts:
     """The texts of the parts of one file, the last used ones kept."""
 
@@ -105,6 +108,19 @@ def _decoded(line: HistoryLine, dialect: Dialect) -> tuple[str | None, str, str,
     if not row.parts:
         text = line.content[:4000].decode("utf-8", "replace")
     return row.role, kind, text, bool(row.parts)
+
+
+def searched_bytes(line: HistoryLine) -> bytes:
+    """Return the bytes of a line in which secrets are searched: not those of images and encrypted texts."""
+    content = line.content
+    for name in _OPAQUE:
+        start = content.find(name)
+        while start >= 0:
+            start += len(name)
+            end = content.find(b'"', start)
+            content = content[:start] + content[end:] if end >= 0 else content
+            start = content.find(name, start)
+    return content
 
 
 def decoded_text(line: HistoryLine, dialect: Dialect) -> str:

@@ -16,7 +16,9 @@ _ABOUT = ("file_path", "notebook_path", "path", "filePath", "workdir", "url", "p
 
 def text(value: JsonValue, name: str) -> str | None:
     """Return a member that is a non-empty text."""
-    found = value.get(name) if isinstance(value, dict) else None
+    if not isinstance(value, dict):
+        return None
+    found = value.get(name)
     return found if isinstance(found, str) and found else None
 
 

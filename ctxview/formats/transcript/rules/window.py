@@ -191,12 +191,12 @@ def shrunk_context(facts: TranscriptFacts) -> Iterator[Hit]:
     ## Source
     Measured in sessions of Claude Code.
     """
-    cuts = [cut.row for cut in facts.log.compactions]
     undone = [at for at, row in enumerate(facts.log.rows) if row.sort == "event_msg thread_rolled_back"]
     for before, call in neighbours(facts):
         if before.sent is None or call.sent is None or before.model != call.model:
             continue
-        known = any(before.row < row < call.row for row in (*cuts, *undone))
+        known = facts.log.compacted_between(before.row, call.row)
+        known = known or any(before.row < row < call.row for row in undone)
         fell = before.sent - call.sent
         # Codex drops the reasoning of earlier turns.
         if facts.log.dialect is Dialect.CODEX and before.turn != call.turn:
@@ -231,7 +231,6 @@ def cache_built_anew(facts: TranscriptFacts) -> Iterator[Hit]:
     """
     if not any(call.cached for call in facts.log.calls):
         return
-    cuts = [cut.row for cut in facts.log.compactions]
     for before, call in neighbours(facts):
         if before.sent is None or call.cached is None or not before.cached:
             continue
@@ -246,7 +245,7 @@ def cache_built_anew(facts: TranscriptFacts) -> Iterator[Hit]:
                 cause = f"{minutes:.0f} minutes passed"
         if before.model != call.model:
             cause = "the model changed"
-        if any(before.row < row < call.row for row in cuts):
+        if facts.log.compacted_between(before.row, call.row):
             cause = "a compaction lies between"
         text = f"call {call.number} wrote {fell:,} cached tokens again" + (f": {cause}" if cause else "")
         yield Hit(facts.log.origin(call.row), text, Severity.INFO if cause else None)

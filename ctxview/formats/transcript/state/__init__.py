@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from ctxview.core.state import (
     CompactionRecord,
@@ -86,14 +87,16 @@ def summarised(facts: TranscriptFacts) -> LogSummary:
 
 def size_before(facts: TranscriptFacts, cut: LoggedCompaction) -> int | None:
     """Return the size before a compaction: as written, else that of the last call before it."""
-    last = next((call for call in reversed(facts.log.calls) if call.row < cut.row and call.sent), None)
+    log = facts.log
+    before = islice(reversed(log.calls), len(log.calls) - log.calls_before(cut.row), None)
+    last = next((call for call in before if call.sent), None)
     return cut.before if cut.before is not None else (last.after if last is not None else None)
 
 
 def size_after(facts: TranscriptFacts, cut: LoggedCompaction) -> int | None:
     """Return what the first call after a compaction was sent; None when none follows."""
-    following = (call.sent for call in facts.log.calls if call.row > cut.row and call.sent)
-    return next(following, None)
+    following = islice(facts.log.calls, facts.log.calls_before(cut.row), None)
+    return next((call.sent for call in following if call.sent), None)
 
 
 def _counts(facts: TranscriptFacts, tiers: Sequence[Tier]) -> Counts:
@@ -133,8 +136,11 @@ def _todo(facts: TranscriptFacts) -> Todo | None:
 def _timeline(facts: TranscriptFacts) -> Iterator[Event]:
     log = facts.log
     found: list[tuple[int, Event]] = []
+    last = facts.end + 1 if facts.call is not None else facts.end
+    end = log.calls_before(last)
+    first = max(0, end - MOST_EVENTS)
     model = version = None
-    for at, call in enumerate(log.calls):
+    for at, call in enumerate(islice(log.calls, first, end), first):
         previous = log.calls[call.previous] if call.previous is not None else None
         before = previous.sent if previous is not None else None
         grown = f", {call.sent - before:+,}" if call.sent is not None and before is not None else ""
@@ -148,11 +154,11 @@ def _timeline(facts: TranscriptFacts) -> Iterator[Event]:
             label = f"resumed with version {call.version}"
             found.append((call.row, Event(label, "resume", call.time, at, place)))
         version = call.version or version
-    for cut in log.compactions:
+    for cut in log.compactions[-MOST_EVENTS:]:
         before, after = size_before(facts, cut), size_after(facts, cut)
         sizes = f"{before:,} to {after:,} tokens" if before and after else "the size after it is not known"
         label = f"compaction ({cut.trigger or 'unknown'}): {sizes}"
-        following = next((at for at, call in enumerate(log.calls) if call.row > cut.row), len(log.calls))
+        following = log.calls_before(cut.row)
         row = log.rows[cut.row]
         found.append((cut.row, Event(label, "compaction", row.time, following, log.origin(cut.row))))
     for child in log.children:
@@ -164,19 +170,19 @@ def _timeline(facts: TranscriptFacts) -> Iterator[Event]:
             label = f"{row.source} turns rolled back"
             found.append((index, Event(label, "branch", row.time, None, log.origin(index))))
     found.sort(key=lambda each: each[0])
-    for at, event in found[-MOST_EVENTS:]:
-        if at < facts.end or facts.call is None or at == facts.call.row:
-            yield event
+    yield from [event for at, event in found if at < last][-MOST_EVENTS:]
 
 
 def _compactions(facts: TranscriptFacts) -> Iterator[CompactionRecord]:
     cut = facts.context.start
     if cut is None:
         return
+    at = facts.log.compactions.index(cut)
+    before = facts.log.compactions[at - 1].row if at else -1
     gone = tuple(
         block_id(facts, part)
         for row, why in facts.context.absent
-        if why is Absence.COMPACTED
+        if why is Absence.COMPACTED and row > before
         for part in facts.log.rows[row].parts
     )
     summaries = [part for part in facts.context.parts if part.kind is PartKind.SUMMARY]
