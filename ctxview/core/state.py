@@ -37,7 +37,13 @@ class Reach(StrEnum):
     """The target may see the item, but the item was not assembled for it."""
     DENIED = "denied"
     """The target may not see the item."""
+    VIOLATION = "violation"
+    """The item was injected for the target although the target may not see it."""
     UNKNOWN = "unknown"
+
+
+SHOWN_TO = (Reach.INJECTED, Reach.VIOLATION)
+"""The reaches of an item that a target was shown."""
 
 
 class Block(Struct, frozen=True, kw_only=True):
@@ -62,6 +68,8 @@ class Block(Struct, frozen=True, kw_only=True):
     """Position among the blocks that the model is shown, from 0; None when it is not shown."""
     reach: Mapping[str, Reach] = field(default_factory=dict)
     """The reach by target, where a format distinguishes targets."""
+    redaction: str = ""
+    """What a redaction did to the content, by whom and why; empty without one."""
     moves: tuple[Move, ...] = ()
     """Moves to another tier that are more than moving an element from one list to another."""
 

@@ -37,9 +37,10 @@ MARKS = {
     Reach.ASSEMBLED: Cell("◐", Style.WARNING),
     Reach.ALLOWED: Cell("○"),
     Reach.DENIED: Cell("–", Style.QUIET),
+    Reach.VIOLATION: Cell("✖", Style.BAD),
     Reach.UNKNOWN: Cell("?", Style.QUIET),
 }
-REACHED = (Reach.INJECTED, Reach.ASSEMBLED, Reach.ALLOWED)
+REACHED = (Reach.INJECTED, Reach.ASSEMBLED, Reach.ALLOWED, Reach.VIOLATION)
 GAUGE = 8
 """Cells of the column of a gauge."""
 BEFORE_FIGURES = (Column(most=1), Column("id", most=26), Column("type", most=14, spare=2))

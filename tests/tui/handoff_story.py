@@ -58,7 +58,7 @@ REACHES: Mapping[str, str] = {
     "itm-kin": "XXXXXUXX",
     "itm-old": "OOUUUOUU",
 }
-LETTERS = dict(zip("IAOXU", Reach, strict=True))
+LETTERS = dict(zip("IAOXVU", Reach, strict=True))
 
 DOCUMENT = {
     "context_id": "ctx-ferry-night",

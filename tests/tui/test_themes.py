@@ -76,7 +76,7 @@ def test_frames_are_visible(name: str) -> None:
         ("budget.used", "budget.reserved", "budget.free", "budget.over"),
         ("segment.here", "segment.elsewhere", "limit", "budget.over"),
         ("owner.model", "owner.system", "owner.derived", "owner.append-only"),
-        ("sight.injected", "sight.assembled", "sight.allowed", "sight.denied", "sight.unknown"),
+        ("sight.injected", "sight.assembled", "sight.allowed", "sight.violation", "sight.unknown"),
         tuple(f"parts.{at}" for at in range(8)),
         tuple(f"tiers.{at}" for at in range(8)),
     ],

@@ -79,13 +79,14 @@ def outcome_key(record: Record) -> str:
 
 
 def reach_of(outcome: Outcome, target: str) -> Reach:
-    """How far an item came towards one target."""
+    """How far an item came towards one target. An item without a visibility is not judged."""
+    stated = outcome.item.value.get("visibility") if outcome.item is not None else None
+    allowed = stated if isinstance(stated, list) else None
     if any(each.target == target for each in outcome.injected):
-        return Reach.INJECTED
+        return Reach.INJECTED if allowed is None or target in allowed else Reach.VIOLATION
     if any(each.target == target for each in outcome.assembled):
         return Reach.ASSEMBLED
-    allowed = outcome.item.value.get("visibility") if outcome.item is not None else None
-    if not isinstance(allowed, list):
+    if allowed is None:
         return Reach.UNKNOWN
     return Reach.ALLOWED if target in allowed else Reach.DENIED
 

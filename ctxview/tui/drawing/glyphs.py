@@ -119,6 +119,7 @@ REACH_GLYPHS: Mapping[Reach, str] = {
     Reach.ASSEMBLED: "◐",
     Reach.ALLOWED: "○",
     Reach.DENIED: "✗",
+    Reach.VIOLATION: "✖",
     Reach.UNKNOWN: "·",
 }
 
@@ -127,6 +128,7 @@ REACH_WORDS: Mapping[Reach, str] = {
     Reach.ASSEMBLED: "assembled",
     Reach.ALLOWED: "allowed",
     Reach.DENIED: "denied",
+    Reach.VIOLATION: "not allowed",
     Reach.UNKNOWN: "not stated",
 }
 
@@ -135,6 +137,7 @@ REACH_SENTENCES: Mapping[Reach, str] = {
     Reach.ASSEMBLED: "assembled, but not recorded as injected",
     Reach.ALLOWED: "allowed, not included",
     Reach.DENIED: "denied",
+    Reach.VIOLATION: "injected although not allowed",
     Reach.UNKNOWN: "not stated",
 }
 
@@ -145,14 +148,22 @@ def reach_targets(blocks: Iterable[Block]) -> list[str]:
 
 
 def reach_legend() -> Line:
-    """The meaning of the signs, on one line."""
+    """The meaning of the signs, on one line; a violation has its own words."""
     return join(
         *(
             (Span(f"{REACH_GLYPHS[each]} ", reach_style(each)), Span(REACH_WORDS[each], "dim"))
             for each in Reach
+            if each is not Reach.VIOLATION
         ),
         gap="  ",
     )
+
+
+def violation_text(block: Block) -> Line:
+    """`✖ injected for model although not allowed`; empty for a block without a violation."""
+    targets = [target for target, reach in block.reach.items() if reach is Reach.VIOLATION]
+    words = f"{REACH_GLYPHS[Reach.VIOLATION]} injected for {', '.join(targets)} although not allowed"
+    return show(words, reach_style(Reach.VIOLATION)) if targets else ()
 
 
 def reach_text(block: Block) -> Iterator[Line]:

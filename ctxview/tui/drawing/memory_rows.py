@@ -166,6 +166,8 @@ def block_text(block: Block, cells: int, depth: int = 1) -> list[Line]:
     # The usual states are left out; the others change how the text is to be read.
     label = show(f"{block.state} ", quiet or "accent") if block.state not in {None, "active", "open"} else ()
     text = join(label, preview(block.text, quiet, limit=cells * depth * 2 + 20) or (EMPTY_TEXT,))
+    if violation := glyphs.violation_text(block):
+        text = join(violation, text, gap=" · ")
     if hidden and block.why:
         reason = join((Span("not shown: ", "visible.no"),), preview(block.why, "warn"))
         text = join(reason, text, gap=" · ") if width(reason) < cells * 3 // 4 or depth > 1 else reason

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from ctxview.core.figures import Figure
-from ctxview.core.state import Block, ContextState, Reach
+from ctxview.core.state import SHOWN_TO, Block, ContextState
 
 
 class BlockFacts(Struct, frozen=True):
@@ -56,7 +56,7 @@ WORDS: dict[str, Callable[[Block], Iterable[str | None]]] = {
     "id": lambda block: (block.id,),
     "state": lambda block: (block.state,),
     "reason": lambda block: (block.why,),
-    "shown": lambda block: (target for target, reach in block.reach.items() if reach is Reach.INJECTED),
+    "shown": lambda block: (target for target, reach in block.reach.items() if reach in SHOWN_TO),
 }
 
 NUMBERS: dict[str, Callable[[Block], float | None]] = {

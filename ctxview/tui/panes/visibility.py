@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from rich.cells import cell_len
 
-from ctxview.core.state import Block, Reach
+from ctxview.core.state import SHOWN_TO, Block, Reach
 from ctxview.tui.drawing import glyphs
 from ctxview.tui.drawing.glyphs import tier_styles
 from ctxview.tui.drawing.page import Page
@@ -24,6 +24,8 @@ from ctxview.tui.widgets.pane import PaneWidget, empty_page
 GAP = 2
 LEAST_ID = 14
 LEAST_TEXT = 16
+MOST_NAMED = 8
+"""Violations that are named above the matrix; the matrix has them all."""
 
 
 class VisibilityPane(PaneWidget):
@@ -48,7 +50,8 @@ class VisibilityPane(PaneWidget):
             return (visibility_row(block, tier, columns, width),)
 
         legend = join(glyphs.reach_legend(), show(f"  f shown:{columns.targets[0]} filters", "dim"))
-        header = (fit(legend, width), fit(_names(columns), width), fit(_totals(blocks, columns), width))
+        lines = (legend, *_violations(blocks), _names(columns), _totals(blocks, columns))
+        header = tuple(fit(line, width) for line in lines)
         return Page(len(rows), draw, lambda row: rows[row], header=header)
 
     def count(self, view: ViewState) -> str:
@@ -116,6 +119,12 @@ def visibility_row(block: Block, tier: Line, columns: VisibilityColumns, width: 
     return join(line, (Span(" " * GAP),), fit(preview(block.text, "dim", limit=room * 2), room))
 
 
+def _violations(blocks: Sequence[Block]) -> list[Line]:
+    """The first violations in words, on one line; no line without one."""
+    found = [join(show(f"{each.id} "), words) for each in blocks if (words := glyphs.violation_text(each))]
+    return [join(*found[:MOST_NAMED], gap="  ")] if found else []
+
+
 def _names(columns: VisibilityColumns) -> Line:
     head = pad(show("tier", "dim"), columns.tier)
     cells: list[Line] = [head, (Span(" "),), pad(show("item", "dim"), columns.id)]
@@ -128,9 +137,7 @@ def _totals(blocks: Sequence[Block], columns: VisibilityColumns) -> Line:
     """The number of items that each target is shown; thousands as `4k` where a column is narrow."""
     head = pad((), columns.tier)
     cells: list[Line] = [head, (Span(" "),), pad(show("shown", "dim"), columns.id)]
-    shown = Counter(
-        target for block in blocks for target, reach in block.reach.items() if reach is Reach.INJECTED
-    )
+    shown = Counter(target for block in blocks for target, reach in block.reach.items() if reach in SHOWN_TO)
     for target, cell in zip(columns.targets, columns.cells, strict=True):
         whole, style = f"{shown[target]:,}", glyphs.reach_style(Reach.INJECTED) if shown[target] else "dim"
         number = whole if len(whole) <= cell else f"{shown[target] // 1000}k"

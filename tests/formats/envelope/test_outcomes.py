@@ -110,7 +110,7 @@ def test_everyone_in_the_visibility_of_an_injection_is_shown_its_items(visibilit
     )
     assert [reach_of(shown, target) for target in ("model", "user", "tool")] == [
         Reach.INJECTED,
-        Reach.INJECTED,
+        Reach.VIOLATION,
         Reach.DENIED,
     ]
     assert flags(shown) == ("injected@model", "injected@user")

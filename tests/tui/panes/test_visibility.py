@@ -2,12 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from ctxview.core.state import Reach
+from ctxview.core.state import SHOWN_TO, Reach
+from ctxview.formats import open_source
+from ctxview.samples import samples_folder
 from ctxview.tui.drawing import glyphs
 from ctxview.tui.drawing.text import plain, width
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemId, ItemKind
 from ctxview.tui.panes.visibility import visibility_columns, visibility_row
+from ctxview.tui.themes import load_palette
+from tests.tui.colours import foreground
 from tests.tui.driver import driving
 from tests.tui.handoff_story import TARGETS, Handoff
 
@@ -90,7 +94,7 @@ async def test_the_head_counts_what_each_target_is_shown() -> None:
         (totals,) = [
             line for line in drive.screen_text().splitlines() if line.strip("│ ").startswith("shown ")
         ]
-        shown = [sum(block.reach[target] is Reach.INJECTED for block in BLOCKS) for target in TARGETS]
+        shown = [sum(block.reach[target] in SHOWN_TO for block in BLOCKS) for target in TARGETS]
         assert [int(each) for each in totals.split()[-len(TARGETS) :]] == shown
 
 
@@ -102,3 +106,21 @@ async def test_a_filter_leaves_what_one_target_is_shown() -> None:
         text = drive.text(Pane.VISIBILITY)
         for block in BLOCKS:
             assert (block.id in text) == (block.reach["reviewer"] is Reach.INJECTED)
+
+
+async def test_a_violation_is_said_in_words_and_red_and_a_denial_is_grey() -> None:
+    planted = samples_folder() / "envelope" / "planted"
+    async with driving(open_source(planted), size=(120, 36)) as drive:
+        await drive.press("V")
+        assert "item-patch ✖ injected for model although not allowed" in drive.screen_text()
+        await drive.press("2")
+        assert "✖ injected for model although not allowed" in drive.text(Pane.MEMORY)
+    styles = load_palette("ctxview-dark").style
+    assert styles("sight.denied") == styles("sight.unknown")
+    assert foreground(styles("sight.violation")) == foreground(styles("severity.error"))
+
+
+async def test_a_healthy_handoff_names_no_violation() -> None:
+    async with driving(open_source(samples_folder() / "envelope" / "handoff"), size=(120, 36)) as drive:
+        await drive.press("V")
+        assert "not allowed" not in drive.screen_text()

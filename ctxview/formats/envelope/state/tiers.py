@@ -21,7 +21,7 @@ from ctxview.formats.envelope.outcomes import (
     outcome_word,
     reach_of,
 )
-from ctxview.formats.envelope.redactions import is_gone
+from ctxview.formats.envelope.redactions import is_gone, is_redacted, redaction_label
 from ctxview.formats.envelope.state.inputs import NO_TARGET, EnvelopeStateInputs
 from ctxview.formats.envelope.vocabulary import TARGETS, RecordKind
 from ctxview.formats.envelope.withheld import withheld_label
@@ -108,6 +108,7 @@ def _block(
         reach={
             target: Reach.UNKNOWN if is_duplicate else reach_of(outcome, target) for target in shared.targets
         },
+        redaction=_redaction(inputs, record) if record is not None else "",
     )
 
 
@@ -151,6 +152,20 @@ def _state(inputs: EnvelopeStateInputs, outcome: Outcome, record: Record | None)
     return inputs.mask(", ".join(marks)) or None
 
 
+def _redaction(inputs: EnvelopeStateInputs, record: Record) -> str:
+    """What a redaction did to a record, by whom and why, in the words of the record."""
+    if not is_redacted(record.redaction):
+        return ""
+    reason = record.text("redaction_reason")
+    original = next((each.id for each in record.refs("original_ref") if each.id), None)
+    parts = (
+        redaction_label(record.value, record.redaction).strip("[]").removeprefix("withheld: "),
+        f"because of {reason}" if reason else None,
+        f"original in {original}" if original else None,
+    )
+    return inputs.mask("; ".join(filter(None, parts)))
+
+
 def _origin(outcome: Outcome, record: Record | None) -> Origin:
     if record is not None:
         return record.origin()
@@ -177,7 +192,7 @@ def _ranks(inputs: EnvelopeStateInputs) -> dict[str, int]:
 
 def _is_visible(inputs: EnvelopeStateInputs, outcome: Outcome) -> bool | None:
     """Whether an item was injected for the model; None without an envelope and an injection."""
-    if reach_of(outcome, MODEL) is Reach.INJECTED:
+    if any(each.target == MODEL for each in outcome.injected):
         return True
     return False if inputs.records.envelope is not None or inputs.records.of(RecordKind.INJECTION) else None
 
