@@ -208,6 +208,15 @@ def process_of_leftover(name: str) -> int | None:
     return int(found["process"]) if found is not None and found["process"] else None
 
 
+REVIEW_SUFFIX: Final = ".ctxreview.json"
+_REVIEW_SUFFIXES: Final = (REVIEW_SUFFIX, f"{REVIEW_SUFFIX}.sig")
+
+
+def is_review_file(name: str) -> bool:
+    """Whether a file of this name is the record of a review or its signature, and not reviewed content."""
+    return name.endswith(_REVIEW_SUFFIXES)
+
+
 SKIPPED_FOLDERS = frozenset(
     (
         *(".git", ".hg", ".svn", "node_modules", ".venv", "venv", "__pycache__", "site-packages"),

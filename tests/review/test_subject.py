@@ -1,0 +1,59 @@
+"""The files of a subject: every byte and every new file counts, times and review records do not."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ctxview.formats import open_source
+from ctxview.review.subject import subject_of
+from tests.review.building import sample
+
+
+def digest(path: Path) -> str:
+    return subject_of([open_source(path)]).digest
+
+
+def test_one_byte_and_a_new_file_change_the_digest_and_a_changed_time_does_not(tmp_path: Path) -> None:
+    path = sample("handoff", tmp_path)
+    before = digest(path)
+    os.utime(path / "handoff.json", (1, 1))
+    (path / "handoff.ctxreview.json").write_text("{}", "utf-8")
+    (path / "handoff.ctxreview.json.sig").write_text("x", "utf-8")
+    assert digest(path) == before
+
+    (path / "content" / "fix.patch").write_bytes((path / "content" / "fix.patch").read_bytes()[:-1] + b" ")
+    changed = digest(path)
+    (path / "content" / "new.txt").write_bytes(b"")
+    assert len({before, changed, digest(path)}) == 3
+
+
+def test_names_are_relative_so_that_equal_folders_have_equal_digests(tmp_path: Path) -> None:
+    one, other = sample("handoff", tmp_path / "a"), sample("handoff", tmp_path / "b")
+
+    assert digest(one) == digest(other)
+    assert "handoff/handoff.json" in subject_of([open_source(one)]).files
+
+
+def test_a_link_inside_is_named_and_not_followed_but_a_named_link_is(tmp_path: Path) -> None:
+    path = sample("handoff", tmp_path)
+    outside = tmp_path / "outside.txt"
+    outside.write_text("one", "utf-8")
+    (path / "content" / "more.txt").symlink_to(outside)
+    (tmp_path / "current").symlink_to(path)
+    subject = subject_of([open_source(path)])
+
+    assert subject.links == {"handoff/content/more.txt": str(outside)}
+    assert "handoff/content/more.txt" not in subject.files
+    assert subject_of([open_source(tmp_path / "current")]).digest == subject.digest
+    outside.write_text("two", "utf-8")
+    assert digest(path) == subject.digest
+    (path / "content" / "more.txt").unlink()
+    assert digest(path) != subject.digest
+
+
+def test_a_pipe_in_the_folder_is_not_opened_and_is_reported_as_not_covered(tmp_path: Path) -> None:
+    path = sample("handoff", tmp_path)
+    os.mkfifo(path / "content" / "pipe")
+
+    assert subject_of([open_source(path)]).unread == {"handoff/content/pipe": "this is a pipe, not a file"}
