@@ -117,6 +117,10 @@ RUNS = [
     f"prompt {LIGHTHOUSE} --at 9 --as json --tokens bytes/4",
     "prompt sample_sessions/envelope/handoff --as json --tokens bytes/4",
     *(f"prompt {path} --as messages" for path in (LIGHTHOUSE, CODER)),
+    *(
+        f"export {path} --to json --tokens bytes/4"
+        for path in (f"{LIGHTHOUSE} --at 9", f"{LIGHTHOUSE} --at #1", CODER, "sample_sessions/README.md")
+    ),
     f"merge {LIGHTHOUSE}/round-09.received.json {LIGHTHOUSE}/round-09.reply.txt --json",
     f"merge {LIGHTHOUSE}/round-09.received.json {BROKEN}/trailing-comma.txt --json",
     *(f"{command} {KEEPER} --json" for command in ("pack", "gc", "swap --rebuild", "dedup")),

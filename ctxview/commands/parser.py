@@ -110,6 +110,15 @@ COMMANDS: dict[str, CommandSpec] = {
             ("ctxview why .agent h1-time-zone --json", "the same as JSON"),
         ),
     ),
+    "export": CommandSpec(
+        "export",
+        "ctxview.commands.export",
+        "write a report to hand on as HTML, Markdown, SVG or JSON",
+        (
+            ("ctxview export .agent --to html -o report.html", "a page for a browser, a phone or paper"),
+            ("ctxview export .agent --at 9 --to md", "the report of a revision as Markdown"),
+        ),
+    ),
     "record": CommandSpec(
         "record",
         "ctxview.commands.record",

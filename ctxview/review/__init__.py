@@ -1,1 +1,1 @@
-"""Reviews: the points to decide, the decisions, and the signed record of them. Draws and prints nothing."""
+"""Reviews: the points to decide, the decisions, their signed record, and what is handed on. Draws nothing."""

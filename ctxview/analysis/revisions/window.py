@@ -119,8 +119,12 @@ def limit_source(budget: Budget) -> str:
 
 
 def stage_of(budget: Budget | None) -> str | None:
-    """What the runtime did because the limit was near, such as `stage trim_memory_ephemeral`."""
-    return budget.note.removeprefix("degrade ") if budget is not None and budget.note else None
+    """What the runtime did because the limit was near, such as `stage trim_memory_ephemeral`.
+
+    A note of another kind says nothing about the runtime.
+    """
+    note = budget.note if budget is not None else None
+    return note.removeprefix("degrade ") if note and note.startswith("degrade ") else None
 
 
 def same_budget(budgets: Sequence[Budget], wanted: Budget) -> Budget | None:

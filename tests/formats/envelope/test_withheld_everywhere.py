@@ -68,6 +68,7 @@ def outputs(folder: Path, *more: Sequence[str], capsys: pytest.CaptureFixture[st
         ["check", path, "--format", "github"],
         ["diff", path],
         ["diff", path, "--json"],
+        *(["export", path, "--to", form] for form in ("html", "md", "json")),
         *more,
     ]
     source = open_source(folder, "envelope")

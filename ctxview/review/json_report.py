@@ -1,0 +1,92 @@
+"""A report as JSON: the state, the findings, the window over time, the prompt and the changes, all masked."""
+
+from __future__ import annotations
+
+from ctxview import __version__
+from ctxview.analysis.diff.report import json_of
+from ctxview.analysis.secrets import mask_secrets
+from ctxview.core.origin import JsonValue
+from ctxview.reports.json_output import finding_as_json, state_as_json
+from ctxview.review.html_changes import cut_sentence
+from ctxview.review.report import Report, answers
+
+JsonObject = dict[str, JsonValue]
+
+
+def report_json(report: Report) -> JsonObject:
+    """Return the document that `ctxview export --to json` writes."""
+    found: JsonObject = {
+        "report": 1,
+        "version": __version__,
+        "revision": report.number,
+        "revisions": [{"name": each.name, "time": each.time} for each in report.known.names],
+        "answers": [
+            {"label": each.label, "sentence": each.sentence, "more": each.more or None, "tone": each.tone}
+            for each in answers(report)
+        ],
+        "state": state_as_json(report.state),
+        "findings": [finding_as_json(each) for each in report.findings],
+        "elsewhere": [finding_as_json(each) for each in report.elsewhere],
+        "diff": json_of(report.changes) if report.changes is not None else None,
+        "skyline": _skyline(report),
+        "xray": _xray(report),
+    }
+    masked = _masked(found)
+    assert isinstance(masked, dict)
+    return masked
+
+
+def _skyline(report: Report) -> JsonObject:
+    columns: list[JsonValue] = [
+        {
+            "first": each.first,
+            "last": each.last,
+            "used": each.used,
+            "parts": [{"name": name, "used": used} for name, used in each.parts],
+            "events": [
+                {"kind": event.kind, "text": event.text, "detail": event.detail or None, "rule": event.rule}
+                for event in each.events
+            ],
+        }
+        for each in report.skyline.columns
+    ]
+    return {"limit": report.skyline.limit, "fullest": report.skyline.fullest, "columns": columns}
+
+
+def _xray(report: Report) -> JsonValue:
+    xray = report.xray
+    if xray is None:
+        return None
+    rows: list[JsonValue] = [
+        {
+            "text": row.text if row.cut is None and row.heading is None else None,
+            "tokens": row.cut.tokens if row.cut is not None else row.tokens,
+            "tier": row.tier,
+            "block": row.block,
+            "heading": row.heading,
+            "cut": cut_sentence(row) or None,
+        }
+        for row in xray.rows
+    ]
+    return {
+        "tokens": xray.tokens,
+        "tokens_exact": xray.counter_exact,
+        "estimator": xray.counter,
+        "lines": xray.lines,
+        "bytes": xray.bytes,
+        "exact": xray.exact,
+        "notes": list(xray.notes),
+        "rows": rows,
+    }
+
+
+def _masked(value: JsonValue) -> JsonValue:
+    """Return the value with every secret in a text or a key masked."""
+    match value:
+        case str():
+            return mask_secrets(value)
+        case list():
+            return [_masked(each) for each in value]
+        case dict():
+            return {mask_secrets(key): _masked(each) for key, each in value.items()}
+    return value

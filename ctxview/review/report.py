@@ -1,0 +1,178 @@
+"""Everything that a report says about one revision, without a form: HTML, Markdown, SVG and JSON write it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from ctxview.analysis.diff import diff
+from ctxview.analysis.diff.model import StateDiff
+from ctxview.analysis.gaps import gap_is_settled, gap_order, open_gaps
+from ctxview.analysis.revisions.events import RevisionEvent
+from ctxview.analysis.revisions.facts import KnownRevisions
+from ctxview.analysis.revisions.overview import Overview, summarise, worst_sentence
+from ctxview.analysis.revisions.skyline import Skyline, build_skyline
+from ctxview.analysis.revisions.window import pressure_of, window_sentence, window_source
+from ctxview.analysis.wording import counted
+from ctxview.core.findings import Finding, Severity, worst_first
+from ctxview.core.prompt import PromptError
+from ctxview.core.state import ContextState, Gap
+from ctxview.formats import Lens, Source
+from ctxview.formats.interface import Progress
+from ctxview.formats.revisions import previous_revision, read_known
+from ctxview.reports.findings import severity_counts_text
+from ctxview.reports.xray import Xray, make_xray
+
+MOST_COLUMNS = 60
+"""Columns of the skyline; more revisions share a column."""
+SIGNS = {Severity.ERROR: "✖", Severity.WARNING: "▲", Severity.INFO: "i"}
+
+Tone = Literal["bad", "warn", "good", "plain"]
+
+
+class Answer(Struct, frozen=True):
+    """One of the sentences that a report begins with."""
+
+    label: str
+    sentence: str
+    more: str = ""
+    tone: Tone = "plain"
+
+
+class Report(Struct, frozen=True, eq=False):
+    """One revision of a source: its state, all findings, the window over time, the prompt and the changes."""
+
+    state: ContextState
+    number: int
+    known: KnownRevisions
+    overview: Overview
+    skyline: Skyline
+    findings: tuple[Finding, ...]
+    elsewhere: tuple[Finding, ...]
+    """The findings of the other revisions and of the source as a whole."""
+    counter: str
+    changes: StateDiff | None = None
+    xray: Xray | None = None
+    no_xray: str = ""
+    """Why there is no X-ray."""
+
+    @property
+    def name(self) -> str:
+        """The revision in a sentence; empty when the source has only one."""
+        return self.known.names[self.number].name if len(self.known.names) > 1 else ""
+
+    @property
+    def since(self) -> str:
+        """The revision that the changes are compared with."""
+        previous = self.known.names[self.number].previous
+        return self.known.names[previous].name if previous is not None else ""
+
+    @property
+    def gaps(self) -> list[Gap]:
+        """The open gaps, the worst first."""
+        return sorted(open_gaps(self.state.kept), key=gap_order)
+
+    @property
+    def events(self) -> list[tuple[str, RevisionEvent]]:
+        """What changed the knowledge of the model, with the name of the revision, the oldest first."""
+        return [
+            (self.known.names[column.number].name, event)
+            for column in self.skyline.columns
+            for event in column.events
+            if event.kind != "shown"
+        ]
+
+
+def make_report(source: Source, number: int, lens: Lens, progress: Progress) -> Report:
+    """Read all of a source and return the report of revision `number`."""
+    reading = source.reading(number, lens)
+    known = read_known(source, lens, progress)
+    everything = source.findings(lens)
+    own = set(reading.findings)
+    earlier = previous_revision(source.revisions, number)
+    changes = diff(source.reading(earlier, lens).state, reading.state) if earlier is not None else None
+    xray, no_xray = _xray(source, number, lens)
+    return Report(
+        reading.state,
+        number,
+        known,
+        summarise(reading.state, known, number),
+        build_skyline(known, MOST_COLUMNS),
+        worst_first(reading.findings),
+        worst_first(each for each in everything if each not in own),
+        lens.counter.name,
+        changes,
+        xray,
+        no_xray,
+    )
+
+
+def _xray(source: Source, number: int, lens: Lens) -> tuple[Xray | None, str]:
+    ability = source.abilities.prompt
+    if ability is None:
+        return None, f"No prompt is known for the format {source.format}"
+    try:
+        return make_xray(ability.prompt(number, lens), lens.counter), ""
+    except PromptError as error:
+        return None, f"There is no prompt: {error}"
+
+
+def answers(report: Report) -> Sequence[Answer]:
+    """What a reader wants to know first: problems, missing context, the window, and what is not shown."""
+    return [_problems(report), _missing(report), _window(report), _blocks(report)]
+
+
+def _problems(report: Report) -> Answer:
+    errors = sum(each.severity is Severity.ERROR for each in report.findings)
+    here = severity_counts_text(report.findings) or "no findings"
+    where = f" in {report.name}" if report.name and report.name != "now" else ""
+    more = ""
+    worst = report.known.worst
+    if worst is not None and report.name:
+        more = f"Worst of all revisions: {worst.finding.rule} {worst_sentence(report.known, worst)}"
+    elif worst is not None:
+        more = f"{worst.finding.rule}: {worst.finding.message}"
+    tone: Tone = "bad" if errors else "warn" if report.findings else "good"
+    return Answer("Findings", f"{here[0].upper()}{here[1:]}{where}", more, tone)
+
+
+def _missing(report: Report) -> Answer:
+    gaps = report.gaps
+    if not gaps:
+        return Answer("Missing", "No missing context is known", "", "good")
+    blocking = [gap for gap in gaps if gap_order(gap) == (False, 0)]
+    sentence = f"{counted(len(gaps), 'gap')} open"
+    if blocking:
+        sentence = f"{counted(len(blocking), 'gap')} {'blocks' if len(blocking) == 1 else 'block'} work"
+    settled = sum(map(gap_is_settled, report.state.kept.missing))
+    more = "; ".join(report.overview.missing[:2])
+    if settled:
+        more += f"; {settled} settled"
+    return Answer("Missing", sentence, more, "bad" if blocking else "warn")
+
+
+def _window(report: Report) -> Answer:
+    window = report.overview.window
+    tones: dict[str, Tone] = {"over": "bad", "full": "bad", "high": "warn"}
+    of = f"{window.of[0].upper()}{window.of[1:]}: " if window.of else ""
+    grown = f"{window.grown:+,} since {window.since}" if window.grown and window.since else ""
+    source = window_source(window.budget).lstrip(",; ")
+    more = ". ".join(filter(None, (source[:1].upper() + source[1:], grown)))
+    return Answer(
+        "Window",
+        f"{of}{window_sentence(window.budget)}",
+        more,
+        tones.get(pressure_of(window.budget), "plain"),
+    )
+
+
+def _blocks(report: Report) -> Answer:
+    blocks = report.overview.blocks
+    if not blocks.tiers:
+        return Answer("Blocks", "No blocks")
+    unknown = f", {blocks.unknown:,} without a record" if blocks.unknown else ""
+    sentence = f"{blocks.shown:,} shown to the model, {blocks.hidden:,} not shown{unknown}"
+    more = "; ".join(f"{len(each.ids):,} {each.reason}" for each in blocks.reasons[:3])
+    return Answer("Blocks", sentence, more)
