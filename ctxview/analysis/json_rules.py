@@ -91,6 +91,16 @@ def check_json_texts(
         yield from run(_RULES, JsonText(file, b"", document, None))
 
 
+def needs_closer_look(line: bytes) -> bool:
+    """Whether a line that is JSON may break a rule other than that about duplicate keys; False is certain."""
+    openings = line.count(b"[") + line.count(b"{")
+    return (
+        openings > _DEPTHS[0][0]
+        or _LONG_NUMBER.search(line) is not None
+        or _SURROGATE_ESCAPE.search(line) is not None
+    )
+
+
 def unsafe_numbers(document: JsonDocument) -> Iterator[tuple[str, float]]:
     """Yield pointer and value of every number that JavaScript cannot hold exactly, or at all."""
     span = document.start, document.end

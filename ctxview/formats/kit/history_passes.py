@@ -161,10 +161,38 @@ class _Walk:
             yield line.content
 
 
+class SlicedPass:
+    """Work over a whole history that can be interrupted and continued.
+
+    A subclass has `size`, the bytes of the work, and `_pass`, which yields after each slice how many are
+    done.
+    """
+
+    size = 0
+
+    def __init__(self) -> None:
+        self.complete = False
+        self._working = Lock()
+        self._steps = self._pass()
+
+    def advance(self, cancelled: Cancelled, report: Report | None = None) -> bool:
+        """Work until the end or until cancelled; return whether the end was reached."""
+        while not self.complete and not cancelled():
+            with self._working:
+                done = next(self._steps, None)
+                self.complete = self.complete or done is None
+            if report is not None and done is not None:
+                report(done, self.size)
+        return self.complete
+
+    def _pass(self) -> Iterator[int]:
+        raise NotImplementedError
+
+
 _ESCAPES = re.compile(rb"\\[bfru/]")
 
 
-class TextPass:
+class TextPass(SlicedPass):
     """Checks the text of every line of some histories for deceiving characters and secrets.
 
     `text_of` returns the text of a line to check, or None when the line has none; `searched` returns the
@@ -183,43 +211,24 @@ class TextPass:
         self._tally = FindingTally()
         self._lines = {stream.name: 0 for stream in streams}
         self._done = 0
-        self._working = Lock()
-        self._steps = self._pass()
-        self._findings: tuple[Finding, ...] | None = None
-
-    @property
-    def complete(self) -> bool:
-        return self._findings is not None
+        self.size = sum(stream.size for stream in self._streams)
+        self.findings: tuple[Finding, ...] = ()
+        """The findings; empty before the end of the pass."""
+        super().__init__()
 
     @property
     def left(self) -> int:
         """The bytes that are still to be read."""
-        return max(0, self._size - self._done)
-
-    @property
-    def _size(self) -> int:
-        return sum(stream.size for stream in self._streams)
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """The findings; empty before the end of the pass."""
-        return self._findings or ()
+        return max(0, self.size - self._done)
 
     def on(self, streams: Sequence[HistoryStream]) -> TextPass:
         """Return a pass over `streams` that continues from here; they must begin with the current ones."""
         made = TextPass(streams, self._text_of, self._searched)
         with self._working:
             made._tally, made._lines, made._done = self._tally.copy(), dict(self._lines), self._done
-            made._findings = self._findings if made._streams == self._streams else None
+            if made._streams == self._streams:
+                made.findings, made.complete = self.findings, self.complete
         return made
-
-    def advance(self, cancelled: Cancelled, report: Report | None = None) -> bool:
-        while not self.complete and not cancelled():
-            with self._working:
-                done = next(self._steps, None)
-            if report is not None and done is not None:
-                report(done, self._size)
-        return self.complete
 
     def _pass(self) -> Iterator[int]:
         pace = PassClock()
@@ -237,7 +246,7 @@ class TextPass:
         # A last line without a newline may still grow.
         whole = self._tally.copy() if torn else self._tally
         self._add(whole, torn)
-        self._findings = whole.findings()
+        self.findings = whole.findings()
 
     def _take(self, batch: list[HistoryLine]) -> int:
         """Check the lines of a batch, empty it, and return the number of all bytes that are done."""

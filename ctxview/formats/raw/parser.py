@@ -101,7 +101,7 @@ def read_raw(file: str, data: bytes, left_out: str | None = None) -> RawFile:
     document = _json(data)
     if document is not None:
         pieces, kind = _json_pieces(file, document), RawKind.JSON
-    elif _looks_like_lines(data):
+    elif looks_like_lines(data):
         pieces, kind = _line_pieces(file, data), RawKind.LINES
     else:
         pieces, kind = _paragraphs(file, data), RawKind.TEXT
@@ -204,7 +204,8 @@ def _shortened(text: str) -> str:
     return f"{text[:LONGEST_TEXT]}… ({more:,} more characters)" if more > 0 else text
 
 
-def _looks_like_lines(data: bytes) -> bool:
+def looks_like_lines(data: bytes) -> bool:
+    """Whether most of the first lines are JSON objects."""
     lines = data.split(b"\n", LINES_TRIED)[:LINES_TRIED]
     first = [line for line in lines if line.strip()]
     documents = [_json(line) for line in first]

@@ -20,6 +20,8 @@ from ctxview.core.findings import Finding, worst_first
 from ctxview.core.origin import Origin
 from ctxview.core.state import Block, ContextState, Counts, Gap, Tier
 from ctxview.files.change_detector import is_settled
+from ctxview.files.line_file import LineFile
+from ctxview.files.reading import ReadError
 from ctxview.formats.discovery import enclosing_source
 from ctxview.formats.interface import (
     AS_ON_DISK,
@@ -31,8 +33,10 @@ from ctxview.formats.interface import (
     Source,
 )
 from ctxview.formats.kit.file_rules import report_partly_read, report_unrecognised
+from ctxview.formats.kit.history import FileHistoryStream
 from ctxview.formats.masked_bytes import Spans, mask_bytes
 from ctxview.formats.peek import LINES_SUFFIXES, Peek
+from ctxview.formats.raw.lines import LARGE, RawLinesSource, may_redact
 from ctxview.formats.raw.parser import (
     BYTES,
     LONGEST_TEXT,
@@ -40,6 +44,7 @@ from ctxview.formats.raw.parser import (
     RawKind,
     RawPiece,
     looks_like_json,
+    looks_like_lines,
     read_raw,
     read_raw_file,
 )
@@ -51,14 +56,29 @@ REDACTING_FORMAT = "envelope"
 """The format that knows how JSON names redactions: records that it does not recognise are withheld too."""
 
 
-def open_raw(peek: Peek) -> RawSource:
+def open_raw(peek: Peek) -> Source:
     """Open a file because the user asked for raw; raises `OpenError`."""
-    return RawSource(peek.path, *read_raw_file(peek.path))
+    return open_large_lines(peek) or RawSource(peek.path, *read_raw_file(peek.path))
 
 
-def open_unrecognised(peek: Peek) -> RawSource:
+def open_unrecognised(peek: Peek) -> Source:
     """Open a file that no format recognises; its `again` changes to another format once one fits."""
-    return RawSource(peek.path, *read_raw_file(peek.path), unrecognised=True)
+    return open_large_lines(peek) or RawSource(peek.path, *read_raw_file(peek.path), unrecognised=True)
+
+
+def open_large_lines(peek: Peek) -> Source | None:
+    """Open a large file of JSON lines so that its lines are read when they are shown; None for other files.
+
+    A file that may name a redaction is read whole, because that withholds other lines.
+    """
+    if peek.size <= LARGE or not looks_like_lines(peek.head):
+        return None
+    try:
+        lines = LineFile(peek.path.parent, peek.path.name)
+    except ReadError as error:
+        raise OpenError(f"{peek.path}: {error.reason}") from None
+    stream = FileHistoryStream(lines, peek.path.name, str(peek.path))
+    return None if may_redact(lines) else RawLinesSource(peek.path, stream)
 
 
 class RawSource:

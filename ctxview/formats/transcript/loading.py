@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import copy
-from threading import Lock
 from typing import Protocol
 
 from ctxview.core.origin import Origin
 from ctxview.files.line_file import LineFile
-from ctxview.formats.kit.history import Cancelled, FileHistoryStream, Report
+from ctxview.formats.kit.history import FileHistoryStream
 from ctxview.formats.kit.history_line import HistoryLine, PassClock
+from ctxview.formats.kit.history_passes import SlicedPass
 from ctxview.formats.transcript import claude_lineage, codex
 from ctxview.formats.transcript.accounting import mark_placeholders
 from ctxview.formats.transcript.claude_code import ClaudeCodeReader
@@ -49,27 +49,18 @@ def reader_for(dialect: Dialect, file: str) -> RowReader:
     return CodexReader(log) if dialect is Dialect.CODEX else ClaudeCodeReader(log)
 
 
-class LogPass:
-    """The reading of all rows; it can be interrupted and continued."""
+class LogPass(SlicedPass):
+    """The reading of all rows."""
 
     def __init__(self, stream: FileHistoryStream, reader: RowReader, first: int = 0) -> None:
         self.stream, self.reader = stream, reader
-        self.complete = False
+        self.size = stream.size
         self._next, self._done, self._torn = first, 0, False
-        self._steps = self._pass()
-        self._working = Lock()
+        super().__init__()
 
     @property
     def log(self) -> TranscriptLog:
         return self.reader.log
-
-    def advance(self, cancelled: Cancelled, report: Report | None = None) -> bool:
-        while not self.complete and not cancelled():
-            with self._working:
-                done = next(self._steps, None)
-            if report is not None and done is not None:
-                report(done, self.stream.size)
-        return self.complete
 
     def on(self, stream: FileHistoryStream) -> LogPass:
         """Return a pass over the grown file that continues from here."""
@@ -95,7 +86,6 @@ class LogPass:
             if clock.due(line.size):
                 yield self._done
         finish(self.reader)
-        self.complete = True
 
 
 def take_line(reader: RowReader, line: HistoryLine) -> None:
