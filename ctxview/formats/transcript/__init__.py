@@ -6,10 +6,11 @@ from ctxview.core.format_spec import FormatSpec
 
 SPEC = FormatSpec(
     name="transcript",
-    title="transcripts of coding agents: Claude Code sessions and Codex rollouts",
+    title="transcripts of coding agents: Claude Code sessions, Codex rollouts, request bodies",
     recognised_by=(
         "JSON lines with the rows of a Claude Code session (type with uuid, parentUuid or sessionId) or of a "
-        "Codex rollout (type with payload)"
+        "Codex rollout (type with payload); JSON or JSON lines with requests to a model (messages or input "
+        "with a model, tools or a system prompt), alone, with their answers or in a HAR file"
     ),
     recognise="ctxview.formats.transcript.format:recognise",
     open="ctxview.formats.transcript.source:open_transcript",
@@ -19,6 +20,7 @@ SPEC = FormatSpec(
         "TRW": "windows of transcripts, and waste",
         "TRM": "compactions of transcripts, and missing context",
         "TRA": "sub-agents of transcripts",
+        "REQ": "request bodies",
     },
     rules=("ctxview.formats.transcript.rules",),
 )

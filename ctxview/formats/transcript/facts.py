@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 
 from msgspec import Struct
 
 from ctxview.formats.transcript.accounting import ContextSizes, account
-from ctxview.formats.transcript.loading import RowReader, context_of
+from ctxview.formats.transcript.loading import LogHolder, context_of
 from ctxview.formats.transcript.model import (
     LiveContext,
     LogPart,
     ModelCall,
+    RequestBody,
     TodoChange,
     TranscriptLog,
 )
 from ctxview.formats.transcript.profile import Profile
-from ctxview.formats.transcript.texts import PartTexts
+from ctxview.formats.transcript.texts import Texts
 from ctxview.formats.transcript.window import SessionWindow, window_of
 
 TOOL_RESULTS = "tool-results"
@@ -39,10 +41,10 @@ class TranscriptFacts:
 
     def __init__(
         self,
-        reader: RowReader,
+        reader: LogHolder,
         call: ModelCall | None,
         profile: Profile,
-        texts: PartTexts,
+        texts: Texts,
         beside: frozenset[str],
         stale: bool,
     ) -> None:
@@ -56,6 +58,12 @@ class TranscriptFacts:
     def log(self) -> TranscriptLog:
         return self.reader.log
 
+    @property
+    def request(self) -> RequestBody | None:
+        """The request of this moment, where the file is made of request bodies."""
+        requests = self.log.requests
+        return requests[self.call.number - 1] if self.call is not None and requests else None
+
     @cached_property
     def context(self) -> LiveContext:
         return context_of(self.reader, self.call)
@@ -63,6 +71,15 @@ class TranscriptFacts:
     @cached_property
     def sizes(self) -> ContextSizes:
         return account(self.log, self.context, self.call, self.profile)
+
+    def sizes_up_to(self, part: LogPart) -> int:
+        """Return the tokens from the beginning of the prompt to the end of a part."""
+        return self._running_sizes[part.row, part.place]
+
+    @cached_property
+    def _running_sizes(self) -> dict[tuple[int, int], int]:
+        sums = accumulate(map(self.sizes.of, self.context.parts))
+        return {(part.row, part.place): total for part, total in zip(self.context.parts, sums, strict=True)}
 
     @cached_property
     def window(self) -> SessionWindow:
@@ -113,7 +130,7 @@ class TranscriptFacts:
 
 def _apply(change: TodoChange, tasks: dict[str, Task]) -> None:
     given = change.input
-    if change.tool in ("TodoWrite", "update_plan"):
+    if change.tool in ("TodoWrite", "todowrite", "update_plan"):
         tasks.clear()
         found = given.get("todos", given.get("plan"))
         for at, each in enumerate(found if isinstance(found, list) else ()):

@@ -1,18 +1,24 @@
-"""Recognise transcripts by their first lines; names and extensions do not count."""
+"""Recognise transcripts by their first lines or as a whole; names and extensions do not count."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import orjson
 
 from ctxview.core.format_spec import FormatMatch
 from ctxview.core.origin import JsonValue
+from ctxview.files.reading import LIMIT, ReadError, read_ends
 from ctxview.formats.peek import Peek
-from ctxview.formats.transcript.model import Dialect
+from ctxview.formats.transcript.model import Api, Dialect
+from ctxview.formats.transcript.request_shapes import is_message, requests_in
 
 NAME = "transcript"
 SURE = 90
+A_BODY = 80
+BARE = 40
+LARGE = LIMIT
 MOST_LINES = 200
 ENOUGH = 0.9
 CODEX_TYPES = frozenset(
@@ -22,6 +28,7 @@ CODEX_TYPES = frozenset(
     )
 )
 _CLAUDE_IDS = frozenset(["uuid", "parentUuid", "sessionId", "leafUuid", "messageId", "isSidechain"])
+_REQUEST_WORD = re.compile(rb'"(messages|input|role|request|body|entries|log|system|tools)"\s*:')
 _CODEX_START = re.compile(rb'\s*\{.{0,200}?"type"\s*:\s*"(%s)"' % "|".join(sorted(CODEX_TYPES)).encode())
 _CLAUDE_START = re.compile(rb'\s*\{.{0,400}?"(parentUuid|isSidechain|sessionId|leafUuid)"\s*:')
 
@@ -30,10 +37,68 @@ def recognise(peek: Peek) -> FormatMatch | None:
     if peek.is_folder:
         return None
     dialect = dialect_of(peek.head, whole=peek.size <= len(peek.head))
-    if dialect is None:
+    if dialect is not None:
+        title = {
+            Dialect.CLAUDE_CODE: "rows of a Claude Code session",
+            Dialect.CODEX: "rows of a Codex rollout",
+        }
+        return FormatMatch(NAME, SURE, title[dialect])
+    return _requests(peek)
+
+
+def _requests(peek: Peek) -> FormatMatch | None:
+    """Recognise a file of request bodies: one JSON text, or lines of which nine in ten have a request."""
+    start = peek.head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if not start.startswith((b"{", b"[")) or not _REQUEST_WORD.search(peek.head):
         return None
-    title = {Dialect.CLAUDE_CODE: "rows of a Claude Code session", Dialect.CODEX: "rows of a Codex rollout"}
-    return FormatMatch(NAME, SURE, title[dialect])
+    found = next(requests_in(peek.json), None) if peek.json is not None else None
+    if found is not None:
+        return _request_match(found.api, "one JSON text")
+    if not start.startswith(b"{"):
+        return None
+    data = peek.data if peek.data is not None else _beginning(peek)
+    votes: Counter[Api] = Counter()
+    voters = 0
+    lines = data.split(b"\n")
+    for line in lines[:MOST_LINES]:
+        try:
+            value: JsonValue = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            continue
+        voters += 1
+        api = Api.BARE if is_message(value) else next((each.api for each in requests_in(value)), None)
+        if api is not None:
+            votes[api] += 1
+    for api, count in votes.most_common(1):
+        if sum(votes.values()) >= ENOUGH * voters:
+            return _request_match(api, f"{count} of the first {voters} lines")
+    if not voters and peek.data is None and len(data) >= peek.size:
+        found = next(requests_in(_whole(data)), None)
+        return _request_match(found.api, "one JSON text") if found is not None else None
+    return None
+
+
+def _request_match(api: Api, where: str) -> FormatMatch:
+    score = BARE if api is Api.BARE else A_BODY
+    return FormatMatch(
+        NAME, score, f"{where}: {'messages' if api is Api.BARE else f'requests of {api.value}'}"
+    )
+
+
+def _beginning(peek: Peek) -> bytes:
+    """Return more of a large file than a peek has: one request may be longer than that."""
+    try:
+        return read_ends(peek.path, 2 * LARGE).head
+    except ReadError:
+        return b""
+
+
+def _whole(data: bytes) -> JsonValue:
+    try:
+        value: JsonValue = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return None
+    return value
 
 
 def dialect_of(head: bytes, *, whole: bool) -> Dialect | None:

@@ -11,7 +11,7 @@ from ctxview.files.line_file import LineFile
 from ctxview.formats.kit.history import FileHistoryStream
 from ctxview.formats.kit.history_line import HistoryLine, PassClock
 from ctxview.formats.kit.history_passes import SlicedPass
-from ctxview.formats.transcript import claude_lineage, codex
+from ctxview.formats.transcript import claude_lineage, codex, request_parts
 from ctxview.formats.transcript.accounting import mark_placeholders
 from ctxview.formats.transcript.claude_code import ClaudeCodeReader
 from ctxview.formats.transcript.codex import CodexReader
@@ -34,11 +34,15 @@ MOST_PROBLEMS = 200
 _CUTS = {Dialect.CLAUDE_CODE: b'"compact_boundary"', Dialect.CODEX: b'"compacted"'}
 
 
-class RowReader(Protocol):
-    """Adds records to a log."""
+class LogHolder(Protocol):
+    """A log, and whether it is a sub-agent's own."""
 
     log: TranscriptLog
     alone: bool
+
+
+class RowReader(LogHolder, Protocol):
+    """Adds records to a log."""
 
     def add(self, value: Record, start: int, end: int, line: int | None) -> None: ...
     def copy(self, log: TranscriptLog) -> RowReader: ...
@@ -115,10 +119,12 @@ def finish(reader: RowReader) -> None:
         claude_lineage.previous_calls(log, alone=reader.alone)
 
 
-def context_of(reader: RowReader, call: ModelCall | None) -> LiveContext:
+def context_of(reader: LogHolder, call: ModelCall | None) -> LiveContext:
     """Return the context that a call was sent, or the one that the next call will be sent."""
     if reader.log.dialect is Dialect.CODEX:
         return codex.live_context(reader.log, call)
+    if reader.log.dialect is Dialect.BODY:
+        return request_parts.live_context(reader.log, call)
     return claude_lineage.live_context(reader.log, call, alone=reader.alone)
 
 

@@ -81,6 +81,8 @@ class LogPart(Struct, eq=False, gc=False):
     images: int = 0
     digest: int = 0
     """A hash of the text; equal texts have equal ones. 0 when it is short."""
+    cache: int = 0
+    """The minutes of a cache breakpoint behind this part; 0 without one."""
 
 
 class TranscriptRow(Struct, eq=False, gc=False):
@@ -106,6 +108,8 @@ class TranscriptRow(Struct, eq=False, gc=False):
     boundary: bool = False
     source: str | None = None
     """The id of the tool call that this row belongs to, beyond its results."""
+    origin: Origin | None = None
+    """Its place, where the row is not a line of the file."""
 
     @property
     def in_context(self) -> bool:
@@ -136,6 +140,8 @@ class ModelCall(Struct, eq=False, gc=False):
     previous: int | None = None
     """The index of the call that it continues."""
     turn: int = 0
+    limit: int | None = None
+    """The most tokens that it may answer, where the request says so."""
 
     @property
     def after(self) -> int | None:
@@ -206,6 +212,37 @@ class LineProblem(Struct, frozen=True):
     message: str
 
 
+class Api(StrEnum):
+    """The interface that a request body is written for."""
+
+    ANTHROPIC = "Anthropic Messages"
+    CHAT = "OpenAI chat"
+    RESPONSES = "OpenAI Responses"
+    BARE = "bare messages"
+
+
+class RequestBody(Struct, eq=False):
+    """One request of a file of bodies: its rows, and what the rules need beyond its parts."""
+
+    api: Api
+    first: int
+    """Its first row; the rows up to `answer` belong to it."""
+    answer: int
+    """The row of its answer; also there when the file has none."""
+    blank: tuple[tuple[int, str], ...] = ()
+    """Rows with an empty text, or without content."""
+    on_server: tuple[tuple[int, str, str], ...] = ()
+    """Rows that name something that only the provider has: the row, the kind, the name."""
+    links: tuple[tuple[int, str, str], ...] = ()
+    """Rows that name something by its address: the row, the kind, the address."""
+    thinking: bool = False
+    """Whether the request asks for thinking in every answer."""
+    error: str | None = None
+    """What the provider answered instead of an answer."""
+    edits: tuple[str, ...] = ()
+    """The removals that it asks for, and those that the answer says were done."""
+
+
 class TranscriptLog(Struct, eq=False):
     """Everything that was read of one transcript so far. A reader adds rows; nothing else changes it."""
 
@@ -234,6 +271,8 @@ class TranscriptLog(Struct, eq=False):
     """Failed requests: the row and the text."""
     partial: bool = False
     """Whether only the end of the file was read so far."""
+    requests: list[RequestBody] = field(default_factory=list)
+    """The request of each call, where the file is made of request bodies."""
 
     def compacted_between(self, before: int, after: int) -> bool:
         """Whether a compaction lies between two rows."""
@@ -251,6 +290,8 @@ class TranscriptLog(Struct, eq=False):
     def origin(self, row: int) -> Origin:
         """Return the origin of a row."""
         found = self.rows[row]
+        if found.origin is not None:
+            return found.origin
         line = None if found.line is None else found.line + 1
         pointer = None if found.line is None else f"/{found.line}"
         return Origin(self.file, pointer, found.start, found.end, line, 1)

@@ -48,6 +48,7 @@ class Limits(Struct, frozen=True):
     child_percent: int = 80
     memory_lines: int = 200
     tools_percent: int = 20
+    tools_floor: int = 2000
     cache_marks: int = 4
     least_cached: int = 1024
 
@@ -57,14 +58,23 @@ class Profile(Struct, frozen=True):
     title: str
     chars_per_token: float = 3.0
     windows: Mapping[str, int] = field(default_factory=dict)
+    api_windows: Mapping[str, int] = field(default_factory=dict)
+    """Windows that differ for requests to the model's own interface."""
+    cache_minimums: Mapping[str, int] = field(default_factory=dict)
     known_windows: KnownWindows = KnownWindows()
     densities: Mapping[str, float] = field(default_factory=dict)
     limits: Limits = Limits()
 
-    def window(self, model: str | None) -> int | None:
+    def window(self, model: str | None, *, by_api: bool = False) -> int | None:
         """Return the window of a model by the longest beginning of its name, or None."""
-        name = _longest(self.windows, model)
-        return self.windows[name] if name is not None else None
+        table = {**self.windows, **self.api_windows} if by_api else self.windows
+        name = _longest(table, model)
+        return table[name] if name is not None else None
+
+    def least_cached(self, model: str | None) -> int:
+        """Return the tokens from which on a cache breakpoint of a model has an effect."""
+        name = _longest(self.cache_minimums, model)
+        return self.cache_minimums[name] if name is not None else self.limits.least_cached
 
     def density(self, model: str | None) -> float:
         """Return the characters of a token, as measured for a model."""
@@ -85,5 +95,7 @@ def load_profile(name: str | None) -> Profile:
 
 
 def _longest(table: Mapping[str, object], model: str | None) -> str | None:
-    fitting = [name for name in table if model is not None and model.startswith(name)]
+    # Proxies write the provider in front: anthropic/claude-…, us.anthropic.claude-….
+    plain = (model or "").rpartition("/")[2].rpartition("anthropic.")[2]
+    fitting = [name for name in table if plain.startswith(name)]
     return max(fitting, key=len, default=None)

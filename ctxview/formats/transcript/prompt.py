@@ -16,6 +16,7 @@ _ROLES = {
     PartKind.THINKING: "assistant",
     PartKind.CALL: "assistant",
 }
+REQUEST_NOTE = "The texts are those of the request, in the order of the prompt; the provider frames them."
 NOTE = "Put together from the rows of the transcript; the program frames attachments and results."
 
 
@@ -37,16 +38,25 @@ def build_prompt(facts: TranscriptFacts) -> Prompt:
         cut = PromptCut(kind=CutKind.HIDDEN, what=what, reason="compacted away: a summary replaces them")
         parts.append(PromptPart(cut=cut, origin=facts.log.origin(gone[0])))
         role = "user"
+    row = None
     for part in facts.context.parts:
         own = _ROLES.get(part.kind, "user")
-        if own != role and parts:
+        if facts.request is not None:
+            # Each message of a request is one, also after another one of its role.
+            own = facts.log.rows[part.row].role or own
+        if (own != role or (facts.request is not None and part.row != row)) and parts:
             messages.append(PromptMessage(role, tuple(parts)))
             parts = []
-        role = own
+        role, row = own, part.row
         parts += _lines(facts, part)
     if parts:
         messages.append(PromptMessage(role, tuple(parts)))
-    return Prompt(tuple(messages), exact=False, notes=(NOTE,))
+    notes = [NOTE if facts.request is None else REQUEST_NOTE]
+    marks = [part for part in facts.context.parts if part.cache]
+    for at, part in enumerate(marks):
+        name, size = block_id(facts, part), facts.sizes_up_to(part)
+        notes.append(f"Cache breakpoint {at + 1} of {len(marks)} is behind {name}, at {size:,} tokens.")
+    return Prompt(tuple(messages), exact=False, notes=tuple(notes))
 
 
 def _lines(facts: TranscriptFacts, part: LogPart) -> Iterator[PromptPart]:

@@ -32,19 +32,22 @@ from ctxview.formats.kit.history_passes import TextPass, tallied
 from ctxview.formats.peek import HEAD, Peek
 from ctxview.formats.transcript.children import beside_session, link_children
 from ctxview.formats.transcript.facts import TranscriptFacts
-from ctxview.formats.transcript.format import NAME, dialect_of
+from ctxview.formats.transcript.format import NAME, dialect_of, recognise
 from ctxview.formats.transcript.loading import SMALL, LogPass, RowReader, read_end, reader_for
 from ctxview.formats.transcript.model import Dialect
 from ctxview.formats.transcript.profile import PROFILES, load_profile
 from ctxview.formats.transcript.prompt import build_prompt
+from ctxview.formats.transcript.request_source import RequestSource, open_requests
 from ctxview.formats.transcript.state import build_state
 from ctxview.formats.transcript.texts import PartTexts, decoded_text, history_rows, searched_bytes
 
 NOW = "now"
 
 
-def open_transcript(peek: Peek) -> TranscriptSource:
+def open_transcript(peek: Peek) -> TranscriptSource | RequestSource:
     """Open one file of a transcript; raises `OpenError`."""
+    if dialect_of(peek.head, whole=peek.size <= len(peek.head)) is None and recognise(peek) is not None:
+        return open_requests(peek)
     return TranscriptSource(peek.path)
 
 

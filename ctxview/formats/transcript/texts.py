@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from threading import Lock
+from typing import Protocol
 
 import orjson
 
@@ -25,6 +26,13 @@ MOST_KEPT = 24 * 1024 * 1024
 
 
 _OPAQUE = (b'"encrypted_content":"', b'"type":"base64","data":"')
+
+
+class Texts(Protocol):
+    """Returns the text of a part: its beginning, or the whole."""
+
+    def text(self, part: LogPart, limit: int = LONGEST_TEXT) -> str: ...
+    def whole(self, part: LogPart) -> str: ...
 
 
 class PartTexts:

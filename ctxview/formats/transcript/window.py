@@ -35,7 +35,10 @@ def window_of(log: TranscriptLog, profile: Profile, call: ModelCall | None = Non
             reserved = limits.reserve_output + limits.reserve_margin
         return SessionWindow(log.window, log.window_from or "written", inferred=False, reserved=reserved)
     reserved = limits.reserve_output + limits.reserve_margin if not codex else None
-    table = profile.window(model)
+    by_api = log.dialect in (Dialect.BODY, Dialect.OPENCODE)
+    if log.dialect is Dialect.BODY:
+        reserved = call.limit if call is not None else None
+    table = profile.window(model, by_api=by_api)
     size = table or AUTO_COMPACTION
     by = f"inferred from the model {model}" if table is not None else "assumed: the model is not known"
     if table is None and any(

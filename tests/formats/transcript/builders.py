@@ -37,7 +37,7 @@ def claude_lines(notation: str) -> list[str]:
         match = _LINE.fullmatch(line)
         assert match is not None, line
         keys = dict(each.split("=", 1) for each in (match["keys"] or "").split())
-        text = _repeated(match["text"] or "")
+        text = repeated(match["text"] or "")
         parent = match["parent"] or before
         clock += int(keys.get("wait", 1))
         value = _claude_row(match["id"], None if parent == "-" else parent, match["kind"], keys, text)
@@ -153,7 +153,7 @@ def codex_lines(notation: str) -> list[str]:
         head, _, text = line.partition(":")
         words = head.split()
         keys = dict(each.split("=", 1) for each in words if "=" in each)
-        text = _repeated(text.strip())
+        text = repeated(text.strip())
         kind, payload = "response_item", dict[str, Any]()
         match words[0]:
             case "meta":
@@ -201,7 +201,7 @@ def codex_lines(notation: str) -> list[str]:
     return found
 
 
-def _repeated(text: str) -> str:
+def repeated(text: str) -> str:
     match = _REPEAT.fullmatch(text)
     return match[1] * int(match[2]) if match else text
 

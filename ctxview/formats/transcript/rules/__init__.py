@@ -1,9 +1,10 @@
-"""The rules about transcripts: TRF files, TRC calls and branches, TRW windows, TRM memory, TRA sub-agents.
+"""The rules about transcripts: TRF files, TRC calls, TRW windows, TRM memory, TRA sub-agents, REQ requests.
 
 A rule's docstring is its explanation, and the tests run its examples: `Bad` must give a finding of the rule
 and `Good` must not. The examples are written short: `ID < PARENT KIND key=value : text` for a row of
 Claude Code, which hangs on the row before it when no parent is named, and a list that begins with `meta` for
-a rollout of Codex. `text*9` is nine times the text.
+a rollout of Codex. Examples of requests have lines such as `tool NAME: description`, `system: text`,
+`user: text` and `assistant: call ID TOOL`, with `---` between two requests. `text*9` is nine times the text.
 """
 
 from __future__ import annotations
@@ -12,11 +13,17 @@ from collections.abc import Iterator
 
 from ctxview.core.findings import Finding, group_rules, run
 from ctxview.formats.transcript.facts import TranscriptFacts
+from ctxview.formats.transcript.requests import RequestFacts
 
-(RULES,) = group_rules(__name__, "facts")
+RULES, REQUEST_RULES = group_rules(__name__, "facts", "request")
+_NOT_OF_REQUESTS = frozenset(("TRC007", "TRC008", "TRC014", "TRC015", "TRC016", "TRW005", "TRW006", "TRW010"))
+"""Rules about logs that a rule about requests stands for, or that say nothing about a single request."""
 
 
 def check_transcript(facts: TranscriptFacts) -> Iterator[Finding]:
     """Yield the findings about one moment; those about the whole file only after all rows were read."""
-    if not facts.log.partial:
+    if facts.request is not None and facts.call is not None:
+        yield from run(REQUEST_RULES, RequestFacts(facts, facts.request, facts.call))
+        yield from run([each for each in RULES if each.id not in _NOT_OF_REQUESTS], facts)
+    elif not facts.log.partial:
         yield from run(RULES, facts)

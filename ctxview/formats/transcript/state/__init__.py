@@ -28,7 +28,7 @@ from ctxview.formats.transcript.state.references import build_refs
 from ctxview.formats.transcript.state.tiers import block_id, build_tiers
 
 MOST_EVENTS = 2000
-_DIALECTS = {"claude-code": "Claude Code", "codex": "Codex"}
+_DIALECTS = {"claude-code": "Claude Code", "codex": "Codex", "request-body": "request body"}
 
 
 def build_state(
@@ -46,7 +46,7 @@ def build_state(
         budgets=build_budgets(facts),
         refs=build_refs(facts) if linked else (),
         missing=build_gaps(facts) if linked else (),
-        timeline=tuple(_timeline(facts)),
+        timeline=tuple(_timeline(facts)) if len(facts.log.requests) != 1 else (),
         extra=dict(_extra(facts)),
         transcript=transcript,
         compactions=tuple(_compactions(facts)),
@@ -57,7 +57,7 @@ def build_state(
 def summarised(facts: TranscriptFacts) -> LogSummary:
     """Return the figures of the whole log, for programs."""
     log, context = facts.log, facts.context
-    calls = [call for call in log.calls if call.row < facts.end or facts.call is None]
+    calls = [call for call in log.calls if facts.call is None or call.row <= facts.call.row]
     sent = [call.sent for call in calls if call.sent is not None]
     rows = dict.fromkeys(part.row for part in context.parts)
     dead = [row for row, why in context.absent if why is Absence.DEAD]
@@ -195,7 +195,12 @@ def _compactions(facts: TranscriptFacts) -> Iterator[CompactionRecord]:
 def _extra(facts: TranscriptFacts) -> Iterator[tuple[str, str]]:
     log = facts.log
     yield "dialect", _DIALECTS.get(log.dialect.value, log.dialect.value)
-    yield "owner", "the agent's own record: read-only history"
+    request = facts.request
+    if request is not None:
+        yield "written for", request.api.value
+        yield "owner", "a copy of a request: read-only"
+    else:
+        yield "owner", "the agent's own record: read-only history"
     if log.versions:
         yield "version", ", ".join(list(log.versions)[-3:])
     last = facts.call or next(reversed(log.calls), None)
@@ -209,6 +214,14 @@ def _extra(facts: TranscriptFacts) -> Iterator[tuple[str, str]]:
             yield name, log.facts[name]
     if causes := largest_causes(facts):
         yield "largest", "; ".join(f"{name} {tokens:,}" for name, tokens in causes)
+    marks = [part for part in facts.context.parts if part.cache]
+    if marks:
+        places = (f"{block_id(facts, part)} at {facts.sizes_up_to(part):,}" for part in marks)
+        yield "cache breakpoints", f"{len(marks)}: {', '.join(places)}"
+    if request is not None and request.edits:
+        yield "context editing", ", ".join(request.edits)
+    if request is not None and request.error is not None:
+        yield "answer", f"an error: {request.error[:200]}"
     if facts.context.uncertain is not None:
         yield "uncertain", facts.context.uncertain
     if log.partial:

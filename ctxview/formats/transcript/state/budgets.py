@@ -33,13 +33,14 @@ def _window(facts: TranscriptFacts) -> Budget:
     for name, tokens in sizes.segments.items():
         parts = [part for part in facts.context.parts if part.segment == name]
         exact = bool(parts) and all((part.row, part.place) in sizes.derived for part in parts)
-        way = (
-            "inferred: what the first call was sent beyond its rows"
-            if name == "baseline"
-            else (f"growth of each call, shared by {sizes.estimator}" if sizes.reported else sizes.estimator)
-        )
+        shared = "reported sum" if facts.request is not None else "growth of each call"
+        way = f"{shared}, shared by {sizes.estimator}" if sizes.reported else sizes.estimator
+        if name == "baseline":
+            way = "inferred: what the first call was sent beyond its rows"
         segments.append(Segment(name, tokens, exact=exact, estimator=None if exact else way))
     source = "reported by the provider" if sizes.reported else "estimated: no call has usage"
+    if facts.request is not None and not sizes.reported:
+        source = "estimated: there is no answer with usage"
     newer = f", and {sizes.newer:,} estimated for rows after the last call" if sizes.newer else ""
     causes = "; ".join(f"{name} {tokens:,}" for name, tokens in largest_causes(facts))
     note = f"{source}{newer}" + (f". Largest: {causes}" if causes else "")

@@ -21,6 +21,7 @@ _MISSING_WORDS = (
 
 def build_gaps(facts: TranscriptFacts) -> tuple[Gap, ...]:
     found = [*_not_read_again(facts), *_lost(facts), *_results(facts), *_compacted_todos(facts)]
+    found += _on_server(facts)
     return tuple(found[:MOST])
 
 
@@ -47,6 +48,18 @@ def _results(facts: TranscriptFacts) -> Iterator[Gap]:
         name = " ".join(filter(None, (part.tool, part.about)))
         ids = (block_id(facts, part),)
         yield make_gap(ids[0], name or "call", Severity.WARNING, "open", why, origin(part.row), ids)
+
+
+def _on_server(facts: TranscriptFacts) -> Iterator[Gap]:
+    for row, kind, name in facts.request.on_server if facts.request is not None else ():
+        why = "only the provider has it; its text and its size are not in this file"
+        place = facts.log.origin(row)
+        yield make_gap(name, f"{kind} {name}", Severity.INFO, "on the server", why, place)
+    for part in facts.context.missing_calls if facts.request is not None else ():
+        why = "the result has no call in the request"
+        ids = (block_id(facts, part),)
+        place = facts.log.origin(part.row)
+        yield make_gap(f"call {part.call_id}", part.call_id or "?", Severity.ERROR, "open", why, place, ids)
 
 
 def _lost(facts: TranscriptFacts) -> Iterator[Gap]:

@@ -20,7 +20,19 @@ FILE_TOOLS = {
 
 
 def build_refs(facts: TranscriptFacts) -> tuple[Ref, ...]:
-    return (*_outputs(facts), *_agents(facts), *_files(facts))
+    return (*_outputs(facts), *_agents(facts), *_named_elsewhere(facts), *_files(facts))
+
+
+def _named_elsewhere(facts: TranscriptFacts) -> Iterator[Ref]:
+    """Yield what a request names by an address or an id of the provider."""
+    if facts.request is None:
+        return
+    seen = set()
+    for row, kind, name in (*facts.request.on_server, *facts.request.links):
+        if (kind, name) not in seen:
+            seen.add((kind, name))
+            used = (facts.log.name(row),)
+            yield Ref(name, kind, name, RefStatus.EXTERNAL, None, None, used, facts.log.origin(row))
 
 
 def _files(facts: TranscriptFacts) -> Iterator[Ref]:

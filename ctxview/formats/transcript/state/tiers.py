@@ -14,7 +14,7 @@ MOST_ABSENT = 1000
 SHORT = 400
 _TIERS = {
     PartKind.SYSTEM: "system",
-    PartKind.SCHEMA: "system",
+    PartKind.SCHEMA: "tools",
     PartKind.MEMORY: "memory files",
     PartKind.SUMMARY: "summary",
     PartKind.RESULT: "tool results",
@@ -22,6 +22,7 @@ _TIERS = {
 }
 LIVE_TIERS = (
     "baseline",
+    "tools",
     "system",
     "memory files",
     "summary",
@@ -64,7 +65,7 @@ def build_tiers(facts: TranscriptFacts) -> tuple[Tier, ...]:
         tier = _TIERS.get(part.kind, "conversation")
         live[tier].append(_block(facts, part, tier, rank))
     tiers = [Tier(name, tuple(live[name]), rank=at) for at, name in enumerate(LIVE_TIERS) if live[name]]
-    return (*tiers, *_absent_tiers(facts), *_swapped_out(facts))
+    return (*tiers, *_answer(facts), *_absent_tiers(facts), *_swapped_out(facts))
 
 
 def block_id(facts: TranscriptFacts, part: LogPart) -> str:
@@ -100,6 +101,12 @@ def _block(facts: TranscriptFacts, part: LogPart, tier: str, rank: int) -> Block
         reason = Reason(
             ReasonKind.NOTE, "beside the walk over the parents: a resumed session may not have it"
         )
+    elif part.cache:
+        words = (
+            f"cache breakpoint for {cache_time(part.cache)}: {facts.sizes_up_to(part):,} tokens up to here"
+        )
+        reason = Reason(ReasonKind.NOTE, words, summary="cache breakpoint")
+        state = f"cached {cache_time(part.cache)}"
     return Block(
         id=block_id(facts, part),
         tier=tier,
@@ -115,6 +122,33 @@ def _block(facts: TranscriptFacts, part: LogPart, tier: str, rank: int) -> Block
         origin=facts.log.origin(part.row),
         rank=rank,
     )
+
+
+def cache_time(minutes: int) -> str:
+    return f"{minutes} minutes" if minutes < 60 else "1 hour"
+
+
+def _answer(facts: TranscriptFacts) -> Iterator[Tier]:
+    """Yield what the model answered to a request: it is not a part of the request."""
+    if facts.request is None:
+        return
+    reason = Reason(ReasonKind.NOT_CHOSEN, "the answer to this request: a next request may send it back")
+    row = facts.request.answer
+    blocks = tuple(
+        Block(
+            id=block_id(facts, part),
+            tier="answer",
+            type=part.kind.value,
+            text=facts.texts.text(part),
+            tags=tuple(filter(None, (part.tool, part.about))),
+            visible=False,
+            reason=reason,
+            origin=facts.log.origin(row),
+        )
+        for part in facts.log.rows[row].parts
+    )
+    if blocks:
+        yield Tier("answer", blocks)
 
 
 def _absent_tiers(facts: TranscriptFacts) -> Iterator[Tier]:
