@@ -138,6 +138,19 @@ COMMANDS: dict[str, CommandSpec] = {
             ("ctxview replay .agent --speed 2 --loop", "twice as fast, in a loop"),
         ),
     ),
+    "fleet": CommandSpec(
+        "fleet",
+        "ctxview.commands.fleet",
+        "read many sources into tables, and answer questions with SQL",
+        (
+            ("ctxview fleet read logs .agent --into fleet", "read what is new or changed"),
+            ("ctxview fleet report fleet lost-todos", "one of the reports that ship"),
+            (
+                'ctxview fleet sql fleet "FROM findings SELECT rule, count(*) GROUP BY rule"',
+                "any question; exit 2 when it cannot be answered",
+            ),
+        ),
+    ),
 }
 INSPECTOR = CommandSpec(
     "",

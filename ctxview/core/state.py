@@ -58,6 +58,8 @@ class Block(Struct, frozen=True, kw_only=True):
     round: int | None = None
     age: int | None = None
     tags: tuple[str, ...] = ()
+    tool: str | None = None
+    """The name of the tool whose call or result this is."""
     tokens: int | None = None
     """Tokens of the text as the model is shown it, where a format cuts long texts."""
     visible: bool | None = None

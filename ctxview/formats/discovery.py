@@ -9,7 +9,7 @@ import os
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -48,6 +48,17 @@ class DiscoveredSource(Struct, frozen=True):
             return open_peek(self.peek, matches=self.matches)
         finally:
             self.peek.release()
+
+
+Below = Literal["folders", "everything"]
+"""What of a folder is searched for further sources."""
+
+
+class Look(Struct, frozen=True):
+    """The source at a path, if any, and what is searched below the path."""
+
+    found: DiscoveredSource | None
+    below: Below | None = None
 
 
 class UnreadFolder(NamedTuple):
@@ -116,24 +127,17 @@ class _Search:
         while waiting and self.capped is None:
             peek, depth = waiting.popleft()
             self.looked_at += 1
-            found = _recognised(peek)
-            if found is not None and (found.matches[0].score >= A_UNIT or not peek.is_folder):
-                if found.matches[0].flat:
-                    waiting.extend(
-                        (each, depth + 1) for each in self._entries(peek, depth) if each.path.is_dir()
-                    )
-                self._keep(peek)
-                yield found
-            elif peek.is_folder and not peek.path.is_symlink():
+            look = look_at(peek)
+            if look.below == "everything":
                 self.folders.append(peek.path)
-                waiting.extend((below, depth + 1) for below in self._entries(peek, depth))
-                self._keep(peek)
-            elif peek.is_broken_json:
-                # It may have been anything, and is worth a look for that reason.
-                self._keep(peek)
-                yield DiscoveredSource(peek, RAW, "called JSON, but it is not")
-            else:
+            if look.below is not None:
+                waiting.extend((each, depth + 1) for each in self._entries(peek, depth, look.below))
+            if look.found is None and look.below is None:
                 peek.release()
+            else:
+                self._keep(peek)
+            if look.found is not None:
+                yield look.found
             if self.looked_at >= MOST_ENTRIES:
                 self.capped = f"stopped after looking at {MOST_ENTRIES:,} files and folders"
 
@@ -143,25 +147,42 @@ class _Search:
         if self._room < 0:
             peek.release()
 
-    def _entries(self, peek: Peek, depth: int) -> list[Peek]:
-        """Return the entries by name, folders first, so that many files do not hide a folder."""
-        folder = peek.path
+    def _entries(self, peek: Peek, depth: int, below: Below) -> list[Peek]:
         if depth >= DEEPEST:
-            self.notes.append(f"{folder}: deeper than {DEEPEST} folders, not searched")
+            self.notes.append(f"{peek.path}: deeper than {DEEPEST} folders, not searched")
             return []
         try:
-            with os.scandir(folder) as entries:
-                names = sorted(
-                    (not entry.is_dir(), entry.name)
-                    for entry in entries
-                    if entry.name not in SKIPPED_FOLDERS
-                    and not entry.is_symlink()
-                    and not is_leftover(entry.name)
-                )
+            return [peek.below(name) for name in names_below(peek.path, below)]
         except OSError as error:
-            self.unread.append(UnreadFolder(folder, error_text(error)))
+            self.unread.append(UnreadFolder(peek.path, error_text(error)))
             return []
-        return [peek.below(name) for _, name in names]
+
+
+def look_at(peek: Peek) -> Look:
+    """Recognise the source at a peek. What belongs to a recognised folder is not searched again."""
+    found = _recognised(peek)
+    if found is not None and (found.matches[0].score >= A_UNIT or not peek.is_folder):
+        return Look(found, "folders" if found.matches[0].flat and peek.is_folder else None)
+    if peek.is_folder and not peek.path.is_symlink():
+        return Look(None, "everything")
+    if peek.is_broken_json:
+        # It may have been anything, and is worth a look for that reason.
+        return Look(DiscoveredSource(peek, RAW, "called JSON, but it is not"))
+    return Look(None)
+
+
+def names_below(folder: Path, below: str) -> list[str]:
+    """Return the names to look at, folders first: many files must not hide one. Raises `OSError`.
+
+    `below` is a `Below`.
+    """
+    with os.scandir(folder) as entries:
+        names = sorted(
+            (not entry.is_dir(), entry.name)
+            for entry in entries
+            if entry.name not in SKIPPED_FOLDERS and not entry.is_symlink() and not is_leftover(entry.name)
+        )
+    return [name for is_file, name in names if below == "everything" or not is_file]
 
 
 def _recognised(peek: Peek) -> DiscoveredSource | None:

@@ -175,8 +175,8 @@ def _by_part(labels: Sequence[str], wanted: str) -> int | None:
 
 
 def _by_time(revisions: Sequence[Revision], wanted: str) -> int | None:
-    times = [(place, when) for place, each in enumerate(revisions) if (when := _moment(each.time or ""))]
-    moment = _moment(wanted) or _clock(wanted, [when for _, when in times])
+    times = [(place, when) for place, each in enumerate(revisions) if (when := parse_time(each.time or ""))]
+    moment = parse_time(wanted) or _clock(wanted, [when for _, when in times])
     if moment is None:
         return None
     if not times:
@@ -191,7 +191,7 @@ def _by_time(revisions: Sequence[Revision], wanted: str) -> int | None:
     return not_later[-1]
 
 
-def _moment(text: str) -> datetime | None:
+def parse_time(text: str) -> datetime | None:
     """Parse a date with a time, a date (the end of that day), or Unix seconds as in sessions."""
     try:
         if _SECONDS.fullmatch(text):

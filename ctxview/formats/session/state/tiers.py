@@ -134,6 +134,7 @@ def _recent(inputs: SessionStateInputs) -> Iterator[Block]:
             ", ".join(filter(None, states)) or None,
             message_form(line, message.text),
             tags,
+            message.name if message.role == "tool" else None,
         )
 
 
@@ -187,6 +188,7 @@ def _block(
     state: str | None = None,
     form: Form | None = None,
     tags: tuple[str, ...] = (),
+    tool: str | None = None,
 ) -> Block:
     return Block(
         id=name,
@@ -194,6 +196,7 @@ def _block(
         type=kind,
         text=text,
         tags=tags,
+        tool=tool,
         tokens=inputs.tokens(text),
         visible=visible,
         reason=reason,

@@ -115,6 +115,7 @@ def _block(facts: TranscriptFacts, part: LogPart, tier: str, rank: int) -> Block
         round=turn,
         age=facts.last_turn - turn if turn is not None else None,
         tags=tuple(filter(None, (part.tool, part.about))),
+        tool=part.tool if part.kind in (PartKind.CALL, PartKind.RESULT) else None,
         tokens=facts.sizes.of(part),
         visible=True,
         reason=reason,

@@ -1,0 +1,142 @@
+"""Answer questions about a fleet with DuckDB, through views: rows without their commit never count.
+
+The views `sources`, `revisions`, `findings`, `tools` and `instructions` show each source as it was last read;
+`all_sources` and so on have every version that was read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from ctxview import __version__
+from ctxview.fleet.storage import Storage, StorageError
+from ctxview.fleet.tables import SCHEMA, TABLES, parquet_file
+from ctxview.fleet.walk import KnownSource
+
+if TYPE_CHECKING:
+    import duckdb
+
+RAW = "raw_"
+"""The prefix of the tables with all rows, those of unfinished batches too."""
+TYPES = {
+    "str": "VARCHAR",
+    "int": "BIGINT",
+    "bool": "BOOLEAN",
+    "datetime": "TIMESTAMP",
+    "tuple[str, ...]": "VARCHAR[]",
+}
+
+_NEWEST = f"""
+FROM {RAW}sources QUALIFY row_number() OVER (PARTITION BY {{}} ORDER BY read_at DESC, batch DESC) = 1
+"""
+_IS_SOURCE = "format IS NOT NULL OR error IS NOT NULL"
+_KNOWN = f"""
+SELECT source, stamp, digest, parts, below, {_IS_SOURCE} FROM ({_NEWEST.format("source")})
+WHERE NOT moving AND ctxview = ? AND schema = ?
+"""
+
+
+class QueryError(Exception):
+    """A query that cannot be answered; the message is for the user."""
+
+
+class Answer(Struct, frozen=True):
+    """The columns and rows of an answer."""
+
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[object, ...]]
+
+
+class Fleet:
+    """The tables at one place, opened for questions."""
+
+    def __init__(self, storage: Storage) -> None:
+        """Raises `StorageError` when there are no tables."""
+        self.connection = _connected(storage)
+        if not _view_rows(self.connection, storage):
+            raise StorageError(f"{storage.root}: there are no tables; ctxview fleet read makes them")
+        _view_commits(self.connection)
+
+    def ask(self, query: str) -> Answer:
+        """Answer one SELECT; raises `QueryError`."""
+        import duckdb
+
+        try:
+            statements = self.connection.extract_statements(query)
+            readable = duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN
+            if len(statements) != 1 or statements[0].type not in readable:
+                raise QueryError("expected one SELECT, because the tables are only read")
+            found = self.connection.execute(statements[0])
+            return Answer(tuple(each[0] for each in found.description or ()), found.fetchall())
+        except duckdb.Error as error:
+            raise QueryError(str(error)) from None
+
+    def newest(self, table: str, batch: str) -> bytes | None:
+        """Return the newest rows of a table as a Parquet file of one batch; None when there are none."""
+        names = TABLES[table].__struct_fields__
+        columns = ", ".join(f"'{batch}' AS batch" if name == "batch" else name for name in names)
+        kept = "kept" if table == "sources" else f"{RAW}{table} SEMI JOIN kept USING (batch, source, digest)"
+        query = f"WITH kept AS ({_NEWEST.format('source')}) SELECT {columns} FROM {kept} ORDER BY source"
+        found = self.connection.sql(query).to_arrow_table()
+        return parquet_file(found, table) if found.num_rows else None
+
+
+def known_sources(storage: Storage) -> dict[str, KnownSource]:
+    """Return what earlier runs of this version know about each path; raises `StorageError`."""
+    connection = _connected(storage)
+    if not _view_rows(connection, storage):
+        return {}
+    found = connection.execute(_KNOWN, [__version__, SCHEMA]).fetchall()
+    return {
+        source: KnownSource(stamp, digest, None if parts is None else tuple(parts), below, is_source)
+        for source, stamp, digest, parts, below, is_source in found
+    }
+
+
+def _connected(storage: Storage) -> duckdb.DuckDBPyConnection:
+    import duckdb
+
+    # Nothing is fetched from the network.
+    connection = duckdb.connect(
+        config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}
+    )
+    storage.connect(connection)
+    return connection
+
+
+def _view_rows(connection: duckdb.DuckDBPyConnection, storage: Storage) -> bool:
+    """Define a view of all rows of each table; False when nothing was written yet."""
+    files: dict[str, list[str]] = {table: [] for table in TABLES}
+    for file in storage.files():
+        files[file.table].append(_quoted(f"{storage.root}/{file.name}"))
+    for table, row in TABLES.items():
+        if files[table]:
+            made = f"SELECT * FROM read_parquet([{', '.join(files[table])}], hive_partitioning = true)"
+        else:
+            kinds = (row.__annotations__[name].removesuffix(" | None") for name in row.__struct_fields__)
+            columns = zip(row.__struct_fields__, kinds, strict=True)
+            empty = ", ".join(f"NULL::{TYPES[kind]} AS {name}" for name, kind in columns)
+            made = f"SELECT {empty}, NULL::DATE AS day WHERE false"
+        connection.execute(f"CREATE VIEW {RAW}{table} AS {made}")
+    return bool(files["sources"])
+
+
+def _view_commits(connection: duckdb.DuckDBPyConnection) -> None:
+    for prefix, key in (("", "source"), ("all_", "source, digest")):
+        connection.execute(
+            f"CREATE VIEW {prefix}sources AS SELECT * EXCLUDE (parts, below)"
+            f" FROM ({_NEWEST.format(key)}) WHERE {_IS_SOURCE}"
+        )
+        for table in TABLES:
+            if table != "sources":
+                connection.execute(
+                    f"CREATE VIEW {prefix}{table} AS FROM {RAW}{table} SEMI JOIN {prefix}sources"
+                    " USING (batch, source, digest)"
+                )
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,373 @@
+"""Sources become rows: what is in them, what is not, and when a source is read again."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from concurrent.futures import Executor
+from pathlib import Path
+
+import pytest
+
+from ctxview.fleet import jobs, source_rows
+from ctxview.fleet.queries import QueryError
+from ctxview.fleet.reports import REPORTS
+from ctxview.fleet.storage import StorageError
+from ctxview.formats import discover, formats
+from ctxview.samples import samples_folder
+from tests.analysis.made_up_secrets import TOKENS
+from tests.fleet.sources import (
+    COUNTED,
+    InlineEngine,
+    answer,
+    counts,
+    fleet_tree,
+    items_read,
+    read,
+    session,
+    settled,
+    transcript,
+)
+from tests.formats.envelope.builders import item
+
+SECRET = TOKENS["SEC002"][0]
+WITHHELD = "the third flowerpot"
+opened: list[str] = []
+watching: list[str] = []
+
+
+def _note_opening(event: str, arguments: tuple[object, ...]) -> None:
+    if watching and event == "open" and isinstance(arguments[0], str | bytes | os.PathLike):
+        path = os.fsdecode(arguments[0])
+        if path.startswith(watching[0]) and Path(path).is_file():
+            opened.append(path)
+
+
+sys.addaudithook(_note_opening)
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return fleet_tree(tmp_path_factory.mktemp("tree"))
+
+
+@pytest.fixture(scope="module")
+def out(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tables of an undisturbed run."""
+    folder = tmp_path_factory.mktemp("out")
+    done = read(tree, folder)
+    assert done.errors == 0
+    return folder
+
+
+def test_every_source_is_one_row_with_its_format(out: Path) -> None:
+    found = answer(out, "SELECT format, count(*) FROM sources GROUP BY format ORDER BY format")
+
+    assert found == [("raw", 1), ("session", 14), ("transcript", 4), ("workspace", 2)]
+
+
+def test_all_findings_and_revisions_are_rows(tree: Path, out: Path) -> None:
+    sources = [each.open() for each in discover(tree).found]
+
+    expected = counts(out)
+    assert expected["findings"] == sum(len(each.findings(source_rows.LENS)) for each in sources) > 0
+    assert expected["revisions"] == sum(len(each.revisions) for each in sources)
+
+
+def test_every_format_of_the_samples_can_be_read(tmp_path: Path) -> None:
+    read(samples_folder(), tmp_path)
+
+    found = {row[0] for row in answer(tmp_path, "SELECT format FROM sources WHERE error IS NULL")}
+    assert found == {spec.name for spec in formats()} - {"raw", "recording"}
+
+
+@pytest.mark.parametrize("batch", [1, 7, 1000])
+def test_any_batch_size_gives_the_same_rows(tree: Path, out: Path, tmp_path: Path, batch: int) -> None:
+    read(tree, tmp_path, batch=batch)
+
+    assert counts(tmp_path) == counts(out)
+    for table in COUNTED:
+        query = f"SELECT * EXCLUDE (batch) FROM {table} ORDER BY ALL".replace(
+            "(batch)", "(batch, read_at)" if table == "sources" else "(batch)"
+        )
+        assert answer(tmp_path, query) == answer(out, query)
+
+
+def test_a_second_run_opens_no_file(tree: Path, out: Path) -> None:
+    opened.clear()
+    watching.append(str(tree))
+    try:
+        done = read(tree, out, InlineEngine(Executor()))  # this executor cannot run anything
+    finally:
+        watching.clear()
+
+    assert (done.sources, done.unchanged) == (0, 21)
+    assert opened == []
+
+
+def test_the_audit_hook_sees_a_first_run(tree: Path, tmp_path: Path) -> None:
+    opened.clear()
+    watching.append(str(tree))
+    try:
+        read(tree, tmp_path)
+    finally:
+        watching.clear()
+
+    assert any(path.endswith("messages.jsonl") for path in opened)
+
+
+def test_only_a_changed_source_is_read_again_and_the_newest_rows_count(tmp_path: Path) -> None:
+    tree, out = fleet_tree(tmp_path / "tree"), tmp_path / "out"
+    read(tree, out)
+    before = counts(out)
+    changed = tree / "agents" / "s03"
+    with (changed / "messages.jsonl").open("a") as file:
+        file.write('{"role": "wrong", "content": "y"}\n')
+    settled(tree)
+
+    engine = InlineEngine()
+    read(tree, out, engine)
+
+    assert items_read(engine) == [str(changed)]
+    assert counts(out) == {**before, "findings": before["findings"] + 1}
+    assert answer(out, "SELECT count(*) FROM all_sources") == [(before["sources"] + 1,)]
+
+
+def test_a_source_that_returns_to_earlier_bytes_is_shown_as_it_is_now(tmp_path: Path) -> None:
+    tree, out = tmp_path / "tree", tmp_path / "out"
+    file = session(tree / "s") / "messages.jsonl"
+    first = file.read_text()
+    for text in (first, first + "broken\n", first):
+        file.write_text(text)
+        settled(tree)
+        read(tree, out)
+
+    (now,) = answer(out, "SELECT bytes FROM sources")
+    assert now == (len(first),)
+    assert answer(out, "SELECT count(*) FROM all_sources") == [(2,)]
+
+
+def test_new_and_removed_files_are_noticed(tmp_path: Path) -> None:
+    tree, out = fleet_tree(tmp_path / "tree"), tmp_path / "out"
+    read(tree, out)
+    session(tree / "agents" / "deep" / "er" / "new")
+    (tree / "note.txt").unlink()
+    settled(tree)
+
+    engine = InlineEngine()
+    done = read(tree, out, engine)
+
+    assert done.sources == 1
+    assert {"messages.jsonl", "s00", "t0.jsonl"} & {Path(place).name for place in items_read(engine)} == set()
+
+
+def test_equal_stamps_are_trusted_unless_bytes_are_verified(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree, out = tmp_path / "tree", tmp_path / "out"
+    file = session(tree / "s") / "messages.jsonl"
+    settled(tree)
+    read(tree, out)
+    file.write_text(file.read_text().replace("wrong", "WRONG"))
+    settled(tree)
+    real = source_rows.stamp_source
+    known = answer(out, "SELECT stamp FROM raw_sources WHERE format = 'session'")[0][0]
+
+    def same_stamp(path: Path, *more: object):
+        found = real(path, *more)
+        return type(found)(str(known), *(getattr(found, name) for name in ("bytes", "modified", "changed")))
+
+    monkeypatch.setattr("ctxview.fleet.walk.stamp_source", same_stamp)
+
+    assert read(file.parent, out).sources == 0
+    assert read(file.parent, out, verify=True).sources == 1
+
+
+def test_a_source_that_changes_while_it_is_read_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree, out = tmp_path / "tree", tmp_path / "out"
+    file = session(tree / "s") / "state"
+    settled(tree)
+    digest = source_rows.digest_source
+
+    def writing(*arguments: object) -> str:
+        found = digest(*arguments)
+        file.write_text("active\n")
+        return found
+
+    monkeypatch.setattr(source_rows, "digest_source", writing)
+    read(tree, out)
+    monkeypatch.undo()
+
+    assert answer(out, "SELECT moving FROM sources") == [(True,)]
+    settled(tree)
+    assert read(tree, out).sources == 1
+    assert answer(out, "SELECT moving FROM sources") == [(False,)]
+    assert read(tree, out).sources == 0
+
+
+def test_the_walk_has_no_cap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ctxview.formats.discovery.MOST_ENTRIES", 3)
+    monkeypatch.setattr("ctxview.formats.discovery.DEEPEST", 1)
+
+    assert read(fleet_tree(tmp_path / "tree"), tmp_path / "out").sources == 21
+
+
+def test_links_are_not_followed_and_the_tables_are_not_read(tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    session(tree / "s")
+    (tree / "link").symlink_to(tree / "s")
+
+    for _ in range(2):
+        read(tree, tree / "out")
+        settled(tree)
+
+    assert answer(tree / "out", "SELECT source FROM sources") == [(str(tree / "s"),)]
+    assert answer(tree / "out", "SELECT count(*) FROM raw_sources WHERE source LIKE '%parquet'") == [(0,)]
+
+
+def test_one_bad_source_is_a_row_with_an_error(
+    tree: Path, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ctxview.formats.session.source import SessionSource
+
+    real = SessionSource.findings
+
+    def failing(self: SessionSource, lens: object):
+        if self.path.name == "s05":
+            raise RuntimeError(f"the key {SECRET} does not fit")
+        return real(self, lens)
+
+    monkeypatch.setattr(SessionSource, "findings", failing)
+    done = read(tree, tmp_path)
+
+    assert (done.sources, done.errors) == (21, 1)
+    ((source, error),) = answer(tmp_path, "SELECT source, error FROM sources WHERE error IS NOT NULL")
+    assert Path(str(source)).name == "s05"
+    assert "RuntimeError: the key" in str(error)
+    assert SECRET not in str(error)
+    assert counts(tmp_path)["sources"] == counts(out)["sources"]
+
+
+def test_a_name_that_is_not_utf8_is_read_and_known_again(tmp_path: Path) -> None:
+    name = os.fsdecode(b"s\xff")
+    tree, out = tmp_path / "tree", tmp_path / "out"
+    session(tree / name)
+    settled(tree)
+
+    assert read(tree, out).sources == 1
+    assert read(tree, out).unchanged == 1
+
+
+def test_secrets_and_withheld_text_reach_no_table(tmp_path: Path) -> None:
+    tree, out = tmp_path / "tree", tmp_path / "out"
+    session(tree / "s", f"Use {SECRET} for it.")
+    transcript(tree / "t.jsonl", f"It is {SECRET}", todo=f"rotate {SECRET}")
+    (tree / f"{SECRET}.json").write_text(f'{{"{SECRET}": "{SECRET}", }}')
+    records = [item("a", WITHHELD, redaction_state="removed"), item("b", "text", item_type=WITHHELD)]
+    (tree / "handoff.json").write_text(json.dumps(records))
+    read(tree, out)
+
+    assert answer(out, "SELECT count(*) > 0 FROM findings WHERE rule LIKE 'SEC%'") == [(True,)]
+    assert answer(out, "SELECT count(*) > 0 FROM findings WHERE rule LIKE 'ENV%'") == [(True,)]
+    for table in COUNTED:
+        rows = answer(out, f"SELECT * FROM raw_{table}")
+        text = "\n".join(str(each) for row in rows for each in row if not str(each).startswith(str(tree)))
+        assert SECRET not in text
+        assert WITHHELD not in text
+
+
+def test_messages_can_be_left_out(tree: Path, tmp_path: Path) -> None:
+    read(tree, tmp_path, messages=False)
+
+    assert answer(tmp_path, "SELECT count(*), count(message) FROM findings")[0][1] == 0
+
+
+def test_workers_of_another_version_are_refused(tree: Path, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(jobs, "__version__", "0.0.1")
+
+    with pytest.raises(jobs.OtherVersion, match=r"a worker has ctxview 0\.0\.1"):
+        read(tree, tmp_path)
+
+
+def test_another_version_reads_again(tree: Path, tmp_path: Path, monkeypatch) -> None:
+    read(tree, tmp_path)
+    monkeypatch.setattr("ctxview.fleet.queries.__version__", "99")
+
+    assert read(tree, tmp_path).sources == 21
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_every_report_answers(out: Path, name: str) -> None:
+    assert answer(out, REPORTS[name].query) is not None
+
+
+def test_the_report_of_lost_todos_names_the_compaction(out: Path) -> None:
+    rows = answer(out, REPORTS["lost-todos"].query)
+
+    assert [(row[0], row[2]) for row in rows] == [(1, "call 4")] * 4
+
+
+def test_a_todo_that_the_summary_keeps_is_not_lost(tmp_path: Path) -> None:
+    transcript(tmp_path / "tree" / "t.jsonl", todo="moved the refunds")
+    read(tmp_path / "tree", tmp_path / "out")
+
+    assert answer(tmp_path / "out", REPORTS["lost-todos"].query) == []
+
+
+def test_the_report_of_tools_sums_to_the_whole_window(out: Path) -> None:
+    rows = answer(out, REPORTS["window-by-tool"].query)
+
+    whole = answer(out, "SELECT sum(tokens_max) FROM sources")[0][0]
+    assert sum(int(str(row[1])) for row in rows) == whole
+    assert {row[0] for row in rows} == {"Read", "TodoWrite", "shell", "(no tool)"}
+
+
+def test_the_report_of_instructions_counts_equal_bytes(out: Path) -> None:
+    ((copies, file, *_, sources),) = answer(out, REPORTS["duplicate-instructions"].query)
+
+    assert (copies, file) == (2, "AGENTS.md")
+    assert [Path(each).name for each in sources] == ["one", "two"]
+
+
+def test_the_report_of_findings_counts_all_of_them(out: Path) -> None:
+    rows = answer(out, REPORTS["findings-by-week"].query)
+
+    assert sum(int(str(row[3])) for row in rows) == counts(out)["findings"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "COPY (SELECT 1) TO 'x.csv'",
+        "INSERT INTO sources VALUES (1)",
+        "SELECT 1; SELECT 2",
+        "SELECT nothing FROM sources",
+        "SELECT * FROM read_csv('/etc/hosts')",
+        "",
+    ],
+)
+def test_what_is_not_a_question_about_the_tables_is_refused(out: Path, query: str) -> None:
+    with pytest.raises(QueryError):
+        answer(out, query)
+
+
+def test_tables_that_cannot_be_written_end_the_run(tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(StorageError, match="cannot be written"):
+        read(tree, tmp_path / "file" / "out")
+
+
+def test_a_removed_source_keeps_its_rows(tmp_path: Path) -> None:
+    tree, out = fleet_tree(tmp_path / "tree"), tmp_path / "out"
+    read(tree, out)
+    before = counts(out)
+    shutil.rmtree(tree / "agents")
+    settled(tree)
+    read(tree, out)
+
+    assert counts(out) == before
