@@ -33,6 +33,7 @@ from ctxview.formats.session.store.gc import GcOutcome
 from ctxview.formats.snapshot.runtime.merge_fields import MergeEffect
 from ctxview.formats.snapshot.state import tiers as snapshot_tiers
 from tests.commands.busy_session import busy_session
+from tests.fleet.sources import read
 from tests.formats.envelope import builders as envelope
 from tests.formats.session.open_sessions import make_old
 from tests.formats.snapshot.builders import block, reply_bytes, snapshot_value
@@ -132,6 +133,7 @@ RUNS = [
     "swap busy --rebuild --write --json",
     "gc busy --undo --json",
     "pack busy --write --json",
+    "fleet report tables findings-by-week --format json",
     "rules --json",
     "formats --json",
     "config --json",
@@ -188,6 +190,7 @@ def samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bare" / "messages.jsonl").touch()
     with (tmp_path / "bare" / "context" / "too-large-to-compare").open("wb") as large:
         large.truncate(LARGEST + 1)
+    read("odd.jsonl", tmp_path / "tables")
     another = replace(formats()[0], name="another")
     monkeypatch.setattr("ctxview.commands.formats.formats", lambda: (*formats(), another))
     busy = busy_session(tmp_path / "home").write()

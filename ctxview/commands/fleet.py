@@ -79,7 +79,7 @@ def run(arguments: Namespace) -> int:
         raise UserError("ctxview fleet needs an extra: pip install 'ctxview[fleet]'") from None
     from ctxview.fleet.engines import EngineError
     from ctxview.fleet.jobs import OtherVersion
-    from ctxview.fleet.queries import QueryError
+    from ctxview.fleet.queries import FleetQueryError
     from ctxview.fleet.storage import StorageError
 
     actions: dict[str, Callable[[Namespace], int]] = {
@@ -90,7 +90,7 @@ def run(arguments: Namespace) -> int:
     }
     try:
         return actions[arguments.action](arguments)
-    except (EngineError, OtherVersion, QueryError, StorageError) as error:
+    except (EngineError, OtherVersion, FleetQueryError, StorageError) as error:
         raise UserError(str(error)) from error
 
 

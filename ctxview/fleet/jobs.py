@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from ctxview import __version__
 from ctxview.fleet.remote import read_remote, remote_stamp
-from ctxview.fleet.source_rows import ReadOptions, clean, error_rows, new_row, read_rows
+from ctxview.fleet.source_rows import RowOptions, clean, error_rows, new_row, read_rows
 from ctxview.fleet.storage import SUFFIX, is_url, storage_at
 from ctxview.fleet.tables import SCHEMA, TABLES, SourceRows, parquet
 
@@ -57,7 +57,7 @@ def run_batch(batch: Batch) -> BatchResult:
         raise OtherVersion(f"a worker has ctxview {__version__}, and this is ctxview {batch.ctxview}")
     rows, below = [], []
     for item in batch.items:
-        found = _read(item, ReadOptions(batch.messages))
+        found = _read(item, RowOptions(batch.messages))
         rows += found
         if (what := found[0].source.below) is not None:
             below.append((item.place, what))
@@ -95,7 +95,7 @@ def write_rows(rows: Sequence[SourceRows], batch: Batch) -> BatchResult:
     )
 
 
-def _read(item: Item, options: ReadOptions) -> list[SourceRows]:
+def _read(item: Item, options: RowOptions) -> list[SourceRows]:
     if is_url(item.place):
         return read_remote(item.place, options)
     return [read_rows(Path(item.place), options, named=item.named)]

@@ -39,7 +39,7 @@ WHERE NOT moving AND ctxview = ? AND schema = ?
 """
 
 
-class QueryError(Exception):
+class FleetQueryError(Exception):
     """A query that cannot be answered; the message is for the user."""
 
 
@@ -61,18 +61,18 @@ class Fleet:
         _view_commits(self.connection)
 
     def ask(self, query: str) -> Answer:
-        """Answer one SELECT; raises `QueryError`."""
+        """Answer one SELECT; raises `FleetQueryError`."""
         import duckdb
 
         try:
             statements = self.connection.extract_statements(query)
             readable = duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN
             if len(statements) != 1 or statements[0].type not in readable:
-                raise QueryError("expected one SELECT, because the tables are only read")
+                raise FleetQueryError("expected one SELECT, because the tables are only read")
             found = self.connection.execute(statements[0])
             return Answer(tuple(each[0] for each in found.description or ()), found.fetchall())
         except duckdb.Error as error:
-            raise QueryError(str(error)) from None
+            raise FleetQueryError(str(error)) from None
 
     def newest(self, table: str, batch: str) -> bytes | None:
         """Return the newest rows of a table as a Parquet file of one batch; None when there are none."""

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from msgspec.structs import replace
 
 from ctxview.files.reading import path_problem
-from ctxview.fleet.source_rows import ReadOptions, error_rows, new_row, read_rows
+from ctxview.fleet.source_rows import RowOptions, error_rows, new_row, read_rows
 from ctxview.fleet.stamps import digest_bytes
 from ctxview.fleet.storage import StorageError, file_system, list_files, modified_time
 from ctxview.fleet.tables import SourceRows
@@ -41,7 +41,7 @@ def remote_stamp(url: str) -> str:
     return _stamp(_listing(url))
 
 
-def read_remote(url: str, options: ReadOptions) -> list[SourceRows]:
+def read_remote(url: str, options: RowOptions) -> list[SourceRows]:
     """Return the rows of what is at `url`, its own first; raises `StorageError`."""
     listing = _listing(url)
     stamp = _stamp(listing)
@@ -110,7 +110,7 @@ def _copied(url: str, listing: Listing, folder: Path) -> Path:
     return copy
 
 
-def _read_all(copy: Path, options: ReadOptions) -> Iterator[SourceRows]:
+def _read_all(copy: Path, options: RowOptions) -> Iterator[SourceRows]:
     waiting = [copy]
     while waiting:
         path = waiting.pop()

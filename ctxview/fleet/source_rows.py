@@ -42,7 +42,7 @@ STATES = replace(LENS, hurry=Hurry.LINKS)
 """For the states: the findings are asked for once, for all revisions together."""
 
 
-class ReadOptions(Struct, frozen=True):
+class RowOptions(Struct, frozen=True):
     """How the rows are written, and under which name: `name` replaces the path of a copied source."""
 
     messages: bool = True
@@ -63,7 +63,7 @@ class ReadOptions(Struct, frozen=True):
         return _gated(text)
 
 
-def read_rows(path: Path, options: ReadOptions, *, named: bool = False) -> SourceRows:
+def read_rows(path: Path, options: RowOptions, *, named: bool = False) -> SourceRows:
     """Return the rows of what is at `path`. `named`: the user asked for it, so it is read as raw at least."""
     peek = Peek(path) if named else Peek(path, inside=path.parent)
     begun = time.time()
@@ -110,7 +110,7 @@ def clean(text: str) -> str:
     return text
 
 
-def _rows_of(row: SourceRow, path: Path, look: Look, options: ReadOptions, begun: float) -> SourceRows:
+def _rows_of(row: SourceRow, path: Path, look: Look, options: RowOptions, begun: float) -> SourceRows:
     found = look.found
     source = found.open() if found is not None else open_peek(Peek(path))
     findings = source.findings(LENS)

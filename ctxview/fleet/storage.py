@@ -54,7 +54,7 @@ class Storage(Protocol):
         """Yield all files of all tables. Raises `StorageError`."""
 
     def remove(self, name: str) -> None:
-        """Remove a file; one that is gone already is no error. Raises `StorageError`."""
+        """Remove a file, unless it is gone already. Raises `StorageError`."""
 
     def tidy(self) -> None:
         """Remove what killed processes left behind."""

@@ -22,7 +22,7 @@ SCHEMA = 1
 
 
 class SourceRow(Struct, frozen=True, kw_only=True):
-    """One source as it was read, or a path that was looked at and is no source: then it has no format."""
+    """One source as it was read, or a path without a source that was looked at: then it has no format."""
 
     source: str
     """The absolute path, or the URL."""

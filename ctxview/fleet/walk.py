@@ -1,6 +1,6 @@
 """The walk over everything below the named places, without a bound; what is unchanged is passed over.
 
-It opens no file. Workers say which folders are no source, and these are searched further.
+It opens no file. Workers say which folders do not belong to a source, and these are searched further.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Walk:
                 self._walk([Item(place, named=True)])
 
     def go_below(self, folder: str, below: str) -> None:
-        """Search a folder that is no source, or of which only the files belong to one."""
+        """Search a folder that does not belong to a source, or not with its subfolders."""
         self._walk(self._below(folder, below))
 
     def _walk(self, items: Sequence[Item]) -> None:

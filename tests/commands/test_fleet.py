@@ -75,7 +75,7 @@ def test_an_unreadable_source_makes_exit_code_1(tmp_path: Path, ctxview: Run) ->
 
     assert done.code == 1
     assert done.err.startswith("2 sources read, 1 could not be read, 0 unchanged;")
-    row = ctxview("fleet", "sql", tmp_path / "out", "SELECT error FROM sources WHERE error IS NOT NULL")
+    row = ctxview("fleet", "sql", tmp_path / "out", "SELECT right(error, 22) FROM sources")
     assert "its head is incomplete" in row.out
 
 

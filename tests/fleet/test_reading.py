@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ctxview.fleet import jobs, source_rows
-from ctxview.fleet.queries import QueryError
+from ctxview.fleet.queries import FleetQueryError
 from ctxview.fleet.reports import REPORTS
 from ctxview.fleet.storage import StorageError
 from ctxview.formats import discover, formats
@@ -351,7 +351,7 @@ def test_the_report_of_findings_counts_all_of_them(out: Path) -> None:
     ],
 )
 def test_what_is_not_a_question_about_the_tables_is_refused(out: Path, query: str) -> None:
-    with pytest.raises(QueryError):
+    with pytest.raises(FleetQueryError):
         answer(out, query)
 
 
