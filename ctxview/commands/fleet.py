@@ -22,7 +22,7 @@ from ctxview.reports.console import UserError, console_for, print_error, print_l
 
 if TYPE_CHECKING:
     from ctxview.core.origin import JsonValue
-    from ctxview.fleet.queries import Answer
+    from ctxview.fleet.queries import FleetAnswer
     from ctxview.fleet.reader import FleetProgress
     from ctxview.fleet.storage import Storage
 
@@ -176,7 +176,7 @@ def _absolute(place: str) -> str:
     return os.path.normpath(Path(place).absolute())
 
 
-def _print(answer: Answer, output: str) -> None:
+def _print(answer: FleetAnswer, output: str) -> None:
     if output == "json":
         from ctxview.reports.json_output import dumps
 
@@ -194,7 +194,7 @@ def _print(answer: Answer, output: str) -> None:
         _print_table(answer)
 
 
-def _print_table(answer: Answer) -> None:
+def _print_table(answer: FleetAnswer) -> None:
     from ctxview.reports.table import Cell, Column, table_lines
 
     numbers = [

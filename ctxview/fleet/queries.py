@@ -1,4 +1,4 @@
-"""Answer questions about a fleet with DuckDB, through views: rows without their commit never count.
+"""FleetAnswer questions about a fleet with DuckDB, through views: rows without their commit never count.
 
 The views `sources`, `revisions`, `findings`, `tools` and `instructions` show each source as it was last read;
 `all_sources` and so on have every version that was read.
@@ -43,7 +43,7 @@ class FleetQueryError(Exception):
     """A query that cannot be answered; the message is for the user."""
 
 
-class Answer(Struct, frozen=True):
+class FleetAnswer(Struct, frozen=True):
     """The columns and rows of an answer."""
 
     columns: tuple[str, ...]
@@ -60,8 +60,8 @@ class Fleet:
             raise StorageError(f"{storage.root}: there are no tables; ctxview fleet read makes them")
         _view_commits(self.connection)
 
-    def ask(self, query: str) -> Answer:
-        """Answer one SELECT; raises `FleetQueryError`."""
+    def ask(self, query: str) -> FleetAnswer:
+        """FleetAnswer one SELECT; raises `FleetQueryError`."""
         import duckdb
 
         try:
@@ -70,7 +70,7 @@ class Fleet:
             if len(statements) != 1 or statements[0].type not in readable:
                 raise FleetQueryError("expected one SELECT, because the tables are only read")
             found = self.connection.execute(statements[0])
-            return Answer(tuple(each[0] for each in found.description or ()), found.fetchall())
+            return FleetAnswer(tuple(each[0] for each in found.description or ()), found.fetchall())
         except duckdb.Error as error:
             raise FleetQueryError(str(error)) from None
 
