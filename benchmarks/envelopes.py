@@ -66,11 +66,11 @@ def measure(arguments: Namespace) -> Iterator[Figure]:
 
 
 def _inspect(bundle: Path, env: dict[str, str], keys: int) -> tuple[float, list[float], float]:
-    """The seconds until the first item was painted, until each key was, and until the references were."""
+    """The seconds until the overview was painted, each key in Memory, and the references."""
     command = [sys.executable, "-m", "ctxview", bundle]
     with PtySession(command, env=env, columns=200, rows=60) as screen:
-        first = _wait(screen, "item-00001")
-        waits = []
+        first = _wait(screen, "Finding 1 of the review")
+        waits = [_press(screen, "2", "item-00001")]
         for number in range(1, keys + 1):
             idle(screen, PAUSE)
             waits.append(_press(screen, "j", f"item-{2 * number + 1:05}"))

@@ -40,7 +40,7 @@ class Hurry(IntEnum):
     NONE = 0
     FINDINGS = 1
     LINKS = 2
-    """The findings and the references."""
+    """The findings, the references and the flow."""
 
 
 class Lens(Struct, frozen=True):
@@ -80,7 +80,7 @@ class Reading(Struct, frozen=True):
     judged: bool = True
     """False when `Lens.hurry` was set and the findings are not known yet."""
     linked: bool = True
-    """False when the references are not known yet."""
+    """False when the references and the flow are not known yet."""
 
 
 class Source(Protocol):

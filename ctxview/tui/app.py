@@ -6,6 +6,7 @@ import gc
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import Thread
+from time import monotonic
 from traceback import format_exc
 
 from msgspec.structs import replace
@@ -39,6 +40,11 @@ from ctxview.tui.widgets.strips import content
 
 COLLECT_AFTER = 3.0
 """Seconds after which most objects in memory stay until the end."""
+COLLECT_EVERY = 30.0
+PAUSE = 3.0
+"""Seconds between two passes over all objects, and how long no key must have come before one."""
+NEW_OBJECTS = 10_000
+NEVER = 1_000_000
 
 
 def run(
@@ -103,6 +109,7 @@ class CtxviewApp(OrderedInput):
         self._terminal = terminal
         self.draws_letters = terminal.ascii or terminal.colours is ColourDepth.NONE
         self._priority = UserPriority()
+        self._last_input = monotonic()
         self._show = show
         themes.apply_theme(self, theme)
 
@@ -147,6 +154,12 @@ class CtxviewApp(OrderedInput):
         if not gc.isenabled():
             self.call_after_refresh(_collect_garbage_again)
             self.set_timer(COLLECT_AFTER, _collect_garbage_again)
+            self.set_interval(COLLECT_EVERY, self._collect_old_garbage)
+
+    def _collect_old_garbage(self) -> None:
+        """Collect what the collection of new objects leaves, while no keys arrive."""
+        if monotonic() - self._last_input > PAUSE:
+            gc.collect()
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return filters_for(self._terminal, super().get_line_filters())
@@ -158,6 +171,7 @@ class CtxviewApp(OrderedInput):
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.InputEvent):
             self._priority.touched()
+            self._last_input = monotonic()
         if isinstance(event, events.MouseDown):
             # Ignore a click on a widget that is painted but removed; the toolkit would need its parent.
             found, _ = self.screen.get_widget_and_offset_at(event.x, event.y)
@@ -189,6 +203,7 @@ class CtxviewApp(OrderedInput):
 def _collect_garbage_again() -> None:
     """Collect only new objects from now on: a pass over all older ones would delay a key too long."""
     gc.freeze()
+    gc.set_threshold(NEW_OBJECTS, 10, NEVER)
     gc.enable()
 
 

@@ -6,6 +6,7 @@ Everything is said in sentences, from the neutral state and from what is known o
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
@@ -258,8 +259,9 @@ def missing_sentences(state: ContextState) -> Iterator[str]:
     if not gaps:
         return
     groups: dict[str, list[Gap]] = {}
+    uses = Counter(gap.why for gap in gaps)
     for gap in gaps:
-        alike = gap.why if sum(other.why == gap.why for other in gaps) > 1 else gap.id
+        alike = gap.why if uses[gap.why] > 1 else gap.id
         groups.setdefault(alike, []).append(gap)
     for own in groups.values():
         gap, waiting = own[0], _waiting(own, blocks)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -29,14 +30,23 @@ def group_text(reason: Reason | None) -> str:
 
 def is_shown_in_part(block: Block) -> bool:
     """Whether the model is shown only a part of the block, or only a reference to it."""
-    return block.visible is True and bool(_PARTS & set(re.split(r"[\s,]+", block.state or "")))
+    return block.visible is True and bool(block.state) and _is_part(block.state or "")
+
+
+@lru_cache(maxsize=256)
+def _is_part(state: str) -> bool:
+    return not _PARTS.isdisjoint(re.split(r"[\s,]+", state))
 
 
 def reason_groups(blocks: Iterable[Block]) -> tuple[ReasonGroup, ...]:
     """The hidden blocks by reason, the largest group first."""
-    groups: dict[str, list[str]] = {}
+    alike: dict[str | None, tuple[Reason | None, list[str]]] = {}
     for block in blocks:
         if block.visible is False:
-            groups.setdefault(group_text(block.reason), []).append(block.id)
+            name = block.reason.group if block.reason is not None else None
+            alike.setdefault(name, (block.reason, []))[1].append(block.id)
+    groups: dict[str, list[str]] = {}
+    for reason, ids in alike.values():
+        groups.setdefault(group_text(reason), []).extend(ids)
     found = (ReasonGroup(reason, tuple(sorted(ids))) for reason, ids in groups.items())
     return tuple(sorted(found, key=lambda each: -len(each.ids)))

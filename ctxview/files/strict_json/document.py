@@ -20,6 +20,7 @@ from ctxview.files.strict_json.outline import JsonOutline, outline
 from ctxview.files.strict_json.scanner import scan, skip_space
 from ctxview.files.strict_json.syntax_errors import SyntaxFault
 from ctxview.files.strict_json.tree import JsonTree, escape_token, join
+from ctxview.files.strict_json.values import all_values
 
 __all__ = [
     "JsonDocument",
@@ -104,6 +105,9 @@ class JsonDocument:
     @cached_property
     def duplicates(self) -> tuple[str, ...]:
         """The pointer of every member that repeats a key of its object."""
+        # A text without repeated keys has as many nodes as its value has parts.
+        if "tree" in self.__dict__ and len(self.tree) == sum(1 for _ in all_values(self.value)):
+            return ()
         found = self.outline
         if found.count > len(found.repeated):
             found = outline(self.data, self.start, self.end)

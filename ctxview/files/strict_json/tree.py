@@ -50,6 +50,10 @@ class JsonTree:
         self._children: dict[int, array[int]] = {}
         self._members: dict[int, dict[str, int]] = {}
 
+    def __len__(self) -> int:
+        """The number of nodes, with duplicate members."""
+        return len(self._starts)
+
     def find(self, pointer: str) -> int | None:
         """Return the node at `pointer`, or None; of duplicate members the last, as in `JSON.parse`."""
         path = self.path(pointer)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from heapq import nlargest
 
 from msgspec import Struct, field
 
 from ctxview.core.state import Budget, Segment
 from ctxview.tui.drawing import glyphs
+from ctxview.tui.drawing.boxes import filled
 from ctxview.tui.drawing.glyphs import use_spark
+from ctxview.tui.drawing.page import LazyLines
 from ctxview.tui.drawing.text import Line, Span, fit, join, pad, shorten, show, styled, width, wrap
 
 WIDEST_BAR = 30
@@ -18,6 +21,10 @@ LEAST_BAR = 8
 LEAST_SPARK = 6
 WIDEST_SPARK = 24
 LEFT_OUT = "left out"
+MEASURED = 20
+"""The longest names that are measured to find the width of the column."""
+MOST_BRIEF = 60
+"""Segments of a budget in brief; the Detail pane has all."""
 
 
 class BudgetHistory(Struct, frozen=True, dict=True):
@@ -58,7 +65,7 @@ class BudgetStyle(Struct, frozen=True):
         return self.tiers.get(name, f"parts.{at % 8}")
 
 
-def whole_lines(budget: Budget, drawing: BudgetStyle, earlier: BudgetHistory = NO_HISTORY) -> list[Line]:
+def whole_lines(budget: Budget, drawing: BudgetStyle, earlier: BudgetHistory = NO_HISTORY) -> Sequence[Line]:
     """Everything about one budget: name and past use, the sum, the bar, its legend, and the segments."""
     before = earlier.budget.used if earlier.budget is not None else None
     changed = budget_difference(budget.used, before) if budget.used is not None else ()
@@ -66,10 +73,10 @@ def whole_lines(budget: Budget, drawing: BudgetStyle, earlier: BudgetHistory = N
     lines = [_name(budget, drawing.cells, earlier), fit(total, drawing.cells)]
     if bar := bar_line(budget, drawing):
         lines.append(bar)
-    lines += _filled(_legend(budget, earlier), drawing.cells)
+    lines += filled(_legend(budget, earlier), drawing.cells)
     if budget.note is not None:
         lines += wrap(show(f"▲ {budget.note}", "bad"), drawing.cells)
-    return [*lines, *_parts(budget, drawing, earlier)]
+    return _with_parts(lines, budget, drawing, earlier)
 
 
 def brief_lines(budgets: Sequence[Budget], drawing: BudgetStyle) -> list[list[Line]]:
@@ -180,27 +187,17 @@ def _legend(budget: Budget, earlier: BudgetHistory) -> list[Line]:
     return parts
 
 
-def _filled(parts: Sequence[Line], cells: int) -> list[Line]:
-    """Put as many `parts` on a line as fit, without breaking one."""
-    lines: list[Line] = []
-    for part in parts:
-        longer = join(lines[-1], part, gap="   ") if lines else part
-        if lines and width(longer) <= cells:
-            lines[-1] = longer
-        else:
-            lines.append(fit(part, cells))
-    return lines
-
-
-def _parts(budget: Budget, drawing: BudgetStyle, earlier: BudgetHistory) -> Iterator[Line]:
-    """Name, bar, figure, limit and change of each segment; then segments that are gone, and the cut."""
+def _with_parts(
+    lines: Sequence[Line], budget: Budget, drawing: BudgetStyle, earlier: BudgetHistory
+) -> Sequence[Line]:
+    """Add name, bar, figure, limit and change of each segment, of segments that are gone, and of the cut."""
     current = {each.name for each in budget.segments}
     gone = (Segment(name, 0) for name, used in earlier.parts.items() if used and name not in current)
     segments = [*budget.segments, *gone]
     if budget.cut:
         segments.append(Segment(LEFT_OUT, budget.cut))
     if not segments:
-        return
+        return lines
     names = Counter(each.name for each in segments)
     changes = [
         earlier.change(each) if each.name != LEFT_OUT and names[each.name] == 1 else () for each in segments
@@ -211,10 +208,13 @@ def _parts(budget: Budget, drawing: BudgetStyle, earlier: BudgetHistory) -> Iter
     limit = max(map(len, limits))
     figure = max(map(len, used)) + limit
     change = max(map(width, changes))
-    name = min(max(width(show(each.name)) for each in segments), max(8, cells * 2 // 5))
+    longest = nlargest(MEASURED, names, key=len)
+    name = min(max(width(show(each)) for each in longest), max(8, cells * 2 // 5))
     room = min(WIDEST_BAR, cells - name - figure - 2 - (change + 1 if change else 0))
     most = None if all(each.limit for each in budget.segments) else max(each.used for each in segments)
-    for at, each in enumerate(segments):
+
+    def draw(at: int) -> Line:
+        each = segments[at]
         left_out = each.name == LEFT_OUT
         style = "hidden" if left_out else drawing.style(each.name, at)
         over = each.limit is not None and each.used > each.limit
@@ -222,7 +222,9 @@ def _parts(budget: Budget, drawing: BudgetStyle, earlier: BudgetHistory) -> Iter
         bar = _share(each, most, room, "budget.over" if over else style)
         head = join(pad(show(shorten(each.name, name), style), name), bar, gap=" ")
         tail = join(pad(text, figure, right=True), pad(changes[at], change, right=True), gap=" ")
-        yield fit(join(pad(head, cells - width(tail) - 1), tail, gap=" "), cells)
+        return fit(join(pad(head, cells - width(tail) - 1), tail, gap=" "), cells)
+
+    return LazyLines(lines, len(segments), draw)
 
 
 def _share(segment: Segment, most: int | None, cells: int, style: str) -> Line:
@@ -253,11 +255,13 @@ def _in_a_row(budget: Budget, drawing: BudgetStyle) -> list[Line]:
     if len(budget.segments) < 2 and not budget.cut:
         return []
     parts: list[Line] = []
-    for at, each in enumerate(budget.segments):
+    for at, each in enumerate(budget.segments[:MOST_BRIEF]):
         over = each.limit is not None and each.used > each.limit
         limit = f"/{glyphs.count_text(each.limit)}" if each.limit is not None else ""
         text = show(f"{_amount(each)}{limit}", "bad" if over else "")
         parts.append(join(show(each.name, drawing.style(each.name, at)), text, gap=" "))
+    if (more := len(budget.segments) - MOST_BRIEF) > 0:
+        parts.append(show(f"{more:,} more", "dim"))
     if budget.cut:
         parts.append(show(f"{LEFT_OUT} {glyphs.count_text(budget.cut)}", "hidden"))
     return wrap(join((Span("  "),), join(*parts, gap="  ")), drawing.cells, "  ")

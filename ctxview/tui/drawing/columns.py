@@ -6,6 +6,7 @@ Without colour every segment is drawn with its letter, and whole cells are round
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from string import ascii_lowercase
 
 from msgspec import Struct
 
@@ -53,9 +54,11 @@ def segment_styles(
     for name in dict.fromkeys(names):
         if name in styles:
             continue
-        letters = [letter for letter in name.casefold() if letter.isascii() and letter.isalpha()]
-        letter = next((each for each in (*letters, *"abcdefghijklmopqrstuvwxyz") if each not in taken), "x")
-        taken.add(letter)
+        letter = "x"
+        if len(taken) < len(ascii_lowercase):
+            own_letters = filter(ascii_lowercase.__contains__, name.casefold())
+            letter = next(each for each in (*own_letters, *ascii_lowercase) if each not in taken)
+            taken.add(letter)
         style = tiers.get(name)
         if style is None:
             style = (

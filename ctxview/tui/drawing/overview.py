@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 
 from msgspec import Struct
 
@@ -139,9 +140,10 @@ def _boxes(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
 def _three_columns(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
     side = cells * 3 // 10
     middle = cells - 2 * side
-    left = [*_counted_tiers(drawing, side - INSIDE), EMPTY, *parts.hidden_lines(drawing, side - INSIDE)]
+    hidden = islice(parts.hidden_lines(drawing, side - INSIDE), rows)
+    left = [*_counted_tiers(drawing, side - INSIDE), EMPTY, *hidden]
     if drawing.overview.blocks.in_part:
-        names = ", ".join(drawing.overview.blocks.in_part)
+        names = ", ".join(drawing.overview.blocks.in_part[:side])
         left += [EMPTY, *wrap_to(show(f"◐ shown in part: {names}", "dim"), side - INSIDE, 3)]
     right: list[Line] = []
     for title, lines, key in (
@@ -185,7 +187,7 @@ def _window_box(drawing: OverviewDrawing, cells: int) -> list[Line]:
     lines += [parts.bar(drawing, room), _split(drawing, room), parts.second_line(drawing)]
     if window.budget is not None and used_elsewhere(window.budget) is not None:
         lines += [show(f"{drawing.own.capitalize()}, enlarged:", "dim"), parts.enlarged_bar(drawing, room)]
-    lines += parts.segment_lines(drawing, room)[:2]
+    lines += parts.segment_lines(drawing, room, 2)
     lines.append(parts.stage_line(drawing))
     return _titled("Window", [line for line in lines if line], cells, "4")
 

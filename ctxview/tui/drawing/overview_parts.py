@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from msgspec import Struct
 
@@ -36,13 +37,15 @@ from ctxview.tui.drawing.text import Line, Span, fit, join, pad, plain, show, wi
 
 SIGNS = {Severity.ERROR: "✖", Severity.WARNING: "▲", Severity.INFO: "i"}
 MOST_REASONS = 5
+LEAST_ENTRY = 4
+"""Cells that an entry of the segments needs at least."""
 MOST_DOTS = 20
 """Blocks of a tier that are drawn as one dot each; more are a bar."""
 PRESSURE_STYLES = {"over": "severity.error", "full": "severity.error", "high": "severity.warning"}
 MISSING_NOTHING = "Nothing is missing"
 
 
-class OverviewDrawing(Struct, frozen=True):
+class OverviewDrawing(Struct, frozen=True, dict=True):
     """What the parts are drawn from. `letters`: without colour, segments are letters."""
 
     overview: Overview
@@ -50,7 +53,7 @@ class OverviewDrawing(Struct, frozen=True):
     known: KnownRevisions
     letters: bool = False
 
-    @property
+    @cached_property
     def styles(self) -> dict[str, SegmentStyle]:
         budget = self.overview.window.budget
         names = [each.name for each in budget.segments] if budget is not None else []
@@ -121,15 +124,15 @@ def split_line(drawing: OverviewDrawing) -> Line:
     return join(*parts, gap="   ")
 
 
-def segment_lines(drawing: OverviewDrawing, cells: int) -> list[Line]:
-    """The segments of this source, the largest first, with their sizes."""
+def segment_lines(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
+    """The segments of this source, the largest first, with their sizes, in a number of rows."""
     budget = drawing.overview.window.budget
     segments = segments_here(budget) if budget is not None else []
     entries = [
         legend_entry(each.name, f"{each.name} {each.used:,}", drawing.styles, letters=drawing.letters)
-        for each in segments
+        for each in segments[: cells * rows // LEAST_ENTRY]
     ]
-    return filled(entries, cells)
+    return filled(entries, cells)[:rows]
 
 
 def enlarged_bar(drawing: OverviewDrawing, cells: int) -> Line:
@@ -197,7 +200,7 @@ def reason_lines(drawing: OverviewDrawing, cells: int, most: int = MOST_REASONS)
 
 def names_line(names: Sequence[str], cells: int, gap: str = " ") -> Line:
     """As many whole names as fit, then `3 more`; empty when not even that fits."""
-    for count in range(len(names), -1, -1):
+    for count in range(min(len(names), max(cells, 0)), -1, -1):
         more = [f"{len(names) - count} more"] if count < len(names) else []
         line = show(gap.join([*names[:count], *more]), "hidden")
         if width(line) <= cells and (count or len(names) > 1):

@@ -5,11 +5,36 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
+from typing import overload
 
 from ctxview.tui.drawing.text import Line
 from ctxview.tui.model.reading_index import ItemId
 
 DEEPEST = 4
+
+
+class LazyLines(Sequence[Line]):
+    """The lines `head`, then `count` lines that `draw` makes when they are asked for."""
+
+    def __init__(
+        self, head: Sequence[Line], count: int = 0, draw: Callable[[int], Line] = lambda _: ()
+    ) -> None:
+        self._head = head
+        self._count = count
+        self._draw = draw
+
+    def __len__(self) -> int:
+        return len(self._head) + self._count
+
+    @overload
+    def __getitem__(self, at: int) -> Line: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Line]: ...
+    def __getitem__(self, at: int | slice) -> Line | Sequence[Line]:
+        if isinstance(at, slice):
+            return [self[each] for each in range(*at.indices(len(self)))]
+        place = range(len(self))[at]
+        return self._head[place] if place < len(self._head) else self._draw(place - len(self._head))
 
 
 class Page:
@@ -36,6 +61,22 @@ class Page:
         return cls(
             len(ready), lambda row: (ready[row],), lambda row: items[row] if row < len(items) else None
         )
+
+    @classmethod
+    def joined(cls, parts: Sequence[tuple[Sequence[Line], ItemId | None]]) -> Page:
+        """A page of lines that are drawn when they are visible; each part is about one item."""
+        ends = list(accumulate(len(lines) for lines, _ in parts))
+
+        def part(row: int) -> tuple[Sequence[Line], ItemId | None, int]:
+            at = bisect_right(ends, row)
+            lines, item = parts[at]
+            return lines, item, row - ends[at] + len(lines)
+
+        def draw(row: int) -> Sequence[Line]:
+            lines, _, place = part(row)
+            return (lines[place],)
+
+        return cls(ends[-1] if ends else 0, draw, lambda row: part(row)[1])
 
     @classmethod
     def roomy(

@@ -79,15 +79,15 @@ def filled_panes(view: ViewState | None) -> frozenset[Pane]:
 
 @lru_cache(maxsize=2)
 def _filled(index: ReadingIndex) -> frozenset[Pane]:
-    state, flow = index.reading.state, index.flow_index
+    state, flow, linked = index.reading.state, index.flow_index, index.reading.linked
     content = {
         Pane.MEMORY: index.of(ItemKind.BLOCK),
         Pane.TODO: state.todo is not None,
         Pane.BUDGET: state.budgets,
-        Pane.REFERENCES: state.refs,
+        Pane.REFERENCES: state.refs or not linked,
         Pane.MISSING: state.missing,
         Pane.HISTORY: state.transcript is not None,
-        Pane.LIFECYCLE: flow is not None and any(stage.nodes for stage in flow.flow.stages),
+        Pane.LIFECYCLE: flow is not None and (not linked or any(stage.nodes for stage in flow.flow.stages)),
         Pane.VISIBILITY: any(block.reach for block in state.blocks()),
         Pane.TEXT: state.text is not None,
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ctxview.core.state import Budget
 from ctxview.tui.drawing import glyphs
 from ctxview.tui.drawing.budget import (
@@ -30,17 +32,17 @@ class BudgetPane(PaneWidget):
         drawing = budget_style(view, width)
         values = [(item, view.index.value(item)) for item in view.index.of(ItemKind.BUDGET)]
         budgets = [(item, each) for item, each in values if isinstance(each, Budget)]
-        rows: list[tuple[Line, ItemId | None]] = [(line, None) for line in trial_lines(view, width)]
+        trial = trial_lines(view, width)
         if not budgets:
-            return _no_budget(view, width) if not rows else Page.of([line for line, _ in rows])
+            return _no_budget(view, width) if not trial else Page.of(trial)
         (first, budget), *others = budgets
-        rows += [(line, first) for line in whole_lines(budget, drawing, budget_history(budget, view))]
-        brief = brief_lines([each for _, each in others], drawing)
+        parts: list[tuple[Sequence[Line], ItemId | None]] = [(trial, None)]
+        parts.append((whole_lines(budget, drawing, budget_history(budget, view)), first))
         if sum(each.limit is not None for _, each in budgets) > 1:
-            note = show("bars below: each against its own limit", "dim")
-            rows += [(line, None) for line in wrap(note, width)]
-        rows += [(line, item) for (item, _), lines in zip(others, brief, strict=True) for line in lines]
-        return Page.of([line for line, _ in rows], [item for _, item in rows])
+            parts.append((wrap(show("bars below: each against its own limit", "dim"), width), None))
+        brief = brief_lines([each for _, each in others], drawing)
+        parts += [(lines, item) for (item, _), lines in zip(others, brief, strict=True)]
+        return Page.joined(parts)
 
     def count(self, view: ViewState) -> str:
         budget = next(iter(view.index.reading.state.budgets), None)

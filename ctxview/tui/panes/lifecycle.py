@@ -30,6 +30,8 @@ class LifecyclePane(PaneWidget):
 
     def draw(self, view: ViewState, width: int, room: int) -> Page:
         index = view.index.flow_index
+        if not view.index.reading.linked:
+            return empty_page(width, "Following the records…")
         if index is None or not index.flow.stages:
             return empty_page(width, self.pane.absent)
         stage = self._chosen(index)
@@ -57,6 +59,8 @@ class LifecyclePane(PaneWidget):
         return Page.roomy(len(nodes), draw, lambda row: items[row], room, header=header)
 
     def count(self, view: ViewState) -> str:
+        if not view.index.reading.linked:
+            return "…"
         return str(len(view.index.of(ItemKind.NODE)) or "")
 
     def go_to(self, item: ItemId) -> bool:

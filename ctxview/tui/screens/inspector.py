@@ -19,6 +19,7 @@ from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemId
 from ctxview.tui.model.search import pattern
+from ctxview.tui.panes import import_panes
 from ctxview.tui.screens.inspector_page import InspectorPage
 from ctxview.tui.widgets.bars import hit_line
 from ctxview.tui.widgets.pane import PaneWidget
@@ -139,7 +140,7 @@ class InspectorScreen(InspectorPage):
                 self.jobs.cancel(group)
             case effects.Show(from_top):
                 self.draw_view(from_top=from_top)
-                self.call_after_refresh(self.jobs.priority.painted)
+                self.call_after_refresh(self._painted)
             case effects.ShowMessages(same):
                 self.draw_messages(same)
             case effects.Refresh(sources, messages):
@@ -164,6 +165,10 @@ class InspectorScreen(InspectorPage):
                 self._sleep(timer)
             case effects.Ended():
                 self._ended()
+
+    def _painted(self) -> None:
+        self.jobs.priority.painted()
+        import_panes()
 
     def _sleep(self, timer: str) -> None:
         if (running := self._timers_by_name.pop(timer, None)) is not None:

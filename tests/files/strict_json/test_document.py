@@ -106,8 +106,13 @@ def test_the_last_duplicate_counts_and_every_later_one_is_named() -> None:
     assert document.duplicates == ("/a/x", "/a", "/a")
 
 
-def test_texts_without_duplicates_have_none() -> None:
-    assert parse(b'[{"a": 1}, {"a": 1, "A": 2}]').duplicates == ()
+@pytest.mark.parametrize("scanned", [False, True])
+def test_duplicates_are_found_with_and_without_a_scan(*, scanned: bool) -> None:
+    plain, repeated = parse(b'[{"a": 1}, {"a": 1, "A": 2}]'), parse(b'[{"a": [1, {}]}, {"a": 1, "a": 2}]')
+    for document in (plain, repeated) if scanned else ():
+        assert document.span("/0/a") is not None
+    assert plain.duplicates == ()
+    assert repeated.duplicates == ("/1/a",)
 
 
 @pytest.mark.parametrize(

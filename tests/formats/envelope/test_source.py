@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from ctxview.analysis.tokens import ESTIMATES
+from ctxview.core.flow import Flow
 from ctxview.core.state import ContextState
 from ctxview.files.reading import ReadError, read_beneath
 from ctxview.formats import Lens, OpenError, Source, detect, discover, open_source, peek
@@ -352,7 +353,8 @@ def test_a_hurried_reading_of_many_records_has_no_findings_yet(
     assert (first.judged, first.findings, first.linked, first.state.refs) == (False, (), False, ())
     assert (linked.judged, linked.linked) == (False, True)
     assert linked.state == last.state
-    assert replace(first.state, refs=last.state.refs) == last.state
+    assert first.state.flow == Flow((), ())
+    assert replace(first.state, refs=last.state.refs, flow=last.state.flow) == last.state
     assert last.judged
     assert last.findings
 

@@ -12,11 +12,12 @@ from ctxview.core.findings import Severity
 from ctxview.core.state import Budget, Segment, Todo, TodoItem
 from ctxview.files.visible_text import is_safe
 from ctxview.formats import Lens
+from ctxview.tui.drawing import budget as drawing_budget
 from ctxview.tui.drawing import glyphs
 from ctxview.tui.drawing.budget import BudgetHistory, BudgetStyle, brief_lines, whole_lines
 from ctxview.tui.drawing.memory_rows import memory_columns
 from ctxview.tui.drawing.rows import severity_columns
-from ctxview.tui.drawing.text import Line, plain, width
+from ctxview.tui.drawing.text import Line, pad, plain, width
 from ctxview.tui.model.action_table import ActionCondition
 from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import Pane
@@ -106,6 +107,19 @@ def test_a_budget_shows_free_reserved_and_estimated_tokens() -> None:
 def test_a_budget_over_its_limit_says_by_how_much() -> None:
     budget = Budget("window", "tokens", 100, 140, None, (Segment("core", 140),))
     assert "over by 40" in text_of(whole_lines(budget, BudgetStyle(40)))
+
+
+def test_segments_of_a_budget_are_drawn_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = tuple(Segment(f"part {at}", 10) for at in range(5000))
+    drawn = []
+    monkeypatch.setattr(drawing_budget, "pad", lambda *each, **more: drawn.append(each) or pad(*each, **more))
+    lines = whole_lines(Budget("t", "tokens", 90_000, 50_000, None, parts), BudgetStyle(50))
+    assert plain(lines[-1]).startswith("part 4999")
+    assert len(lines) > 5000
+    assert len(drawn) < 50
+    assert plain(lines[-5000:][0]) == plain(lines[len(lines) - 5000])
+    brief = brief_lines([Budget("t", "tokens", 90_000, 50_000, None, parts)], BudgetStyle(50))[0]
+    assert "4,940 more" in text_of(brief)
 
 
 @given(

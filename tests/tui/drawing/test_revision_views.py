@@ -12,16 +12,17 @@ from ctxview.analysis.revisions.log import log_numbers, log_row
 from ctxview.analysis.revisions.overview import summarise
 from ctxview.analysis.revisions.why import explain
 from ctxview.analysis.tokens import ESTIMATES
-from ctxview.core.state import ContextState
+from ctxview.core.state import ContextState, Segment
 from ctxview.formats import Lens, open_source
 from ctxview.samples import samples_folder
+from ctxview.tui.drawing import overview_parts
 from ctxview.tui.drawing.columns import Stack, draw_columns, segment_styles, window_bar
 from ctxview.tui.drawing.glyphs import tier_styles
 from ctxview.tui.drawing.overview import draw_overview
 from ctxview.tui.drawing.overview_parts import OverviewDrawing
 from ctxview.tui.drawing.revision_log import log_details, log_header, log_line
 from ctxview.tui.drawing.skyline import SkylineDrawing, draw_skyline
-from ctxview.tui.drawing.text import Line, plain, width
+from ctxview.tui.drawing.text import Line, plain, show, width
 from ctxview.tui.drawing.why import draw_why
 from tests.analysis.revisions.builders import known, memory, state, window
 from tests.analysis.revisions.test_why import read
@@ -214,6 +215,32 @@ def test_letters_of_segments_are_all_different() -> None:
     styles = segment_styles(names, {})
 
     assert len({styles[name].letter for name in names}) == len(names)
+
+
+def test_more_segments_than_letters_share_one() -> None:
+    names = [f"part {number}" for number in range(100)]
+    styles = segment_styles(names, {})
+
+    assert len({each.letter for each in styles.values()}) == 26
+    assert styles[names[-1]].letter == "x"
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_an_overview_of_very_many_blocks_draws_only_what_fits(
+    size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"item-{number:05}" for number in range(3000)]
+    blocks = [memory(name, visible=number % 2 == 0) for number, name in enumerate(names)]
+    parts = tuple(Segment(name, 20) for name in names[::2])
+    found = state(*blocks, budgets=[window(30_000, 40_000, segments=parts)])
+    drawn = []
+    monkeypatch.setattr(overview_parts, "show", lambda *each: drawn.append(each) or show(*each))
+
+    lines = draw_overview(_overview(known(found), found, 0), *size)
+
+    assert max(map(width, lines)) <= size[0]
+    assert any("1,500" in plain(line) for line in lines)
+    assert len(drawn) < 1000
 
 
 def test_the_log_row_of_the_erasing_reply(story: tuple[KnownRevisions, ContextState]) -> None:

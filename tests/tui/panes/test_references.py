@@ -73,6 +73,8 @@ async def test_references_that_are_not_known_yet_are_not_called_none() -> None:
         assert drive.front is Pane.REFERENCES
         assert "Following the references…" in drive.text(Pane.REFERENCES)
         assert "no references" not in drive.screen_text()
+        await drive.press("L")
+        assert drive.text(Pane.LIFECYCLE).strip() == "Following the records…"
     async with driving(_Unlinked()) as drive:
         await drive.press("j", "r")
         assert "links" in drive.screen_text()

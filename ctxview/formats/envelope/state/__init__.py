@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from ctxview.analysis.wording import listed
 from ctxview.core.fields import Field, Form, Move, Owner
 from ctxview.core.findings import Finding, worst_first
+from ctxview.core.flow import Flow
 from ctxview.core.lazy import LazySequence
 from ctxview.core.origin import Origin
 from ctxview.core.state import (
@@ -63,7 +64,7 @@ class EnvelopeStateOptions(Struct, frozen=True):
 def build_state(
     inputs: EnvelopeStateInputs, options: EnvelopeStateOptions, *, linked: bool = True
 ) -> ContextState:
-    """Return the masked state of one revision; the references take long and are left out unless `linked`."""
+    """Return the masked state of one revision; unless `linked`, references and flow are left for later."""
     tiers = build_tiers(inputs)
     state = ContextState(
         format=NAME,
@@ -74,12 +75,12 @@ def build_state(
         todo=build_todo(inputs),
         budgets=build_budgets(inputs),
         refs=build_refs(inputs) if linked else (),
-        missing=(*build_gaps(inputs, options.files), *_left_out(options)),
+        missing=(*build_gaps(inputs, options.files, linked=linked), *_left_out(options)),
         timeline=options.timeline,
         counts=_counts(inputs, tiers),
         form=inputs.form(inputs.records.envelope) if inputs.records.envelope is not None else None,
         extra=_extra(inputs),
-        flow=build_flow(inputs, tiers),
+        flow=build_flow(inputs, tiers) if linked else Flow((), ()),
         compactions=tuple(_compaction(inputs, each) for each in inputs.records.of(RecordKind.COMPACTION)),
     )
     return masked_state(state, inputs.withheld)

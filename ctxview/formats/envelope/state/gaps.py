@@ -18,10 +18,16 @@ SEVERITIES = tuple(reversed(KNOWN[WordList.SEVERITY]))
 UNREADABLE = "unreadable"
 
 
-def build_gaps(inputs: EnvelopeStateInputs, files: Sequence[RecordFile]) -> tuple[Gap, ...]:
-    """Unreadable parts, then open gaps and omissions by severity, then closed gaps."""
+def build_gaps(
+    inputs: EnvelopeStateInputs, files: Sequence[RecordFile], *, linked: bool = True
+) -> tuple[Gap, ...]:
+    """Unreadable parts, then open gaps and omissions by severity, then closed gaps.
+
+    Unless `linked`, it is not counted yet how many references are left out.
+    """
     gaps = [*_recorded(inputs), *_omissions(inputs)]
-    return (*_unreadable(inputs, files), *sorted(gaps, key=_rank))
+    cut = _left_out(inputs) if linked else ()
+    return (*_unreadable(inputs, files), *cut, *sorted(gaps, key=_rank))
 
 
 def is_open(gap: Record) -> bool:
@@ -91,6 +97,9 @@ def _unreadable(inputs: EnvelopeStateInputs, files: Sequence[RecordFile]) -> Ite
         if file.left_out is not None:
             origin = Origin(file.file, start=0, line=1, column=1)
             yield Gap("rest", "the rest of the file", "warning", "left out", (), file.left_out, origin)
+
+
+def _left_out(inputs: EnvelopeStateInputs) -> Iterator[Gap]:
     for origin, why in left_out(inputs.records):
         yield Gap("references", "references", "warning", "left out", (), why, origin)
 
