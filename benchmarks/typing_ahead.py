@@ -51,7 +51,7 @@ def type_ahead(folder: Path, times: int, env: Mapping[str, str] | None = None) -
         file.write_text(small_snapshot(7), "utf-8")
         # Many rows, because notices pile up on the right and must not cover the budget.
         with PtySession([sys.executable, "-m", "ctxview", file], env=env, rows=100) as screen:
-            screen.wait_for("o200k exact")
+            screen.wait_for("o200k, exact")
             failed = None
             while number < times and failed is None:
                 number += 1
@@ -95,8 +95,9 @@ def _is_saved(screen: PtySession, file: Path, wanted: Mapping[str, object]) -> b
     end = time.monotonic() + LIMIT
     while time.monotonic() < end:
         screen.wait_for_more(0.05)
-        block = json.loads(file.read_bytes())["memory"]["core"][0]
-        if {name: block[name] for name in wanted} == wanted:
+        # The first block on the screen is the first that the model reads, which need not be the first here.
+        blocks = json.loads(file.read_bytes())["memory"]["core"]
+        if any({name: block[name] for name in wanted} == wanted for block in blocks):
             return True
     return False
 

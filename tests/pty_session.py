@@ -67,10 +67,10 @@ class PtySession:
             self.process.wait()
         self.hang_up()
 
-    def wait_for(self, marker: str, seconds: float | None = None) -> float:
-        """Wait until `marker` is in the output; return the seconds since the start."""
+    def wait_for(self, marker: str, seconds: float | None = None, *, after: int = 0) -> float:
+        """Wait until `marker` is in the output behind `after` bytes; return the seconds since the start."""
         end = time.monotonic() + (PATIENCE if seconds is None else seconds)
-        while marker.encode() not in self.output:
+        while marker.encode() not in self.output[after:]:
             if not self._read(end):
                 raise AssertionError(f"waited for {marker!r}, but {self._seen}")
         return time.perf_counter() - self.started

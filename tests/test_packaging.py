@@ -88,6 +88,9 @@ def test_show_check_and_demo_run_from_the_wheel_alone(installed: Installed) -> N
         demo.wait_for("lighthouse")
         demo.press("\r")
         demo.wait_for("Memory")
+        inside = len(demo.output)
+        demo.press("q")
+        demo.wait_for("play this story", after=inside)
         demo.press("q")
         assert demo.finish() == 0, demo.output[-2000:]
 

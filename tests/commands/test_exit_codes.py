@@ -68,11 +68,14 @@ def test_output_that_the_locale_cannot_write_is_escaped_and_not_fatal() -> None:
     assert done.stdout.isascii()
 
 
-def test_the_inspector_opens_and_quits_on_q() -> None:
+def test_q_leads_from_a_story_to_the_list_and_out_of_the_program() -> None:
     with PtySession([*PROGRAM, "demo"]) as inspector:
         inspector.wait_for("lighthouse")
         inspector.press("\r")
         inspector.wait_for("Memory")
+        inside = len(inspector.output)
+        inspector.press("q")
+        inspector.wait_for("play this story", after=inside)
         inspector.press("q")
         assert inspector.finish() == 0, inspector.output[-1000:]
 
@@ -88,7 +91,7 @@ def test_the_inspector_ends_with_its_terminal() -> None:
 
 def test_the_inspector_ends_with_a_terminal_that_sends_no_hang_up() -> None:
     with PtySession([*PROGRAM, SAMPLES / "lighthouse"], controlling=False) as inspector:
-        inspector.wait_for("o200k exact")
+        inspector.wait_for("o200k, exact")
         children = _children(inspector.process.pid)
         inspector.hang_up()
         ended = inspector.process.wait(PATIENCE)

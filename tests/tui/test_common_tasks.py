@@ -13,7 +13,7 @@ from ctxview.samples import samples_folder
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemKind
 from ctxview.tui.screens.diff import DiffScreen
-from ctxview.tui.screens.help import HelpScreen
+from ctxview.tui.screens.help import HelpLines, HelpScreen
 from ctxview.tui.screens.raw import RawScreen
 from docs.make_keys import TASKS, Task
 from tests.tui.driver import Driver, driving
@@ -74,7 +74,9 @@ def the_window_over_time_is_shown(drive: Driver, _: Path) -> None:
 
 def all_keys_are_listed(drive: Driver, _: Path) -> None:
     assert isinstance(drive.app.screen, HelpScreen)
-    assert "Previous finding" in drive.screen_text()
+    lines = drive.app.screen.query_one(HelpLines)
+    assert lines.rows_with("Next row")
+    assert lines.rows_with("Previous finding")
 
 
 DONE: dict[str, Callable[[Driver, Path], None]] = {

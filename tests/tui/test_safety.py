@@ -93,15 +93,14 @@ def test_the_check_finds_every_payload() -> None:
 def test_a_hostile_file_reaches_the_terminal_only_as_visible_text(tmp_path: Path, number: int) -> None:
     path = hostile_files(tmp_path)[number]
     with PtySession([sys.executable, "-m", "ctxview", "--tokens", "bytes/3", path]) as session:
-        session.wait_for("quit")
-        session.wait_for("bytes/3")
+        session.wait_for("back")
         for keys in ("2", "j", "k", "8", "7", "\r", "9", "j", "2", "o"):
             session.press(keys)
         session.wait_for("bytes ·")
         for keys in ("j", "q", "/"):
             session.press(keys)
         session.wait_for("search /")
-        for keys in ("evil\r", "n", "t", "q"):
+        for keys in ("evil\r", "n", "t", "q", "q"):  # to the overview, and out
             session.press(keys)
         code = session.finish()
         output = session.output

@@ -162,7 +162,7 @@ class WorkspaceSource(FolderSource):
 
     def findings_of(self, revision: int, lens: Lens, overlay: Mapping[str, bytes]) -> Sequence[Finding]:
         overlay = earlier_bytes(self.workspace, revision) or overlay
-        return self._check(self._facts(lens, overlay, figures=False))
+        return self._check(self._facts(lens, overlay))
 
     def prompt(self, revision: int, lens: Lens, target: str | None = None) -> Prompt:  # noqa: ARG002
         return build_prompt(self._facts(lens, earlier_bytes(self.workspace, revision)).assembly)

@@ -50,6 +50,8 @@ def previous_hit(screen: ActionScreen[object]) -> None:
 async def filter(screen: InspectorScreen) -> None:  # noqa: A001 - the name of the command
     from ctxview.tui.widgets.bars import InputLine
 
+    if screen.model.shown.front is not Pane.MEMORY:
+        screen.show_pane(Pane.MEMORY)  # only Memory is filtered
     before, chosen = screen.model.query, screen.memory.item
     lines = screen.lines
 

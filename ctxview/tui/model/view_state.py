@@ -54,6 +54,11 @@ class ReadingKey(Struct, frozen=True):
         return replace(self, options=others if value is None else (*others, (name, value)))
 
     @property
+    def trials(self) -> tuple[str, ...]:
+        """Each tried option in words."""
+        return tuple(trial_text(name, tried) for name, tried in self.options)
+
+    @property
     def is_estimate(self) -> bool:
         """Whether the chosen token counter is an estimate, so that a quick reading has nothing to gain."""
         from ctxview.analysis.tokens import ESTIMATES
@@ -70,6 +75,13 @@ class ReadingKey(Struct, frozen=True):
         counter = ESTIMATES["bytes/4"] if rough else counter_named(self.run.tokens)
         options = {**self.run.options, **dict(self.options if trial else ())}
         return Lens(counter, self.profile, options, self.editor)
+
+
+def trial_text(name: str, tried: str | int) -> str:
+    value = f"{tried:,}" if isinstance(tried, int) else tried
+    if name == "budget":
+        return f"what if {value}" if tried else "what if no limit"
+    return f"what if {name} is {value}"
 
 
 class OpenProblem(Struct, frozen=True):

@@ -18,7 +18,7 @@ from ctxview.tui.drawing.page import Page
 from ctxview.tui.drawing.text import Line, join, show, wrap
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemId, ItemKind
-from ctxview.tui.model.view_state import ViewState
+from ctxview.tui.model.view_state import ViewState, trial_text
 from ctxview.tui.widgets.pane import PaneWidget, empty_page
 
 
@@ -70,14 +70,11 @@ def trial_lines(view: ViewState, cells: int) -> list[Line]:
     """The notice while options are tried, with whether any budget here depends on a tried one."""
     lines = []
     for name, tried in view.key.options:
-        value = f"{tried:,}" if isinstance(tried, int) else tried
         text = "Esc goes back"
         if name == "budget":
             applies = any((budget.limit or 0) == tried for budget in view.index.reading.state.budgets)
             text = text if applies else "nothing here depends on this budget; Esc goes back"
-            head = show(f" what if {value} " if tried else " what if no limit ", "draft")
-        else:
-            head = show(f" what if {name} is {value} ", "draft")
+        head = show(f" {trial_text(name, tried)} ", "draft")
         lines += wrap(join(head, show(text, "dim"), gap="  "), cells)
     return lines
 

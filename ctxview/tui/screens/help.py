@@ -127,15 +127,9 @@ def help_lines(width: int) -> list[Line]:
 
 def _group(group: ActionGroup, width: int) -> list[Line]:
     lines: list[Line] = [EMPTY, (Span(group, "title"),)]
-    digits = [command for command in GROUPS[group] if command.keys.isdigit()]
     for command in GROUPS[group]:
-        if command in digits[1:]:
-            continue
-        keys = (
-            f"{key_label(digits[0])} … {key_label(digits[-1])}" if command in digits else key_label(command)
-        )
-        text = "Sources, Memory, Todo, Budget, References, …" if command in digits else command.help
-        lines += wrap(join(pad(show(keys, "key"), KEYS), show(text)), width, " " * KEYS)
+        row = join(pad(show(key_label(command), "key"), KEYS), show(command.help))
+        lines += wrap(row, width, " " * KEYS)
     return lines
 
 

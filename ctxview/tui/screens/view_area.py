@@ -188,6 +188,8 @@ class ViewArea(RenderCache, Widget):
         """Place the panes before the first paint: the view has the screen without the bars."""
         self._expected = Size(self.app.size.width, self.app.size.height - BARS)
         self.place()
+        # The widget counts as mounted only after this, so `pane` did not mount what `place` has made.
+        self.mount_all(pane for pane in self.panes.values() if not pane.is_attached)
         self.watch(self.app, "theme", self.retitle, init=False)
 
     def on_resize(self) -> None:

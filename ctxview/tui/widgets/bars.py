@@ -156,6 +156,7 @@ def _facts(model: InspectorModel, status: str, live: tuple[str, str]) -> list[tu
     view, source = model.view, model.source
     if view is not None and view.draft:
         facts.append((9, (Span(" DRAFT ", "draft", "screen.command('save')"),)))
+    facts += [(9, show(f" {trial} ", "draft", "screen.command('back')")) for trial in model.key.trials]
     if len(model.editors) > 1:
         facts.append(
             (7, show(f"✎ {shorten(model.editor or '', 16)}", "owner.model", "screen.command('editor')"))

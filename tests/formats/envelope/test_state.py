@@ -417,6 +417,7 @@ def test_the_printed_json_has_exactly_the_keys_of_its_contract(folder: Path) -> 
             "timeline",
             "counts",
             "assembly",
+            "transcript",
         ]
     )
     assert printed["format"] == "envelope"

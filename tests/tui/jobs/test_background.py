@@ -44,7 +44,7 @@ async def test_work_is_reported_in_the_header_and_completes_the_view(source: Wor
         source.go.set()
         await drive.settle()
         assert "History 90 " in drive.screen_text()
-        assert "rev 3/3" in drive.screen_text()
+        assert "rev 3 of 3" in drive.screen_text()
         assert drive.selected == message_id(2)
         assert not drive.inspector.model.work.progress
 
@@ -96,7 +96,7 @@ async def test_long_work_is_not_done_for_the_number_of_findings(
     async with driving(night(), source) as drive:
         assert not source.started.is_set()
         assert drive.inspector.model.totals[1].partly
-        await drive.press("1", "j")
+        await drive.press("H", "j")
         detail = " ".join(drive.text(Pane.DETAIL).split())
         assert "its whole history is checked only after it is opened" in detail
         source.go.set()
@@ -125,7 +125,7 @@ async def test_findings_of_a_source_are_counted_that_is_found_after_the_first_re
 async def test_work_stops_when_another_source_is_opened(source: WorkingSource) -> None:
     async with driving(source, night(), wait=False) as drive:
         await until_progress(drive)
-        await drive.pilot.press("1", "j", "enter")
+        await drive.pilot.press("H", "j", "enter")
         await drive.wait_until(lambda: source.stopped, "the work stops")
         assert not source.worked
         source.go.set()

@@ -83,15 +83,15 @@ async def test_a_change_is_shown_and_marked_and_the_selection_stays(work: Path, 
         await drive.poll()
         memory = drive.text(Pane.MEMORY)
         assert "another two" in memory
-        assert "~✓ working w-2" in memory
-        assert "+✓ working w-3" in memory
+        assert "~ ● working w-2" in memory
+        assert "+ ● working w-3" in memory
         assert drive.selected == W2
         assert "another two" in drive.text(Pane.DETAIL)
         assert "work.json" in header(drive)
         drive.inspector.wake("fade")
         drive.inspector.wake("quiet")
         await drive.settle()
-        assert " ✓ working w-2" in drive.text(Pane.MEMORY)
+        assert "   ● working w-2" in drive.text(Pane.MEMORY)
         assert "● live" in header(drive)
 
 
@@ -112,7 +112,7 @@ async def test_a_touched_file_changes_nothing(work: Path) -> None:
         assert drive.inspector.view is not None
         assert view is not None
         assert not drive.inspector.view.changes
-        assert drive.text(Pane.MEMORY).count("● w-") + drive.text(Pane.MEMORY).count("· w-") == 2
+        assert drive.text(Pane.MEMORY).count("   ● working w-") == 2
 
 
 async def test_filter_order_and_view_stay(work: Path) -> None:
@@ -218,7 +218,7 @@ async def test_a_selected_revision_stays_selected_when_others_appear(rounds: Pat
         (rounds / "r3.json").write_bytes(round_(3, "of round 3"))
         (rounds / "r1.json").unlink()
         await drive.poll()
-        assert "as of round 2" in header(drive)
+        assert "past  · round 2 ·" in header(drive)
         assert drive.revision == 0
         assert "of round 2" in drive.text(Pane.MEMORY)
 
