@@ -61,3 +61,5 @@ class FormatMatch(Struct, frozen=True):
     why: str
     flat: bool = False
     """Whether only the files of a folder belong to the source, so that its subfolders may hold others."""
+    lists: bool = False
+    """Whether the source only lists the sources below the folder, so that these may be wanted instead."""

@@ -83,10 +83,11 @@ class Discovery(Struct, frozen=True):
     """The folders that were searched; a new source may appear in any of them."""
 
 
-def discover(path: Path) -> Discovery:
+def discover(path: Path, *, into_lists: bool = True) -> Discovery:
     """Find every source at or below `path`; a single unrecognised file is offered as raw.
 
-    Raises `OpenError`.
+    Of a folder that a source lists, all sources are found, or without `into_lists` only the list. Raises
+    `OpenError`.
     """
     why = missing_path_reason(path) or (unlisted_reason(path) if path.is_dir() else None)
     if why is not None:
@@ -95,7 +96,7 @@ def discover(path: Path) -> Discovery:
         peek = Peek(path)
         single = _recognised(peek) or DiscoveredSource(peek, RAW, "no format recognised it")
         return Discovery(path, (single,), 1)
-    search = _Search()
+    search = _Search(into_lists=into_lists)
     found = tuple(sorted(search.through(path), key=lambda each: each.path.parts))
     failed = (f"the format {name} cannot be used: {why}" for name, why in format_problems().items())
     notes = (*search.notes, *failed)
@@ -113,7 +114,8 @@ def enclosing_source(file: Path) -> DiscoveredSource | None:
 
 
 class _Search:
-    def __init__(self) -> None:
+    def __init__(self, *, into_lists: bool) -> None:
+        self._into_lists = into_lists
         self.looked_at = 0
         self.capped: str | None = None
         self.notes: list[str] = []
@@ -127,7 +129,7 @@ class _Search:
         while waiting and self.capped is None:
             peek, depth = waiting.popleft()
             self.looked_at += 1
-            look = look_at(peek)
+            look = look_at(peek, into_lists=self._into_lists)
             if look.below == "everything":
                 self.folders.append(peek.path)
             if look.below is not None:
@@ -158,9 +160,11 @@ class _Search:
             return []
 
 
-def look_at(peek: Peek) -> Look:
+def look_at(peek: Peek, *, into_lists: bool = True) -> Look:
     """Recognise the source at a peek. What belongs to a recognised folder is not searched again."""
     found = _recognised(peek)
+    if found is not None and found.matches[0].lists and into_lists:
+        return Look(None, "everything")
     if found is not None and (found.matches[0].score >= A_UNIT or not peek.is_folder):
         return Look(found, "folders" if found.matches[0].flat and peek.is_folder else None)
     if peek.is_folder and not peek.path.is_symlink():

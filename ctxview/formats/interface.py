@@ -289,6 +289,13 @@ class PromptText(Protocol):
         """Return the prompt of one revision. Raises `PromptError` when the runtime would make none."""
 
 
+class Listing(Protocol):
+    """A source that lists other sources as its blocks."""
+
+    def path_of(self, name: str) -> Path | None:
+        """Return the path of the source that a block stands for, by the id of the block."""
+
+
 class Abilities(Struct, frozen=True):
     """What only some sources can do; None where a source cannot.
 
@@ -306,3 +313,4 @@ class Abilities(Struct, frozen=True):
     last_look: LastLook | None = None
     replies: Replies | None = None
     prompt: PromptText | None = None
+    listing: Listing | None = None

@@ -13,6 +13,7 @@ from ctxview.files.reading import LIMIT, ReadError, read_ends
 from ctxview.formats.peek import Peek
 from ctxview.formats.transcript.model import Api, Dialect
 from ctxview.formats.transcript.request_shapes import is_message, requests_in
+from ctxview.formats.transcript.session_files import holds_sessions
 
 NAME = "transcript"
 SURE = 90
@@ -35,7 +36,8 @@ _CLAUDE_START = re.compile(rb'\s*\{.{0,400}?"(parentUuid|isSidechain|sessionId|l
 
 def recognise(peek: Peek) -> FormatMatch | None:
     if peek.is_folder:
-        return None
+        listed = holds_sessions(peek.path, peek.names)
+        return FormatMatch(NAME, SURE, "a folder of sessions", lists=True) if listed else None
     dialect = dialect_of(peek.head, whole=peek.size <= len(peek.head))
     if dialect is not None:
         title = {

@@ -24,6 +24,7 @@ from ctxview.formats.interface import (
     Progress,
     Reading,
     Revision,
+    Source,
 )
 from ctxview.formats.kit.file_source import Memo
 from ctxview.formats.kit.history import Cancelled, FileHistoryStream
@@ -37,15 +38,19 @@ from ctxview.formats.transcript.loading import SMALL, LogPass, RowReader, read_e
 from ctxview.formats.transcript.model import Dialect
 from ctxview.formats.transcript.profile import PROFILES, load_profile
 from ctxview.formats.transcript.prompt import build_prompt
-from ctxview.formats.transcript.request_source import RequestSource, open_requests
+from ctxview.formats.transcript.request_source import open_requests
 from ctxview.formats.transcript.state import build_state
 from ctxview.formats.transcript.texts import PartTexts, decoded_text, history_rows, searched_bytes
 
 NOW = "now"
 
 
-def open_transcript(peek: Peek) -> TranscriptSource | RequestSource:
-    """Open one file of a transcript; raises `OpenError`."""
+def open_transcript(peek: Peek) -> Source:
+    """Open one file of a transcript, or a folder of sessions; raises `OpenError`."""
+    if peek.is_folder:
+        from ctxview.formats.transcript.list_source import open_list
+
+        return open_list(peek)
     if dialect_of(peek.head, whole=peek.size <= len(peek.head)) is None and recognise(peek) is not None:
         return open_requests(peek)
     return TranscriptSource(peek.path)
@@ -137,7 +142,9 @@ class TranscriptSource:
         return None
 
     def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:  # noqa: ARG002
-        whole = self._whole(lens)
+        whole = self._whole()
+        if self._is_small:
+            self._checks.advance(never_cancelled)
         key = (revision, lens.profile, lens.hurry, whole, self._checks.complete)
         return self._readings.once(key, lambda: self._reading(revision, lens))
 
@@ -169,6 +176,10 @@ class TranscriptSource:
     def prompt(self, revision: int, lens: Lens, target: str | None = None) -> Prompt:  # noqa: ARG002
         return build_prompt(self._facts(revision, lens))
 
+    def outline(self, lens: Lens) -> TranscriptFacts:
+        """Return the facts of the present moment, without checking texts; of a large file only of its end."""
+        return self._facts(len(self.revisions) - 1, lens)
+
     def read_rows(self, cancelled: Cancelled) -> bool:
         """Read all rows; return whether that is done. The texts are checked later."""
         return self._pass.advance(cancelled)
@@ -198,18 +209,18 @@ class TranscriptSource:
     def _is_small(self) -> bool:
         return self._lines.size <= SMALL
 
-    def _whole(self, lens: Lens) -> bool:  # noqa: ARG002
+    def _whole(self) -> bool:
+        """Whether all rows are read; those of a small file are read now."""
         if self._is_small:
             self._pass.advance(never_cancelled)
-            self._checks.advance(never_cancelled)
         return self._pass.complete
 
     def _facts(self, revision: int, lens: Lens) -> TranscriptFacts:
-        key = (revision, lens.profile, self._whole(lens))
+        key = (revision, lens.profile, self._whole())
         return self._moments.once(key, lambda: self._facts_of(revision, lens))
 
     def _facts_of(self, revision: int, lens: Lens) -> TranscriptFacts:
-        if self._whole(lens):
+        if self._whole():
             reader: RowReader = self._pass.reader
         else:
             with self._lock:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 
 from ctxview.core.flow import FlowNode
 from ctxview.tui.configured_keys import key_label
@@ -17,7 +18,7 @@ from ctxview.tui.panes.skyline import SkylinePane
 from ctxview.tui.panes.sources import SourcesPane
 from ctxview.tui.panes.why import WhyPane
 from ctxview.tui.panes.xray import XrayPane
-from ctxview.tui.screens.action_screen import ActionScreen, StartOver
+from ctxview.tui.screens.action_screen import ActionScreen, OpenPath, StartOver
 from ctxview.tui.screens.inspector import InspectorScreen
 
 
@@ -210,7 +211,10 @@ async def _ask_why(screen: InspectorScreen) -> None:
 
 
 def enter(screen: InspectorScreen) -> None:
-    """Open a source or revision, go from a finding to its subject, or show the detail of any other item."""
+    """Open a source or revision, go from a finding to its subject, or show the detail of any other item.
+
+    In a list of sources, open the source that the block stands for.
+    """
     item = here(screen)
     if not screen.model.sources and screen.model.problems:
         screen.post_message(StartOver())
@@ -229,6 +233,8 @@ def enter(screen: InspectorScreen) -> None:
         _walk(screen, item, target)
     elif screen.model.shown.front is Pane.VISIBILITY:
         screen.go_to(item)
+    elif item.kind is ItemKind.BLOCK and (path := _listed_path(screen, item.name)) is not None:
+        screen.post_message(OpenPath(path))
     else:
         screen.model.back.remember(screen.model.shown.front, item)
         screen.selected = item
@@ -317,6 +323,13 @@ def _walk(screen: InspectorScreen, start: ItemId, item: ItemId) -> None:
     screen.go_to(item)
     if item.kind is ItemKind.NODE:
         screen.lifecycle.walk_to(item, start.name)
+
+
+def _listed_path(screen: InspectorScreen, name: str) -> Path | None:
+    """Return the path that a block of a list stands for; None when the source is not a list."""
+    source = screen.model.source
+    listing = source.abilities.listing if source is not None else None
+    return listing.path_of(name) if listing is not None else None
 
 
 def _onward(item: ItemId, index: ReadingIndex) -> ItemId | None:

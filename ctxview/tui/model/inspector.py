@@ -173,6 +173,8 @@ class InspectorModel(InspectorState):
         self.add_sources(found.sources, found.problems)
         effects: Effects = []
         if first and self.sources:
+            if self.sources[0].abilities.listing is not None:
+                self.shown.show(Pane.MEMORY)
             self.replay.sources_found()
             effects = self.read()
         elif found.last and not self.sources:

@@ -81,7 +81,7 @@ def nearby_entries(folder: Path) -> tuple[list[StartEntry], str]:
     from ctxview.formats import OpenError, discover
 
     try:
-        found = discover(folder)
+        found = discover(folder, into_lists=False)
     except OpenError as error:
         return [], str(error)
     known = [_nearby(each, folder) for each in found.found if each.format != "raw"]

@@ -220,7 +220,7 @@ class PathOpener:
         folders: list[Path] = []
         for path in self._paths if self._as_format is None else ():
             try:
-                discovery = discover(path)
+                discovery = discover(path, into_lists=False)
             except OpenError:
                 continue
             folders += discovery.folders
@@ -238,7 +238,7 @@ class PathOpener:
             yield from _opened(path, partial(open_source, path, self._as_format))
             return
         try:
-            discovery = discover(path)
+            discovery = discover(path, into_lists=False)
         except OpenError as error:
             yield _problem(path, error)
             return

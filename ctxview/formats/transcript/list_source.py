@@ -1,0 +1,220 @@
+"""The source of a folder of sessions: a list, the newest first. Files are read in the background."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Lock
+from typing import Final
+
+from msgspec import Struct
+
+from ctxview.analysis.tokens import ESTIMATES
+from ctxview.core.edits import WritePolicy
+from ctxview.core.figures import Figure, Reason, ReasonKind
+from ctxview.core.findings import Finding, Severity
+from ctxview.core.origin import Origin
+from ctxview.core.state import Block, ContextState, Counts, Tier
+from ctxview.files.reading import ReadError, read_bytes
+from ctxview.formats.interface import (
+    AS_ON_DISK,
+    Abilities,
+    Hurry,
+    Lens,
+    OpenError,
+    Progress,
+    Reading,
+    Revision,
+)
+from ctxview.formats.peek import Peek
+from ctxview.formats.transcript.format import NAME
+from ctxview.formats.transcript.profile import PROFILES
+from ctxview.formats.transcript.session_files import SessionFile, session_files
+from ctxview.formats.transcript.source import TranscriptSource
+from ctxview.formats.transcript.state.headline import Headline, headline_of
+
+READ_AT_ONCE: Final = 40
+"""The newest sessions that are read before the list is shown for the second time."""
+TIER = "sessions"
+_ID = re.compile(r"([0-9a-f]{8})(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+class ListedSession(Struct, frozen=True):
+    """A file of the list, with its name there, and what it says once it was read."""
+
+    name: str
+    file: SessionFile
+    headline: Headline | None = None
+    problem: str | None = None
+
+
+class SessionListSource:
+    """A folder of sessions. Opening it looks at names and sizes only."""
+
+    format = NAME
+    profiles: Sequence[str] = PROFILES
+
+    def __init__(self, path: Path, before: SessionListSource | None = None) -> None:
+        self._path = path
+        self._files = tuple(session_files(path))
+        self._known: dict[SessionFile, Headline | str] = {}
+        self._lock = Lock()
+        if before is not None:
+            files = set(self._files)
+            self._known = {file: known for file, known in before._known.items() if file in files}
+
+    @property
+    def path(self) -> Path:
+        return self._path
+
+    @property
+    def title(self) -> str:
+        return f"sessions in {self._path.absolute().name}"
+
+    @property
+    def abilities(self) -> Abilities:
+        return Abilities(work=self, listing=self)
+
+    @property
+    def revisions(self) -> Sequence[Revision]:
+        return (Revision("now", "now", self._path),)
+
+    def path_of(self, name: str) -> Path | None:
+        return next((each.file.path for each in self._listed() if each.name == name), None)
+
+    def bytes_of(self, file: str) -> bytes:
+        """Return one of the listed files. Raises `ReadError`."""
+        if not any(str(each.path) == file for each in self._files):
+            raise ReadError(Path(file), "this file is not in the list")
+        return read_bytes(Path(file))
+
+    def policy(self, file: str) -> WritePolicy | None:  # noqa: ARG002 - sessions are the agent's own records
+        return None
+
+    def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:  # noqa: ARG002
+        if lens.hurry is Hurry.NONE:
+            for file in self._files[:READ_AT_ONCE]:
+                self._read(file, lens)
+        return Reading(self._state(), ())
+
+    def findings(self, lens: Lens) -> Sequence[Finding]:  # noqa: ARG002 - each session has its own
+        return ()
+
+    def findings_of(self, revision: int, lens: Lens, overlay: Mapping[str, bytes]) -> Sequence[Finding]:  # noqa: ARG002
+        return ()
+
+    def has_work(self, lens: Lens) -> bool:  # noqa: ARG002 - the files are the same for every lens
+        return len(self._known) < len(self._files)
+
+    def work(self, lens: Lens, progress: Progress) -> None:
+        for done, file in enumerate(self._files):
+            if progress.cancelled:
+                return
+            self._read(file, lens)
+            progress.report(done, len(self._files), "reading the sessions")
+
+    @property
+    def watched(self) -> Sequence[Path]:
+        """The folder, and the newest sessions: those are the ones that grow."""
+        folders = dict.fromkeys(each.path.parent for each in self._files[:READ_AT_ONCE])
+        return (self._path, *folders, *(each.path for each in self._files[:READ_AT_ONCE]))
+
+    def again(self) -> SessionListSource:
+        """List the folder again; what was read of unchanged files is kept. Raises `OpenError`."""
+        if not self._path.is_dir():
+            raise OpenError(f"{self._path}: there is no such folder any more")
+        made = SessionListSource(self._path, self)
+        return self if made._files == self._files else made
+
+    def _read(self, file: SessionFile, lens: Lens) -> None:
+        with self._lock:
+            if file in self._known:
+                return
+        try:
+            found: Headline | str = headline_of(TranscriptSource(file.path).outline(lens))
+        except OpenError as error:
+            found = str(error).removeprefix(f"{file.path}: ")
+        with self._lock:
+            self._known[file] = found
+
+    def _listed(self) -> Iterator[ListedSession]:
+        names = [_short_name(each) for each in self._files]
+        count = Counter(names)
+        for file, name in zip(self._files, names, strict=True):
+            shown = name if count[name] == 1 else str(file.path.relative_to(self._path))
+            known = self._known.get(file)
+            if isinstance(known, Headline):
+                yield ListedSession(shown, file, headline=known)
+            else:
+                yield ListedSession(shown, file, problem=known)
+
+    def _state(self) -> ContextState:
+        paths = {each.path for each in self._files}
+        blocks = tuple(
+            _block(each, at, each.file.parent is not None and each.file.parent not in paths)
+            for at, each in enumerate(self._listed())
+        )
+        children = sum(each.child for each in self._files)
+        counts = Counts(len(blocks), 0, 0, 0, tokens_exact=False, estimator=ESTIMATES["bytes/4"].name)
+        extra = {"sessions": f"{len(blocks) - children:,}", "sub-agents": f"{children:,}"}
+        extra["open"] = "Enter opens a session"
+        if len(self._known) < len(self._files):
+            extra["read"] = f"{len(self._known):,} of {len(self._files):,} so far, the newest first"
+        return ContextState(
+            format=NAME,
+            title=self.title,
+            source=str(self._path),
+            revision="now",
+            tiers=(Tier(TIER, blocks),),
+            counts=counts,
+            extra=extra,
+        )
+
+
+def _short_name(file: SessionFile) -> str:
+    """Return the first part of the id of a session, or the time of a rollout with it."""
+    stem = file.path.name.split(".jsonl")[0]
+    return stem if file.child else _ID.sub(r"\1", stem).removeprefix("rollout-")
+
+
+def open_list(peek: Peek) -> SessionListSource:
+    return SessionListSource(peek.path)
+
+
+def _block(each: ListedSession, rank: int, orphaned: bool) -> Block:
+    file, known = each.file, each.headline
+    when = datetime.fromtimestamp(file.modified, UTC).astimezone()
+    about = f"{when:%Y-%m-%d %H:%M} · {file.size:,} bytes"
+    kind, reason = "sub-agent" if file.child else "session", None
+    if file.helper:
+        kind = "helper"
+    if each.problem is not None:
+        reason = Reason(ReasonKind.INVALID, each.problem)
+    elif orphaned:
+        reason = Reason(ReasonKind.NOTE, "the session that started this sub-agent is not there")
+    figures: list[Figure] = []
+    text, tags = f"{file.path.parent.name} · {about}", (file.path.parent.name,)
+    if known is not None:
+        project = Path(known.project).name
+        text = f"{project}: {known.title}\n{known.project}\n{about}"
+        tags = tuple(filter(None, (project, known.model)))
+        if known.used is not None and known.window:
+            figures.append(Figure("window", known.used / known.window, scale=(0.0, 1.0), better="low"))
+        figures += [Figure("calls", known.calls), Figure("compactions", known.compactions, better="low")]
+        for severity in (Severity.ERROR, Severity.WARNING):
+            figures.append(Figure(f"{severity.value}s", known.findings[severity], better="low"))
+    return Block(
+        id=each.name,
+        tier=TIER,
+        type=kind,
+        text=text,
+        figures=tuple(figures),
+        tags=tags,
+        tokens=known.used if known is not None else None,
+        reason=reason,
+        origin=Origin(str(file.path), None, 0, file.size, 1, 1),
+        rank=rank,
+    )

@@ -1,0 +1,100 @@
+"""Find the session files of Claude Code and Codex below a folder, by names and sizes: no file is opened."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from ctxview.formats.transcript.children import HELPERS, SUBAGENTS
+
+MOST_FILES: Final = 50_000
+DEEPEST: Final = 6
+_SESSION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.jsonl")
+_ROLLOUT = re.compile(r"rollout-.{1,200}\.jsonl(?:\.zst)?")
+_AGENT = re.compile(r"agent-.{1,200}\.jsonl")
+_YEAR = re.compile(r"20\d\d")
+HOMES: Final = ((".claude", "projects"), (".codex", "sessions"))
+"""Where Claude Code and Codex keep their sessions, below the home of a person."""
+
+
+class SessionFile(Struct, frozen=True):
+    """One file of a session or of a sub-agent. `modified` is in seconds since the epoch."""
+
+    path: Path
+    size: int
+    modified: float
+    child: bool = False
+    """Whether it is a sub-agent's."""
+    parent: Path | None = None
+    """The session of a sub-agent, by the folder it lies in."""
+
+    @property
+    def helper(self) -> bool:
+        """Whether it belongs to a helper of the program, such as the call that wrote a summary."""
+        return self.path.name.startswith(HELPERS)
+
+
+def session_files(root: Path) -> list[SessionFile]:
+    """Return the sessions below a folder, the newest first, each followed by its sub-agents."""
+    found = list(_below(root, 0, [MOST_FILES]))
+    newest = {each.path: each.modified for each in found if not each.child}
+
+    def order(each: SessionFile) -> tuple[float, str, bool, str]:
+        lead = each.parent or each.path
+        return -newest.get(lead, each.modified), str(lead), each.child, str(each.path)
+
+    return sorted(found, key=order)
+
+
+def holds_sessions(root: Path, names: tuple[str, ...]) -> bool:
+    """Whether a folder lists sessions: it has several, or project folders or years with some."""
+    if sum(1 for name in names if _SESSION.fullmatch(name) or _ROLLOUT.fullmatch(name)) > 1:
+        return True
+    likely = [name for name in names if name.startswith("-") or _YEAR.fullmatch(name)]
+    return any(next(_below(root / name, 1, [MOST_FILES]), None) is not None for name in likely[:20])
+
+
+def _below(folder: Path, depth: int, room: list[int]) -> Iterator[SessionFile]:
+    """Yield the session files below a folder. Links are not followed; `room` bounds the number of entries."""
+    try:
+        with os.scandir(folder) as found:
+            entries = sorted(found, key=lambda each: each.name)
+    except OSError:
+        return
+    for entry in entries:
+        room[0] -= 1
+        if room[0] < 0:
+            return
+        try:
+            if entry.is_dir(follow_symlinks=False):
+                if depth < DEEPEST:
+                    yield from _below(Path(entry.path), depth + 1, room)
+            elif entry.is_file(follow_symlinks=False) and (child := _is_child(entry.name)) is not None:
+                status = entry.stat(follow_symlinks=False)
+                path = Path(entry.path)
+                parent = _parent(path) if child else None
+                yield SessionFile(path, status.st_size, status.st_mtime, child, parent)
+        except OSError:
+            continue
+
+
+def _is_child(name: str) -> bool | None:
+    """Whether a name is that of a sub-agent's file; None when it is not that of a session at all."""
+    if _AGENT.fullmatch(name):
+        return True
+    return False if _SESSION.fullmatch(name) or _ROLLOUT.fullmatch(name) else None
+
+
+def _parent(path: Path) -> Path | None:
+    """Return the file of the session that a sub-agent's file belongs to, by its folder."""
+    parts = path.parts
+    if SUBAGENTS not in parts:
+        return None
+    at = len(parts) - 1 - parts[::-1].index(SUBAGENTS)
+    folder = Path(*parts[:at])
+    return folder.with_name(f"{folder.name}.jsonl")

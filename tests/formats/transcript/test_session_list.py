@@ -1,0 +1,117 @@
+"""A folder of sessions is a list: the newest first, sub-agents below their session, read when needed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from ctxview.formats import discover, open_source
+from ctxview.formats.interface import Hurry, Lens, Source
+from ctxview.formats.transcript.list_source import SessionListSource
+from tests.formats.transcript.builders import LENS, write
+
+DAY = """
+u1 user : Fix the parser
+a1 call id=t1 tool=Read sent=9000 out=30 : {"file_path": "a.py"}
+r1 result id=t1 : text
+b1 boundary
+s1 summary : We fixed the parser
+a2 assistant sent=100000 out=9 : Done
+"""
+IDS = [f"{at:08x}-1111-4222-8333-9a0b1c2d3e4f" for at in range(4)]
+
+
+@pytest.fixture
+def projects(tmp_path: Path) -> Path:
+    root = tmp_path / "projects"
+    for at, name in enumerate(IDS[:3]):
+        write(root / f"-work-p{at % 2}", DAY, f"{name}.jsonl")
+        os.utime(root / f"-work-p{at % 2}" / f"{name}.jsonl", (1000 + at, 1000 + at))
+    write(root / "-work-p0" / IDS[0] / "subagents", "u1 user side=1 : Look", "agent-c1.jsonl")
+    write(root / "-work-p1" / IDS[3] / "subagents", "u1 user side=1 : Look", "agent-lost.jsonl")
+    return root
+
+
+def _blocks(source: Source, lens: Lens = LENS) -> dict[str, object]:
+    (tier,) = source.reading(0, lens).state.tiers
+    return {block.id: block for block in tier.blocks}
+
+
+def test_sessions_are_listed_newest_first_with_their_sub_agents_below(projects: Path) -> None:
+    source = open_source(projects)
+    assert isinstance(source, SessionListSource)
+    names = [name for name in _blocks(source) if name != "agent-lost"]
+    assert names == ["00000002", "00000001", "00000000", "agent-c1"]
+
+
+def test_nothing_is_read_before_the_first_screen(projects: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("a session was opened")
+
+    monkeypatch.setattr("ctxview.formats.transcript.list_source.TranscriptSource", refuse)
+    (tier,) = open_source(projects).reading(0, Lens(LENS.counter, hurry=Hurry.LINKS)).state.tiers
+    assert len(tier.blocks) == 5
+    assert all(not block.figures for block in tier.blocks)
+
+
+def test_a_session_that_was_read_has_title_project_model_and_figures(projects: Path) -> None:
+    (tier,) = open_source(projects).reading(0, LENS).state.tiers
+    (block,) = (each for each in tier.blocks if each.id == "00000002")
+    assert block.text.startswith("work: Fix the parser")
+    assert block.tags == ("work", "claude-sonnet-4-5")
+    assert block.figure("compactions") == 1
+    assert block.figure("calls") == 2
+    assert block.tokens == 100_009
+    assert block.figure("window") == pytest.approx(100_009 / 200_000)
+
+
+def test_a_sub_agent_without_its_session_says_so(projects: Path) -> None:
+    (tier,) = open_source(projects).reading(0, LENS).state.tiers
+    (lost,) = (block for block in tier.blocks if block.id == "agent-lost")
+    assert "not there" in lost.why
+    (other,) = (block for block in tier.blocks if block.id == "agent-c1")
+    assert (other.type, other.why) == ("sub-agent", "")
+    assert other.text.startswith("work: Look")
+
+
+def test_a_block_of_the_list_stands_for_the_path_of_its_session(projects: Path) -> None:
+    source = open_source(projects)
+    listing = source.abilities.listing
+    assert listing is not None
+    assert listing.path_of("00000002") == projects / "-work-p0" / f"{IDS[2]}.jsonl"
+    assert listing.path_of("nothing") is None
+
+
+def test_a_search_finds_the_list_or_all_of_its_sessions(projects: Path) -> None:
+    assert [each.path for each in discover(projects, into_lists=False).found] == [projects]
+    assert len(discover(projects).found) == 5
+
+
+def test_a_changed_session_is_read_again_and_the_others_are_kept(projects: Path) -> None:
+    source = open_source(projects)
+    _blocks(source)
+    assert source.again() is source
+    write(projects / "-work-p1", DAY + "a3 assistant sent=120000 out=9 : More", f"{IDS[1]}.jsonl")
+    again = source.again()
+    (tier,) = again.reading(0, LENS).state.tiers
+    assert {block.id: block.figure("calls") for block in tier.blocks}["00000001"] == 3
+
+
+def test_two_sessions_in_one_folder_are_a_list_and_one_is_not(tmp_path: Path) -> None:
+    write(tmp_path / "one", DAY, f"{IDS[0]}.jsonl")
+    assert discover(tmp_path / "one", into_lists=False).found[0].path.name == f"{IDS[0]}.jsonl"
+    write(tmp_path / "one", DAY, f"{IDS[1]}.jsonl")
+    assert discover(tmp_path / "one", into_lists=False).found[0].path == tmp_path / "one"
+
+
+def test_rollouts_by_date_are_a_list(tmp_path: Path) -> None:
+    day = tmp_path / "sessions" / "2026" / "08" / "01"
+    write(
+        day,
+        "meta\nuser: Fix it\nassistant: Done\ntokens sent=900 out=5",
+        f"rollout-2026-08-01T10-00-00-{IDS[0]}.jsonl",
+    )
+    (tier,) = open_source(tmp_path / "sessions").reading(0, LENS).state.tiers
+    assert [block.id for block in tier.blocks] == ["2026-08-01T10-00-00-00000000"]
