@@ -8,7 +8,7 @@ from itertools import accumulate, pairwise
 
 from msgspec.structs import replace
 
-from ctxview.analysis.tokens import TokenCounter
+from ctxview.analysis.tokens import TokenCounter, exact_counter
 from ctxview.core.prompt import Prompt, PromptMessage, PromptPart
 
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
@@ -20,6 +20,11 @@ MOST_PREFIXES = 50
 def in_lines(prompt: Prompt) -> Prompt:
     """Return the prompt with parts of at most one line."""
     return replace(prompt, messages=tuple(_message_in_lines(message) for message in prompt.messages))
+
+
+def counter_for(prompt: Prompt, counter: TokenCounter) -> TokenCounter:
+    """The counter of the runtime's own encoding, where the prompt names one; an estimate stays one."""
+    return exact_counter(prompt.encoding) if prompt.encoding is not None and counter.exact else counter
 
 
 def counted_prompt(

@@ -10,7 +10,9 @@ from ctxview.commands.arguments import add_reading_arguments, lens_from, open_wh
 
 def configure(parser: ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", type=Path, help="a file, session or folder")
-    parser.add_argument("name", metavar="NAME", help="the id of a block")
+    parser.add_argument(
+        "name", metavar="NAME", help="the id of a block, words of its text, or the name of its file"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     add_reading_arguments(parser)
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+EVERY_TURN = "every turn"
+"""The target of a budget that has no limit: it is paid in every turn."""
+
 
 class Segment(Struct, frozen=True):
     """One part of a budget. `estimator` names the method behind `used`; `exact` is False for an estimate."""
@@ -64,3 +67,12 @@ class Budget(Struct, frozen=True):
         if self.limit is None or self.used is None:
             return None
         return max(0, self.used - self.limit)
+
+
+class LoggedWindow(Struct, frozen=True):
+    """The size of the window at one turn, as the runtime logged it. `event` is what happened before it."""
+
+    name: str
+    time: str | None
+    budget: Budget
+    event: str = ""

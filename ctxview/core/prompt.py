@@ -82,6 +82,8 @@ class Prompt(Struct, frozen=True):
     without a proof."""
     notes: tuple[str, ...] = ()
     """Sentences about the text as a whole: which proof it has, how the next call will differ."""
+    encoding: str | None = None
+    """The token encoding by which the runtime measures the text; None for the one of the lens."""
 
     @property
     def text(self) -> str:

@@ -14,6 +14,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ctxview.core.budget import Budget as Budget
+from ctxview.core.budget import LoggedWindow as LoggedWindow
 from ctxview.core.budget import Segment as Segment
 from ctxview.core.fields import Form, Move, Owner
 from ctxview.core.figures import Figure, Limit, Reason
@@ -344,6 +345,8 @@ class ContextState(Struct, frozen=True, kw_only=True):
     """The prompt as it is put together from files, where a format does that."""
     log: LogSummary | None = None
     """The figures of the whole log, where the source is the transcript of an agent."""
+    windows: tuple[LoggedWindow, ...] = ()
+    """The window over time where a log records it, so that it need not be made of revisions."""
     written_by: Owner | None = None
     """The author of the whole source, where there is a single one: the model wrote a reply."""
     shown_only: bool = False

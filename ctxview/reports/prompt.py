@@ -37,12 +37,13 @@ def messages_json(prompt: Prompt) -> list[JsonValue]:
 def prompt_json(
     prompt: Prompt, revision: str, target: str | None, counter: TokenCounter
 ) -> dict[str, JsonValue]:
-    """Return the whole prompt, with the tokens of each part counted by `counter`."""
+    """Return the whole prompt with the tokens of each part, counted by `counter` unless it names another."""
     import hashlib
 
-    from ctxview.analysis.prompt_tokens import counted_prompt
+    from ctxview.analysis.prompt_tokens import counted_prompt, counter_for
 
     data = text_bytes(prompt.text)
+    counter = counter_for(prompt, counter)
     counted = counted_prompt(prompt, counter)
     printed = (part for each in counted.messages if each.in_text for part in each.parts)
     return {

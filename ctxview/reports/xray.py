@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ctxview.analysis.diff.model import WordPiece, word_pieces
-from ctxview.analysis.prompt_tokens import counted_prompt
+from ctxview.analysis.prompt_tokens import counted_prompt, counter_for
 from ctxview.analysis.secrets import mask_secrets
 from ctxview.analysis.tokens import TokenCounter
 from ctxview.core.origin import Origin
@@ -117,6 +117,7 @@ class Xray(Struct, frozen=True, dict=True):
 
 def make_xray(prompt: Prompt, counter: TokenCounter) -> Xray:
     """Count and mask a prompt. It takes as long as counting its tokens, so it runs in a job."""
+    counter = counter_for(prompt, counter)
     counted = counted_prompt(prompt, counter)
     shown = [message for message in prompt.messages if message.absent is None and message.parts]
     rows: list[XrayRow] = []

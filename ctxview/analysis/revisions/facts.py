@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from functools import cached_property
 from typing import NamedTuple, TypeAlias, TypeVar
 
@@ -25,6 +26,9 @@ MOST_BLOCKS = 250_000
 """Blocks of all revisions together that are kept; of further revisions only the figures are known."""
 MOST_TEXT = 48_000_000
 """Characters of all different texts together that are kept."""
+_MOST_NEAR = 3
+_MOST_HELD = 5
+_SHORTEST_WORDS = 4
 
 T = TypeVar("T")
 BlockKey: TypeAlias = tuple[str, str]
@@ -182,6 +186,35 @@ class KnownRevisions(Struct, frozen=True, eq=False, dict=True):
         later = [each.blocks for each in self.in_order if each.number > number and each.blocks is not None]
         back = tuple(key for key in facts.removed if any(key in blocks for blocks in later))
         return back, tuple(key for key in facts.removed if key not in back)
+
+
+def find_blocks(known: KnownRevisions, name: str) -> list[BlockKey]:
+    """The blocks with that id in any revision; else without regard to case, else those that end with it.
+
+    Formats without ids of their own make them of the text, so words of it or the name of the file will do.
+    """
+    every = {key: block for facts in known.in_order for key, block in (facts.blocks or {}).items()}
+    word = name.strip()
+    folded = word.casefold()
+    ends = (f":{folded}", f"/{folded}", f" {folded}")
+    exact = [key for key in every if key[1] == word]
+    alike = exact or [key for key in every if key[1].casefold() == folded]
+    alike = alike or [key for key in every if key[1].casefold().endswith(ends)]
+    if alike or len(folded) < _SHORTEST_WORDS:
+        return alike if folded else []
+    held = [key for key, block in every.items() if folded in " ".join(block.text.split()).casefold()]
+    held = held or [key for key, block in every.items() if block.origin.file.casefold().endswith(ends[1])]
+    return held[-_MOST_HELD:]
+
+
+def near_names(known: KnownRevisions, name: str) -> tuple[str, ...]:
+    """The ids that are most like a name that no block has."""
+    ids = list(dict.fromkeys(key[1] for facts in known.in_order for key in facts.blocks or ()))
+    folded = {each.casefold(): each for each in ids}
+    word = name.strip().casefold()
+    inside = [each for each in ids if word and word in each.casefold()]
+    close = [folded[each] for each in get_close_matches(word, folded, n=_MOST_NEAR, cutoff=0.5)]
+    return tuple(dict.fromkeys((*inside, *close)))[:_MOST_NEAR]
 
 
 def finding_rank(finding: Finding) -> tuple[int, int]:

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ctxview.analysis.diff.model import BlockCounts
 from ctxview.analysis.revisions.events import RevisionEvent
-from ctxview.analysis.revisions.facts import KnownRevisions
+from ctxview.analysis.revisions.facts import KnownRevisions, RevisionFacts, RevisionName
 from ctxview.analysis.revisions.window import (
     ELSEWHERE,
     Growth,
@@ -19,7 +20,7 @@ from ctxview.analysis.revisions.window import (
     main_budget,
     unit_of,
 )
-from ctxview.core.state import Budget
+from ctxview.core.state import Budget, LoggedWindow
 
 
 class SkylineColumn(Struct, frozen=True):
@@ -60,6 +61,26 @@ class Skyline(Struct, frozen=True):
     def largest(self) -> int:
         """The largest part of this source in any column."""
         return max((each.here for each in self.columns), default=0)
+
+
+def logged_revisions(windows: Sequence[LoggedWindow]) -> KnownRevisions:
+    """The turns of a log in the shape of revisions: the last one is now."""
+    names = (
+        RevisionName(each.name, each.name, each.name, each.time, False, at - 1 if at else None)
+        for at, each in enumerate(windows)
+    )
+    facts = {
+        at: RevisionFacts(
+            number=at,
+            budgets=(each.budget,),
+            counts=BlockCounts(),
+            severities={},
+            findings=(),
+            events=(RevisionEvent("cut", each.event),) if each.event else (),
+        )
+        for at, each in enumerate(windows)
+    }
+    return KnownRevisions(tuple(names), facts)
 
 
 def build_skyline(known: KnownRevisions, most: int, *, replies: bool = False) -> Skyline:

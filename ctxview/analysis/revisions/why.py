@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ctxview.analysis.revisions.facts import BlockKey, KnownRevisions, PastBlock, RevisionFacts
+from ctxview.analysis.revisions.facts import BlockKey, KnownRevisions, PastBlock, RevisionFacts, find_blocks
 from ctxview.analysis.revisions.reasons import group_text
 from ctxview.analysis.revisions.window import main_budget, stage_of
 from ctxview.analysis.wording import excerpt
@@ -21,7 +20,6 @@ Sign = Literal["+", "●", "~", "○", "−", "?", "·"]
 """Written, shown, changed, stored but not shown, gone, stored (shown or not is unknown), not there yet."""
 WhyStatus = Literal["shown", "hidden", "stored", "gone", "written"]
 
-_MOST_NEAR = 3
 _ERASING = (Effect.WIPED, Effect.DELETED, Effect.DROPPED)
 
 
@@ -74,27 +72,6 @@ def explain(known: KnownRevisions, name: str) -> tuple[Why, ...]:
     """Return the life of every block with that name; one answer for each copy that existed beside another."""
     keys = find_blocks(known, name)
     return tuple(_explain(known, own) for own in _lives(known, keys))
-
-
-def find_blocks(known: KnownRevisions, name: str) -> list[BlockKey]:
-    """The blocks with that id in any revision; else without regard to case, else those that end with it."""
-    every = dict.fromkeys(key for facts in known.in_order for key in facts.blocks or ())
-    word = name.strip()
-    folded = word.casefold()
-    ends = (f":{folded}", f"/{folded}", f" {folded}")
-    exact = [key for key in every if key[1] == word]
-    alike = exact or [key for key in every if key[1].casefold() == folded]
-    return (alike or [key for key in every if key[1].casefold().endswith(ends)]) if folded else []
-
-
-def near_names(known: KnownRevisions, name: str) -> tuple[str, ...]:
-    """The ids that are most like a name that no block has."""
-    ids = list(dict.fromkeys(key[1] for facts in known.in_order for key in facts.blocks or ()))
-    folded = {each.casefold(): each for each in ids}
-    word = name.strip().casefold()
-    inside = [each for each in ids if word and word in each.casefold()]
-    close = [folded[each] for each in get_close_matches(word, folded, n=_MOST_NEAR, cutoff=0.5)]
-    return tuple(dict.fromkeys((*inside, *close)))[:_MOST_NEAR]
 
 
 def _lives(known: KnownRevisions, keys: Sequence[BlockKey]) -> Iterator[tuple[BlockKey, ...]]:

@@ -11,6 +11,7 @@ from typing import Literal
 from msgspec import Struct
 
 from ctxview.analysis.wording import excerpt
+from ctxview.core.budget import EVERY_TURN
 from ctxview.core.state import Budget, ContextState, Segment
 
 ELSEWHERE = "not in this file"
@@ -90,7 +91,8 @@ def window_sentence(budget: Budget | None) -> str:
         return "No figure is recorded"
     unit, about = unit_of(budget), "≈" if is_estimate(budget) else ""
     if not budget.limit:
-        return f"{about}{budget.used:,} {unit} used; the limit is not known"
+        how = "in every turn" if budget.target == EVERY_TURN else "used; the limit is not known"
+        return f"{about}{budget.used:,} {unit} {how}"
     if budget.over:
         return (
             f"Over by {about}{budget.over:,}: {about}{budget.used:,} {unit} in a budget of {budget.limit:,}"

@@ -11,6 +11,8 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from difflib import unified_diff
 from pathlib import Path
+from tempfile import TemporaryFile
+from threading import Timer
 from typing import TYPE_CHECKING
 
 from ctxview.commands.arguments import add_profile_argument, size_in_tokens
@@ -73,7 +75,7 @@ def run(arguments: Namespace) -> int:
             if documents
             else load_profile("T1").template
         )
-        prompt = _prompt(source, arguments.window, template, documents[0] if documents else None)
+        prompt = _prompt(source, arguments, template, documents[0] if documents else None)
     except (ProfileError, ReadError) as error:
         raise UserError(str(error)) from error
     if arguments.prompt:
@@ -118,53 +120,62 @@ def _no_document(source: WorkspaceSource) -> str:
 
 
 def _prompt(
-    source: WorkspaceSource, window: int, template: Template, document: ContextDocument | None
+    source: WorkspaceSource, arguments: Namespace, template: Template, document: ContextDocument | None
 ) -> str:
+    """Return the prompt; an answer that exists already needs none, and no raw history."""
     from ctxview.formats.workspace.compaction import SHARE, compaction_prompt
     from ctxview.reports.console import print_error
 
     messages = source.raw_messages(document)
-    if not messages:
+    if not messages and arguments.answer is None:
         raise UserError(f"{source.path}: there is no raw history to compact")
-    prompt, left_out = compaction_prompt(messages, template, int(window * SHARE) * 4)
-    if left_out:
+    if not messages:
+        print_error("there is no raw history: paths and numbers of the answer are not looked up")
+    prompt, left_out = compaction_prompt(messages, template, int(arguments.window * SHARE) * 4)
+    if left_out and arguments.answer is None:
         print_error(f"the {left_out:,} oldest messages do not fit into the window and were left out")
     return prompt
 
 
 def _answer(arguments: Namespace, prompt: str) -> str:
-    if arguments.command is not None:
-        try:
-            done = subprocess.run(
-                arguments.command,
-                shell=True,
-                input=prompt.encode(),
-                stdout=subprocess.PIPE,
-                timeout=SECONDS,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise UserError(f"the command took longer than {SECONDS} seconds") from None
-        if done.returncode:
-            raise UserError(f"the command ended with exit code {done.returncode}")
-        data = done.stdout
-    else:
-        from ctxview.files.reading import ReadError, read_bytes
+    from ctxview.files.reading import ReadError, read_bytes
 
-        try:
-            stdin = str(arguments.answer) == "-"
-            data = (
-                sys.stdin.buffer.read(LARGEST_ANSWER + 1)
-                if stdin
-                else read_bytes(arguments.answer, LARGEST_ANSWER)
-            )
-        except ReadError as error:
-            raise UserError(str(error)) from error
+    try:
+        if arguments.command is not None:
+            data = _command_output(arguments.command, prompt)
+        elif str(arguments.answer) == "-":
+            data = sys.stdin.buffer.read(LARGEST_ANSWER + 1)
+        else:
+            data = read_bytes(arguments.answer, LARGEST_ANSWER)
+    except ReadError as error:
+        raise UserError(str(error)) from error
     if len(data) > LARGEST_ANSWER or not data.strip():
         raise UserError(
             "the answer is empty" if not data.strip() else "the answer is too large for a document"
         )
     return data.decode("utf-8", "replace")
+
+
+def _command_output(command: str, prompt: str) -> bytes:
+    """Return what a command answers to the prompt; one that does not end is stopped, by time or by size."""
+    with TemporaryFile() as given:
+        given.write(prompt.encode())
+        given.seek(0)
+        with subprocess.Popen(command, shell=True, stdin=given, stdout=subprocess.PIPE) as process:
+            late = Timer(SECONDS, process.kill)
+            late.start()
+            try:
+                data = process.stdout.read(LARGEST_ANSWER + 1) if process.stdout is not None else b""
+                code = process.wait() if len(data) <= LARGEST_ANSWER else 0
+                in_time = late.is_alive()
+            finally:
+                late.cancel()
+                process.kill()
+    if not in_time:
+        raise UserError(f"the command took longer than {SECONDS} seconds")
+    if code:
+        raise UserError(f"the command ended with exit code {code}")
+    return data
 
 
 def _write(documents: list[ContextDocument], new: dict[str, bytes]) -> list[str]:

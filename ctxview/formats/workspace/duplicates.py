@@ -42,7 +42,6 @@ class Said(Struct, frozen=True, eq=False):
     name: str
     document: MarkdownDocument
     statement: Statement
-    section: str
     compared: ComparedText
     rank: int
     readers: tuple[str, ...] = ()
@@ -220,20 +219,12 @@ class DuplicateMap:
 
 
 def _said(file: ComparedFile) -> Iterator[Said]:
-    for section, statement in file.document.statements():
+    name, document, rank = file.name, file.document, file.rank
+    for _, statement in document.statements():
         for text in sentences(statement.text):
             compared = prepare(text)
             if compared.is_comparable and not is_cross_reference(text):
-                yield Said(
-                    file.name,
-                    file.document,
-                    statement,
-                    section.title,
-                    compared,
-                    file.rank,
-                    file.readers,
-                    file.scoped,
-                )
+                yield Said(name, document, statement, compared, rank, file.readers, file.scoped)
 
 
 def is_cross_reference(text: str) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -19,12 +20,15 @@ from ctxview.formats.workspace.assembly import (
     working_memory_limit,
 )
 from ctxview.formats.workspace.duplicates import DuplicateMap, Pair, compared_files
-from ctxview.formats.workspace.markdown import MarkdownDocument, Statement
+from ctxview.formats.workspace.markdown import MarkdownDocument
 from ctxview.formats.workspace.model import ContextDocument, Role, Workspace, WorkspaceFile
 from ctxview.formats.workspace.profile import Profile, Template, template_of
 from ctxview.formats.workspace.repository import Repository
 from ctxview.formats.workspace.similarity import Likeness
 from ctxview.formats.workspace.survey import WorkspaceSurvey
+
+if TYPE_CHECKING:
+    from ctxview.formats.workspace.savings import Savings
 
 _CODE = re.compile(r"`([^`\n]+)`")
 _PATH = re.compile(r"(?<![\w/.])(?:~|\.{1,2})?/?(?:[\w.@-]+/)+[\w.@-]+")
@@ -106,22 +110,11 @@ class WorkspaceFacts(Struct, frozen=True, dict=True, eq=False):
         return self.workspace.of(Role.BOOTSTRAP, Role.INSTRUCTIONS, Role.MEMORY)
 
     @cached_property
-    def wasted(self) -> dict[str, int]:
-        """The tokens of each file that another file says too, without its contradictions."""
-        lines: dict[str, dict[int, Statement]] = {}
-        for pair in self.pairs_of(Likeness.EXACT, Likeness.NEAR):
-            if pair.together:
-                lines.setdefault(pair.drop.name, {})[pair.drop.statement.line] = pair.drop.statement
-        return {
-            name: sum(self.count(f"- {statement.text}\n") for statement in found.values())
-            for name, found in lines.items()
-        }
+    def savings(self) -> Savings:
+        """What can be removed, and the prompt after it."""
+        from ctxview.formats.workspace.savings import find_savings
 
-    @property
-    def saved_tokens(self) -> int:
-        """The tokens of the prompt that are said twice; only what the model is shown counts."""
-        shown = {part.source for part in self.assembly.components if part.state == "whole"}
-        return sum(tokens for name, tokens in self.wasted.items() if name in shown)
+        return find_savings(self)
 
 
 def wanted_values(workspace: Workspace) -> frozenset[str]:

@@ -115,12 +115,10 @@ class _Reader:
                 self._add(f"{base}memory/{name}", Role.NOTE)
             elif name == "learnings.jsonl":
                 self.learnings = f"{base}memory/{name}"
-        for name in self._names(f"{base}memory/sessions/"):
-            if SESSION.fullmatch(name):
-                self._add(f"{base}memory/sessions/{name}", Role.SESSION)
-        for name in self._names(f"{base}memory/sessions/archived/"):
-            if SESSION.fullmatch(name):
-                self._add(f"{base}memory/sessions/archived/{name}", Role.ARCHIVED)
+        for folder, role in (("sessions", Role.SESSION), ("sessions/archived", Role.ARCHIVED)):
+            for name in self._names(f"{base}memory/{folder}/"):
+                if SESSION.fullmatch(name):
+                    self._add(f"{base}memory/{folder}/{name}", role)
         for name in self._names(f"{base}memory/audit/"):
             if name.endswith(".turns.jsonl"):
                 self.turns.append(f"{base}memory/audit/{name}")

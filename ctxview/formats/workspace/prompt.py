@@ -11,11 +11,15 @@ from msgspec.structs import replace
 
 from ctxview.core.origin import Origin
 from ctxview.core.prompt import CutKind, Prompt, PromptCut, PromptMessage, PromptPart
-from ctxview.formats.workspace.assembly import Assembly, Component
+from ctxview.formats.workspace.assembly import ENCODING, Assembly, Component
 from ctxview.formats.workspace.model import BOOTSTRAP
 
 SEPARATOR = "\n\n---\n\n"
-_TITLES = {"context": "Context", "memory": "Memory", "working memory": "Working Memory"}
+_TITLES = {
+    "context": "## Context\n\n",
+    "memory": "## Memory\n\n## Long-term Memory\n",
+    "working memory": "## Working Memory\n\n",
+}
 _CUTS = {"cut": CutKind.SHORTENED, "dropped": CutKind.HIDDEN}
 
 
@@ -32,13 +36,15 @@ def build_prompt(assembly: Assembly) -> Prompt:
         kind=CutKind.ABSENT, what="history and input", reason="added by the program for each call"
     )
     rest = PromptMessage("user", absent=history, in_text=False)
-    exact = assembly.era == "C"
+    parts = tuple(_joined(sections))
     if assembly.mode == "local":
-        message = PromptMessage("system", (*identity, *_joined(sections)))
-        return Prompt((message, rest), exact=exact, notes=(note,))
+        # How the memory ladder frames its lines is not known.
+        exact = assembly.era == "C" and assembly.component("memory") is None
+        message = PromptMessage("system", (*identity, *parts))
+        return Prompt((message, rest), exact, (note,), ENCODING)
     first = PromptMessage("system", absent=identity[0].cut, in_text=False) if identity else None
-    developer = PromptMessage("developer", tuple(_joined(sections)))
-    return Prompt(tuple(filter(None, (first, developer, rest))), exact=exact, notes=(note,))
+    messages = filter(None, (first, PromptMessage("developer", parts), rest))
+    return Prompt(tuple(messages), assembly.era == "C", (note,), ENCODING)
 
 
 def _instructions(assembly: Assembly) -> Iterator[PromptPart]:
@@ -57,11 +63,12 @@ def _sections(assembly: Assembly) -> Iterator[list[PromptPart]]:
                 yield list(_bootstrap(files))
             done = True
         elif part.document is not None:
-            title = _TITLES.get(part.name, part.name)
-            inner = "## Long-term Memory\n" if part.name == "memory" else ""
+            # In local mode the memory ladder shows memory without a section of its own.
+            ladder = part.name == "memory" and assembly.mode == "local" and assembly.era in ("C", "D")
+            title = "" if ladder else _TITLES[part.name]
             parts = list(_lines(part, part.name))
-            if part.state != "dropped":
-                parts.insert(0, PromptPart(text=f"## {title}\n\n{inner}", tier=part.name))
+            if part.state != "dropped" and title:
+                parts.insert(0, PromptPart(text=title, tier=part.name))
             yield parts
         elif part.name != "identity":
             yield _absent(assembly, part.name)

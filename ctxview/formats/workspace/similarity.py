@@ -49,6 +49,7 @@ _ENDINGS = (
     *("ies", "ers", "ed", "es", "er", "ly", "s"),
 )
 _NO_STEMS = _STOP | _NEGATIONS | _OPPOSITES.keys()
+NO_NEGATION = "no negation"
 SHORTEST_EXACT = 20
 """Characters that an equal statement needs, unless it has three words."""
 
@@ -118,7 +119,8 @@ def compare(
     if one.normal == other.normal:
         return Likeness.EXACT, 100.0
     small, large = sorted((one, other), key=lambda each: len(each.stems))
-    if len(small.stems) < 3 or len(large.stems) > 2.5 * len(small.stems) + 2:
+    said = len(small.stems) + len(one.names & other.names)
+    if said < 3 or len(large.stems) > 2.5 * len(small.stems) + 2:
         return None
     shared = small.stems & large.stems
     if len(shared) < 2:
@@ -151,7 +153,7 @@ def differing_values(one: ComparedText, other: ComparedText) -> tuple[str, str] 
         if opposite in other.opposites and opposite not in one.opposites:
             return word, opposite
     if one.negative != other.negative:
-        return ("not", "no negation") if one.negative else ("no negation", "not")
+        return ("not", NO_NEGATION) if one.negative else (NO_NEGATION, "not")
     return None
 
 

@@ -76,8 +76,9 @@ def _list(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
         *(_Row(line, "" if at else "Worst", "" if at else "F8") for at, line in enumerate(worst)),
         _Row(parts.changed_line(drawing), "Changed", "d", spare=4),
     ]
-    if len(drawing.known.names) > 1:
-        strip = strip_line(drawing.known, drawing.overview.number, room, letters=drawing.letters)
+    known, place = drawing.windows
+    if len(known.names) > 1:
+        strip = strip_line(known, place, room, letters=drawing.letters)
         found.append(_Row(strip, _strip_label(drawing), "T", spare=6))
     kept = [row for row in found if row.line or row.spare == 9]
     if rows < LEAST_WHOLE:
@@ -90,7 +91,7 @@ def _list(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
 
 def _strip_label(drawing: OverviewDrawing) -> str:
     """`Rounds`, `Runs`: what the revisions are called; `Time` when they have no common name."""
-    labels = [name.label for name in drawing.known.names if not name.is_reply]
+    labels = [name.label for name in drawing.windows[0].names if not name.is_reply]
     words = {re.match(r"[a-z]+(?= \d)", label) for label in labels[:-1] or labels}
     first = {found[0] if found else "" for found in words}
     word = first.pop() if len(first) == 1 else ""
@@ -242,13 +243,9 @@ def _changed_title(drawing: OverviewDrawing) -> str:
 
 
 def _skyline_box(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
-    if rows < LEAST_CHART or len(drawing.known.names) < 2:
+    known, place = drawing.windows
+    if rows < LEAST_CHART or len(known.names) < 2:
         return []
-    skyline = SkylineDrawing(
-        drawing.known,
-        drawing.overview.number,
-        tier_styles(drawing.state.tiers),
-        drawing.own,
-        drawing.letters,
-    )
+    tiers = tier_styles(drawing.state.tiers)
+    skyline = SkylineDrawing(known, place, tiers, drawing.own, drawing.letters)
     return _titled("Skyline", small_chart(skyline, cells - INSIDE, rows - 2), cells, "T", rows)

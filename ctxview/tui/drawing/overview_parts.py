@@ -52,12 +52,18 @@ class OverviewDrawing(Struct, frozen=True, dict=True):
     state: ContextState
     known: KnownRevisions
     letters: bool = False
+    log: tuple[KnownRevisions, int] | None = None
+    """Where a log records the window over time: its turns, and the shown place in them."""
 
     @cached_property
     def styles(self) -> dict[str, SegmentStyle]:
         budget = self.overview.window.budget
         names = [each.name for each in budget.segments] if budget is not None else []
         return segment_styles(names, tier_styles(self.state.tiers))
+
+    @property
+    def windows(self) -> tuple[KnownRevisions, int]:
+        return self.log or (self.known, self.overview.number)
 
     @property
     def own(self) -> str:

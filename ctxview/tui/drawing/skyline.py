@@ -54,6 +54,8 @@ class SkylineDrawing(Struct, frozen=True):
     tiers: Mapping[str, str]
     own: str = "this file"
     letters: bool = False
+    leads: bool = True
+    """Whether a column is a revision to go to; the turn of a log is not."""
 
 
 class _Chart(Struct, frozen=True):
@@ -349,4 +351,5 @@ def _cursor_box(drawing: SkylineDrawing, chart: _Chart, cells: int) -> list[Line
     body = [*body, *([()] * (5 - len(body)))][:6]
     time = f", {time_text(name.time)}" if name.time else ""
     title = show(f"At the cursor: {name.name}{time}", "title")
-    return box(title, body, cells, end=join(show("Enter", "key"), show("go there"), gap=" "))
+    end = join(show("Enter", "key"), show("go there"), gap=" ") if drawing.leads else ()
+    return box(title, body, cells, end=end)

@@ -10,7 +10,7 @@ from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemId
 from ctxview.tui.model.view_state import ViewState
-from ctxview.tui.widgets.facts_pane import FactsPane, known_revisions, revision_item
+from ctxview.tui.widgets.facts_pane import FactsPane, revision_item, window_revisions
 
 
 class SkylinePane(FactsPane):
@@ -26,15 +26,17 @@ class SkylinePane(FactsPane):
     def draw(self, view: ViewState, width: int, room: int) -> Page:
         state = view.index.reading.state
         tiers = tier_styles(state.tiers)
-        drawing = SkylineDrawing(
-            known_revisions(view), self._number(view), tiers, f"this {state.format}", self.letters
-        )
+        known, _ = window_revisions(view)
+        number, own, leads = self._number(view), f"this {state.format}", len(state.windows) < 2
+        drawing = SkylineDrawing(known, number, tiers, own, self.letters, leads)
         return Page.of(draw_skyline(drawing, width, room))
 
     @property
     def item(self) -> ItemId | None:
-        """The revision of the column at the cursor."""
-        return revision_item(self.view, self._number(self.view)) if self.view is not None else None
+        """The revision of the column at the cursor; a turn of a log is none."""
+        if self.view is None or len(self.view.index.reading.state.windows) > 1:
+            return None
+        return revision_item(self.view, self._number(self.view))
 
     def step(self, steps: int) -> None:
         """Move the cursor by columns."""
@@ -55,7 +57,7 @@ class SkylinePane(FactsPane):
 
     def _column(self, view: ViewState) -> tuple[Skyline, int | None]:
         size = self.content_size
-        return column_at(known_revisions(view), size.width, size.height, self._number(view))
+        return column_at(window_revisions(view)[0], size.width, size.height, self._number(view))
 
     def _choose(self, number: int) -> None:
         if self.view is not None:
@@ -64,7 +66,8 @@ class SkylinePane(FactsPane):
 
     def _number(self, view: ViewState) -> int:
         """The revision at the cursor: the shown one until the cursor is moved."""
+        known, place = window_revisions(view)
         shown = view.key.source, view.key.revision
-        if self._at is None or self._at[:2] != shown or self._at[2] >= len(known_revisions(view).names):
-            return view.key.revision
+        if self._at is None or self._at[:2] != shown or self._at[2] >= len(known.names):
+            return place
         return self._at[2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ctxview.analysis.revisions.facts import KnownRevisions, RevisionName
+from ctxview.analysis.revisions.skyline import logged_revisions
 from ctxview.tui.model.reading_index import ItemId, ItemKind
 from ctxview.tui.model.view_state import ViewState
 from ctxview.tui.widgets.pane import PaneWidget
@@ -29,6 +30,14 @@ def known_revisions(view: ViewState) -> KnownRevisions:
     unnamed = RevisionName("", "", "", None, False, None)
     shown = RevisionName(label, label, label, None, False, None)
     return KnownRevisions((*([unnamed] * number), shown))
+
+
+def window_revisions(view: ViewState) -> tuple[KnownRevisions, int]:
+    """What the window over time is drawn from, and the place of the shown revision in it: a log, if any."""
+    windows = view.index.reading.state.windows
+    if len(windows) > 1:
+        return logged_revisions(windows), len(windows) - 1
+    return known_revisions(view), view.key.revision
 
 
 def revision_item(view: ViewState, number: int) -> ItemId:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxview.analysis.revisions.facts import KnownRevisions
-from ctxview.analysis.revisions.why import explain, near_names
+from ctxview.analysis.revisions.facts import KnownRevisions, near_names
+from ctxview.analysis.revisions.why import explain
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.origin import Origin
 from ctxview.core.state import CompactionRecord
@@ -86,6 +86,14 @@ def test_a_name_that_no_revision_has_offers_near_ones(lighthouse: KnownRevisions
 def test_a_name_is_found_without_its_prefix_and_in_any_case(lighthouse: KnownRevisions) -> None:
     assert [each.name for each in explain(lighthouse, "lt-late-file")] == ["persistent:lt-late-file"]
     assert [each.name for each in explain(lighthouse, "CORE-ROLE")] == ["core-role"]
+
+
+def test_a_block_is_found_by_words_of_its_text_or_its_file(tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").write_text("# A\n\n- The API listens\n  on port 3000.\n")
+    known = read(tmp_path)
+    for words in ("listens on PORT", "agents.md"):
+        assert [each.name for each in explain(known, words)] == ["AGENTS.md"]
+    assert explain(known, "port 3001") == explain(known, "API") == ()
 
 
 def test_a_message_that_left_the_window_is_not_lost() -> None:

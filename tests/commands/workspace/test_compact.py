@@ -143,3 +143,19 @@ def test_a_repository_has_no_document_to_compact(tmp_path: Path, ctxview: Run) -
     ran = ctxview("compact", str(tmp_path), "--prompt")
     assert ran.code == 2
     assert "not the workspace of an agent" in ran.err
+
+
+def test_a_command_that_never_ends_its_answer_is_stopped(home: Path, ctxview: Run) -> None:
+    run = ctxview("compact", str(home), "--with", "yes")
+    assert (run.code, run.err) == (2, "ctxview: the answer is too large for a document\n")
+
+
+def test_an_answer_can_be_taken_without_raw_history(home: Path, ctxview: Run) -> None:
+    (home / HISTORY).unlink()
+    answer = home.parent / "answer.md"
+    answer.write_text(GOOD)
+
+    run = ctxview("compact", str(home), "--from", str(answer))
+    assert run.code == 0
+    assert "there is no raw history" in run.err
+    assert ctxview("compact", str(home), "--prompt").code == 2

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxview.analysis.tokens import byte_size, exact_counter
+from ctxview.analysis.tokens import ESTIMATES, byte_size, exact_counter
 from ctxview.core.state import PromptAssembly
 from ctxview.formats import open_source
 from ctxview.formats.interface import Lens
 from ctxview.formats.workspace.assembly import BYTES_PER_TOKEN, cut_lines, window_name
 from ctxview.formats.workspace.profile import load_profile
+from ctxview.reports.prompt import prompt_json
 from tests.formats.workspace.builders import changed_home, write
 
 K, M = 1024, 1024 * 1024
@@ -172,6 +173,20 @@ def test_the_literal_text_of_the_worked_examples(tmp_path: Path) -> None:
     cloud = prompt_text(tmp_path, era="C", mode="cloud", window=M)
     assert local.startswith("## Workspace Context\n\n## AGENTS.md\n\nBe brief.")
     assert cloud.endswith("\n\n---\n\n## Memory\n\n## Long-term Memory\n- likes tea")
+    assert local.endswith("\n\n---\n\n- likes tea")
+
+
+def test_the_lines_of_the_prompt_are_counted_as_the_program_counts(tmp_path: Path) -> None:
+    write(tmp_path, {"AGENTS.md": "Überstraße ohne Ende, naïve façade.\n", "SOUL.md": "\n"})
+    ability = open_source(tmp_path).abilities.prompt
+    assert ability is not None
+    prompt = ability.prompt(0, Lens(exact_counter(), None, {"era": "C"}))
+    found = prompt_json(prompt, "now", None, exact_counter())
+    assert (found["estimator"], found["tokens"]) == (
+        "cl100k_base",
+        exact_counter("cl100k_base").count(prompt.text),
+    )
+    assert prompt_json(prompt, "now", None, ESTIMATES["bytes/4"])["estimator"] == "bytes/4"
 
 
 def test_what_is_cut_or_written_by_the_program_is_named_in_the_prompt(planned: Path) -> None:

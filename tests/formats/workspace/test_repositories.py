@@ -95,6 +95,42 @@ def test_paths_commands_and_versions_that_do_not_exist_are_stale(tmp_path: Path)
     ]
 
 
+def test_a_short_rule_with_the_same_command_is_nearly_said_twice(tmp_path: Path) -> None:
+    files = {
+        "AGENTS.md": "# A\n\n- Run `pnpm lint && pnpm test` before you push.\n",
+        "CLAUDE.md": "@AGENTS.md\n\n- Before pushing, run `pnpm lint && pnpm test`.\n",
+    }
+    assert found(tmp_path, files) == [("WSP002", "CLAUDE.md", 3)]
+
+
+def test_only_a_name_with_a_colon_must_be_a_script_of_yarn(tmp_path: Path) -> None:
+    text = "- `yarn eslint`, `yarn test:unit` and `yarn test:ci` check it.\n"
+    package = json.dumps({"scripts": {"test:unit": "vitest"}})
+    assert found(tmp_path, {"AGENTS.md": text, "package.json": package}) == [("WSP012", "AGENTS.md", 1)]
+
+
+def test_stale_statements_of_every_kind_are_missing_and_contradictions_have_both_places(
+    tmp_path: Path,
+) -> None:
+    stale = "- See `src/clock.ts`.\n- Seed with `make seed`.\n- React 17 only.\n"
+    text = f"# A\n\n{stale}- The API listens on port 1.\n"
+    package = json.dumps({"dependencies": {"react": "^18.0.0"}})
+    other = "@AGENTS.md\n\n- The API listens on port 2.\n"
+    write(
+        tmp_path,
+        {"AGENTS.md": text, "CLAUDE.md": other, "package.json": package, "Makefile": "test:\n\ttrue\n"},
+    )
+    state = open_source(tmp_path).reading(0, Lens(exact_counter())).state
+    assert [(gap.id, gap.question) for gap in state.missing] == [
+        ("AGENTS.md:3", "a path that does not exist"),
+        ("AGENTS.md:4", "a command that does not exist"),
+        ("AGENTS.md:5", "a version that is not in use"),
+    ]
+    assert [each.message for each in findings(tmp_path) if each.rule == "WSP003"] == [
+        'CLAUDE.md:3 says 2, AGENTS.md:6 says 1: "The API listens on port 1."'
+    ]
+
+
 def test_nothing_is_looked_up_outside_the_opened_folder(tmp_path: Path) -> None:
     write(
         tmp_path,
@@ -174,8 +210,8 @@ def test_the_cost_of_a_draft_is_counted_as_that_of_the_file(tmp_path: Path) -> N
     source = open_source(tmp_path)
     same = {str(tmp_path / "AGENTS.md"): text.encode()}
 
-    drafted = source.findings_of(0, Lens(ESTIMATES["bytes/4"]), same)
-    assert list(drafted) == list(source.findings(Lens(ESTIMATES["bytes/4"])))
+    lens = Lens(ESTIMATES["bytes/4"])
+    assert list(source.findings_of(0, lens, same)) == list(source.reading(0, lens).findings)
 
 
 def test_a_recording_of_a_repository_has_only_its_instructions(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ctxview.analysis.revisions.overview import refs_sentence
+from ctxview.analysis.revisions.skyline import build_skyline, logged_revisions
 from ctxview.core.state import RefStatus
 from ctxview.formats.interface import Lens
 from ctxview.formats.workspace.source import WorkspaceSource
@@ -18,9 +19,39 @@ def test_the_advice_names_the_file_that_repeats_most_and_what_removing_saves(tmp
     assert state.advice == (
         "Removing 1 statement of workspace/memory/MEMORY.md (line 2) saves 7 tokens a turn"
     )
-    after = next(each for each in state.budgets if each.target == "without duplicates")
+    after = next(each for each in state.budgets if each.id == "after clean-up")
     assert state.budgets[0].used is not None
     assert after.used == state.budgets[0].used - 7
+
+
+def test_the_savings_table_is_the_prompt_without_what_can_go(tmp_path: Path) -> None:
+    example = (
+        "AGENTS.md += ## Verification Protocol\nAGENTS.md += - Check each claim against a tool result.\n"
+        "TOOLS.md += - Semantic retrieval finds old notes.\n"
+        "memory/MEMORY.md += - Currently working on the clock.\n"
+        "memory/MEMORY.md += - Assumptions are forbidden."
+    )
+    dirty = WorkspaceSource(write(tmp_path / "dirty", changed_home(example))).reading(0, LENS).state
+    clean = WorkspaceSource(write(tmp_path / "clean", changed_home(""))).reading(0, LENS).state
+    before, after = dirty.budgets[:2]
+
+    assert (after.id, after.used) == ("after clean-up", clean.budgets[0].used)
+    assert {each.key: each.used for each in after.segments} == {
+        each.name: each.used for each in clean.budgets[0].segments
+    }
+    assert [each.name for each in after.segments if each.id] == [
+        f"{each.name} (was {each.used})"
+        for each in before.segments
+        if each.name in ("AGENTS.md", "TOOLS.md", "memory")
+    ]
+    assert before.used is not None
+    assert after.used is not None
+    assert f"−{before.used - after.used} (" in after.target
+
+
+def test_a_statement_stays_while_one_of_its_sentences_is_said_only_there(tmp_path: Path) -> None:
+    half = "SOUL.md += - Assumptions are forbidden. The moon is made of green cheese tonight."
+    assert WorkspaceSource(write(tmp_path, changed_home(half))).reading(0, LENS).state.advice is None
 
 
 def test_a_clean_workspace_has_no_advice(tmp_path: Path) -> None:
@@ -82,6 +113,30 @@ def test_a_file_of_one_huge_line_is_dropped_where_files_are_taken_whole(tmp_path
     assert assembly is not None
     states = {each.name: each.state for each in assembly.components}
     assert (states["AGENTS.md"], states["SOUL.md"]) == ("dropped", "whole")
+
+
+def test_the_turn_log_is_the_window_over_time(tmp_path: Path) -> None:
+    log = "memory/audit/cli_default.turns.jsonl"
+    later = (
+        '{"turn": 3, "timestamp": "2026-02-17T11:59:00Z", "context_tokens": 900, "working_memory_tokens": 90}'
+    )
+    windows = (
+        WorkspaceSource(write(tmp_path, changed_home(f"{log} += {later}"))).reading(0, LENS).state.windows
+    )
+
+    assert [(each.name, each.budget.used) for each in windows] == [
+        ("turn 1", 2001),
+        ("turn 2", 2002),
+        ("turn 3", 900),
+    ]
+    assert [(each.name, each.used) for each in windows[-1].budget.segments] == [
+        ("working memory", 90),
+        ("not in this file", 810),
+    ]
+    assert windows[-1].event
+    skyline = build_skyline(logged_revisions(windows), 60)
+    assert [column.used for column in skyline.columns] == [2001, 2002, 900]
+    assert [event.kind for event in skyline.columns[-1].events] == ["cut"]
 
 
 def test_bars_grow_with_the_figures() -> None:

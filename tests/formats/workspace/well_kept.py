@@ -1,4 +1,4 @@
-"""A dozen ordinary repositories whose instructions are well kept, each in another style."""
+"""Ordinary repositories whose instructions are well kept, each in another style."""
 
 from __future__ import annotations
 
@@ -272,5 +272,332 @@ REPOSITORIES: dict[str, dict[str, str]] = {
         ),
         "README.md": "# Team\n",
         "CONTRIBUTING.md": "# Contributing\n",
+    },
+}
+REPOSITORIES |= {
+    "workspaces of pnpm": {
+        "AGENTS.md": """\
+# Acme storefront
+
+Turborepo monorepo. TypeScript everywhere, Node 20+, pnpm 9.
+
+## Setup
+
+```bash
+corepack enable
+pnpm install
+cp .env.example .env.local
+pnpm dev            # runs web and api
+pnpm --filter web dev
+pnpm --filter @acme/api test -- --watch
+npx turbo run build --filter=web...
+```
+
+## Layout
+
+| Path | What |
+|---|---|
+| `apps/web` | Next.js 14 app router |
+| `apps/api/src/index.ts` | Fastify entry point |
+| `packages/ui/src/Button.tsx` | shared components |
+| `packages/config/eslint/base.cjs` | lint rules |
+
+- Import UI with `@acme/ui`, local modules with `@/lib/utils.ts`.
+- Route handlers live in `app/api/**/route.ts`.
+- Server components by default; add `"use client"` only when needed.
+- Do not import from `apps/*` inside `packages/*`.
+- API responses: `application/json`, errors use RFC 9457 problem details.
+- New pages go in `apps/web/app/<segment>/page.tsx`.
+- Run `pnpm lint && pnpm test` before you push.
+
+## Testing
+
+- Unit tests sit next to the code: `Button.test.tsx`.
+- E2E: `pnpm run test:e2e` needs `docker compose up -d db`.
+- Coverage report is written to `coverage/lcov.info`.
+""",
+        "CLAUDE.md": """\
+@AGENTS.md
+
+## Claude specifics
+
+- Use plan mode for changes that touch more than one package.
+- Ask before running database migrations.
+""",
+        "package.json": '{"private": true, "packageManager": "pnpm@9.1.0",'
+        ' "scripts": {"dev": "turbo dev", "lint": "turbo lint", "test": "turbo test",'
+        ' "test:e2e": "playwright test"}, "engines": {"node": ">=20"}}',
+        "apps/web/package.json": '{"name": "web", "dependencies": {"next": "14.2.3", "react": "^18.3.0"}}',
+        "apps/web/app/page.tsx": "",
+        "apps/web/lib/utils.ts": "",
+        "apps/api/src/index.ts": "",
+        "packages/ui/src/Button.tsx": "",
+        "packages/config/eslint/base.cjs": "",
+        ".env.example": "",
+    },
+    "make targets in prose": {
+        "AGENTS.md": """\
+# billing-service
+
+Go 1.22, PostgreSQL, NATS.
+
+Common tasks are Make targets: `make build`, `make test`, `make lint`, `make generate`. `make help` lists
+all of them. Integration tests need Docker: `make test-integration`.
+
+Package layout follows the standard: `cmd/billing/main.go`, `internal/...`, `api/proto/billing.proto`.
+
+- Wrap errors with `fmt.Errorf("load invoice: %w", err)`.
+- Context is the first parameter of every function that does I/O.
+- Table-driven tests; use `t.Parallel()` unless the test touches the environment.
+- Generated code (`*.pb.go`, `internal/mocks/store_mock.go`) is never edited.
+- SQL lives in `internal/store/queries.sql` and is compiled by sqlc.
+- HTTP timeouts: 5 seconds for clients, 30 seconds for servers.
+- The service listens on 8080, metrics on 9090.
+""",
+        ".github/copilot-instructions.md": """\
+Use the conventions of AGENTS.md. Prefer the standard library. Comments explain why, not what.
+""",
+        "Makefile": """\
+.PHONY: build test lint generate help
+build: generate
+	go build ./...
+test:
+	go test ./...
+test-integration:
+	go test -tags integration ./...
+lint:
+	golangci-lint run
+generate:
+	go generate ./...
+help:
+	@grep : Makefile
+""",
+        "go.mod": "module x\n\ngo 1.22.1\n",
+        "cmd/billing/main.go": "",
+        "api/proto/billing.proto": "",
+        "internal/store/queries.sql": "",
+    },
+    "guidelines of a framework": {
+        "AGENTS.md": """\
+This is a Phoenix 1.7 application.
+
+## Project guidelines
+
+- Use `mix precommit` alias when you are done with all changes and fix any pending issues
+- Use the already included and available `:req` (`Req`) library for HTTP requests, **avoid** `:httpoison`,
+  `:tesla`, and `:httpc`
+
+### Elixir guidelines
+
+- Elixir lists **do not support index based access via the access syntax**
+
+  **Never do this (invalid)**:
+
+      i = 0
+      mylist[i]
+
+- Elixir variables are immutable, but can be rebound
+- **Never** nest multiple modules in the same file as it can cause cyclic dependencies
+- Don't use `String.to_atom/1` on user input (memory leak risk)
+
+### Ecto guidelines
+
+- **Always** preload Ecto associations in queries when they'll be accessed in templates
+- `Ecto.Schema` fields always use the `:string` type, even for `:text` columns
+- You **must** use `Ecto.Changeset.get_field(changeset, :field)` to access changeset fields
+
+### HEEx guidelines
+
+- **Always** use the imported `Phoenix.Component.form/1` to build forms
+- **Never** use `<% Enum.each %>` for generating template content, instead **always** use `<%= for item <-
+  @collection do %>`
+- HEEx HTML comments use `<%!-- comment --%>`
+""",
+        "mix.exs": "defmodule X do\nend\n",
+    },
+    "the same rule for two parts": {
+        "AGENTS.md": """\
+# Conventions
+
+## Front end
+- Run `npm run lint` in `web/`.
+- Tests live in `web/tests`.
+- The front end listens on port 5173.
+- Timeouts for front-end requests are 10 seconds.
+
+## Back end
+- Run `npm run lint` in `server/`.
+- Tests live in `server/tests`.
+- The back end listens on port 8000.
+- Timeouts for back-end requests are 30 seconds.
+
+## Staging
+- Deploy with `make deploy ENV=staging`.
+- Staging needs one approval.
+
+## Production
+- Deploy with `make deploy ENV=production`.
+- Production needs two approvals.
+""",
+        "package.json": '{"scripts": {"lint": "eslint ."}}',
+        "Makefile": "deploy:\n\t./deploy.sh $(ENV)\n",
+        "web/tests/a.ts": "",
+        "server/tests/a.ts": "",
+    },
+    "imports and scoped rules": {
+        "CLAUDE.md": """\
+# Payments
+
+## Commands
+- `yarn test` runs unit tests, `yarn test:watch` keeps running.
+- `yarn workspace @pay/api start`
+
+## Principles
+- Amounts are BigInt minor units.
+- Idempotency keys are required on every POST.
+- Logs never contain card numbers.
+
+See docs/architecture.md for the big picture, and @docs/style.md for style.
+""",
+        "docs/architecture.md": "# Architecture\n",
+        "docs/style.md": "- Two spaces, single quotes.\n- No default exports.\n",
+        ".claude/rules/api.md": """\
+---
+paths:
+  - packages/api/**/*.ts
+---
+- Validate bodies with zod.
+- Return 422 for invalid bodies.
+""",
+        ".claude/rules/db.md": """\
+---
+paths:
+  - packages/db/**/*.ts
+---
+- Validate rows with zod.
+- Return null for missing rows.
+""",
+        ".claude/commands/fix-issue.md": "Fix issue $ARGUMENTS. Write a failing test first.\n",
+        ".claude/settings.json": "{}",
+        "package.json": '{"workspaces": ["packages/*"],'
+        ' "scripts": {"test": "vitest run", "test:watch": "vitest"}}',
+        "packages/api/index.ts": "",
+        "packages/db/index.ts": "",
+    },
+    "one file for Gemini": {
+        "GEMINI.md": """\
+# Playbooks
+
+- Inventory: `inventories/prod/hosts.yml`, `inventories/stage/hosts.yml`.
+- Run `ansible-lint` before a commit.
+- Roles are documented in their own README.md.
+- Use `ansible-playbook -i inventories/stage site.yml --check` first.
+- Variables with secrets are encrypted with `ansible-vault`.
+""",
+        "inventories/prod/hosts.yml": "",
+        "inventories/stage/hosts.yml": "",
+        "site.yml": "",
+    },
+    "numbers by environment": {
+        "AGENTS.md": """\
+# Infrastructure
+
+Terraform 1.7 modules for AWS. State is in S3; never run `terraform apply` locally.
+
+## Workflow
+1. Branch from `main`: `infra/<ticket>`.
+2. `terraform fmt -recursive && tflint`.
+3. Open a pull request; Atlantis posts the plan.
+4. A second person approves production plans.
+
+## Structure
+- `modules/vpc/main.tf` and `modules/eks/main.tf` are shared.
+- `envs/dev`, `envs/staging` and `envs/prod` only set variables.
+- CIDR ranges: dev 10.10.0.0/16, staging 10.20.0.0/16, prod 10.30.0.0/16.
+- Instances: dev uses `t3.small`, prod uses `m6i.large`.
+- Secrets come from SSM (`/acme/prod/db/password`), never from tfvars.
+""",
+        "modules/vpc/main.tf": "",
+        "modules/eks/main.tf": "",
+        "envs/dev/main.tf": "",
+    },
+    "modules of gradle": {
+        "AGENTS.md": """\
+# Android client
+
+Kotlin 2.0, Compose, minSdk 26, targetSdk 34.
+
+- Build: `./gradlew assembleDebug`
+- Unit tests: `./gradlew testDebugUnitTest`
+- Lint: `./gradlew ktlintCheck detekt`
+
+Modules: `:app`, `:core:network`, `:core:database`, `:feature:login`, `:feature:feed`.
+
+- ViewModels expose one `StateFlow<UiState>`.
+- Composables are stateless; previews live beside them.
+- Network models never leave `:core:network`; map them to domain models.
+- Strings go to `app/src/main/res/values/strings.xml`.
+- The release is signed in CI; the key store is not in the repository (`keystore/release.jks`).
+""",
+        "app/src/main/res/values/strings.xml": "",
+        "settings.gradle.kts": "",
+        "gradlew": "",
+    },
+    "do and don't with presets": {
+        "CLAUDE.md": """\
+# Engine
+
+C++20, CMake presets, vcpkg.
+
+```sh
+cmake --preset debug
+cmake --build --preset debug -j
+ctest --preset debug --output-on-failure
+```
+
+## Style
+- clang-format decides; see `.clang-format`.
+- Headers: `include/engine/renderer.hpp`; sources: `src/renderer.cpp`.
+- No exceptions in the hot path, no RTTI.
+- `std::span` over pointer and length.
+- Ownership: `std::unique_ptr`; `std::shared_ptr` needs a reason in the review.
+
+## Do
+- Add a benchmark for every change of the renderer.
+- Add a test for every fixed bug.
+
+## Don't
+- Don't include `<windows.h>` in headers.
+- Don't add global state.
+""",
+        "include/engine/renderer.hpp": "",
+        "src/renderer.cpp": "",
+        ".clang-format": "",
+        "CMakePresets.json": "{}",
+        "CMakeLists.txt": "",
+    },
+    "data that is not committed": {
+        "AGENTS.md": """\
+# Churn model
+
+We predict churn for the telco data set. Python 3.11, managed with `conda env create -f environment.yml`.
+
+Notebooks (`notebooks/01-explore.ipynb`, `notebooks/02-model.ipynb`) are for exploration only; anything
+reused moves to `src/churn/features.py`.
+
+Data is not in git. `make data` downloads it to `data/raw/telco.csv`; processed files appear in
+`data/processed/train.parquet`.
+
+Random seed is 42 everywhere. Report ROC AUC with five-fold cross-validation; the baseline is 0.81 and the
+current best is 0.87 (gradient boosting, depth 6, 300 trees). Please do not tune on the test split.
+
+Plots: matplotlib, 300 dpi, saved as PDF to `reports/figures`.
+""",
+        "Makefile": "data:\n\tpython -m churn.download\n",
+        "environment.yml": "",
+        "src/churn/features.py": "",
+        "notebooks/01-explore.ipynb": "{}",
+        "notebooks/02-model.ipynb": "{}",
+        ".gitignore": "data/\n",
     },
 }

@@ -51,7 +51,7 @@ def bootstrap_does_not_fit(facts: WorkspaceFacts) -> Iterator[Hit]:
 
 @rule("WSP015", name="prompt-cost", severity=Severity.INFO)
 def prompt_cost(facts: WorkspaceFacts) -> Iterator[Hit]:
-    """The cost of the files in every turn, and what removing duplicates would save.
+    """The cost of the files in every turn, and what a clean-up would save.
 
     ## Why
     These tokens are paid in every single turn, before the user has said a word. A component that is cut at
@@ -61,7 +61,7 @@ def prompt_cost(facts: WorkspaceFacts) -> Iterator[Hit]:
     ## Good
     SOUL.md += - Jokes are welcome.
     ## Fix
-    Remove the duplicates that are named, largest first.
+    Remove what is said twice, injected anyway or stale; the overview names the file to begin with.
     ## Source
     Source document, Token Budget (After).
     """
@@ -78,11 +78,11 @@ def prompt_cost(facts: WorkspaceFacts) -> Iterator[Hit]:
         elif part.document is not None and always and all(each.state != "whole" for each in always):
             message = f"{part.name} is cut at every window: {part.whole_tokens or 0:,} tokens"
             yield Hit(part.document.origin(), message, Severity.ERROR, Effect.TRUNCATED)
-    saved = facts.saved_tokens
+    saved = facts.savings.total
     if saved:
         share = 100 * saved / assembly.tokens if assembly.tokens else 0
         where = f" ({assembly.title})" if assembly.window is not None else ""
-        message = f"{assembly.tokens:,} tokens in every turn{where}; {saved:,} of them are said twice"
+        message = f"{assembly.tokens:,} tokens in every turn{where}; {saved:,} of them can be saved"
         yield Hit(first.document.origin(), f"{message} ({share:.0f} %)")
 
 

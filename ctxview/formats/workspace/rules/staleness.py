@@ -31,7 +31,10 @@ _FUTURE = re.compile(
     r"|if (?:it|there|present))",
     re.IGNORECASE,
 )
-_SCRIPT = re.compile(r"\b(npm|pnpm|bun) run ([A-Za-z][\w:.-]*)(?![\w./*<{-])|\b(npm|pnpm) (test)\b")
+_SCRIPT = re.compile(
+    r"\b(npm|pnpm|bun) run ([A-Za-z][\w:.-]*)(?![\w./*<{-])|\b(npm|pnpm) (test)\b"
+    r"|\b(yarn|pnpm|bun) ([a-z][\w-]*:[\w:-]+)(?![\w./*<{-])"  # Only a script has a colon in its name.
+)
 _MAKE = re.compile(r"(?:^|[\s`&;(])make ([a-z][\w-]*)(?![\w./*=<{-])")
 _JUST = re.compile(r"(?:^|[`&;])\s*just ([a-z][\w-]*)(?![\w./*=<{-])")
 _SHELL = ("", "sh", "bash", "shell", "console", "zsh", "terminal", "text")
@@ -205,7 +208,7 @@ def _commands(document: MarkdownDocument) -> Iterator[tuple[int, str]]:
 def _missing_command(facts: WorkspaceFacts, text: str) -> str | None:
     repository = facts.repository
     for found in _SCRIPT.finditer(text):
-        program, name = found[1] or found[3], found[2] or found[4]
+        program, name = (each for each in found.groups() if each is not None)
         if repository.scripts is not None and name not in repository.scripts:
             return f"no package.json has the script {excerpt(name)} of {program}"
     for pattern, known, where in (

@@ -14,10 +14,11 @@ from ctxview.core.findings import Hit, Severity, rule
 from ctxview.formats.workspace.duplicates import Pair, is_cross_reference
 from ctxview.formats.workspace.facts import WorkspaceFacts
 from ctxview.formats.workspace.model import Role
-from ctxview.formats.workspace.similarity import Likeness, prepare
+from ctxview.formats.workspace.similarity import NO_NEGATION, Likeness, prepare
 
 _WHOLE_COPY = 4
 """Equal statements of two files that are reported as one finding."""
+_LEADS = re.compile(r"\b(?:see|read|refer to|follow|described in|is in|are in)\b", re.IGNORECASE)
 _FILE_NAME = re.compile(r"\b[A-Z][A-Z_-]{2,}(?:-[\w]+)?\.md\b")
 
 
@@ -74,8 +75,10 @@ def possible_contradiction(facts: WorkspaceFacts) -> Iterator[Hit]:
     """
     for pair in facts.pairs_of(Likeness.CONTRADICTION):
         mine, other = pair.values or ("", "")
-        values = f"{excerpt(mine)} here, {excerpt(other)} there"
-        message = f"{pair.keep.place} says otherwise ({values}): {quoted(pair.keep.compared.text, 80)}"
+        where = f"{pair.drop.place} says {excerpt(mine)}, {pair.keep.place} says {excerpt(other)}"
+        if NO_NEGATION in (mine, other):
+            where = f"{pair.drop.place} says the opposite of {pair.keep.place}"
+        message = f"{where}: {quoted(pair.keep.compared.text, 80)}"
         severity = None if pair.together else Severity.WARNING
         yield Hit(pair.drop.origin, message, severity)
 
@@ -140,9 +143,7 @@ def reference_to_no_file(facts: WorkspaceFacts) -> Iterator[Hit]:
             names = [
                 name for name in _FILE_NAME.findall(statement.text) if not facts.repository.has_name(name)
             ]
-            if names and not re.search(
-                r"\b(?:create|write|add|new|generate)\b", statement.text, re.IGNORECASE
-            ):
+            if names and _LEADS.search(statement.text):
                 place = file.document.origin(statement.line, statement.last)
                 yield Hit(place, f"there is no {listed(names)} here")
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from ctxview.analysis.tokens import TokenCounter
-from ctxview.analysis.wording import counted
 from ctxview.core.fields import Form
 from ctxview.core.state import ContextState, Todo, TodoItem, Transcript, progress_text
 from ctxview.formats.interface import Revision
@@ -17,11 +16,10 @@ from ctxview.formats.workspace.facts import WorkspaceFacts
 from ctxview.formats.workspace.markdown import MarkdownDocument, Statement
 from ctxview.formats.workspace.model import ContextDocument, Role
 from ctxview.formats.workspace.profile import template_of
-from ctxview.formats.workspace.similarity import Likeness
 from ctxview.formats.workspace.state.budgets import build_budgets
 from ctxview.formats.workspace.state.references import build_gaps, build_refs
 from ctxview.formats.workspace.state.tiers import build_tiers
-from ctxview.formats.workspace.state.timeline import build_timeline
+from ctxview.formats.workspace.state.timeline import build_timeline, build_windows
 
 FORMAT = "workspace"
 SPARKS = 40
@@ -60,8 +58,9 @@ def build_state(inputs: WorkspaceStateInputs) -> ContextState:
         form=_form(facts, inputs.editor),
         extra=dict(_extra(facts, linked=inputs.linked)),
         transcript=inputs.transcript,
-        advice=first_removal(facts) if inputs.linked else None,
+        advice=facts.savings.advice if inputs.linked else None,
         assembly=facts.assembly.neutral,
+        windows=tuple(build_windows(facts)),
     )
 
 
@@ -118,8 +117,7 @@ def _extra(facts: WorkspaceFacts, *, linked: bool) -> Iterator[tuple[str, str]]:
     if document is not None and facts.era != "A":
         yield "template", template_of(document.markdown, facts.profile)[0]
     if linked:
-        saved = facts.saved_tokens
-        yield "every turn", f"{assembly.tokens:,} tokens, {saved:,} of them said twice"
+        yield "every turn", f"{assembly.tokens:,} tokens, {facts.savings.total:,} of them can be saved"
     if facts.survey is not None and facts.survey.turns:
         yield "per turn", sparkline([turn.context for turn in facts.survey.turns[-SPARKS:]])
     for name, value in workspace.settings.memory.items():
@@ -135,15 +133,3 @@ def sparkline(figures: list[int]) -> str:
     most = max(max(figures), 1)
     bars = "".join("▁▂▃▄▅▆▇█"[min(7, 8 * each // most)] for each in figures)
     return f"{bars} {figures[0]:,} to {figures[-1]:,} tokens"
-
-
-def first_removal(facts: WorkspaceFacts) -> str | None:
-    """Return the file that repeats most, with the lines to remove and what that saves."""
-    if not facts.wasted:
-        return None
-    name = max(facts.wasted, key=lambda each: facts.wasted[each])
-    twice = facts.pairs_of(Likeness.EXACT, Likeness.NEAR)
-    lines = sorted({pair.drop.statement.line for pair in twice if pair.drop.name == name and pair.together})
-    where = ", ".join(map(str, lines[:8])) + (" …" if len(lines) > 8 else "")
-    statements = counted(len(lines), "statement")
-    return f"Removing {statements} of {name} (line {where}) saves {facts.wasted[name]:,} tokens a turn"

@@ -1,10 +1,12 @@
-"""The budgets of a workspace: the prompt by component, without what is said twice, and at other windows."""
+"""The budgets of a workspace: the prompt by component, after a clean-up, and at other windows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ctxview.core.state import Budget, Segment
+from msgspec.structs import replace
+
+from ctxview.core.budget import EVERY_TURN, Budget, Segment
 from ctxview.formats.workspace.assembly import MODES, WINDOWS, Assembly
 from ctxview.formats.workspace.facts import WorkspaceFacts
 
@@ -15,9 +17,9 @@ def build_budgets(facts: WorkspaceFacts, *, linked: bool) -> tuple[Budget, ...]:
 
 def _budgets(facts: WorkspaceFacts, *, linked: bool) -> Iterator[Budget]:
     chosen = facts.assembly
-    yield _budget(chosen, f"prompt at {chosen.title}" if chosen.window is not None else "every turn")
-    if linked and facts.wasted:
-        yield _without_duplicates(facts, chosen)
+    yield _budget(chosen, f"prompt at {chosen.title}" if chosen.window is not None else EVERY_TURN)
+    if linked and facts.savings.total:
+        yield _cleaned(facts)
     if facts.era is None:
         yield from _by_reader(facts, chosen)
         return
@@ -51,20 +53,19 @@ def _segments(assembly: Assembly) -> Iterator[Segment]:
         yield Segment(name, part.tokens, part.limit, assembly.exact, assembly.estimator)
 
 
-def _without_duplicates(facts: WorkspaceFacts, assembly: Assembly) -> Budget:
-    """Return the same prompt after every duplicate was removed from the file that should not keep it."""
-    segments = []
-    for part in assembly.components:
-        if part.document is not None:
-            waste = facts.wasted.get(part.source or "", 0) if part.state == "whole" else 0
-            left = max(0, part.tokens - waste)
-            segments.append(Segment(part.name, left, part.limit, False, assembly.estimator))
-    used = sum(each.used for each in segments)
-    saved = assembly.tokens - used
-    share = 100 * saved / assembly.tokens if assembly.tokens else 0
-    note = f"saves {saved:,} tokens a turn ({share:.0f} %)"
-    unit = f"tokens ({assembly.estimator})"
-    return Budget("without duplicates", unit, assembly.cap, used, None, tuple(segments), note=note)
+def _cleaned(facts: WorkspaceFacts) -> Budget:
+    """Return the savings table: the same prompt after everything was removed that can be."""
+    before, after = facts.assembly, facts.savings.after
+    saved = before.tokens - after.tokens
+    budget = _budget(after, f"after clean-up −{saved:,} ({100 * saved / before.tokens:.0f} %)")
+    was = {part.name: part.tokens for part in before.components}
+    segments = tuple(
+        replace(each, name=f"{each.name} (was {was[each.name]:,})", id=each.name)
+        if was.get(each.name, each.used) != each.used
+        else each
+        for each in budget.segments
+    )
+    return replace(budget, segments=segments, id="after clean-up")
 
 
 def _by_reader(facts: WorkspaceFacts, assembly: Assembly) -> Iterator[Budget]:

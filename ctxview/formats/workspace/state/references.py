@@ -1,4 +1,4 @@
-"""The duplicate and contradiction map as references, and what is missing: hidden components, stale paths."""
+"""The duplicate and contradiction map as references, and what is missing: what is cut, and what is stale."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ctxview.formats.kit.state_parts import make_gap
 from ctxview.formats.workspace.duplicates import Pair
 from ctxview.formats.workspace.editing import ownership, statement_form
 from ctxview.formats.workspace.facts import WorkspaceFacts
-from ctxview.formats.workspace.rules.staleness import stale_path
+from ctxview.formats.workspace.rules.staleness import stale_command, stale_path, stale_version
 from ctxview.formats.workspace.similarity import Likeness
 
 MOST_REFS = 500
@@ -20,6 +20,11 @@ _STATUS = {
     Likeness.EXACT: RefStatus.DUPLICATE,
     Likeness.NEAR: RefStatus.DUPLICATE,
     Likeness.CONTRADICTION: RefStatus.CONTRADICTION,
+}
+_STALE = {
+    "a path that does not exist": stale_path,
+    "a command that does not exist": stale_command,
+    "a version that is not in use": stale_version,
 }
 _ORDER = (Likeness.CONTRADICTION, Likeness.EXACT, Likeness.NEAR)
 
@@ -73,19 +78,14 @@ def _gaps(facts: WorkspaceFacts) -> Iterator[Gap]:
             severity = Severity.ERROR if part.state == "dropped" else Severity.WARNING
             first = 1 if part.lines is None or part.lines[0] > 1 else part.lines[1] + 1
             place = part.document.origin(first, len(part.document.lines))
-            question = f"{part.lost:,} tokens of {part.name}"
-            yield make_gap(
-                part.name,
-                question,
-                severity,
-                part.state,
-                part.reason or "",
-                place,
-                (part.source or part.name,),
-            )
-    for hit in stale_path(facts):
-        name = facts.workspace.folder.name_of(hit.origin.file) or hit.origin.file
-        where, question = f"{name}:{hit.origin.line}", "a path that does not exist"
-        yield make_gap(where, question, Severity.WARNING, "stale", hit.message, hit.origin, (name,))
+            question, why = f"{part.lost:,} tokens of {part.name}", part.reason or ""
+            blocks = (part.source or part.name,)
+            yield make_gap(part.name, question, severity, part.state, why, place, blocks)
+    for question, find in _STALE.items():
+        for hit in find(facts):
+            name = facts.workspace.folder.name_of(hit.origin.file) or hit.origin.file
+            if find is stale_path or hit.severity is Severity.WARNING:
+                where = f"{name}:{hit.origin.line}"
+                yield make_gap(where, question, Severity.WARNING, "stale", hit.message, hit.origin, (name,))
     for file, reason in facts.workspace.unreadable:
         yield make_gap(file, "a file", Severity.ERROR, "unreadable", reason, Origin(file))

@@ -18,7 +18,7 @@ from ctxview.formats.workspace.editing import (
     whole_form,
 )
 from ctxview.formats.workspace.facts import WorkspaceFacts
-from ctxview.formats.workspace.markdown import Section, Statement
+from ctxview.formats.workspace.markdown import Statement
 from ctxview.formats.workspace.model import ContextDocument, Role, WorkspaceFile
 from ctxview.formats.workspace.profile import template_of
 
@@ -177,7 +177,7 @@ def _memory(facts: WorkspaceFacts, file: WorkspaceFile, editor: str | None) -> I
         yield Block(
             id=_slug(statement, names),
             tier="memory",
-            type=_memory_type(section),
+            type=section.title or "fact",
             text=statement.text[:LONGEST_TEXT],
             tokens=facts.count(f"- {statement.text}\n"),
             visible=visible,
@@ -185,10 +185,6 @@ def _memory(facts: WorkspaceFacts, file: WorkspaceFile, editor: str | None) -> I
             origin=file.document.origin(statement.line, statement.last),
             form=statement_form(file.document, statement, owned),
         )
-
-
-def _memory_type(section: Section) -> str:
-    return section.title or "fact"
 
 
 def _seen(statement: Statement, part: Component | None) -> tuple[bool, Reason | None]:
@@ -202,16 +198,14 @@ def _seen(statement: Statement, part: Component | None) -> tuple[bool, Reason | 
 
 
 def _session_block(document: ContextDocument) -> Block:
-    body = document.body
+    why = f"the session is {document.status}" if document.status != "active" else "not the current session"
     return Block(
         id=document.key or document.name,
         tier="other sessions",
         type="session",
-        text=body[:LONGEST_TEXT],
+        text=document.body[:LONGEST_TEXT],
         visible=False,
-        reason=Reason(ReasonKind.NOT_CHOSEN, f"the session is {document.status}")
-        if document.status != "active"
-        else Reason(ReasonKind.NOT_CHOSEN, "not the current session"),
+        reason=Reason(ReasonKind.NOT_CHOSEN, why),
         state=document.status,
         origin=document.markdown.origin(1, len(document.markdown.lines)),
     )

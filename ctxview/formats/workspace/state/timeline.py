@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ctxview.core.revision_signs import COMPACTION
-from ctxview.core.state import Event
+from ctxview.core.state import Budget, Event, LoggedWindow, Segment
 from ctxview.formats.interface import Revision
 from ctxview.formats.workspace.facts import WorkspaceFacts
+from ctxview.formats.workspace.history_checks import Turn
 from ctxview.formats.workspace.markdown import MarkdownDocument, Section
 from ctxview.formats.workspace.model import Workspace
 
@@ -68,6 +69,28 @@ def build_timeline(facts: WorkspaceFacts, now: int) -> Iterator[Event]:
         if turn.working_memory is not None:
             label += f", working memory {turn.working_memory:,}"
         yield Event(label, "turn", turn.time, now, turn.origin)
+
+
+def build_windows(facts: WorkspaceFacts) -> Iterator[LoggedWindow]:
+    """Yield the last turns of the session that was used last, each with what made it smaller."""
+    turns = facts.survey.turns if facts.survey is not None else []
+    session = max(turns, key=lambda turn: turn.time or "").session if turns else ""
+    times = [each.time for each in build_timeline(facts, 0) if each.kind == "compaction" and each.time]
+    before: Turn | None = None
+    for turn in [turn for turn in turns if turn.session == session][-MOST_TURNS:]:
+        event = ""
+        if before is not None and any((before.time or "~") < each <= (turn.time or "") for each in times):
+            event = "compaction"
+        elif before is not None and 2 * turn.context < before.context:
+            event = f"{before.context - turn.context:,} tokens left the context"
+        own = min(turn.working_memory or 0, turn.context)
+        segments = (
+            Segment("working memory", own, estimator="recorded"),
+            Segment("not in this file", turn.context - own, estimator="recorded"),
+        )
+        budget = Budget("context of a turn", "tokens (recorded)", None, turn.context, None, segments)
+        yield LoggedWindow(f"turn {turn.number}", turn.time, budget, event)
+        before = turn
 
 
 def _earlier(workspace: Workspace) -> list[Section]:
