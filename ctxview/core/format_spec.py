@@ -63,3 +63,5 @@ class FormatMatch(Struct, frozen=True):
     """Whether only the files of a folder belong to the source, so that its subfolders may hold others."""
     lists: bool = False
     """Whether the source only lists the sources below the folder, so that these may be wanted instead."""
+    members: tuple[str, ...] = ()
+    """The sources that the path holds, each named by a path below it; empty when it is one itself."""

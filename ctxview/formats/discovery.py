@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ctxview.core.format_spec import FormatMatch
 from ctxview.files.reading import SKIPPED_FOLDERS, error_text, is_leftover
@@ -95,7 +96,7 @@ def discover(path: Path, *, into_lists: bool = True) -> Discovery:
     if not path.is_dir():
         peek = Peek(path)
         single = _recognised(peek) or DiscoveredSource(peek, RAW, "no format recognised it")
-        return Discovery(path, (single,), 1)
+        return Discovery(path, tuple(_members(single)), 1)
     search = _Search(into_lists=into_lists)
     found = tuple(sorted(search.through(path), key=lambda each: each.path.parts))
     failed = (f"the format {name} cannot be used: {why}" for name, why in format_problems().items())
@@ -139,7 +140,7 @@ class _Search:
             else:
                 self._keep(peek)
             if look.found is not None:
-                yield look.found
+                yield from _members(look.found)
             if self.looked_at >= MOST_ENTRIES:
                 self.capped = f"stopped after looking at {MOST_ENTRIES:,} files and folders"
 
@@ -187,6 +188,16 @@ def names_below(folder: Path, below: str) -> list[str]:
             if entry.name not in SKIPPED_FOLDERS and not entry.is_symlink() and not is_leftover(entry.name)
         )
     return [name for is_file, name in names if below == "everything" or not is_file]
+
+
+def _members(found: DiscoveredSource) -> Iterator[DiscoveredSource]:
+    """Yield the sources that a recognised path holds: usually itself."""
+    if not found.matches or not found.matches[0].members:
+        yield found
+        return
+    match = replace(found.matches[0], members=())
+    for name in found.matches[0].members:
+        yield DiscoveredSource(Peek(found.path / name), found.format, found.why, (match,))
 
 
 def _recognised(peek: Peek) -> DiscoveredSource | None:

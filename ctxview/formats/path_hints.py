@@ -1,4 +1,4 @@
-"""Hints for a path that cannot be opened: the reason, and the nearest path that exists. Opens nothing."""
+"""Hints for a path that cannot be opened: the reason, and the nearest path that exists."""
 
 from __future__ import annotations
 
@@ -20,10 +20,21 @@ def missing_path_reason(path: Path) -> str | None:
     try:
         path.stat()
     except OSError as error:
+        if error.errno == errno.ENOTDIR and _is_database(path.parent):
+            # A database may hold several sources, each named by a path below it.
+            return None
         if error.errno in (errno.ENOENT, errno.ENOTDIR):
             return f"there is no such file or folder{_nearest_hint(path)}"
         return error_text(error)
     return None
+
+
+def _is_database(file: Path) -> bool:
+    try:
+        with file.open("rb") as opened:
+            return opened.read(16) == b"SQLite format 3\0"
+    except OSError:
+        return False
 
 
 def unlisted_reason(folder: Path) -> str | None:

@@ -6,11 +6,12 @@ from ctxview.core.format_spec import FormatSpec
 
 SPEC = FormatSpec(
     name="transcript",
-    title="transcripts of coding agents: Claude Code sessions, Codex rollouts, request bodies",
+    title="transcripts of coding agents: Claude Code, Codex, OpenCode, request bodies",
     recognised_by=(
         "JSON lines with the rows of a Claude Code session (type with uuid, parentUuid or sessionId) or of a "
         "Codex rollout (type with payload); JSON or JSON lines with requests to a model (messages or input "
-        "with a model, tools or a system prompt), alone, with their answers or in a HAR file"
+        "with a model, tools or a system prompt), alone, with their answers or in a HAR file; a SQLite "
+        "database with the tables session, message and part, an export or an old tree of OpenCode"
     ),
     recognise="ctxview.formats.transcript.format:recognise",
     open="ctxview.formats.transcript.source:open_transcript",

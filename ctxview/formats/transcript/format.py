@@ -7,11 +7,22 @@ from collections import Counter
 
 import orjson
 
+from ctxview.analysis.wording import counted
 from ctxview.core.format_spec import FormatMatch
 from ctxview.core.origin import JsonValue
 from ctxview.files.reading import LIMIT, ReadError, read_ends
+from ctxview.formats.interface import OpenError
 from ctxview.formats.peek import Peek
 from ctxview.formats.transcript.model import Api, Dialect
+from ctxview.formats.transcript.opencode_store import (
+    MAGIC,
+    SESSION_PREFIX,
+    is_export,
+    is_store,
+    is_tree,
+    store_sessions,
+    tree_sessions,
+)
 from ctxview.formats.transcript.request_shapes import is_message, requests_in
 from ctxview.formats.transcript.session_files import holds_sessions
 
@@ -34,7 +45,21 @@ _CODEX_START = re.compile(rb'\s*\{.{0,200}?"type"\s*:\s*"(%s)"' % "|".join(sorte
 _CLAUDE_START = re.compile(rb'\s*\{.{0,400}?"(parentUuid|isSidechain|sessionId|leafUuid)"\s*:')
 
 
+def dialect_at(peek: Peek) -> Dialect:
+    """Return the dialect of a path; raises `OpenError` when it holds several sessions."""
+    found = dialect_of(peek.head, whole=peek.size <= len(peek.head))
+    if found is not None:
+        return found
+    if (match := _opencode(peek)) is not None:
+        if match.members:
+            raise OpenError(f"{peek.path}: it holds {counted(len(match.members), 'session')}")
+        return Dialect.OPENCODE
+    return Dialect.BODY if _requests(peek) is not None else Dialect.CLAUDE_CODE
+
+
 def recognise(peek: Peek) -> FormatMatch | None:
+    if (match := _opencode(peek)) is not None:
+        return match
     if peek.is_folder:
         listed = holds_sessions(peek.path, peek.names)
         return FormatMatch(NAME, SURE, "a folder of sessions", lists=True) if listed else None
@@ -46,6 +71,41 @@ def recognise(peek: Peek) -> FormatMatch | None:
         }
         return FormatMatch(NAME, SURE, title[dialect])
     return _requests(peek)
+
+
+def _opencode(peek: Peek) -> FormatMatch | None:
+    """Recognise a store, an export or an old tree, and a session in one of these."""
+    path = peek.path
+    if peek.is_folder:
+        if not is_tree(path, peek.names):
+            return None
+        members = tuple(each.relative_to(path).as_posix() for each in tree_sessions(path))
+        why = f"an old store of OpenCode with {counted(len(members), 'session')}"
+        return FormatMatch(NAME, SURE, why, members=members)
+    if peek.head.startswith(MAGIC):
+        if not is_store(path, peek.head):
+            return None
+        try:
+            members = tuple(each.id for each in store_sessions(path))
+        except ReadError as error:
+            return FormatMatch(NAME, SURE, f"a store of OpenCode that cannot be read: {error.reason}")
+        why = f"a store of OpenCode with {counted(len(members), 'session')}"
+        return FormatMatch(NAME, SURE, why, members=members)
+    if path.name.startswith(SESSION_PREFIX):
+        if path.parent.is_file():
+            with_tables = is_store(path.parent, Peek(path.parent).head)
+            return FormatMatch(NAME, SURE, "a session of an OpenCode store") if with_tables else None
+        storage = path.parents[2] if len(path.parents) > 2 else path.parent
+        in_tree = path.parent.parent.name == "session" and (storage / "message").is_dir()
+        if in_tree and isinstance(peek.json, dict) and "id" in peek.json:
+            return FormatMatch(NAME, SURE, "a session of an old OpenCode store")
+    if b'"ses_' in peek.head and b'"info"' in peek.head and is_export(_document(peek)):
+        return FormatMatch(NAME, SURE, "an export of an OpenCode session")
+    return None
+
+
+def _document(peek: Peek) -> JsonValue:
+    return peek.json if peek.data is not None else _whole(_beginning(peek))
 
 
 def _requests(peek: Peek) -> FormatMatch | None:

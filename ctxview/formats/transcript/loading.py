@@ -11,7 +11,7 @@ from ctxview.files.line_file import LineFile
 from ctxview.formats.kit.history import FileHistoryStream
 from ctxview.formats.kit.history_line import HistoryLine, PassClock
 from ctxview.formats.kit.history_passes import SlicedPass
-from ctxview.formats.transcript import claude_lineage, codex, request_parts
+from ctxview.formats.transcript import claude_lineage, codex, opencode, request_parts
 from ctxview.formats.transcript.accounting import mark_placeholders
 from ctxview.formats.transcript.claude_code import ClaudeCodeReader
 from ctxview.formats.transcript.codex import CodexReader
@@ -125,6 +125,8 @@ def context_of(reader: LogHolder, call: ModelCall | None) -> LiveContext:
         return codex.live_context(reader.log, call)
     if reader.log.dialect is Dialect.BODY:
         return request_parts.live_context(reader.log, call)
+    if reader.log.dialect is Dialect.OPENCODE:
+        return opencode.live_context(reader.log, call)
     return claude_lineage.live_context(reader.log, call, alone=reader.alone)
 
 

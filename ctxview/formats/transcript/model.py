@@ -159,7 +159,6 @@ class LoggedCompaction(Struct, eq=False):
     written_after: int | None = None
     kept: tuple[str, ...] = ()
     """The ids of the rows that stay."""
-    failed: bool = False
 
 
 class ChildAgent(Struct, eq=False):
@@ -271,6 +270,10 @@ class TranscriptLog(Struct, eq=False):
     """Failed requests: the row and the text."""
     partial: bool = False
     """Whether only the end of the file was read so far."""
+    named_files: list[tuple[int, str, str]] = field(default_factory=list)
+    """Files that rows name beside their texts: the row, what became of the file, its path."""
+    unfinished: list[int] = field(default_factory=list)
+    """Rows of compactions that do not count because no summary was finished."""
     requests: list[RequestBody] = field(default_factory=list)
     """The request of each call, where the file is made of request bodies."""
 
@@ -315,6 +318,8 @@ class Absence(StrEnum):
     ROLLED_BACK = "rolled back"
     SIDE = "sub-agent"
     OTHER_SESSION = "carried over"
+    REVERTED = "reverted"
+    FAILED = "failed"
 
 
 class LiveContext(Struct, eq=False):
@@ -341,3 +346,5 @@ class LiveContext(Struct, eq=False):
     """Calls without a result."""
     missing_calls: Sequence[LogPart] = ()
     """Results without their call."""
+    dangling: Sequence[tuple[int, str]] = ()
+    """Rows that name something of this session that is not there, and its name."""

@@ -24,7 +24,7 @@ from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.model import Api, LineProblem
 from ctxview.formats.transcript.request_log import PlacedRequest, RequestLog
 from ctxview.formats.transcript.request_shapes import FoundRequest, is_message, requests_in
-from ctxview.formats.transcript.whole_log import WholeLogSource
+from ctxview.formats.transcript.whole_log import WholeLogSource, call_revisions
 
 MOST_CHECKED = 200
 """The newest requests that are checked one by one; findings of earlier ones are usually the same."""
@@ -144,17 +144,7 @@ class RequestSource(WholeLogSource):
         calls = self.held.log.calls
         if len(calls) < 2:
             return (Revision("request", "call", self._path, 1),)
-        return tuple(
-            Revision(
-                f"call {call.number}",
-                "call",
-                self._path,
-                call.number,
-                call.time,
-                f"call {call.previous + 1}" if call.previous not in (None, at - 1) else None,
-            )
-            for at, call in enumerate(calls)
-        )
+        return call_revisions(self.held.log, self._path)
 
     def bytes_of(self, file: str) -> bytes:
         if file != str(self._path):

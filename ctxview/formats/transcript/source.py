@@ -11,7 +11,6 @@ from time import time
 from ctxview.core.edits import WritePolicy
 from ctxview.core.findings import Finding, worst_first
 from ctxview.core.prompt import Prompt
-from ctxview.core.revision_signs import COMPACTION, WHOLE_STATE
 from ctxview.files.change_detector import stamp_of
 from ctxview.files.line_file import LineFile, never_cancelled
 from ctxview.files.reading import ReadError, read_beneath, read_bytes
@@ -33,26 +32,29 @@ from ctxview.formats.kit.history_passes import TextPass, tallied
 from ctxview.formats.peek import HEAD, Peek
 from ctxview.formats.transcript.children import beside_session, link_children
 from ctxview.formats.transcript.facts import TranscriptFacts
-from ctxview.formats.transcript.format import NAME, dialect_of, recognise
+from ctxview.formats.transcript.format import NAME, dialect_at, dialect_of
 from ctxview.formats.transcript.loading import SMALL, LogPass, RowReader, read_end, reader_for
 from ctxview.formats.transcript.model import Dialect
+from ctxview.formats.transcript.opencode_source import open_session
 from ctxview.formats.transcript.profile import PROFILES, load_profile
 from ctxview.formats.transcript.prompt import build_prompt
 from ctxview.formats.transcript.request_source import open_requests
 from ctxview.formats.transcript.state import build_state
 from ctxview.formats.transcript.texts import PartTexts, decoded_text, history_rows, searched_bytes
-
-NOW = "now"
+from ctxview.formats.transcript.whole_log import NOW, call_revisions
 
 
 def open_transcript(peek: Peek) -> Source:
-    """Open one file of a transcript, or a folder of sessions; raises `OpenError`."""
+    """Open one transcript, or a folder of sessions; raises `OpenError`."""
     if peek.is_folder:
         from ctxview.formats.transcript.list_source import open_list
 
         return open_list(peek)
-    if dialect_of(peek.head, whole=peek.size <= len(peek.head)) is None and recognise(peek) is not None:
-        return open_requests(peek)
+    match dialect_at(peek):
+        case Dialect.BODY:
+            return open_requests(peek)
+        case Dialect.OPENCODE:
+            return open_session(peek)
     return TranscriptSource(peek.path)
 
 
@@ -111,21 +113,7 @@ class TranscriptSource:
         if self._is_small:
             self._pass.advance(never_cancelled)
         now = Revision(NOW, "now", self._path)
-        if not self._pass.complete:
-            return (now,)
-        log = self._pass.log
-        found, before = [], -1
-        for at, call in enumerate(log.calls):
-            follows = None
-            if call.previous is not None and call.previous != at - 1:
-                follows = f"call {call.previous + 1}"
-            sign = COMPACTION if log.compacted_between(before, call.row) else WHOLE_STATE
-            label = f"call {call.number}"
-            found.append(
-                Revision(label, "call", self._path, call.number, call.time, follows, sign=sign, id=label)
-            )
-            before = call.row
-        return (*found, now)
+        return (*call_revisions(self._pass.log, self._path), now) if self._pass.complete else (now,)
 
     def bytes_of(self, file: str) -> bytes:
         """Return the transcript, or a file of its own folder. Raises `ReadError`."""

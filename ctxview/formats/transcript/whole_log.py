@@ -12,6 +12,7 @@ from ctxview.core.edits import WritePolicy
 from ctxview.core.findings import Finding, worst_first
 from ctxview.core.origin import JsonValue
 from ctxview.core.prompt import Prompt
+from ctxview.core.revision_signs import COMPACTION, WHOLE_STATE
 from ctxview.core.transcript import END, Row
 from ctxview.formats.interface import AS_ON_DISK, Abilities, Hurry, Lens, Reading, Revision
 from ctxview.formats.kit.file_source import Memo
@@ -19,12 +20,28 @@ from ctxview.formats.kit.history_passes import tallied
 from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.format import NAME
 from ctxview.formats.transcript.loading import LogHolder
-from ctxview.formats.transcript.model import Absence, LogPart, ModelCall
+from ctxview.formats.transcript.model import LogPart, ModelCall, TranscriptLog
 from ctxview.formats.transcript.profile import PROFILES, load_profile
 from ctxview.formats.transcript.prompt import build_prompt
 from ctxview.formats.transcript.request_parts import part_text
 from ctxview.formats.transcript.state import build_state
 from ctxview.formats.transcript.texts import LONGEST_ROW, LONGEST_TEXT
+
+NOW = "now"
+
+
+def call_revisions(log: TranscriptLog, path: Path) -> tuple[Revision, ...]:
+    """Return a revision for every call."""
+    found, before = [], -1
+    for at, call in enumerate(log.calls):
+        follows = None
+        if call.previous is not None and call.previous != at - 1:
+            follows = f"call {call.previous + 1}"
+        sign = COMPACTION if log.compacted_between(before, call.row) else WHOLE_STATE
+        label = f"call {call.number}"
+        found.append(Revision(label, "call", path, call.number, call.time, follows, sign=sign, id=label))
+        before = call.row
+    return tuple(found)
 
 
 class WholeLog(LogHolder, Protocol):
@@ -144,7 +161,7 @@ class WholeLogSource(ABC):
     def _reading(self, revision: int, lens: Lens) -> Reading:
         facts = self.facts(revision, lens)
         linked = lens.hurry is not Hurry.LINKS
-        absent = {row: _words(why) for row, why in facts.context.absent}
+        absent = {row: why.value for row, why in facts.context.absent}
         rows = HeldRows(self.held, self.texts, self.history(facts), absent)
         title = facts.log.facts.get("title", self.title)
         state = build_state(facts, title, self.revisions[revision].label, rows, linked=linked)
@@ -173,7 +190,3 @@ class WholeLogSource(ABC):
         from ctxview.formats.transcript.rules import check_transcript
 
         return worst_first(tallied((*check_transcript(facts), *self.general_findings)))
-
-
-def _words(why: Absence) -> str:
-    return why.value

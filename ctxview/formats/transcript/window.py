@@ -36,6 +36,8 @@ def window_of(log: TranscriptLog, profile: Profile, call: ModelCall | None = Non
         return SessionWindow(log.window, log.window_from or "written", inferred=False, reserved=reserved)
     reserved = limits.reserve_output + limits.reserve_margin if not codex else None
     by_api = log.dialect in (Dialect.BODY, Dialect.OPENCODE)
+    if log.dialect is Dialect.OPENCODE:
+        reserved = limits.reserve_output
     if log.dialect is Dialect.BODY:
         reserved = call.limit if call is not None else None
     table = profile.window(model, by_api=by_api)

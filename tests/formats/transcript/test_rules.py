@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from ctxview.core.findings import REGISTRY, Finding
-from tests.formats.transcript.builders import findings_of, write
+from ctxview.formats.registry import open_source
+from tests.formats.transcript.builders import LENS, findings_of, write
+from tests.formats.transcript.opencode_builders import write_export
 from tests.rule_examples import assert_examples_are_true, rules_of
 
 
@@ -16,6 +18,9 @@ def test_the_examples_of_a_rule_are_true(name: str, tmp_path: Path) -> None:
     numbers = iter(range(9))
 
     def of(example: str) -> list[Finding]:
-        return findings_of(write(tmp_path / str(next(numbers)), example))
+        folder = tmp_path / str(next(numbers))
+        if example.startswith("opencode\n"):
+            return list(open_source(write_export(folder, example.removeprefix("opencode\n"))).findings(LENS))
+        return findings_of(write(folder, example))
 
     assert_examples_are_true(REGISTRY[name], of)

@@ -3,8 +3,9 @@
 A rule's docstring is its explanation, and the tests run its examples: `Bad` must give a finding of the rule
 and `Good` must not. The examples are written short: `ID < PARENT KIND key=value : text` for a row of
 Claude Code, which hangs on the row before it when no parent is named, and a list that begins with `meta` for
-a rollout of Codex. Examples of requests have lines such as `tool NAME: description`, `system: text`,
-`user: text` and `assistant: call ID TOOL`, with `---` between two requests. `text*9` is nine times the text.
+a rollout of Codex, or with `opencode` for a session of OpenCode. Examples of requests have lines such as
+`tool NAME: description`, `system: text`, `user: text` and `assistant: call ID TOOL`, with `---` between two
+requests. `text*9` is nine times the text.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.formats.transcript.accounting import estimator_of
 from ctxview.formats.transcript.children import HELPERS
 from ctxview.formats.transcript.facts import TranscriptFacts
-from ctxview.formats.transcript.model import PartKind
+from ctxview.formats.transcript.model import Dialect, PartKind
 
 
 @rule("TRA001", name="agent-never-came-back", severity=Severity.WARNING)
@@ -86,7 +86,13 @@ def agent_without_transcript(facts: TranscriptFacts) -> Iterator[Hit]:
     """
     for child in facts.log.children:
         if child.agent is not None and child.file is None and not child.inline:
-            yield Hit(facts.log.origin(child.row), f"agent-{child.agent}.jsonl is not beside the session")
+            stored = facts.log.dialect is Dialect.OPENCODE
+            text = (
+                f"the session {child.agent} is not in the store"
+                if stored
+                else f"agent-{child.agent}.jsonl is not beside the session"
+            )
+            yield Hit(facts.log.origin(child.row), text)
 
 
 @rule("TRA005", name="agent-cost", severity=Severity.INFO)

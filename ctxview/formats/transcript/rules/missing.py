@@ -169,6 +169,6 @@ def not_in_this_file(facts: TranscriptFacts) -> Iterator[Hit]:
     ## Source
     Measured in sessions of Claude Code.
     """
-    if facts.sizes.baseline and facts.log.dialect is Dialect.CLAUDE_CODE:
+    if facts.sizes.baseline and facts.log.dialect in (Dialect.CLAUDE_CODE, Dialect.OPENCODE):
         text = f"system prompt, tools and memory files ({facts.sizes.baseline:,} tokens) are not in this file"
         yield Hit(facts.log.origin(0), text)

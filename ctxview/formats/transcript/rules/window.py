@@ -129,7 +129,7 @@ def read_again(facts: TranscriptFacts) -> Iterator[Hit]:
     for part in facts.context.parts:
         if part.kind is not PartKind.CALL or part.about is None:
             continue
-        if part.tool != "Read":
+        if part.tool not in ("Read", "read"):
             for key in [key for key in seen if key[0] == part.about]:
                 del seen[key]
             continue
@@ -270,7 +270,7 @@ def large_baseline(facts: TranscriptFacts) -> Iterator[Hit]:
     """
     limits, size = facts.profile.limits, facts.window.size
     percent = 100 * facts.sizes.baseline // size if size else 0
-    if percent >= limits.base_percent and facts.log.dialect is Dialect.CLAUDE_CODE:
+    if percent >= limits.base_percent and facts.log.dialect in (Dialect.CLAUDE_CODE, Dialect.OPENCODE):
         severity = Severity.WARNING if percent >= limits.heavy_base_percent else None
         text = f"{facts.sizes.baseline:,} tokens ({percent} % of the window) are sent before the first word"
         yield Hit(facts.log.origin(0), text, severity)

@@ -28,7 +28,12 @@ from ctxview.formats.transcript.state.references import build_refs
 from ctxview.formats.transcript.state.tiers import block_id, build_tiers
 
 MOST_EVENTS = 2000
-_DIALECTS = {"claude-code": "Claude Code", "codex": "Codex", "request-body": "request body"}
+_DIALECTS = {
+    "claude-code": "Claude Code",
+    "codex": "Codex",
+    "request-body": "request body",
+    "opencode": "OpenCode",
+}
 
 
 def build_state(
@@ -95,7 +100,7 @@ def size_before(facts: TranscriptFacts, cut: LoggedCompaction) -> int | None:
 
 def size_after(facts: TranscriptFacts, cut: LoggedCompaction) -> int | None:
     """Return what the first call after a compaction was sent; None when none follows."""
-    following = islice(facts.log.calls, facts.log.calls_before(cut.row), None)
+    following = islice(facts.log.calls, facts.log.calls_before(cut.row + 1), None)
     return next((call.sent for call in following if call.sent), None)
 
 
@@ -158,7 +163,7 @@ def _timeline(facts: TranscriptFacts) -> Iterator[Event]:
         before, after = size_before(facts, cut), size_after(facts, cut)
         sizes = f"{before:,} to {after:,} tokens" if before and after else "the size after it is not known"
         label = f"compaction ({cut.trigger or 'unknown'}): {sizes}"
-        following = log.calls_before(cut.row)
+        following = log.calls_before(cut.row + 1)
         row = log.rows[cut.row]
         found.append((cut.row, Event(label, "compaction", row.time, following, log.origin(cut.row))))
     for child in log.children:
@@ -209,7 +214,7 @@ def _extra(facts: TranscriptFacts) -> Iterator[tuple[str, str]]:
     yield "window", f"{facts.window.size:,} ({facts.window.known_by})"
     if facts.turns:
         yield "turns", str(facts.last_turn)
-    for name in ("cwd", "branch", "forked from"):
+    for name in ("cwd", "branch", "forked from", "parent session"):
         if name in log.facts:
             yield name, log.facts[name]
     if causes := largest_causes(facts):

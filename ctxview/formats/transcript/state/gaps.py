@@ -95,7 +95,7 @@ def unread_edits(facts: TranscriptFacts) -> list[tuple[str, int]]:
         part.about
         for part in facts.context.parts
         if part.row > start.row
-        and (part.kind is PartKind.REMINDER or (part.kind is PartKind.CALL and part.tool == "Read"))
+        and (part.kind is PartKind.REMINDER or (part.kind is PartKind.CALL and part.tool in ("Read", "read")))
         and part.tool != "compact_file_reference"
     }
     return [(path, row) for path, row in edited.items() if path not in known]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ctxview.core.state import Ref, RefStatus
 from ctxview.formats.transcript.facts import TranscriptFacts
-from ctxview.formats.transcript.model import LogPart, Mark, PartKind
+from ctxview.formats.transcript.model import Dialect, LogPart, Mark, PartKind
 from ctxview.formats.transcript.state.tiers import block_id
 
 MOST_FILES = 500
@@ -16,11 +16,21 @@ FILE_TOOLS = {
     "Write": "written",
     "MultiEdit": "edited",
     "NotebookEdit": "edited",
+    "read": "read",
+    "edit": "edited",
+    "write": "written",
+    "multiedit": "edited",
 }
 
 
 def build_refs(facts: TranscriptFacts) -> tuple[Ref, ...]:
-    return (*_outputs(facts), *_agents(facts), *_named_elsewhere(facts), *_files(facts))
+    return (
+        *_outputs(facts),
+        *_agents(facts),
+        *_named_elsewhere(facts),
+        *_files(facts),
+        *_named_files(facts),
+    )
 
 
 def _named_elsewhere(facts: TranscriptFacts) -> Iterator[Ref]:
@@ -50,6 +60,18 @@ def _files(facts: TranscriptFacts) -> Iterator[Ref]:
         yield Ref(f"{kind} {path}", kind, path, RefStatus.EXTERNAL, tokens, None, ids, place)
 
 
+def _named_files(facts: TranscriptFacts) -> Iterator[Ref]:
+    """Yield the files that rows name beside their texts: attached ones, and those that a patch changed."""
+    rows: dict[tuple[str, str], list[int]] = {}
+    for row, kind, name in facts.log.named_files:
+        if row in facts.turns and row < facts.end:
+            rows.setdefault((kind, name), []).append(row)
+    for (kind, name), found in list(rows.items())[-MOST_FILES:]:
+        used = tuple(map(facts.log.name, found))
+        place = facts.log.origin(found[0])
+        yield Ref(f"{kind} {name}", kind, name, RefStatus.EXTERNAL, None, None, used, place)
+
+
 def _outputs(facts: TranscriptFacts) -> Iterator[Ref]:
     for part in facts.context.parts:
         if part.mark is not Mark.PERSISTED:
@@ -74,7 +96,8 @@ def _agents(facts: TranscriptFacts) -> Iterator[Ref]:
         else:
             status = RefStatus.RESOLVED if child.file is not None else RefStatus.DANGLING
         name = child.agent or child.call_id or "?"
-        target = child.file or f"agent-{name}.jsonl"
+        stored = facts.log.dialect is Dialect.OPENCODE
+        target = child.file or (name if stored else f"agent-{name}.jsonl")
         yield Ref(
             name,
             "sub-agent",

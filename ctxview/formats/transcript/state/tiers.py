@@ -37,6 +37,8 @@ _ABSENT = {
     Absence.ROLLED_BACK: (ReasonKind.NOT_CHOSEN, "rolled back"),
     Absence.SIDE: (ReasonKind.STORED, "sub-agents"),
     Absence.OTHER_SESSION: (ReasonKind.NOT_CHOSEN, "carried over"),
+    Absence.REVERTED: (ReasonKind.NOT_CHOSEN, "reverted"),
+    Absence.FAILED: (ReasonKind.INVALID, "failed"),
 }
 _WHY = {
     Absence.COMPACTED: "a compaction replaced it by a summary",
@@ -45,6 +47,8 @@ _WHY = {
     Absence.ROLLED_BACK: "the turn was rolled back",
     Absence.SIDE: "in the context of a sub-agent",
     Absence.OTHER_SESSION: "carried over from another session",
+    Absence.REVERTED: "the session was reverted to a point before it",
+    Absence.FAILED: "the answer ended in an error: it is not sent back",
 }
 _MARKS = {
     Mark.PERSISTED: "only a preview was sent; the whole output is in a file",
@@ -184,6 +188,9 @@ def _swapped_out(facts: TranscriptFacts) -> Iterator[Tier]:
         if part.mark is Mark.PERSISTED and part.detail:
             text = f"The whole output is in {part.detail}"
             reason = Reason(ReasonKind.STORED, "only a preview was sent", summary="swapped out")
+        elif part.mark is Mark.CLEARED and part.lost:
+            text = f"{part.lost:,} characters of output are only in the store"
+            reason = Reason(ReasonKind.STORED, "the result was cleared", summary="swapped out")
         elif (
             facts.log.dialect is Dialect.CODEX
             and part.kind is PartKind.RESULT
