@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from pathlib import Path
 from types import FrameType
 
@@ -32,6 +33,8 @@ def _check_event(event: str, arguments: tuple[object, ...]) -> None:
     if event == "open":
         path, _, flags = arguments
         touched = (path,) if isinstance(flags, int) and flags & WRITING else ()
+    elif event == "os.remove":
+        touched = (_absolute(*arguments),)
     elif event in CHANGES:
         touched = arguments
     else:
@@ -41,12 +44,20 @@ def _check_event(event: str, arguments: tuple[object, ...]) -> None:
         breaches.append(f"{event} {histories} by {caller}")
 
 
+def _absolute(path: object, folder: object) -> object:
+    """Return the path that a name in an open folder stands for."""
+    if not isinstance(folder, int) or folder < 0 or not isinstance(path, str | bytes):
+        return path
+    return Path(f"/proc/self/fd/{folder}").readlink() / os.fsdecode(path)
+
+
 def _is_history(value: object) -> bool:
-    """Whether a path is a history, apart from the copies of recorded moments in the cache of ctxview."""
+    """Whether a path is a history, apart from copies: recorded moments in the cache, sources behind a URL."""
     if not isinstance(value, str | bytes | os.PathLike):
         return False
     path = os.fsdecode(value)
-    return path.endswith(HISTORIES) and not path.startswith(_cached_moments())
+    copies = _cached_moments(), str(Path(tempfile.gettempdir()) / "ctxview-fleet-")
+    return path.endswith(HISTORIES) and not path.startswith(copies)
 
 
 def _cached_moments() -> str:

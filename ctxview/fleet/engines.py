@@ -12,6 +12,7 @@ import signal
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from logging import ERROR, getLogger
 from multiprocessing import active_children, get_context, parent_process
 from multiprocessing.connection import wait as wait_for
 from threading import Thread
@@ -83,11 +84,12 @@ def run_batches(engine: Engine, batches: NextBatch) -> Iterator[tuple[Batch, Bat
                     if not _is_death(error):
                         raise
                     broken = True
-                    if alone and len(batch.items) == 1 and tries + 1 == MOST_TRIES:
+                    proven = alone and len(batch.items) == 1
+                    if proven and tries + 1 == MOST_TRIES:
                         yield batch, give_up(batch, f"the process that read it ended {MOST_TRIES} times")
                     else:
                         again = _halves(batch) if alone else [batch]
-                        suspects.extendleft((part, tries + alone) for part in reversed(again))
+                        suspects.extendleft((part, tries + 1 if proven else 0) for part in reversed(again))
             if broken and isinstance(executor, ProcessPoolExecutor):
                 suspects.extend((batch, 0) for batch in under_way.values())
                 under_way.clear()
@@ -141,6 +143,8 @@ class DaskEngine:
             from distributed import Client
         except ImportError:
             raise EngineError("--scheduler needs an extra: pip install 'ctxview[fleet-dask]'") from None
+        # Lost workers are replaced, which needs no warning for the user.
+        getLogger("distributed.client").setLevel(ERROR)
         try:
             self._client = Client(address, timeout=10, set_as_default=False)
         except (OSError, ValueError) as error:

@@ -57,10 +57,9 @@ def run_batch(batch: Batch) -> BatchResult:
         raise OtherVersion(f"a worker has ctxview {__version__}, and this is ctxview {batch.ctxview}")
     rows, below = [], []
     for item in batch.items:
-        found = _read(item, RowOptions(batch.messages))
-        rows += found
-        if (what := found[0].source.below) is not None:
-            below.append((item.place, what))
+        rows.append(found := _read(item, RowOptions(batch.messages)))
+        if found.source.below is not None:
+            below.append((item.place, found.source.below))
     return replace(write_rows(rows, batch), looked_at=len(batch.items), below=tuple(below))
 
 
@@ -95,7 +94,7 @@ def write_rows(rows: Sequence[SourceRows], batch: Batch) -> BatchResult:
     )
 
 
-def _read(item: Item, options: RowOptions) -> list[SourceRows]:
+def _read(item: Item, options: RowOptions) -> SourceRows:
     if is_url(item.place):
-        return read_remote(item.place, options)
-    return [read_rows(Path(item.place), options, named=item.named)]
+        return read_remote(item.place, options, named=item.named)
+    return read_rows(Path(item.place), options, named=item.named)

@@ -305,7 +305,7 @@ def _utc(revision: Revision) -> datetime | None:
 
 
 def _relative(file: str, path: Path) -> str:
-    return file.removeprefix(f"{path}/")
+    return path.name if file == str(path) else file.removeprefix(f"{path}/")
 
 
 def _gated(text: str) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from ctxview.fleet.jobs import Item
-from ctxview.fleet.remote import remote_items
+from ctxview.fleet.remote import RemoteTree
 from ctxview.fleet.source_rows import clean
 from ctxview.fleet.stamps import digest_source, stamp_source
 from ctxview.fleet.storage import is_url
@@ -43,15 +43,15 @@ class Walk:
         self._into = into
         self._verify = verify
         self._seen: set[str] = set()
+        self._trees: dict[str, RemoteTree] = {}
 
     def begin(self, places: Sequence[str]) -> None:
         """Walk over the named paths and URLs; raises `StorageError`."""
         for place in places:
             if is_url(place):
-                for url, stamp in remote_items(place):
-                    self._add_remote(url, stamp)
-            else:
-                self._walk([Item(place, named=True)])
+                tree = RemoteTree(place)
+                self._trees[tree.url], place = tree, tree.url
+            self._walk([Item(place, named=True)])
 
     def go_below(self, folder: str, below: str) -> None:
         """Search a folder that does not belong to a source, or not with its subfolders."""
@@ -66,33 +66,28 @@ class Walk:
             self._seen.add(item.place)
             known = self._known.get(clean(item.place))
             if known is None or not self._is_unchanged(item.place, known):
-                self._add(item)
+                self.items.append(item)
+                self.found += 1
                 continue
             self.unchanged += known.is_source
             if known.below is not None:
                 waiting.extend(self._below(item.place, known.below))
 
     def _below(self, folder: str, below: str) -> list[Item]:
+        if (tree := self._tree(folder)) is not None:
+            return [Item(url) for url in tree.below(folder, below)]
         names: list[str] = []
         with suppress(OSError):  # a worker that could list it reported nothing; it is gone since
             names = names_below(Path(folder), below)
         return [Item(f"{folder.rstrip('/')}/{name}") for name in names]
 
     def _is_unchanged(self, place: str, known: KnownSource) -> bool:
+        if (tree := self._tree(place)) is not None:
+            return not self._verify and tree.stamp(place, known.parts, known.below) == known.stamp
         if self._verify and known.is_source:
             return digest_source(Path(place), known.parts, known.below) == known.digest
         return stamp_source(Path(place), known.parts, known.below).text == known.stamp
 
-    def _add_remote(self, url: str, stamp: str) -> None:
-        known = self._known.get(clean(url))
-        if url in self._seen:
-            return
-        self._seen.add(url)
-        if known is None or known.stamp != stamp or self._verify:
-            self._add(Item(url, named=True))
-        else:
-            self.unchanged += 1
-
-    def _add(self, item: Item) -> None:
-        self.items.append(item)
-        self.found += 1
+    def _tree(self, place: str) -> RemoteTree | None:
+        """Return the listing that a URL is in; None for a path on disk."""
+        return next((tree for url, tree in self._trees.items() if place.startswith(url)), None)

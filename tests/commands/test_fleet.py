@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ctxview.recording.frames import MAGIC
-from tests.fleet.sources import counts, fleet_tree, read, session
+from tests.fleet.sources import counts, fleet_tree, read, session, summary
 from tests.running import Run
 
 
@@ -26,8 +26,8 @@ def test_reading_with_processes_and_asking(tmp_path: Path, out: Path, ctxview: R
     second = ctxview("fleet", "read", tree, "--into", tmp_path / "out")
 
     assert (first.code, second.code) == (0, 0)
-    assert first.err.startswith("21 sources read, 0 unchanged;")
-    assert second.err.startswith("0 sources read, 21 unchanged;")
+    assert summary(first) == "21 sources read, 0 unchanged"
+    assert summary(second) == "0 sources read, 21 unchanged"
     assert counts(tmp_path / "out") == counts(out)
 
 
@@ -74,7 +74,7 @@ def test_an_unreadable_source_makes_exit_code_1(tmp_path: Path, ctxview: Run) ->
     done = ctxview("fleet", "read", tmp_path / "tree", "--into", tmp_path / "out", "--workers", "1")
 
     assert done.code == 1
-    assert done.err.startswith("2 sources read, 1 could not be read, 0 unchanged;")
+    assert summary(done) == "2 sources read, 1 could not be read, 0 unchanged"
     row = ctxview("fleet", "sql", tmp_path / "out", "SELECT right(error, 22) FROM sources")
     assert "its head is incomplete" in row.out
 

@@ -15,7 +15,7 @@ from ctxview.fleet.stamps import stamp_source
 from ctxview.fleet.storage import StorageError, storage_at
 from tests.formats.session.builders import compact
 from tests.formats.transcript.builders import claude_lines
-from tests.running import LIMIT
+from tests.running import LIMIT, Ran
 
 SESSIONS, TRANSCRIPTS = 14, 4
 COUNTED = ("sources", "revisions", "findings", "tools", "instructions")
@@ -125,6 +125,11 @@ def read(
 ) -> FleetProgress:
     request = FleetRequest((str(place),), str(out), batch, **options)
     return read_fleet(request, engine or InlineEngine(), lambda progress: None)
+
+
+def summary(done: Ran) -> str:
+    """Return what a run says at its end; a slow one also reports its progress before."""
+    return done.err.splitlines()[-1].partition(";")[0]
 
 
 def items_read(engine: InlineEngine) -> list[str]:
