@@ -47,5 +47,5 @@ def gap_severity(word: str) -> Severity:
 
 def open_gaps(state: ContextState) -> list[Gap]:
     """The gaps that are not settled and are not hidden blocks."""
-    hidden = {block.origin for block in state.blocks() if block.visible is False}
-    return [gap for gap in state.missing if not gap_is_settled(gap) and gap.origin not in hidden]
+    hidden = {(block.id, block.origin) for block in state.blocks() if block.visible is False}
+    return [gap for gap in state.missing if not gap_is_settled(gap) and (gap.id, gap.origin) not in hidden]

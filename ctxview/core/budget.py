@@ -44,13 +44,40 @@ class Budget(Struct, frozen=True):
     partial: bool = False
     """Whether `used` is only a part of what counts against the limit, so that the rest is not free."""
     note: str | None = None
+    """A remark about the figures, such as what took most."""
+    stage: str | None = None
     """What the runtime did because the limit was near, such as a degrade stage."""
+    reported: str = ""
+    """Where `used` comes from when it is not our count, such as `recorded by the runtime`."""
+    holds_reserve: bool = False
+    """Whether the reserve is a part of the limit, and not kept beside it."""
+    compacts: bool = False
+    """Whether the runtime compacts when only the reserve is left."""
     id: str = ""
     """What stays the same in other revisions where the target has counts or remarks; empty for the target."""
 
     @property
     def key(self) -> tuple[str, str]:
         return self.id or self.target, self.unit
+
+    @property
+    def line(self) -> int | None:
+        """The use at which something is lost: where the runtime compacts, else the limit."""
+        return self.limit - (self.reserved or 0) if self.limit and self.compacts else self.limit
+
+    @property
+    def free(self) -> int:
+        """The room that is neither used nor reserved."""
+        if self.limit is None or self.used is None:
+            return 0
+        return max(0, self.limit - self.used - (self.reserved or 0 if self.holds_reserve else 0))
+
+    @property
+    def reserve_left(self) -> int:
+        """The reserve, without the part of it that is used already."""
+        if self.limit is None or self.used is None or not self.holds_reserve:
+            return self.reserved or 0
+        return max(0, min(self.reserved or 0, self.limit - self.used))
 
     @property
     def percent(self) -> str:

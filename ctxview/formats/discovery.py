@@ -98,7 +98,10 @@ def discover(path: Path, *, into_lists: bool = True) -> Discovery:
         single = _recognised(peek) or DiscoveredSource(peek, RAW, "no format recognised it")
         return Discovery(path, tuple(_members(single)), 1)
     search = _Search(into_lists=into_lists)
-    found = tuple(sorted(search.through(path), key=lambda each: each.path.parts))
+    # A file comes before the folder of its name, such as a session before its sub-agents.
+    found = tuple(
+        sorted(search.through(path), key=lambda each: ((*each.path.parent.parts, each.path.stem), each.path))
+    )
     failed = (f"the format {name} cannot be used: {why}" for name, why in format_problems().items())
     notes = (*search.notes, *failed)
     unread, folders = tuple(search.unread), tuple(search.folders)

@@ -42,7 +42,7 @@ _LOG = (
     "dialect calls last_sent peak_sent output_tokens output_known compactions live_rows dead_rows "
     "calls_without_result results_without_call children window window_from models versions"
 )
-_BUDGET = "target unit limit used reserved over segments limit_from partial note"
+_BUDGET = "target unit limit used reserved over segments limit_from partial note stage"
 JSON_NAMES: dict[type, list[str]] = {
     Tier: ["name", "blocks"],
     Block: _BLOCK.split(),

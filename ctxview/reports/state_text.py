@@ -288,8 +288,10 @@ def _fill(budget: Budget, console: Console) -> str:
         text += f", {budget.reserved:,} reserved"
     if budget.over:
         text += console.paint(f", {budget.over:,} too many", Style.BAD)
+    if budget.stage is not None:
+        text += console.paint(f", {visible(budget.stage)}", Style.BAD)
     if budget.note is not None:
-        text += console.paint(f", {visible(budget.note)}", Style.BAD)
+        text += f", {visible(budget.note)}"
     return text
 
 

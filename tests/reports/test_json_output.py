@@ -74,7 +74,7 @@ def test_the_other_parts_have_the_documented_keys() -> None:
 
     assert list(found["tiers"][0]) == ["name", "blocks"]
     assert list(found["todo"]) == ["summary", "total", "step", "cursor", "items"]
-    budget = "target unit limit used reserved over segments limit_from partial note"
+    budget = "target unit limit used reserved over segments limit_from partial note stage"
     assert list(found["budget"]) == budget.split()
     assert list(found["budget"]["segments"][0]) == ["name", "used", "limit", "exact", "estimator"]
     assert list(found["refs"][0]) == [

@@ -266,6 +266,7 @@ class FactsCollector:
                 ((each.place, each.subject), f"now {each.visibility}" if each.visibility else "")
                 for each in changes
                 if each.kind not in (ChangeKind.ADDED, ChangeKind.REMOVED)
+                and (each.deltas or each.kind is ChangeKind.MOVED)
             ),
             removed=tuple((each.place, each.subject) for each in removed),
             hidden_before=sum(bool(each.why) for each in removed),

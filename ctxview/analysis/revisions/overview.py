@@ -12,12 +12,20 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from ctxview.analysis.diff.model import BlockCounts
-from ctxview.analysis.gaps import open_gaps
+from ctxview.analysis.gaps import gap_order, open_gaps
 from ctxview.analysis.revisions.events import RevisionEvent
 from ctxview.analysis.revisions.facts import BlockKey, KnownRevisions, RevisionFacts, WorstFinding
 from ctxview.analysis.revisions.reasons import ReasonGroup, is_shown_in_part, reason_groups
-from ctxview.analysis.revisions.window import Growth, growth_of, main_budget, same_budget, second_budget
-from ctxview.analysis.wording import counted, excerpt
+from ctxview.analysis.revisions.window import (
+    Growth,
+    counter_of,
+    growth_of,
+    main_budget,
+    same_budget,
+    second_budget,
+    unit_of,
+)
+from ctxview.analysis.wording import counted, excerpt, listed
 from ctxview.core.state import Budget, ContextState, Gap, Ref, RefStatus, Todo, progress_text
 
 _BROKEN = (RefStatus.DANGLING, RefStatus.MISMATCH, RefStatus.STALE)
@@ -29,6 +37,7 @@ class TierSummary(Struct, frozen=True):
     shown: int
     total: int
     tokens: int
+    """The size of the shown blocks: in the window, or by the counter of the blocks."""
 
 
 class BlockSummary(Struct, frozen=True):
@@ -40,6 +49,8 @@ class BlockSummary(Struct, frozen=True):
     unknown: int
     tiers: tuple[TierSummary, ...]
     reasons: tuple[ReasonGroup, ...]
+    counter: str = ""
+    """How the sizes of the tiers were counted, when the window was counted in another way."""
 
 
 class WindowSummary(Struct, frozen=True):
@@ -95,7 +106,7 @@ def summarise(state: ContextState, known: KnownRevisions, number: int) -> Overvi
     return Overview(
         number,
         window,
-        _blocks(whole, window.budget if not name.is_reply else main_budget(state.budgets)),
+        _blocks(whole, window.budget, main_budget(state.budgets) if name.is_reply else window.budget),
         tuple(_todo(whole.todo)),
         refs_sentence(state.refs),
         tuple(missing_sentences(whole)),
@@ -169,10 +180,14 @@ def _is_whole(known: KnownRevisions, number: int) -> bool:
     return number in known.facts and known.facts[number].whole
 
 
-def _blocks(state: ContextState, budget: Budget | None) -> BlockSummary:
-    """Count the blocks; the sizes of tiers are those of the window, so that one counter is enough."""
+def _blocks(state: ContextState, window: Budget | None, budget: Budget | None) -> BlockSummary:
+    """Count the blocks; the sizes of tiers are those of `budget`, which is the window unless for a reply."""
     blocks = [*state.blocks()]
-    sizes = {each.name: each.used for each in budget.segments} if budget is not None else {}
+    in_tokens = budget is not None and unit_of(budget) == "tokens"
+    sizes = {each.name: each.used for each in budget.segments} if budget is not None and in_tokens else {}
+    sized = any(tier.name in sizes for tier in state.tiers)
+    counter = counter_of(budget) if sized and budget is not None else state.counts.estimator
+    same = window is not None and counter.replace(" ", "") in (counter_of(window), window.unit)
     tiers = []
     for tier in state.tiers:
         shown = [block for block in tier.blocks if block.visible is True]
@@ -186,6 +201,7 @@ def _blocks(state: ContextState, budget: Budget | None) -> BlockSummary:
         sum(block.visible is None for block in blocks),
         tuple(each for each in tiers if each.total),
         reason_groups(blocks),
+        "" if same or window is None else counter,
     )
 
 
@@ -214,12 +230,15 @@ def _todo(todo: Todo | None) -> Iterator[str]:
         yield f"Step {todo.step} of {todo.total}" + (f", {done} done" if done is not None else "")
     elif todo.items and any(item.is_done or item.current or item.is_dropped for item in todo.items):
         yield progress_text(todo.items)
+    elif todo.total == 0:
+        yield "The list is empty"
     elif todo.summary:
         yield excerpt(todo.summary, 80)
     cursor, current = todo.cursor, next((each for each in todo.items if each.current), None)
     if cursor is not None:
-        step = (cursor.next or "").removeprefix("todo_").replace("_", " ")
-        target = f" item {cursor.target}" if cursor.target is not None and step else ""
+        named = (cursor.next or "").startswith("todo_")
+        step = (cursor.next or "").removeprefix("todo_").replace("_", " ").removeprefix("none")
+        target = f" item {cursor.target}" if cursor.target is not None and named else ""
         phase = (cursor.phase or "").capitalize()
         yield "; ".join(filter(None, (excerpt(phase), f"next: {excerpt(step)}{target}" if step else "")))
         if cursor.note:
@@ -254,30 +273,32 @@ def refs_sentence(refs: Sequence[Ref]) -> str:
 
 def missing_sentences(state: ContextState) -> Iterator[str]:
     """The open gaps that are not hidden blocks, equal ones together, and what waits for them."""
-    blocks = {block.id for block in state.blocks()}
-    gaps = open_gaps(state)
+    gaps = sorted(open_gaps(state), key=gap_order)
     if not gaps:
         return
+    steps = [item.title for item in state.todo.items] if state.todo is not None else []
+    actions = {name for gap in gaps for name in gap.blocks if any(step.startswith(name) for step in steps)}
     groups: dict[str, list[Gap]] = {}
     uses = Counter(gap.why for gap in gaps)
     for gap in gaps:
         alike = gap.why if uses[gap.why] > 1 else gap.id
         groups.setdefault(alike, []).append(gap)
     for own in groups.values():
-        gap, waiting = own[0], _waiting(own, blocks)
-        waits = (
-            f"; {counted(len(waiting), 'action')} {'waits' if len(waiting) == 1 else 'wait'}"
-            if waiting
-            else ""
-        )
-        if len(own) > 1:
-            yield f"{len(own)} {excerpt(gap.status)}: {excerpt(gap.why, 120)}{waits}"
-        else:
-            yield f"{excerpt(gap.id)}, {excerpt(gap.severity)}: {excerpt(gap.question, 120)}{waits}"
-    if not _waiting(gaps, blocks):
+        gap = own[0]
+        waiting = actions.intersection(name for each in own for name in each.blocks)
+        blocks = f" {'blocks' if len(own) == 1 else 'block'} {counted(len(waiting), 'action')}"
+        name = f"{_together(own)}{blocks if waiting else ''}"
+        about = excerpt(gap.question, 120) if len(own) == 1 and gap.question != gap.id else ""
+        why = excerpt(gap.why, 120)
+        yield f"{name}: {about or why}{f' ({why})' if about and not waiting else ''}"
+    if not actions:
         yield "No action waits"
 
 
-def _waiting(gaps: Sequence[Gap], blocks: set[str]) -> set[str]:
-    """The actions that gaps block; a block that has a gap is not an action."""
-    return {name for gap in gaps for name in gap.blocks if name not in blocks and name != gap.id}
+def _together(gaps: Sequence[Gap]) -> str:
+    """`3 recalled texts` when all gaps ask the same, else their names."""
+    article, _, thing = gaps[0].question.partition(" ")
+    alike = len(gaps) > 1 and all(gap.question == gaps[0].question for gap in gaps)
+    if alike and article == "a" and " of " not in thing:
+        return counted(len(gaps), excerpt(thing))
+    return listed([gap.id for gap in gaps], 2)

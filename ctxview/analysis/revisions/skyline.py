@@ -22,6 +22,8 @@ from ctxview.analysis.revisions.window import (
 )
 from ctxview.core.state import Budget, LoggedWindow
 
+_NUMBERED = re.compile(r"\D*?(\w+?)[ -]?(\d+)")
+
 
 class SkylineColumn(Struct, frozen=True):
     """The revisions from `first` to `last`; the figures are those of `number`, the fullest of them."""
@@ -96,9 +98,7 @@ def build_skyline(known: KnownRevisions, most: int, *, replies: bool = False) ->
         columns.append(_column(known, own, end, series))
     used = [(each.used or 0, -place) for place, each in enumerate(columns) if not each.is_reply]
     newest = next((found for each in reversed(columns) if (found := _at(known, each.number, series))), None)
-    limits = [
-        budget.limit for each in columns if (budget := _at(known, each.number, series)) and budget.limit
-    ]
+    limits = [budget.line for each in columns if (budget := _at(known, each.number, series)) and budget.line]
     return Skyline(
         tuple(columns),
         newest,
@@ -121,11 +121,17 @@ def growth_at(known: KnownRevisions, number: int) -> tuple[Growth, ...]:
 
 
 def column_labels(known: KnownRevisions, skyline: Skyline) -> list[str]:
-    """Short labels for the axis: the number in a name, else its place."""
+    """Short labels for the axis: the number in a name, `c2` for one of another kind, else its place."""
+    found = [_NUMBERED.match(known.names[column.number].label) for column in skyline.columns]
+    words = Counter(each[1] for each in found if each)
+    common = words.most_common(1)[0][0] if words else ""
     labels = []
-    for place, column in enumerate(skyline.columns):
-        found = re.search(r"\d+", known.names[column.number].label)
-        labels.append(found[0] if found and len(found[0]) < 6 else str(place + 1))
+    for place, (column, name) in enumerate(zip(skyline.columns, found, strict=True)):
+        if name is not None and len(name[2]) < 6:
+            labels.append(name[2] if name[1] == common else f"{name[1][:1]}{name[2]}")
+        else:
+            label = known.names[column.number].label
+            labels.append(label if label == "now" else str(place + 1))
     return labels
 
 

@@ -57,14 +57,15 @@ def counter_of(budget: Budget) -> str:
     return found.replace("UTF-8 ", "").replace(" / ", "/")
 
 
-def is_recorded(budget: Budget) -> bool:
-    """Whether the runtime recorded the figure itself, so that it is not our count."""
-    estimators = {each.estimator for each in budget.segments}
-    return "recorded by the runtime" in budget.target or estimators == {"recorded"}
-
-
 def is_estimate(budget: Budget) -> bool:
-    return not is_recorded(budget) and not all(each.exact for each in budget.segments)
+    return not budget.reported and not all(each.exact for each in budget.segments)
+
+
+def counter_text(budget: Budget) -> str:
+    """The unit of a window and how it was counted: `tokens: bytes/3, as recorded`."""
+    reported = f"as {budget.reported.partition(' ')[0]}" if budget.reported else "exact"
+    word = "estimate" if is_estimate(budget) else reported
+    return f"{unit_of(budget)}: {', '.join(filter(None, (counter_of(budget).replace('_base', ''), word)))}"
 
 
 def segments_here(budget: Budget) -> list[Segment]:
@@ -79,9 +80,9 @@ def used_elsewhere(budget: Budget) -> int | None:
 
 
 def pressure_of(budget: Budget | None) -> Pressure:
-    if budget is None or not budget.limit or budget.used is None:
+    if budget is None or not budget.line or budget.used is None:
         return "unknown"
-    share = budget.used / budget.limit
+    share = budget.used / budget.line
     return "over" if share > 1 else "full" if share >= FULL else "high" if share >= PRESSED else "low"
 
 
@@ -100,19 +101,25 @@ def window_sentence(budget: Budget | None) -> str:
     if budget.partial:
         here = f"{about}{budget.used:,} of {budget.limit:,} {unit} are in this file"
         return f"{here}; the rest is not known"
-    left = f"{about}{budget.limit - budget.used:,} of {budget.limit:,} {unit} left"
-    if pressure_of(budget) == "full":
+    line = budget.line or budget.limit
+    left = f"{about}{line - budget.used:,} of {budget.limit:,} {unit} left"
+    if budget.compacts:
+        left = f"{about}{budget.free:,} {unit} left before it compacts at {line:,}"
+    elif budget.holds_reserve and budget.reserve_left:
+        left += f", {budget.reserve_left:,} of them reserved"
+    if pressure_of(budget) in ("full", "over"):
         return f"Full: {left}"
-    return f"{round(budget.used * 100 / budget.limit)} % full: {left}"
+    return f"{budget.used * 100 // line} % full: {left}"
 
 
 def window_source(budget: Budget | None) -> str:
     """Where the figure and the limit come from, as the end of the sentence; empty when it is our count."""
     if budget is None:
         return ""
-    recorded = ", as recorded by the runtime" if is_recorded(budget) else ""
+    how = "as " if budget.reported.startswith("recorded") else ""
+    reported = f", {how}{budget.reported}" if budget.reported else ""
     limit = limit_source(budget)
-    return f"{recorded}; {limit}" if limit else recorded
+    return f"{reported}; {limit}" if limit else reported
 
 
 def limit_source(budget: Budget) -> str:
@@ -121,12 +128,8 @@ def limit_source(budget: Budget) -> str:
 
 
 def stage_of(budget: Budget | None) -> str | None:
-    """What the runtime did because the limit was near, such as `stage trim_memory_ephemeral`.
-
-    A note of another kind says nothing about the runtime.
-    """
-    note = budget.note if budget is not None else None
-    return note.removeprefix("degrade ") if note and note.startswith("degrade ") else None
+    """What the runtime did because the limit was near, such as `stage trim_memory_ephemeral`."""
+    return budget.stage.removeprefix("degrade ") if budget is not None and budget.stage else None
 
 
 def same_budget(budgets: Sequence[Budget], wanted: Budget) -> Budget | None:

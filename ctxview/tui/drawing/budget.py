@@ -74,8 +74,10 @@ def whole_lines(budget: Budget, drawing: BudgetStyle, earlier: BudgetHistory = N
     if bar := bar_line(budget, drawing):
         lines.append(bar)
     lines += filled(_legend(budget, earlier), drawing.cells)
+    if budget.stage is not None:
+        lines += wrap(show(f"▲ {budget.stage}", "bad"), drawing.cells)
     if budget.note is not None:
-        lines += wrap(show(f"▲ {budget.note}", "bad"), drawing.cells)
+        lines += wrap(show(budget.note, "dim"), drawing.cells)
     return _with_parts(lines, budget, drawing, earlier)
 
 
@@ -115,8 +117,8 @@ def bar_line(budget: Budget, drawing: BudgetStyle) -> Line:
     elif known <= budget.used:
         parts = [(each.used, drawing.style(each.name, at), "█") for at, each in enumerate(budget.segments)]
         parts.append((budget.used - known, "budget.used", "█"))
-    parts.append((budget.limit - budget.used, "budget.free", "░"))
-    parts.append((budget.reserved or 0, "budget.reserved", "▒"))
+    parts.append((budget.free, "budget.free", "░"))
+    parts.append((budget.reserve_left, "budget.reserved", "▒"))
     whole = sum(max(0, amount) for amount, _, _ in parts)
     spans: list[Span] = []
     done = at = 0
@@ -173,7 +175,7 @@ def _legend(budget: Budget, earlier: BudgetHistory) -> list[Line]:
         if budget.over:
             parts.append((Span(f"▓ over by {glyphs.count_text(budget.over)}", "budget.over"),))
         else:
-            rest = glyphs.count_text(budget.limit - budget.used)
+            rest = glyphs.count_text(budget.free)
             word = "not in this file, or free" if budget.partial else "free"
             parts.append((Span("░ ", "budget.free"), Span(f"{word} {rest}", "dim")))
         if budget.reserved:

@@ -154,23 +154,25 @@ def window_bar(budget: Budget, cells: int, *, letters: bool = False) -> Line:
         return ()
     elsewhere = sum(each.used for each in budget.segments if each.name == ELSEWHERE)
     here = budget.used - elsewhere
-    over = budget.over or 0
+    line = budget.line or budget.limit
+    over = max(0, budget.used - line)
     before = [
         (elsewhere, "n" if letters else "▒", "segment.elsewhere"),
         (here - over, "s" if letters else "█", "segment.here"),
-        (budget.limit - budget.used + over, "." if letters else FREE, "faint"),
+        (budget.free, "." if letters else FREE, "faint"),
     ]
-    after = [
-        (over, "s" if letters else "█", "budget.over"),
-        (budget.reserved or 0, ":" if letters else RESERVED, "budget.reserved"),
-    ]
+    after = [(over, "s" if letters else "█", "budget.over")]
+    within = before if budget.holds_reserve and not budget.compacts else after
+    within.append((budget.reserve_left, ":" if letters else RESERVED, "budget.reserved"))
     whole = sum(max(0, amount) for amount, _, _ in (*before, *after))
     spans: list[Span] = []
     done = at = 0
     for parts in (before, after):
         for amount, sign, style in parts:
             done += max(0, amount)
-            end = round(done * (cells - 1) / whole) if whole else 0
+            # Free room is rounded down, so that a full window looks full.
+            place = done * (cells - 1)
+            end = -(-place // whole) if parts is before else round(place / whole)
             if amount > 0 and end > at:
                 spans.append(Span(sign * (end - at), style))
                 at = end

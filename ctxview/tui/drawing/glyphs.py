@@ -109,6 +109,19 @@ def time_text(time: str) -> str:
     return f"{found['date']} {found['clock']}{found['zone'] or ''}" if found else time
 
 
+_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+
+def day_text(time: str) -> str:
+    """A time without year and seconds: 12 Mar 05:24; other texts are unchanged."""
+    found = _TIME.fullmatch(time)
+    if found is None:
+        return time
+    _, month, day = found["date"].split("-")
+    name = _MONTHS[int(month) - 1] if 1 <= int(month) <= 12 else month
+    return f"{int(day)} {name} {found['clock'][:5]}"
+
+
 def _inside(share: float) -> float:
     """The nearest value from 0 to 1; 0 for NaN."""
     return min(1.0, max(0.0, share)) if share == share else 0.0

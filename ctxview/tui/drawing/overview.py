@@ -14,7 +14,7 @@ from ctxview.tui.drawing.boxes import INSIDE, box, ends, side_by_side
 from ctxview.tui.drawing.glyphs import tier_styles
 from ctxview.tui.drawing.overview_parts import OverviewDrawing
 from ctxview.tui.drawing.skyline import SkylineDrawing, small_chart, strip_line
-from ctxview.tui.drawing.text import EMPTY, Line, Span, join, pad, show, width, wrap_to
+from ctxview.tui.drawing.text import EMPTY, Line, Span, fit, join, pad, show, width, wrap_to
 
 BOXED, THREE = 100, 160
 """Columns from which on the parts are boxes, and have a third column."""
@@ -56,8 +56,9 @@ def _list(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
         _Row(parts.headline(drawing, room), "Window", "4"),
         _Row(parts.bar(drawing, room)),
         _Row(parts.used_line(drawing, room)),
+        _Row(parts.source_line(drawing, room), spare=3),
         _Row(parts.second_line(drawing)),
-        _Row(parts.split_line(drawing), spare=2),
+        *(_Row(line, spare=2) for line in _parts_of_window(drawing, room)),
         _Row(parts.stage_line(drawing), spare=1),
         _Row(EMPTY, spare=9),
         *_reply_rows(drawing),
@@ -74,8 +75,9 @@ def _list(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
         *([_Row(show(drawing.state.advice), "Advice", "5")] if drawing.state.advice else []),
         _Row(EMPTY, spare=9),
         *(_Row(line, "" if at else "Worst", "" if at else "F8") for at, line in enumerate(worst)),
-        _Row(parts.changed_line(drawing), "Changed", "d", spare=4),
     ]
+    if drawing.overview.reply is None:
+        found.append(_Row(parts.changed_line(drawing), "Changed", "d", spare=4))
     known, place = drawing.windows
     if len(known.names) > 1:
         strip = strip_line(known, place, room, letters=drawing.letters)
@@ -87,6 +89,12 @@ def _list(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
         last = max(at for at, row in enumerate(kept) if row.spare == most)
         del kept[last]
     return [_list_line(row, room, keys) for row in kept]
+
+
+def _parts_of_window(drawing: OverviewDrawing, room: int) -> list[Line]:
+    """What is elsewhere and what is here; when all is here, its segments."""
+    split = parts.split_line(drawing)
+    return [split] if split else parts.segment_lines(drawing, room, 2)
 
 
 def _strip_label(drawing: OverviewDrawing) -> str:
@@ -185,10 +193,14 @@ def _window_box(drawing: OverviewDrawing, cells: int) -> list[Line]:
         later = f". The provider counted {window.later[1]:,} for this call (recorded in {window.later[0]})"
     growth = join(parts.growth_line(drawing), show(later, "dim"))
     lines = [ends(head, growth if width(head) + width(growth) + 2 <= room else (), room)]
-    lines += [parts.bar(drawing, room), _split(drawing, room), parts.second_line(drawing)]
+    lines += [parts.bar(drawing, room), _split(drawing, room)]
+    lines += [parts.source_line(drawing, room), parts.second_line(drawing)]
     if window.budget is not None and used_elsewhere(window.budget) is not None:
         lines += [show(f"{drawing.own.capitalize()}, enlarged:", "dim"), parts.enlarged_bar(drawing, room)]
     lines += parts.segment_lines(drawing, room, 2)
+    if window.budget is not None and window.budget.note:
+        note = window.budget.note
+        lines.append(fit(show(f"{note[:1].upper()}{note[1:]}", "dim"), room))
     lines.append(parts.stage_line(drawing))
     return _titled("Window", [line for line in lines if line], cells, "4")
 
@@ -238,8 +250,8 @@ def _worst_title(drawing: OverviewDrawing) -> str:
 
 
 def _changed_title(drawing: OverviewDrawing) -> str:
-    changes = drawing.overview.changes
-    return f"Changed since {changes.since}" if changes is not None else "Changed"
+    changes, is_reply = drawing.overview.changes, drawing.overview.reply is not None
+    return f"Changed {'by the reply to' if is_reply else 'since'} {changes.since}" if changes else "Changed"
 
 
 def _skyline_box(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:

@@ -109,10 +109,16 @@ def used_line(drawing: OverviewDrawing, cells: int) -> Line:
     used = show(f"{budget.used:,} used{f' ({counter})' if counter else ''}")
     since = show(f"{amount(window.grown)} since {window.since}") if window.grown and window.since else ()
     reserved = show(f"reserved {budget.reserved:,}", "dim") if budget.reserved else ()
-    source = limit_source(budget)
-    # An assumed limit is named here when the headline has no room for it.
-    named = source in plain(headline(drawing, cells))
-    return ends(join(used, since, () if named else show(source, "warn"), gap=", "), reserved, cells)
+    return ends(join(used, since, gap=", "), reserved, cells)
+
+
+def source_line(drawing: OverviewDrawing, cells: int) -> Line:
+    """Where the figure and the limit come from, when the headline has no room for it."""
+    budget = drawing.overview.window.budget
+    source = window_source(budget).removeprefix(", ").removeprefix("; ")
+    if budget is None or not source or source in plain(headline(drawing, cells)):
+        return ()
+    return show(source, "warn" if limit_source(budget) else "dim")
 
 
 def split_line(drawing: OverviewDrawing) -> Line:
@@ -165,7 +171,8 @@ def second_line(drawing: OverviewDrawing) -> Line:
     if second is None or second.used is None or second.limit is None:
         return ()
     share = f" ({second.percent})" if second.percent else ""
-    return show(f"counted in {unit_of(second)}: {second.used:,} of {second.limit:,}{share}", "dim")
+    text = f"the runtime counts {unit_of(second)}: {second.used:,} of {second.limit:,}{share}"
+    return show(text.replace("%", " %"), "dim")
 
 
 def block_counts_line(drawing: OverviewDrawing, cells: int) -> Line:
@@ -219,11 +226,10 @@ def tier_lines(drawing: OverviewDrawing, cells: int) -> Iterator[Line]:
     styles = drawing.styles
     tiers = drawing.overview.blocks.tiers
     by_name = tier_styles(drawing.state.tiers)
-    widest = min(max((width(show(each.name)) for each in tiers), default=0), 16)
-    unit = "tok"
+    widest = min(max((width(show(each.name)) for each in tiers), default=0), cells // 2)
     for each in tiers:
         style = styles[each.name].style if each.name in styles else by_name.get(each.name, "")
-        size = f"{each.tokens:,} {unit}"
+        size = f"{each.tokens:,} tok"
         figures = show(f"{each.shown:,} of {each.total:,}{size:>12}")
         room = cells - widest - width(figures) - 4
         if each.total <= min(MOST_DOTS, room):
@@ -232,6 +238,8 @@ def tier_lines(drawing: OverviewDrawing, cells: int) -> Iterator[Line]:
             cells_shown = round(each.shown * max(0, room) / each.total)
             dots = (Span("█" * cells_shown, style), Span("·" * max(0, room - cells_shown), "faint"))
         yield ends(join(pad(show(each.name, style), widest), dots, gap="  "), figures, cells)
+    if counter := drawing.overview.blocks.counter:
+        yield ends((), show(f"tok counted by {counter.replace('_base', '')}", "dim"), cells)
 
 
 def hidden_lines(drawing: OverviewDrawing, cells: int) -> Iterator[Line]:
@@ -260,7 +268,12 @@ def worst_lines(drawing: OverviewDrawing, cells: int, most: int = 1) -> list[Lin
     else:
         lines.append(show(f"checked {len(known.facts):,} of {total:,}", "dim"))
     counts = [
-        show(f"{SIGNS[each]} {number:,} in {places:,}", f"severity.{each}" if number else "dim")
+        show(
+            f"{SIGNS[each]} {number:,} in {places:,}"
+            if number and total > 1
+            else f"{SIGNS[each]} {number:,}",
+            f"severity.{each}" if number else "dim",
+        )
         for each, (number, places) in known.severities.items()
     ]
     revisions = "this revision" if total == 1 else f"all {total:,} revisions"
@@ -287,6 +300,8 @@ def changed_line(drawing: OverviewDrawing) -> Line:
     if changes is None:
         return show(_no_changes(drawing), "dim")
     counts = changes.counts
+    if not counts.text:
+        return show(f"No block changed since {changes.since}", "dim")
     sight = ", ".join(
         f"{number} now {word}"
         for number, word in ((counts.hidden, "hidden"), (counts.shown, "shown"))
@@ -316,6 +331,8 @@ def change_lines(drawing: OverviewDrawing, cells: int) -> list[Line]:
     changes = drawing.overview.changes
     if changes is None:
         return [show(_no_changes(drawing), "dim")]
+    if not changes.counts.text:
+        return [show("No block changed", "dim")]
     added = [name for _, name in changes.added]
     changed = [f"{key[1]} {word}".strip() for key, word in changes.changed]
     removed = [name for _, name in changes.removed]

@@ -158,8 +158,8 @@ GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
         Action("next_hit", "n", "n", "next hit", "Next hit, in any pane", 2, ActionCondition.HITS),
         Action("previous_hit", "N", "N", "previous hit", "Previous hit"),
         Action("filter", "f", "f", "filter", "Filter blocks: tier:working hidden decay>0.5", 7),
-        Action("next_finding", "f8", "]e F8", "next finding", "Next finding", 5, ActionCondition.FINDINGS),
-        Action("previous_finding", "f7,shift+f8", "[e F7", "previous finding", "Previous finding"),
+        Action("next_finding", "f8", "F8 ]e", "next finding", "Next finding", 5, ActionCondition.FINDINGS),
+        Action("previous_finding", "f7,shift+f8", "F7 [e", "previous finding", "Previous finding"),
     ),
     ActionGroup.EDITING: (
         Action(
@@ -188,6 +188,71 @@ GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
 ACTIONS: tuple[Action, ...] = tuple(action for group in GROUPS.values() for action in group)
 
 ACTIONS_BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
+
+VIEW_KEYS: Mapping[Pane, Mapping[str, str]] = {
+    Pane.OVERVIEW: {
+        "earlier": "revision",
+        "next_finding": "worst",
+        "pane_w": "why",
+        "diff": "changes",
+        "pane_x": "x-ray",
+        "search": "search",
+        "palette": "command",
+        "pane_t": "skyline",
+        "enter": "open",
+    },
+    Pane.MEMORY: {
+        "down": "block",
+        "next_pane": "tier",
+        "play": "fold",
+        "enter": "detail",
+        "pane_w": "why",
+        "edit": "edit",
+        "filter": "filter",
+        "sort": "sort",
+        "origin": "origin",
+        "search": "search",
+    },
+    Pane.XRAY: {
+        "down": "line",
+        "next_pane": "block",
+        "enter": "open",
+        "origin": "origin",
+        "pane_w": "why",
+        "diff": "word diff",
+        "fold": "fold fields",
+        "search": "search",
+        "copy": "copy",
+    },
+    Pane.SKYLINE: {
+        "left": "column",
+        "enter": "go there",
+        "fold": "zoom",
+        "next_event": "next event",
+        "links": "replies",
+        "move": "mark",
+        "diff": "diff",
+        "play": "play",
+        "palette": "command",
+    },
+    Pane.REVISIONS: {
+        "down": "revision",
+        "enter": "go there",
+        "diff": "diff",
+        "move": "mark",
+        "next_finding": "next error",
+        "links": "replies",
+        "palette": "command",
+    },
+    Pane.WHY: {
+        "down": "step",
+        "enter": "go there",
+        "origin": "origin",
+        "pane_w": "other name",
+        "copy": "copy",
+    },
+}
+"""The actions that the key bar of a view begins with, and what they are called there."""
 
 _MODULES = {
     ActionGroup.MOVING: "navigate",

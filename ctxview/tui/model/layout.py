@@ -74,6 +74,8 @@ class Pane(StrEnum):
         return made
 
 
+DRAW_TIME = (Pane.OVERVIEW, Pane.SKYLINE, Pane.REVISIONS)
+"""Views about the window, which they also show over time."""
 OPENED = (Pane.WHY, Pane.DETAIL, Pane.SOURCES)
 """Views that are opened from another one and have a tab only while they are shown."""
 

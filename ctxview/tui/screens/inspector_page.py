@@ -205,7 +205,7 @@ class InspectorPage(RenderCache, ActionScreen[None]):
         if subtitle != self._subtitle and Pane.MEMORY in self.panes:
             self._subtitle = subtitle
             self.memory.border_subtitle = content(subtitle)
-        self.key_bar.offer(bars.offered_actions(model))
+        self.key_bar.offer(bars.offered_actions(model), model.shown.name)
 
     def choose_item(self, item: ItemId, pane: Pane, line: int | None) -> None:
         """Bring a pane to the front and go to an item in it; nothing happens when the pane is not shown."""

@@ -13,7 +13,7 @@ from ctxview.tui.drawing.rows import severity_counts
 from ctxview.tui.drawing.skyline import strip_line
 from ctxview.tui.drawing.text import Line, Span, fit, join, width
 from ctxview.tui.model.inspector import InspectorModel
-from ctxview.tui.model.layout import BOXED, Pane, Slot, arrange
+from ctxview.tui.model.layout import BOXED, DRAW_TIME, Pane, Slot, arrange
 from ctxview.tui.model.navigation import filled_panes
 from ctxview.tui.model.search import pattern
 from ctxview.tui.panes import make_pane
@@ -23,8 +23,6 @@ from ctxview.tui.widgets.strips import BarLine, RenderCache
 
 LEAST_HEIGHT = 30
 """Lines of a terminal that has room for the skyline strip."""
-DRAW_TIME = (Pane.OVERVIEW, Pane.SKYLINE, Pane.REVISIONS)
-"""Views that show the window over time themselves."""
 BARS = 3
 """Lines of header, tabs and key bar."""
 
@@ -43,25 +41,29 @@ class ViewTabs(BarLine):
 
 
 def tabs_line(model: InspectorModel, cells: int) -> Line:
-    """The views: as many names as fit, the shown one in any case, and of the others only the keys."""
+    """The views: as many as fit, the shown one in any case; the help has the keys of the others."""
     panes, shown = model.shown.tabs(model.view), model.shown.name
-    named = len(panes)
+    more: Line = (Span(" …", "dim", "screen.command('help')"),)
+    for counted in (True, False):
+        line = join(*(_tab(model, pane, counted=counted) for pane in panes))
+        if width(line) <= cells:
+            return line
+    others = [pane for pane in panes if pane is not shown]
     while True:
-        line = join(*(_tab(model, pane, named=at < named or pane is shown) for at, pane in enumerate(panes)))
-        if width(line) <= cells or not named:
-            return fit(line, cells)
-        named -= 1
+        kept = [pane for pane in panes if pane is shown or pane in others]
+        line = join(*(_tab(model, pane, counted=cells >= BOXED) for pane in kept))
+        if width(line) <= cells or not others:
+            return fit(join(line, more if width(line) + width(more) <= cells else ()), cells)
+        others.pop()
 
 
-def _tab(model: InspectorModel, pane: Pane, *, named: bool) -> Line:
+def _tab(model: InspectorModel, pane: Pane, *, counted: bool) -> Line:
     action = f"screen.command('pane_{pane.key.lower()}')"
     name = "Refs" if pane is Pane.REFERENCES else str(pane)
     if pane is model.shown.name:
         return (Span(f" {pane.key} {name} ", "brand", action),)
     tab: Line = (Span(f" {pane.key}", "key", action),)
-    if not named:
-        return tab
-    if pane is Pane.FINDINGS and model.view is not None:
+    if pane is Pane.FINDINGS and model.view is not None and counted:
         worst = severity_counts(model.view.counts)[:1]
         name = f"{name} " if worst else name
         tab = (

@@ -11,14 +11,18 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.widgets import Input
 
+from ctxview.analysis.revisions.window import counter_text, is_estimate, main_budget
 from ctxview.formats.revisions import is_past
 from ctxview.tui.configured_keys import key_label
 from ctxview.tui.drawing import glyphs
 from ctxview.tui.drawing.rows import hit_count_line
 from ctxview.tui.drawing.text import Line, Span, fit, join, shorten, show, width
-from ctxview.tui.model.action_table import ACTIONS, ACTIONS_BY_ID, Action, ActionCondition
+from ctxview.tui.model.action_table import ACTIONS, ACTIONS_BY_ID, VIEW_KEYS, Action, ActionCondition
 from ctxview.tui.model.inspector import InspectorModel
+from ctxview.tui.model.layout import BOXED, DRAW_TIME, Pane
 from ctxview.tui.model.query import FILE_ORDER
+from ctxview.tui.model.view_state import ViewState
+from ctxview.tui.widgets.facts_pane import known_revisions
 from ctxview.tui.widgets.strips import BarLine
 
 
@@ -91,7 +95,8 @@ def offered_actions(model: InspectorModel) -> set[ActionCondition]:
         ActionCondition.PLAYING: model.replay.clock.playing,
         ActionCondition.PROFILES: source is not None and len(source.profiles) > 1,
         ActionCondition.EDITORS: len(model.editors) > 1,
-        ActionCondition.FINDINGS: view is not None and bool(view.index.findings),
+        ActionCondition.FINDINGS: view is not None
+        and bool(view.index.findings or (view.known is not None and view.known.worst is not None)),
         ActionCondition.WRITABLE: model.as_of is None and may_add,
         ActionCondition.DRAFT: model.drafts.dirty(model.key),
         ActionCondition.HITS: bool(hits.found or (hits.needle.strip() and model.transcript)),
@@ -129,7 +134,7 @@ class Header(BarLine):
 def header_line(model: InspectorModel, status: str, cells: int, live: tuple[str, str] = ("", "")) -> Line:
     """The header: as many facts as fit, the least important left out first, the title shortened last."""
     brand: Line = (Span(" ctxview ", "brand"), Span(" "))
-    facts = _facts(model, status, (shorten(live[0], max(LIVE, cells // 2 - 12)), live[1]))
+    facts = _facts(model, status, (shorten(live[0], max(LIVE, cells // 2 - 12)), live[1]), cells)
     while True:
         right = join(*(line for _, line in facts), gap=" · ")
         room = cells - width(brand) - width(right) - 3
@@ -150,7 +155,7 @@ def _title(model: InspectorModel, cells: int) -> Line:
     return join(title, fit(tail, cells - width(title)) if cells - width(title) > 8 else ())
 
 
-def _facts(model: InspectorModel, status: str, live: tuple[str, str]) -> list[tuple[int, Line]]:
+def _facts(model: InspectorModel, status: str, live: tuple[str, str], cells: int) -> list[tuple[int, Line]]:
     """(importance, text) of each fact, in the order of the line."""
     facts: list[tuple[int, Line]] = []
     view, source = model.view, model.source
@@ -170,7 +175,8 @@ def _facts(model: InspectorModel, status: str, live: tuple[str, str]) -> list[tu
         # Without its file name: the revision number beside it is enough to distinguish labels.
         facts.append((8, show(shorten(revision.label.removesuffix(f" ({revision.file.name})"), 40))))
         if revision.time:
-            facts.append((4, show(glyphs.time_text(revision.time), "dim")))
+            time = glyphs.time_text(revision.time) if cells >= BOXED else glyphs.day_text(revision.time)
+            facts.append((4, show(time, "dim")))
         if model.last_revision:
             facts.append((7, show(f"rev {model.key.revision + 1} of {model.last_revision + 1}", "dim")))
     if model.profile is not None:
@@ -178,15 +184,30 @@ def _facts(model: InspectorModel, status: str, live: tuple[str, str]) -> list[tu
     if status:
         facts.append((9, show(status, "accent")))
     elif view is not None:
-        counted = view.index.reading.state.counts
-        word = "exact" if counted.tokens_exact else "estimate"
-        name = counted.estimator.replace("_base", "").replace(" and ", "+")
-        facts.append((3, show(f"tokens: {name}, {word}", "dim" if counted.tokens_exact else "warn")))
+        facts.append((3, _counter(model, view)))
     return facts
+
+
+def _counter(model: InspectorModel, view: ViewState) -> Line:
+    """How the figures of the shown view were counted: those of the window, or those of the blocks."""
+    if model.shown.name in DRAW_TIME:
+        known = known_revisions(view)
+        facts = known.facts.get(known.window_revision(view.key.revision))
+        budget = main_budget(facts.budgets) if facts is not None else None
+        if budget is not None and budget.used is not None:
+            return show(counter_text(budget), "warn" if is_estimate(budget) else "dim")
+    counted = view.index.reading.state.counts
+    word = "exact" if counted.tokens_exact else "estimate"
+    name = counted.estimator.replace("_base", "").replace(" and ", "+")
+    return show(f"tokens: {name}, {word}", "dim" if counted.tokens_exact else "warn")
 
 
 LAST = ("help", "quit")
 """Actions that are always at the right end."""
+PAIRS = {"earlier": "later", "down": "up", "left": "right"}
+"""Actions that the bar shows together with their opposite."""
+ALWAYS = ("next_event",)
+"""Actions that a view offers without their condition."""
 
 
 class KeyBar(BarLine):
@@ -198,14 +219,16 @@ class KeyBar(BarLine):
         self.offers: Collection[ActionCondition] = ()
         self._known = known
         self._first = first
+        self._view: Pane | None = None
 
-    def offer(self, offers: Collection[ActionCondition]) -> None:
-        if set(offers) != set(self.offers):
-            self.offers = set(offers)
+    def offer(self, offers: Collection[ActionCondition], view: Pane | None = None) -> None:
+        """Offer the actions of these conditions; those of the view come first."""
+        if set(offers) != set(self.offers) or view is not self._view:
+            self.offers, self._view = set(offers), view
             self.refresh()
 
     def make_line(self, width: int) -> Line:
-        return key_line(self.offers, width, self._known, self._first)
+        return key_line(self.offers, width, self._known, self._first, self._view)
 
 
 def key_line(
@@ -213,26 +236,42 @@ def key_line(
     cells: int,
     known: Container[str] = ACTIONS_BY_ID,
     first: Sequence[str] = (),
+    view: Pane | None = None,
 ) -> Line:
-    """The keys of actions in the order of the table; those of low rank are left out if they do not fit."""
+    """The keys of actions: those of the view, then the others in the order of the table.
+
+    Those of low rank are left out if they do not fit.
+    """
     ends = LAST if "pane_1" in known else ("help", "back")
     last = join(*(_key(ACTIONS_BY_ID[name]) for name in ends), gap="  ")
+    player = ActionCondition.PLAYER in offers
+    own = VIEW_KEYS.get(view, {}) if view is not None and not player else {}
     fitting = [
-        action
+        replace(action, label=own[action.id]) if action.id in own else action
         for action in ACTIONS
         if action.id in known
         and action.id not in LAST
-        and (action.bar or action.id in first)
-        and (action.need is None or action.need in offers)
+        and (action.bar or action.id in first or action.id in own)
+        and (action.need is None or action.need in offers or (action.id in own and action.id in ALWAYS))
     ]
-    player = ActionCondition.PLAYER in offers
     if ActionCondition.PLAYING in offers:
         fitting = [replace(each, label="pause") if each.id == "play" else each for each in fitting]
-    fitting.sort(key=lambda action: (action.id not in first, *_urgency(action, player), action.bar))
+    ranks = {name: rank for rank, name in enumerate(own)}
+    places = {action.id: place for place, action in enumerate(ACTIONS)}
+
+    def rank(action: Action) -> tuple[bool | int, ...]:
+        return (
+            action.id not in first,
+            *_urgency(action, player),
+            ranks.get(action.id, len(ranks)),
+            action.bar,
+        )
+
+    fitting.sort(key=rank)
     while fitting and sum(width(_key(each)) + 2 for each in fitting) + width(last) + 4 > cells:
         fitting.pop()
-    places = {action.id: place for place, action in enumerate(ACTIONS)}
-    fitting.sort(key=lambda action: (action.need is not ActionCondition.DRAFT, places[action.id]))
+    if not own:
+        fitting.sort(key=lambda action: (action.need is not ActionCondition.DRAFT, places[action.id]))
     most = join(*(_key(action) for action in fitting), gap="  ")
     blank = Span(" " * max(1, cells - width(most) - width(last) - 2))
     return fit(join((Span(" "),), most, (blank,), last), cells)
@@ -247,9 +286,11 @@ def _urgency(action: Action, player: bool) -> tuple[bool, bool, bool]:
 def _key(action: Action) -> Line:
     click = f"screen.command('{action.id}')"
     key = key_label(action).split()[0]
-    if action.id == "earlier":
-        later, other = "screen.command('later')", key_label(ACTIONS_BY_ID["later"]).split()[0]
-        return (Span(f"{key} ", "key", click), Span(other, "key", later), Span(" revision", "dim", later))
+    if action.id in PAIRS:
+        name = PAIRS[action.id]
+        then, other = f"screen.command('{name}')", key_label(ACTIONS_BY_ID[name]).split()[0]
+        label = "revision" if action.id == "earlier" else action.label
+        return (Span(f"{key} ", "key", click), Span(other, "key", then), Span(f" {label}", "dim", then))
     return (Span(key, "key", click), Span(f" {action.label}", "dim", click))
 
 

@@ -51,7 +51,7 @@ def test_a_stage_says_whether_what_it_removed_was_shown(lighthouse: KnownRevisio
 
     assert (stage.kind, stage.text) == ("stage", "stage trim_memory_ephemeral")
     assert stage.detail == "6 blocks removed, none was shown"
-    shown = known(state(memory("a")), state(budgets=[window(99, note="degrade stage one")])).events_of(1)
+    shown = known(state(memory("a")), state(budgets=[window(99, stage="degrade stage one")])).events_of(1)
     assert shown[0].detail == "1 block removed, 1 of them shown before"
 
 

@@ -124,14 +124,29 @@ def gap(name: str, **fields: Any) -> Gap:
 
 
 def test_equal_gaps_are_one_sentence_and_actions_that_wait_are_counted() -> None:
-    shared = [gap(name, why="no store", status="unknown", blocks=("a",)) for name in ("one", "two")]
+    shared = [gap(name, question="a recalled text", why="no store", blocks=("a",)) for name in ("one", "two")]
     assert [*missing_sentences(state(memory("a"), missing=tuple(shared)))] == [
-        "2 unknown: no store",
+        "2 recalled texts: no store",
         "No action waits",
     ]
+    others = [gap(name, question=name, why="not read again") for name in ("a.py", "b.py", "c.py")]
+    sentences = [*missing_sentences(state(missing=tuple(others)))]
+    assert sentences == ["a.py, b.py and 1 more: not read again", "No action waits"]
     blocking = gap("senders", question="how many?", severity="blocking", blocks=("merge", "deploy"))
-    assert [*missing_sentences(state(missing=(blocking,)))] == [
-        "senders, blocking: how many?; 2 actions wait"
+    steps = Todo(
+        None,
+        None,
+        None,
+        None,
+        items=(TodoItem(None, "merge (senders)", "open"), TodoItem(None, "deploy", "open")),
+    )
+    assert [*missing_sentences(state(missing=(blocking,), todo=steps))] == [
+        "senders blocks 2 actions: how many?"
+    ]
+    needed = gap("r6", question="the target of a reference", why="x.csv cannot be found", blocks=("refs",))
+    assert [*missing_sentences(state(missing=(needed,)))] == [
+        "r6: the target of a reference (x.csv cannot be found)",
+        "No action waits",
     ]
 
 

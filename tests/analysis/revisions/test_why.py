@@ -140,7 +140,7 @@ def test_a_block_without_a_compaction_record_only_is_no_longer_there() -> None:
 
 
 def test_a_stage_of_the_runtime_is_the_cause() -> None:
-    pressed = window(99, note="degrade stage trim_memory")
+    pressed = window(99, stage="degrade stage trim_memory")
     facts = known(state(memory("a")), state(budgets=[pressed]))
 
     assert "removed at stage trim_memory" in [step.text for step in explain(facts, "a")[0].steps]

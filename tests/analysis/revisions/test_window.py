@@ -42,9 +42,28 @@ def test_an_estimate_says_so_and_a_recorded_figure_does_not() -> None:
     parts = (Segment("a", 50, exact=False, estimator="bytes/4"),)
 
     assert window_sentence(window(50, segments=parts)) == "50 % full: ≈50 of 100 tokens left"
-    recorded = window(50, segments=parts, target="whole input, recorded by the runtime")
+    recorded = window(50, segments=parts, reported="recorded by the runtime")
     assert window_sentence(recorded) == "50 % full: 50 of 100 tokens left"
     assert window_source(recorded) == ", as recorded by the runtime"
+
+
+def test_a_reserve_inside_the_limit_is_not_free() -> None:
+    held = window(50, reserved=30, holds_reserve=True)
+    assert window_sentence(held) == "50 % full: 50 of 100 tokens left, 30 of them reserved"
+    assert (held.free, held.reserve_left) == (20, 30)
+
+    beside = window(50, reserved=30)
+    assert window_sentence(beside) == "50 % full: 50 of 100 tokens left"
+    assert (beside.free, beside.reserve_left) == (50, 30)
+
+
+def test_the_room_of_a_session_ends_where_it_compacts() -> None:
+    session = window(60, reserved=20, holds_reserve=True, compacts=True)
+    assert window_sentence(session) == "75 % full: 20 tokens left before it compacts at 80"
+    assert pressure_of(session) == "low"
+    late = window(85, reserved=20, holds_reserve=True, compacts=True)
+    assert window_sentence(late) == "Full: 0 tokens left before it compacts at 80"
+    assert (late.free, late.reserve_left) == (0, 15)
 
 
 def test_an_assumed_limit_is_named() -> None:

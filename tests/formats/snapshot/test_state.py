@@ -299,7 +299,7 @@ def test_the_recorded_figure_is_the_headline_and_its_parts_add_up() -> None:
     value = recorded_value(24655, 24720, "trim_memory_ephemeral", core=[block("a", content="x" * 300)])
     first = state(value).budgets[0]
     assert (first.target, first.used, first.limit, first.percent) == (RECORDED, 24655, 24720, "99%")
-    assert first.note == "degrade stage trim_memory_ephemeral"
+    assert first.stage == "degrade stage trim_memory_ephemeral"
     parts = {each.name: each.used for each in first.segments}
     assert parts["core"] == 100
     assert sum(parts.values()) == 24655
@@ -308,7 +308,7 @@ def test_the_recorded_figure_is_the_headline_and_its_parts_add_up() -> None:
 
 @pytest.mark.parametrize("stage", ["none", "disabled"])
 def test_an_ordinary_stage_is_not_noted(stage: str) -> None:
-    assert state(recorded_value(100, 24720, stage)).budgets[0].note is None
+    assert state(recorded_value(100, 24720, stage)).budgets[0].stage is None
 
 
 def test_a_figure_that_is_too_small_for_the_snapshot_has_no_parts() -> None:

@@ -111,7 +111,7 @@ def test_the_segments_sum_to_the_reported_size(api: str, tmp_path: Path) -> None
     assert state.budgets[0].used == 5000 == sum(segment.used for segment in state.budgets[0].segments)
     assert state.log is not None
     assert (state.log.last_sent, state.log.output_tokens, state.log.calls) == (5000, 40, 1)
-    assert "reported" in (state.budgets[0].note or "")
+    assert state.budgets[0].reported == "reported by the provider"
     assert all("reported sum" in (segment.estimator or "") for segment in state.budgets[0].segments)
 
 
@@ -120,6 +120,7 @@ def test_sizes_without_an_answer_are_estimates(tmp_path: Path) -> None:
     assert not state.counts.tokens_exact
     assert state.budgets[0].reserved == 900
     assert "estimated" in (state.budgets[0].note or "")
+    assert (state.budgets[0].reported, state.budgets[0].compacts) == ("", False)
 
 
 def test_the_tiers_are_in_the_order_of_the_prompt_and_the_answer_is_not_sent(tmp_path: Path) -> None:

@@ -137,7 +137,7 @@ def test_an_assumed_limit_is_named_at_80_columns() -> None:
 
     lines = _texts(draw_overview(_overview(known(one), one, 0), 80, 21))
 
-    assert "8 used, limit assumed by atom-0.17" in lines[3]
+    assert "limit assumed by atom-0.17" in lines[4]
 
 
 def test_the_skyline_names_the_fullest_and_its_cause(story: tuple[KnownRevisions, ContextState]) -> None:

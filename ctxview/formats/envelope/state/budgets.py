@@ -109,7 +109,18 @@ def _budgets_of(inputs: EnvelopeStateInputs, record: Record) -> Iterator[Budget]
         elif used is not None and not parts:
             parts = (_whole(inputs, record, unit, used),)
         reserved = record.count("reserved_tokens") if unit == "tokens" else None
-        yield Budget(target, unit, limit, used, reserved, parts, _cut(record, unit))
+        # The draft does not say where the reserve is kept: it is read as a part of the limit.
+        yield Budget(
+            target,
+            unit,
+            limit,
+            used,
+            reserved,
+            parts,
+            _cut(record, unit),
+            reported="recorded in the envelope" if record.count(f"actual_{unit}") is not None else "",
+            holds_reserve=bool(reserved),
+        )
 
 
 def _whole(inputs: EnvelopeStateInputs, record: Record, unit: str, used: int) -> Segment:

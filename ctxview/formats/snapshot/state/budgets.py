@@ -143,7 +143,8 @@ def _recorded(snapshot: Snapshot, tiers: Sequence[Tier], profile: Profile) -> It
         used=used,
         reserved=_reserved(figures),
         segments=segments,
-        note=f"degrade stage {excerpt(str(stage))}" if stage not in quiet else None,
+        stage=f"degrade stage {excerpt(str(stage))}" if stage not in quiet else None,
+        reported="recorded by the runtime",
     )
 
 

@@ -76,8 +76,8 @@ def lost_references(refs: Sequence[Ref]) -> Iterator[Gap]:
             question = "which block this text belongs to"
             yield make_gap(ref.id, question, Severity.INFO, "orphan", why, ref.origin)
         elif ref.status is RefStatus.UNKNOWN:
-            why = "there is no memory.db to look it up in"
-            question = "what the reference stands for"
+            why = "in memory.db, which is not here"
+            question = "a recalled text"
             yield make_gap(ref.id, question, Severity.INFO, "unknown", why, ref.origin, ref.used_by)
 
 

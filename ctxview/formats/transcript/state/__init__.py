@@ -110,8 +110,8 @@ def _counts(facts: TranscriptFacts, tiers: Sequence[Tier]) -> Counts:
     hidden = sum(block.visible is False for block in blocks)
     sizes = facts.sizes
     way = f"reported, shared by {sizes.estimator}" if sizes.reported else sizes.estimator
-    exact = sizes.reported and not sizes.newer
-    return Counts(len(blocks), shown, hidden, sizes.total, exact, way)
+    # Only the sum is reported; its parts are estimates.
+    return Counts(len(blocks), shown, hidden, sizes.total, False, way)
 
 
 def _todo(facts: TranscriptFacts) -> Todo | None:

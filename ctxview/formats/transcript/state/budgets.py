@@ -38,12 +38,12 @@ def _window(facts: TranscriptFacts) -> Budget:
         if name == "baseline":
             way = "inferred: what the first call was sent beyond its rows"
         segments.append(Segment(name, tokens, exact=exact, estimator=None if exact else way))
-    source = "reported by the provider" if sizes.reported else "estimated: no call has usage"
-    if facts.request is not None and not sizes.reported:
-        source = "estimated: there is no answer with usage"
-    newer = f", and {sizes.newer:,} estimated for rows after the last call" if sizes.newer else ""
-    causes = "; ".join(f"{name} {tokens:,}" for name, tokens in largest_causes(facts))
-    note = f"{source}{newer}" + (f". Largest: {causes}" if causes else "")
+    newer = f" and {sizes.newer:,} estimated for rows after the last call" if sizes.newer else ""
+    reported = f"reported by the provider{newer}" if sizes.reported else ""
+    causes = ", ".join(f"{name} {tokens:,}" for name, tokens in largest_causes(facts))
+    lacking = "there is no answer with usage" if facts.request is not None else "no call has usage"
+    lacking = "" if sizes.reported else f"estimated: {lacking}"
+    note = ". ".join(filter(None, (lacking, f"largest: {causes}" if causes else "")))
     cut = sum(part.lost for part in facts.context.parts if part.mark is Mark.CUT) or None
     return Budget(
         "model",
@@ -54,7 +54,10 @@ def _window(facts: TranscriptFacts) -> Budget:
         tuple(segments),
         cut=cut,
         limit_from=window.known_by,
-        note=note,
+        note=note or None,
+        reported=reported,
+        holds_reserve=bool(window.reserved),
+        compacts=bool(window.reserved) and facts.request is None,
     )
 
 
