@@ -83,6 +83,10 @@ class Config(Struct, frozen=True):
     def follow(self) -> bool:
         return self.settings["follow"].value is True
 
+    @property
+    def home(self) -> bool:
+        return self.settings["home"].value is True
+
 
 def load_config(
     flags: Mapping[str, object] | None = None, environment: Mapping[str, str] = os.environ
@@ -226,4 +230,5 @@ SETTINGS: Final[Mapping[str, Setting]] = {
         _one_of(lambda: list(GLYPHS), "glyph set"),
     ),
     "follow": Setting("whether open files are followed as they change", True, _yes_or_no),
+    "home": Setting("whether the start screen offers sessions of Claude Code and Codex", True, _yes_or_no),
 }

@@ -26,6 +26,13 @@ if TYPE_CHECKING:
 def configure(parser: ArgumentParser) -> None:
     parser.add_argument("paths", metavar="PATH", nargs="*", type=Path, help="files, sessions or folders")
     add_screen_arguments(parser)
+    parser.add_argument(
+        "--no-home",
+        dest="home",
+        action="store_false",
+        default=None,
+        help="without PATH: do not offer the sessions of Claude Code and Codex",
+    )
     add_reading_arguments(parser)
 
 

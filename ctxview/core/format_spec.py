@@ -6,6 +6,7 @@ Code is named by `module:name` and imported when it is first used, so that a lis
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct, field
@@ -49,8 +50,20 @@ class FormatSpec(Struct, frozen=True, kw_only=True):
     """The subject of each rule family of the format, by the letters before the rule numbers."""
     rules: tuple[str, ...] = ()
     """The modules that register the rules of these families when they are imported."""
+    at_home: str = ""
+    """`module:name` of `(home) -> Iterable[FoundAtHome]`: sources in places where programs keep them."""
     options: tuple[LensOption, ...] = ()
     commands: tuple[CommandSpec, ...] = ()
+
+
+class FoundAtHome(Struct, frozen=True):
+    """A source, or a folder that lists several, found by names and sizes alone."""
+
+    path: Path
+    name: str
+    about: str
+    modified: float | None = None
+    """When it was changed last, in seconds since the epoch."""
 
 
 class FormatMatch(Struct, frozen=True):

@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ctxview.analysis.wording import did_you_mean
-from ctxview.core.format_spec import CommandSpec, FormatMatch, FormatSpec, LensOption
+from ctxview.core.format_spec import CommandSpec, FormatMatch, FormatSpec, FoundAtHome, LensOption
 from ctxview.formats.interface import OpenError, Source
 from ctxview.formats.path_hints import missing_path_reason, nothing_recognised
 from ctxview.formats.peek import Peek
@@ -164,6 +164,14 @@ def rule_families() -> dict[str, str]:
     """Return the subject of each rule family, by the letters before the rule numbers."""
     own = {name: about for spec in formats() for name, about in spec.families.items()}
     return own | {name: about for name, (about, _) in GENERAL_RULES.items()}
+
+
+def found_at_home(home: Path) -> Iterator[tuple[str, FoundAtHome]]:
+    """Yield the sources that programs keep below `home`, with their formats, by names and sizes alone."""
+    for spec in formats():
+        if spec.at_home:
+            found = known_formats().guarded(spec, lambda spec=spec: list(_code(spec.at_home)(home)))  # type: ignore[misc]
+            yield from ((spec.name, each) for each in found or ())
 
 
 def format_commands() -> dict[str, CommandSpec]:

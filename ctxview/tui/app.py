@@ -73,6 +73,7 @@ def run(
         show=show,
         watching=config.follow,
         terminal=terminal,
+        home=Path.home() if config.home else None,
     )
     app.set_keymap(keys)
     use_counting_processes()
@@ -96,12 +97,14 @@ class CtxviewApp(OrderedInput):
         show: ReplayOptions | None = None,
         watching: bool = True,
         terminal: Terminal = ABLE,
+        home: Path | None = None,
     ) -> None:
-        """Without `opener` a person first chooses what to open.
+        """Without `opener` a person first chooses what to open, also below `home`.
 
         Without `watching` sources are reread only on request.
         """
         super().__init__()
+        self._home = home
         self._watching = watching
         self._opener = opener
         self._options = options or ReadOptions()
@@ -118,12 +121,12 @@ class CtxviewApp(OrderedInput):
             return self._inspector(self._opener)
         from ctxview.tui.screens.start import StartScreen
 
-        return StartScreen(self.open_paths)
+        return StartScreen(self.open_paths, self._home)
 
     def on_start_over(self) -> None:
         from ctxview.tui.screens.start import StartScreen
 
-        self.push_screen(StartScreen(self.open_paths))
+        self.push_screen(StartScreen(self.open_paths, self._home))
 
     def on_open_path(self, message: OpenPath) -> None:
         self.open_paths([message.path])

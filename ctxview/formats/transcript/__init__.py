@@ -15,6 +15,7 @@ SPEC = FormatSpec(
     ),
     recognise="ctxview.formats.transcript.format:recognise",
     open="ctxview.formats.transcript.source:open_transcript",
+    at_home="ctxview.formats.transcript.session_files:sessions_at_home",
     families={
         "TRF": "files of transcripts",
         "TRC": "calls, results and branches of transcripts",

@@ -196,7 +196,8 @@ def _block(each: ListedSession, rank: int, orphaned: bool) -> Block:
     elif orphaned:
         reason = Reason(ReasonKind.NOTE, "the session that started this sub-agent is not there")
     figures: list[Figure] = []
-    text, tags = f"{file.path.parent.name} · {about}", (file.path.parent.name,)
+    text = f"{file.path.parent.name} · {about}"
+    tags: tuple[str, ...] = (file.path.parent.name,)
     if known is not None:
         project = Path(known.project).name
         text = f"{project}: {known.title}\n{known.project}\n{about}"

@@ -10,6 +10,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from ctxview.analysis.wording import counted
+from ctxview.core.format_spec import FoundAtHome
 from ctxview.formats.transcript.children import HELPERS, SUBAGENTS
 
 MOST_FILES: Final = 50_000
@@ -18,7 +20,10 @@ _SESSION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.jsonl")
 _ROLLOUT = re.compile(r"rollout-.{1,200}\.jsonl(?:\.zst)?")
 _AGENT = re.compile(r"agent-.{1,200}\.jsonl")
 _YEAR = re.compile(r"20\d\d")
-HOMES: Final = ((".claude", "projects"), (".codex", "sessions"))
+CLAUDE: Final = "Claude Code"
+CODEX: Final = "Codex"
+NEWEST: Final = 4
+HOMES: Final = ((CLAUDE, ".claude/projects"), (CODEX, ".codex/sessions"))
 """Where Claude Code and Codex keep their sessions, below the home of a person."""
 
 
@@ -49,6 +54,26 @@ def session_files(root: Path) -> list[SessionFile]:
         return -newest.get(lead, each.modified), str(lead), each.child, str(each.path)
 
     return sorted(found, key=order)
+
+
+def sessions_at_home(home: Path) -> Iterator[FoundAtHome]:
+    """Yield the folders of sessions of a person, each with its newest sessions."""
+    for program, place in HOMES:
+        root = home / place
+        files = [each for each in session_files(root) if not each.child] if root.is_dir() else []
+        if not files:
+            continue
+        about = f"{counted(len(files), 'session')}, {_megabytes(sum(each.size for each in files))}"
+        yield FoundAtHome(root, f"all of {program}", about, files[0].modified)
+        for each in files[:NEWEST]:
+            name = each.path.stem
+            if program == CLAUDE:
+                name = f"{each.path.parent.name.removeprefix('-')} {name[:8]}"
+            yield FoundAtHome(each.path, name, f"{program}, {_megabytes(each.size)}", each.modified)
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB"
 
 
 def holds_sessions(root: Path, names: tuple[str, ...]) -> bool:

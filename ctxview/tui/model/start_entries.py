@@ -121,6 +121,16 @@ def _changed(path: Path) -> float | None:
         return None
 
 
+def home_entries(home: Path) -> list[StartEntry]:
+    """The sources in places where programs keep them, by names and sizes; no file is opened."""
+    from ctxview.formats.registry import found_at_home
+
+    return [
+        StartEntry("At home", each.name, each.about, (each.path,), format=name, time=each.modified)
+        for name, each in found_at_home(home)
+    ]
+
+
 def recent_entries(paths: Iterable[Path], known: Container[Path]) -> list[StartEntry]:
     """The recent paths that are not among the `known` ones, with their format; peeks into each."""
     from ctxview.formats import detect

@@ -25,6 +25,7 @@ from ctxview.tui.model.reading_index import ItemId, ItemKind
 from ctxview.tui.model.start_entries import (
     FIRST_STEPS,
     StartEntry,
+    home_entries,
     nearby_entries,
     recent_entries,
     recent_paths,
@@ -40,7 +41,7 @@ ABOUT_CONTEXTS = (
     "A context is all that a model is given for one answer: rules, memory, messages.",
     "Its window is limited: parts are hidden, cut or lost. See which, when and why.",
 )
-SECTIONS = ("Nearby", "Recent", "First steps", "Samples")
+SECTIONS = ("Nearby", "At home", "Recent", "First steps", "Samples")
 
 KNOWN = frozenset(("palette", "theme", "screenshot", "help", "quit", "tour"))
 
@@ -60,7 +61,7 @@ class StartScreen(ActionScreen[None]):
     known = KNOWN
 
     class EntriesFound(Message):
-        """The entries found nearby, a remark on the search, and the recent ones."""
+        """The entries found nearby, a remark on the search, and those at home and the recent ones."""
 
         def __init__(self, nearby: list[StartEntry], remark: str, recent: list[StartEntry]) -> None:
             super().__init__()
@@ -68,10 +69,11 @@ class StartScreen(ActionScreen[None]):
             self.remark = remark
             self.recent = recent
 
-    def __init__(self, open_paths: Callable[[Sequence[Path]], object], folder: Path | None = None) -> None:
+    def __init__(self, open_paths: Callable[[Sequence[Path]], object], home: Path | None = None) -> None:
+        """`home`: where sources of programs are looked for, or None."""
         super().__init__()
+        self._home = home
         self._open_paths = open_paths
-        self._folder = folder if folder is not None else Path()
         self._found: list[StartEntry] = []
         self._remark = "searching …"
         self._samples = sample_entries(sample_paths())
@@ -102,17 +104,17 @@ class StartScreen(ActionScreen[None]):
 
     @property
     def commands(self) -> list[Command]:
-        single = [each for each in self.entries if len(each.paths) == 1]
         return [
             Command(CommandKind.PATH, f"{each.group} {each.name}".strip(), each.about, str(each.paths[0]))
-            for each in single
+            for each in self.entries
+            if len(each.paths) == 1
         ]
 
     def on_start_screen_entries_found(self, message: EntriesFound) -> None:
-        first = self.chooser.item == _item(self.entries[0])
+        was_first = self.chooser.item == _item(self.entries[0])
         self._found, self._remark = [*message.nearby, *message.recent], message.remark
         self.chooser.reset()
-        if first:
+        if was_first:
             self.chooser.move_end(last=False)
 
     def on_virtual_lines_chosen(self) -> None:
@@ -141,11 +143,12 @@ class StartScreen(ActionScreen[None]):
             self.app.call_after_refresh(self.app.push_screen, TourScreen(inspector))
 
     def _search(self) -> None:
-        nearby, remark = nearby_entries(self._folder)
-        known = {path.absolute() for each in (*nearby, *self._samples) for path in each.paths}
+        nearby, remark = nearby_entries(Path())
+        at_home = home_entries(self._home) if self._home is not None else []
+        known = {path.absolute() for each in (*nearby, *self._samples, *at_home) for path in each.paths}
         recent = recent_entries(recent_paths(), known)
         if not get_current_worker().is_cancelled:
-            self.post_message(self.EntriesFound(nearby, remark, recent))
+            self.post_message(self.EntriesFound(nearby, remark, [*at_home, *recent]))
 
     def _rows(self, cells: int) -> list[_Row]:
         about = [line for text in ABOUT_CONTEXTS for line in wrap(show(text, "dim"), cells)]
@@ -173,15 +176,14 @@ class StartScreen(ActionScreen[None]):
                 indent = "    " if entry.group else "  "
                 name = pad(show(f"{indent}{shorten(entry.name, names)}", "strong"), names + 4)
                 kind = pad(show(entry.format, "rule"), formats_)
-                time = pad(show(_time_text(entry.time), "dim"), TIME) if entry.section != "Samples" else ()
+                time = pad(show(_time_text(entry.time), "dim"), WHEN) if entry.section != "Samples" else ()
                 has_time = entry.time is not None
                 line = fit(join(name, kind, time if has_time else (), show(entry.about, "dim")), cells)
             lines.append(line)
         return Page.of([*lines, *_formats(cells)], [row.item for row in rows])
 
 
-TIME = 14
-"""Cells for the time of an entry."""
+WHEN = 14
 
 
 def _time_text(seconds: float | None) -> str:

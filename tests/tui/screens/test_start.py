@@ -32,8 +32,8 @@ def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @asynccontextmanager
-async def started(size: tuple[int, int] = (120, 36)) -> AsyncIterator[Pilot[None]]:
-    app = CtxviewApp(None)
+async def started(size: tuple[int, int] = (120, 36), home: Path | None = None) -> AsyncIterator[Pilot[None]]:
+    app = CtxviewApp(None, home=home)
     async with app.run_test(size=size) as pilot:
         await settle(app)
         yield pilot
@@ -69,6 +69,49 @@ async def test_nearby_files_come_first_and_enter_opens_them(in_an_empty_folder: 
         await pilot.pause()
         assert isinstance(pilot.app.screen, InspectorScreen)
     assert [path.name for path in start_entries.recent_paths()] == ["mine"]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home with one Claude Code session that cannot be parsed, and two rollouts of Codex."""
+    ids = [f"{at:08x}-1111-4222-8333-9a0b1c2d3e4f" for at in range(3)]
+    project = tmp_path / "home" / ".claude" / "projects" / "-work-shop"
+    day = tmp_path / "home" / ".codex" / "sessions" / "2026" / "08" / "01"
+    for folder, name in ((project, ids[0]), (day, f"rollout-a-{ids[1]}"), (day, f"rollout-b-{ids[2]}")):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{name}.jsonl").write_text("not read")
+    return tmp_path / "home"
+
+
+async def test_sessions_of_claude_code_and_codex_are_offered_by_name_and_size(home: Path) -> None:
+    async with started(home=home) as pilot:
+        offered = [(each.name, each.about) for each in start(pilot).entries if each.section == "At home"]
+    assert ("all of Claude Code", "1 session, 0.0 MB") in offered
+    assert ("work-shop 00000000", "Claude Code, 0.0 MB") in offered
+    assert ("all of Codex", "2 sessions, 0.0 MB") in offered
+    assert len(offered) == 5
+
+
+@pytest.mark.usefixtures("home")
+async def test_without_a_home_no_sessions_are_offered() -> None:
+    async with started() as pilot:
+        assert not [each for each in start(pilot).entries if each.section == "At home"]
+
+
+async def test_a_list_of_sessions_opens_and_enter_opens_a_session(home: Path) -> None:
+    shutil.copytree(samples.samples_folder() / "transcript" / "refund-day", home / "-shop-one")
+    shutil.copytree(samples.samples_folder() / "transcript" / "refund-day", home / "-shop-two")
+    async with started(home=home) as pilot:
+        inspector = start(pilot).app.open_paths([home])  # type: ignore[attr-defined]
+        await settle(pilot.app)
+        assert inspector.model.source.abilities.listing is not None
+        assert "refunds" in screen_text(pilot)
+        await pilot.press("enter")
+        await settle(pilot.app)
+        assert pilot.app.screen is not inspector
+        assert isinstance(pilot.app.screen, InspectorScreen)
+        assert pilot.app.screen.model.source is not None
+        assert pilot.app.screen.model.source.path.suffix == ".jsonl"
 
 
 async def test_recent_files_are_offered_while_they_exist(in_an_empty_folder: Path) -> None:
