@@ -10,16 +10,19 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import orjson
 from msgspec import Struct
 
 from ctxview.core.origin import JsonValue, Origin
 from ctxview.files.reading import ReadError, read_beneath, read_bytes, read_ends
-from ctxview.files.readonly_sqlite import ReadOnlyDatabase, SqlValue, open_readonly
 from ctxview.files.strict_json.document import JsonDocument, JsonError, parse
 from ctxview.formats.transcript.model import Record
 from ctxview.formats.transcript.values import number, record, records, text
+
+if TYPE_CHECKING:
+    from ctxview.files.readonly_sqlite import ReadOnlyDatabase, SqlValue
 
 MAGIC = b"SQLite format 3\0"
 SESSION_PREFIX = "ses_"
@@ -87,6 +90,8 @@ def tree_sessions(folder: Path) -> Iterator[Path]:
 
 def store_sessions(path: Path) -> list[SessionTitle]:
     """Return the sessions of a store, the newest first; raises `ReadError`."""
+    from ctxview.files.readonly_sqlite import open_readonly
+
     with open_readonly(path, STORE_LIMIT) as database:
         return _titles(database)
 
@@ -120,6 +125,8 @@ def read_session(path: Path) -> SessionRecord:
 
 
 def _from_store(path: Path) -> SessionRecord:
+    from ctxview.files.readonly_sqlite import open_readonly
+
     with open_readonly(path.parent, STORE_LIMIT) as database:
         value = _exported(database, path.name)
     if value is None:
