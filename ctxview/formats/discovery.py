@@ -96,7 +96,7 @@ def discover(path: Path, *, into_lists: bool = True) -> Discovery:
     if not path.is_dir():
         peek = Peek(path)
         single = _recognised(peek) or DiscoveredSource(peek, RAW, "no format recognised it")
-        return Discovery(path, tuple(_members(single)), 1)
+        return Discovery(path, tuple(_members(single, into_lists=into_lists)), 1)
     search = _Search(into_lists=into_lists)
     # A file comes before the folder of its name, such as a session before its sub-agents.
     found = tuple(
@@ -143,7 +143,7 @@ class _Search:
             else:
                 self._keep(peek)
             if look.found is not None:
-                yield from _members(look.found)
+                yield from _members(look.found, into_lists=self._into_lists)
             if self.looked_at >= MOST_ENTRIES:
                 self.capped = f"stopped after looking at {MOST_ENTRIES:,} files and folders"
 
@@ -167,7 +167,7 @@ class _Search:
 def look_at(peek: Peek, *, into_lists: bool = True) -> Look:
     """Recognise the source at a peek. What belongs to a recognised folder is not searched again."""
     found = _recognised(peek)
-    if found is not None and found.matches[0].lists and into_lists:
+    if found is not None and found.matches[0].lists and not found.matches[0].members and into_lists:
         return Look(None, "everything")
     if found is not None and (found.matches[0].score >= A_UNIT or not peek.is_folder):
         return Look(found, "folders" if found.matches[0].flat and peek.is_folder else None)
@@ -193,9 +193,10 @@ def names_below(folder: Path, below: str) -> list[str]:
     return [name for is_file, name in names if below == "everything" or not is_file]
 
 
-def _members(found: DiscoveredSource) -> Iterator[DiscoveredSource]:
-    """Yield the sources that a recognised path holds: usually itself."""
-    if not found.matches or not found.matches[0].members:
+def _members(found: DiscoveredSource, *, into_lists: bool) -> Iterator[DiscoveredSource]:
+    """Yield the sources that a recognised path holds: usually itself, or the list of them."""
+    several = len(found.matches[0].members) if found.matches else 0
+    if not several or (several > 1 and not into_lists):
         yield found
         return
     match = replace(found.matches[0], members=())

@@ -11,7 +11,6 @@ from ctxview.analysis.wording import counted
 from ctxview.core.format_spec import FormatMatch
 from ctxview.core.origin import JsonValue
 from ctxview.files.reading import LIMIT, ReadError, read_ends
-from ctxview.formats.interface import OpenError
 from ctxview.formats.peek import Peek
 from ctxview.formats.transcript.model import Api, Dialect
 from ctxview.formats.transcript.opencode_store import (
@@ -45,16 +44,17 @@ _CODEX_START = re.compile(rb'\s*\{.{0,200}?"type"\s*:\s*"(%s)"' % "|".join(sorte
 _CLAUDE_START = re.compile(rb'\s*\{.{0,400}?"(parentUuid|isSidechain|sessionId|leafUuid)"\s*:')
 
 
-def dialect_at(peek: Peek) -> Dialect:
-    """Return the dialect of a path; raises `OpenError` when it holds several sessions."""
+def dialect_at(peek: Peek) -> Dialect | None:
+    """Return the dialect of a path; None for one that lists sessions."""
     found = dialect_of(peek.head, whole=peek.size <= len(peek.head))
     if found is not None:
         return found
-    if (match := _opencode(peek)) is not None:
-        if match.members:
-            raise OpenError(f"{peek.path}: it holds {counted(len(match.members), 'session')}")
+    match = recognise(peek)
+    if match is not None and match.lists:
+        return None
+    if _opencode(peek) is not None:
         return Dialect.OPENCODE
-    return Dialect.BODY if _requests(peek) is not None else Dialect.CLAUDE_CODE
+    return Dialect.BODY if match is not None else Dialect.CLAUDE_CODE
 
 
 def recognise(peek: Peek) -> FormatMatch | None:
@@ -81,7 +81,7 @@ def _opencode(peek: Peek) -> FormatMatch | None:
             return None
         members = tuple(each.relative_to(path).as_posix() for each in tree_sessions(path))
         why = f"an old store of OpenCode with {counted(len(members), 'session')}"
-        return FormatMatch(NAME, SURE, why, members=members)
+        return FormatMatch(NAME, SURE, why, lists=len(members) != 1, members=members)
     if peek.head.startswith(MAGIC):
         if not is_store(path, peek.head):
             return None
@@ -90,7 +90,7 @@ def _opencode(peek: Peek) -> FormatMatch | None:
         except ReadError as error:
             return FormatMatch(NAME, SURE, f"a store of OpenCode that cannot be read: {error.reason}")
         why = f"a store of OpenCode with {counted(len(members), 'session')}"
-        return FormatMatch(NAME, SURE, why, members=members)
+        return FormatMatch(NAME, SURE, why, lists=len(members) != 1, members=members)
     if path.name.startswith(SESSION_PREFIX):
         if path.parent.is_file():
             with_tables = is_store(path.parent, Peek(path.parent).head)

@@ -31,6 +31,8 @@ from ctxview.formats.interface import (
 )
 from ctxview.formats.peek import Peek
 from ctxview.formats.transcript.format import NAME
+from ctxview.formats.transcript.opencode_source import OpenCodeSource
+from ctxview.formats.transcript.opencode_store import SESSION_PREFIX, read_session, read_sessions
 from ctxview.formats.transcript.profile import PROFILES
 from ctxview.formats.transcript.session_files import SessionFile, session_files
 from ctxview.formats.transcript.source import TranscriptSource
@@ -89,6 +91,8 @@ class SessionListSource:
         """Return one of the listed files. Raises `ReadError`."""
         if not any(str(each.path) == file for each in self._files):
             raise ReadError(Path(file), "this file is not in the list")
+        if self._path.is_file():
+            return read_session(Path(file)).documents[0][1]
         return read_bytes(Path(file))
 
     def policy(self, file: str) -> WritePolicy | None:  # noqa: ARG002 - sessions are the agent's own records
@@ -96,8 +100,8 @@ class SessionListSource:
 
     def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:  # noqa: ARG002
         if lens.hurry is Hurry.NONE:
-            for file in self._files[:READ_AT_ONCE]:
-                self._read(file, lens)
+            for _ in self._read(self._files[:READ_AT_ONCE], lens):
+                pass
         return Reading(self._state(), ())
 
     def findings(self, lens: Lens) -> Sequence[Finding]:  # noqa: ARG002 - each session has its own
@@ -110,35 +114,47 @@ class SessionListSource:
         return len(self._known) < len(self._files)
 
     def work(self, lens: Lens, progress: Progress) -> None:
-        for done, file in enumerate(self._files):
+        for done in self._read(self._files, lens):
             if progress.cancelled:
                 return
-            self._read(file, lens)
             progress.report(done, len(self._files), "reading the sessions")
 
     @property
     def watched(self) -> Sequence[Path]:
         """The folder, and the newest sessions: those are the ones that grow."""
+        if self._path.is_file():
+            return (self._path, self._path.with_name(f"{self._path.name}-wal"))
         folders = dict.fromkeys(each.path.parent for each in self._files[:READ_AT_ONCE])
         return (self._path, *folders, *(each.path for each in self._files[:READ_AT_ONCE]))
 
     def again(self) -> SessionListSource:
         """List the folder again; what was read of unchanged files is kept. Raises `OpenError`."""
-        if not self._path.is_dir():
+        if not self._path.exists():
             raise OpenError(f"{self._path}: there is no such folder any more")
         made = SessionListSource(self._path, self)
         return self if made._files == self._files else made
 
-    def _read(self, file: SessionFile, lens: Lens) -> None:
+    def _read(self, files: Sequence[SessionFile], lens: Lens) -> Iterator[int]:
+        """Read the sessions that are not known yet; yield the number of those that are done."""
         with self._lock:
-            if file in self._known:
-                return
-        try:
-            found: Headline | str = headline_of(TranscriptSource(file.path).outline(lens))
-        except OpenError as error:
-            found = str(error).removeprefix(f"{file.path}: ")
-        with self._lock:
-            self._known[file] = found
+            new = [file for file in files if file not in self._known]
+        stored = read_sessions([file.path for file in new]) if new and self._path.is_file() else None
+        for done, file in enumerate(new):
+            try:
+                if stored is not None:
+                    source: TranscriptSource | OpenCodeSource = OpenCodeSource(file.path, next(stored))
+                elif file.path.name.startswith(SESSION_PREFIX):
+                    source = OpenCodeSource(file.path)
+                else:
+                    source = TranscriptSource(file.path)
+                found: Headline | str = headline_of(source.outline(lens))
+            except (OpenError, ReadError) as error:
+                found = str(error).removeprefix(f"{file.path}: ")
+            except StopIteration:
+                found = "the store could not be read any more"
+            with self._lock:
+                self._known[file] = found
+            yield len(files) - len(new) + done
 
     def _listed(self) -> Iterator[ListedSession]:
         names = [_short_name(each) for each in self._files]

@@ -14,22 +14,27 @@ from ctxview.formats.kit.general_checks import CheckedFile, general_findings
 from ctxview.formats.kit.history_passes import tallied
 from ctxview.formats.peek import Peek
 from ctxview.formats.transcript.facts import TranscriptFacts
+from ctxview.formats.transcript.format import recognise
 from ctxview.formats.transcript.opencode import OpenCodeLog
 from ctxview.formats.transcript.opencode_store import SessionRecord, read_session
 from ctxview.formats.transcript.whole_log import NOW, WholeLogSource, call_revisions
 
 
 def open_session(peek: Peek) -> OpenCodeSource:
-    """Open one session; raises `OpenError`."""
-    return OpenCodeSource(peek.path)
+    """Open one session, or the only one of a store; raises `OpenError`."""
+    match = recognise(peek)
+    only = match.members if match is not None else ()
+    return OpenCodeSource(peek.path / only[0] if only else peek.path)
 
 
 class OpenCodeSource(WholeLogSource):
     """One session of a store, an export or an old tree."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, session: SessionRecord | None = None) -> None:
         super().__init__()
         self._path = path
+        if session is not None:
+            self.__dict__["_session"] = session
         self._stamps = self._stamped()
 
     @property

@@ -109,7 +109,7 @@ def _titles(database: ReadOnlyDatabase) -> list[SessionTitle]:
 def read_session(path: Path) -> SessionRecord:
     """Return the session at a path below a store, in an export or in an old tree; raises `ReadError`."""
     if path.parent.is_file():
-        return _from_store(path)
+        return next(read_sessions((path,)))
     data = read_bytes(path)
     try:
         document = parse(data)
@@ -124,11 +124,17 @@ def read_session(path: Path) -> SessionRecord:
     return _from_tree(path, value, data, document)
 
 
-def _from_store(path: Path) -> SessionRecord:
+def read_sessions(paths: Sequence[Path]) -> Iterator[SessionRecord]:
+    """Yield several sessions of one store, which is read once; raises `ReadError`."""
     from ctxview.files.readonly_sqlite import open_readonly
 
-    with open_readonly(path.parent, STORE_LIMIT) as database:
-        value = _exported(database, path.name)
+    with open_readonly(paths[0].parent, STORE_LIMIT) as database:
+        for path in paths:
+            yield _from_store(path, database)
+
+
+def _from_store(path: Path, database: ReadOnlyDatabase) -> SessionRecord:
+    value = _exported(database, path.name)
     if value is None:
         raise ReadError(path, "there is no such session in the store")
     data = orjson.dumps(value, option=orjson.OPT_INDENT_2)

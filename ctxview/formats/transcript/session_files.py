@@ -1,4 +1,4 @@
-"""Find the session files of Claude Code and Codex below a folder, by names and sizes: no file is opened."""
+"""Find sessions below a folder by names and sizes, without opening a file; those of a store by its table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from msgspec import Struct
 
 from ctxview.analysis.wording import counted
 from ctxview.core.format_spec import FoundAtHome
+from ctxview.files.reading import ReadError
 from ctxview.formats.transcript.children import HELPERS, SUBAGENTS
+from ctxview.formats.transcript.opencode_store import store_sessions, tree_sessions
 
 MOST_FILES: Final = 50_000
 DEEPEST: Final = 6
@@ -45,8 +47,8 @@ class SessionFile(Struct, frozen=True):
 
 
 def session_files(root: Path) -> list[SessionFile]:
-    """Return the sessions below a folder, the newest first, each followed by its sub-agents."""
-    found = list(_below(root, 0, [MOST_FILES]))
+    """Return the sessions below a folder or in a store, the newest first, each followed by its sub-agents."""
+    found = list(_stored(root) if is_store_path(root) else _below(root, 0, [MOST_FILES]))
     newest = {each.path: each.modified for each in found if not each.child}
 
     def order(each: SessionFile) -> tuple[float, str, bool, str]:
@@ -74,6 +76,25 @@ def sessions_at_home(home: Path) -> Iterator[FoundAtHome]:
 
 def _megabytes(size: int) -> str:
     return f"{size / 1e6:,.1f} MB"
+
+
+def is_store_path(root: Path) -> bool:
+    """Whether a path that lists sessions is a store of OpenCode: a database or an old tree."""
+    return root.is_file() or (root / "message").is_dir()
+
+
+def _stored(root: Path) -> Iterator[SessionFile]:
+    try:
+        if root.is_file():
+            for each in store_sessions(root):
+                parent = root / each.parent if each.parent is not None else None
+                yield SessionFile(root / each.id, 0, each.updated / 1000, parent is not None, parent)
+            return
+        for path in tree_sessions(root):
+            status = path.stat()
+            yield SessionFile(path, status.st_size, status.st_mtime)
+    except (ReadError, OSError):
+        return
 
 
 def holds_sessions(root: Path, names: tuple[str, ...]) -> bool:

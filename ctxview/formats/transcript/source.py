@@ -46,11 +46,11 @@ from ctxview.formats.transcript.whole_log import NOW, call_revisions
 
 def open_transcript(peek: Peek) -> Source:
     """Open one transcript, or a folder of sessions; raises `OpenError`."""
-    if peek.is_folder:
-        from ctxview.formats.transcript.list_source import open_list
-
-        return open_list(peek)
     match dialect_at(peek):
+        case None:
+            from ctxview.formats.transcript.list_source import open_list
+
+            return open_list(peek)
         case Dialect.BODY:
             return open_requests(peek)
         case Dialect.OPENCODE:

@@ -178,6 +178,10 @@ class WholeLogSource(ABC):
     def prompt(self, revision: int, lens: Lens, target: str | None = None) -> Prompt:  # noqa: ARG002
         return build_prompt(self.facts(revision, lens))
 
+    def outline(self, lens: Lens) -> TranscriptFacts:
+        """Return the facts of the present moment."""
+        return self.facts(len(self.revisions) - 1, lens)
+
     def facts(self, revision: int, lens: Lens) -> TranscriptFacts:
         call = self.call(revision)
         return TranscriptFacts(self.held, call, load_profile(lens.profile), self.texts, frozenset(), False)

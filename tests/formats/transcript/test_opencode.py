@@ -83,8 +83,34 @@ def test_every_session_of_a_store_is_a_source(tmp_path: Path) -> None:
         found = discover(path).found
         assert {each.path for each in found} == {store / "ses_1", store / "ses_2"}
         assert {each.open().title for each in found} == {"A session", "The child"}
-    with pytest.raises(OpenError, match="2 sessions"):
-        open_source(store)
+
+
+def test_a_store_or_tree_with_several_sessions_opens_as_a_list(tmp_path: Path) -> None:
+    child = export(TALK, "ses_2", parentID="ses_1", title="The child")
+    store = write_store(tmp_path / "store", export(TALK), child)
+    tree = write_tree(tmp_path / "tree", export(TALK), export(TALK, "ses_2", title="Another"))
+    for path in (store, tree):
+        (found,) = discover(path, into_lists=False).found
+        assert found.path == path
+        source = found.open()
+        assert source.abilities.listing is not None
+        blocks = {block.id: block for block in state_of(source).blocks()}
+        assert len(blocks) == 2
+        assert blocks["ses_1"].text.startswith("work: A session") if path == store else blocks
+        assert {block.tokens for block in blocks.values()} == {12130}
+        listed = source.abilities.listing.path_of(next(iter(blocks)))
+        assert listed is not None
+        assert live(state_of(open_source(listed)))[0].endswith("m1")
+
+
+def test_a_store_with_one_session_is_that_session(tmp_path: Path) -> None:
+    store = write_store(tmp_path, export(TALK))
+    for into_lists in (True, False):
+        (found,) = discover(store, into_lists=into_lists).found
+        assert found.path == store / "ses_1"
+    assert open_source(store).path == store / "ses_1"
+    tree = write_tree(tmp_path / "tree", export(TALK))
+    assert open_source(tree).path.name == "ses_1.json"
 
 
 def test_every_session_of_a_tree_is_a_source_and_no_other_file(tmp_path: Path) -> None:
