@@ -27,6 +27,8 @@ CODEX: Final = "Codex"
 NEWEST: Final = 4
 HOMES: Final = ((CLAUDE, ".claude/projects"), (CODEX, ".codex/sessions"))
 """Where Claude Code and Codex keep their sessions, below the home of a person."""
+STORE: Final = ".local/share/opencode/opencode.db"
+"""Where OpenCode keeps all of its sessions."""
 
 
 class SessionFile(Struct, frozen=True):
@@ -72,6 +74,10 @@ def sessions_at_home(home: Path) -> Iterator[FoundAtHome]:
             if program == CLAUDE:
                 name = f"{each.path.parent.name.removeprefix('-')} {name[:8]}"
             yield FoundAtHome(each.path, name, f"{program}, {_megabytes(each.size)}", each.modified)
+    store = home / STORE
+    if store.is_file():
+        status = store.stat()
+        yield FoundAtHome(store, "all of OpenCode", _megabytes(status.st_size), status.st_mtime)
 
 
 def _megabytes(size: int) -> str:

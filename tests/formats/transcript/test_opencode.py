@@ -19,6 +19,7 @@ from ctxview.formats.interface import OpenError, Source
 from ctxview.formats.registry import detect, open_source
 from ctxview.formats.transcript.opencode import OpenCodeLog, live_context
 from ctxview.formats.transcript.opencode_store import SessionRecord
+from ctxview.formats.transcript.session_files import sessions_at_home
 from tests.formats.transcript.builders import LENS
 from tests.formats.transcript.opencode_builders import export, write_export, write_store, write_tree
 
@@ -101,6 +102,12 @@ def test_a_store_or_tree_with_several_sessions_opens_as_a_list(tmp_path: Path) -
         listed = source.abilities.listing.path_of(next(iter(blocks)))
         assert listed is not None
         assert live(state_of(open_source(listed)))[0].endswith("m1")
+
+
+def test_the_store_at_home_is_offered_by_its_size(tmp_path: Path) -> None:
+    store = write_store(tmp_path / ".local/share/opencode", export(TALK))
+    (found,) = sessions_at_home(tmp_path)
+    assert (found.path, found.name) == (store, "all of OpenCode")
 
 
 def test_a_store_with_one_session_is_that_session(tmp_path: Path) -> None:
