@@ -32,6 +32,7 @@ ALL = (
     "saving",
     "memory_server",
     "long_watch",
+    "fleet",
 )
 LONGEST = 900
 """Seconds after which a benchmark is ended."""

@@ -53,11 +53,15 @@ REPORTS: Mapping[str, FleetReport] = {
         """,
     ),
     "duplicate-instructions": FleetReport(
-        "the instruction files with most copies of the same bytes",
+        "the hundred instruction files with most copies of the same bytes",
         """
-        SELECT count(*) AS copies, mode(file) AS file, max(bytes) AS bytes,
-            sum(tokens)::BIGINT AS tokens_of_all, list_sort(list(source))[:3] AS sources
-        FROM instructions WHERE bytes > 0 GROUP BY content HAVING count(*) > 1
+        WITH copied AS (
+            SELECT content, count(*) AS copies, max(bytes) AS size, sum(tokens)::BIGINT AS tokens_of_all
+            FROM instructions WHERE bytes > 0 GROUP BY content HAVING count(*) > 1
+            ORDER BY copies DESC, tokens_of_all DESC LIMIT 100
+        )
+        SELECT copies, min(file) AS file, size AS bytes, tokens_of_all, list_sort(list(source))[:3] AS sources
+        FROM instructions JOIN copied USING (content) GROUP BY content, copies, size, tokens_of_all
         ORDER BY copies DESC, tokens_of_all DESC, file
         """,
     ),
