@@ -85,16 +85,22 @@ def logged_revisions(windows: Sequence[LoggedWindow]) -> KnownRevisions:
     return KnownRevisions(tuple(names), facts)
 
 
-def build_skyline(known: KnownRevisions, most: int, *, replies: bool = False) -> Skyline:
-    """Return at most `most` columns. Without `replies` these are not columns, and their events move on."""
+def build_skyline(
+    known: KnownRevisions, most: int, *, replies: bool = False, within: range | None = None
+) -> Skyline:
+    """Return at most `most` columns, for the revisions `within` a range.
+
+    Without `replies` these are not columns, and their events move on.
+    """
     series = _series(known)
-    numbers = [number for number, name in enumerate(known.names) if replies or not name.is_reply]
+    within = range(len(known.names)) if within is None else within
+    numbers = [number for number in within if replies or not known.names[number].is_reply]
     numbers = [number for number in numbers if number not in known.facts or known.facts[number].whole]
     size = max(1, -(-len(numbers) // max(1, most)))
     columns = []
     for start in range(0, len(numbers), size):
         own = numbers[start : start + size]
-        end = numbers[start + size] if start + size < len(numbers) else len(known.names)
+        end = numbers[start + size] if start + size < len(numbers) else within.stop
         columns.append(_column(known, own, end, series))
     used = [(each.used or 0, -place) for place, each in enumerate(columns) if not each.is_reply]
     newest = next((found for each in reversed(columns) if (found := _at(known, each.number, series))), None)
@@ -127,7 +133,9 @@ def column_labels(known: KnownRevisions, skyline: Skyline) -> list[str]:
     common = words.most_common(1)[0][0] if words else ""
     labels = []
     for place, (column, name) in enumerate(zip(skyline.columns, found, strict=True)):
-        if name is not None and len(name[2]) < 6:
+        if column.is_reply:
+            labels.append("re")
+        elif name is not None and len(name[2]) < 6:
             labels.append(name[2] if name[1] == common else f"{name[1][:1]}{name[2]}")
         else:
             label = known.names[column.number].label

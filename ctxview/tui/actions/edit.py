@@ -27,6 +27,7 @@ from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import WHOLE, ItemId, ItemKind, ItemValue
 from ctxview.tui.panes.history import row_numeral
 from ctxview.tui.screens.inspector import InspectorScreen
+from ctxview.tui.widgets.facts_pane import MarkingPane
 
 
 def _present_only(action: Callable[[InspectorScreen], None]) -> Callable[[InspectorScreen], None]:
@@ -53,8 +54,8 @@ def _other_way(model: InspectorModel) -> str:
     if source is None or model.read_only_reason is not None:
         return ""
     file = source.revisions[model.key.revision].file
-    alone = file != source.path and source.policy(str(file)) is not None
-    return f" To edit this revision, open {file} alone." if alone else ""
+    apart = file != source.path and source.policy(str(file)) is not None
+    return f" To edit this revision, open {file} alone." if apart else ""
 
 
 @_present_only
@@ -72,9 +73,11 @@ def remove(screen: InspectorScreen) -> None:
     _start(screen, _remove(screen))
 
 
-@_present_only
 def move(screen: InspectorScreen) -> None:
-    _start(screen, _move(screen))
+    """Mark a revision to compare, in the panes that list them; else move the block."""
+    marks = isinstance(screen.front, MarkingPane) and screen.front.mark_revision()
+    if not marks:
+        _present_only(lambda screen: _start(screen, _move(screen)))(screen)
 
 
 def toggle_box(screen: InspectorScreen) -> bool:
@@ -384,10 +387,8 @@ def _value(screen: InspectorScreen) -> ItemValue | None:
     """The selected item, or the subject of a selected finding."""
     if screen.view is None or screen.selected is None:
         return None
-    item: ItemId | None = screen.selected
-    if item is not None and item.kind is ItemKind.FINDING:
-        item = screen.view.index.subject(item)
-    return screen.view.index.value(item)
+    index, item = screen.view.index, screen.selected
+    return index.value(index.subject(item) if item.kind is ItemKind.FINDING else item)
 
 
 def _block(screen: InspectorScreen) -> Block | None:

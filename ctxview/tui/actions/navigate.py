@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from ctxview.core.flow import FlowNode
+from ctxview.core.state import Gap, Ref
 from ctxview.tui.configured_keys import key_label
 from ctxview.tui.drawing.text import Line, Span, join, show
 from ctxview.tui.model.action_table import ACTIONS_BY_ID
@@ -181,18 +182,30 @@ def previous_pane(screen: InspectorScreen) -> None:
 
 
 async def go_to_pane(screen: InspectorScreen, pane: Pane) -> None:
-    if pane is Pane.WHY and (screen.model.shown.front is pane or not _is_block(screen.selected)):
+    block = _block_behind(screen)
+    if pane is Pane.WHY and (screen.model.shown.front is pane or block is None):
         await _ask_why(screen)
     elif pane.absent and pane not in screen.model.shown.tabs(screen.view):
         screen.say(pane.absent)
     else:
         screen.show_pane(pane)
-        if isinstance(screen.front, WhyPane) and screen.selected is not None:
-            screen.front.ask(screen.selected.name)
+        if isinstance(screen.front, WhyPane) and block is not None:
+            screen.front.ask(block.name)
 
 
-def _is_block(item: ItemId | None) -> bool:
-    return item is not None and item.kind is ItemKind.BLOCK
+def _block_behind(screen: InspectorScreen) -> ItemId | None:
+    """The block that the selected item is, or is about: a finding, a gap or a reference names one."""
+    item, index = screen.selected, screen.view.index if screen.view is not None else None
+    if item is None or index is None:
+        return None
+    if item.kind is ItemKind.FINDING:
+        item = index.subject(item) or item
+    value = index.value(item)
+    names = (*value.blocks, value.id) if isinstance(value, Gap) else ()
+    names = value.used_by if isinstance(value, Ref) else names
+    if item.kind is ItemKind.BLOCK:
+        return item
+    return next((found for name in names if (found := index.block_named(name)) is not None), None)
 
 
 async def _ask_why(screen: InspectorScreen) -> None:
@@ -260,6 +273,8 @@ def back(screen: ActionScreen[object]) -> None:
         return
     if screen.model.search.hits.needle:
         screen.search_for("")
+    elif isinstance(screen.front, SkylinePane) and screen.front.leave_zoom():
+        return
     elif (tried := next(reversed(screen.model.key.options), None)) is not None:
         screen.perform(screen.model.try_option(tried[0], None))
     elif screen.model.back:

@@ -14,19 +14,21 @@ from ctxview.tui.model.jobs.load import compare_states
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemId
 from ctxview.tui.panes.memory import MemoryPane
-from ctxview.tui.panes.revisions import RevisionsPane
 from ctxview.tui.panes.skyline import SkylinePane
 from ctxview.tui.panes.xray import XrayPane
 from ctxview.tui.screens.inspector import InspectorScreen
 from ctxview.tui.screens.raw import NOTHING_OPEN, open_origin
+from ctxview.tui.widgets.facts_pane import MarkingPane
 
 
 def fold(screen: InspectorScreen) -> None:
-    """Fold or open the tier at the cursor of the memory, or the fields of all blocks of the X-ray."""
+    """Fold or open a tier of the memory or the fields of the X-ray; open a column of the skyline."""
     if isinstance(screen.front, MemoryPane | XrayPane):
         screen.front.fold()
-    else:
+    elif not isinstance(screen.front, SkylinePane):
         screen.say("Tiers fold in Memory, fields in X-ray.")
+    elif not screen.front.zoom():
+        screen.say("This column is one revision.")
 
 
 def fold_all(screen: InspectorScreen) -> None:
@@ -44,7 +46,7 @@ async def _show(screen: InspectorScreen) -> None:
     source, key = screen.model.source, screen.model.key
     if source is None or screen.view is None:
         return
-    marked = screen.front.marked if isinstance(screen.front, RevisionsPane) else ()
+    marked = screen.front.marked if isinstance(screen.front, MarkingPane) else ()
     is_draft = screen.model.drafts.dirty(key) and not marked
     title = "Changes of the draft" if is_draft else "Changes since the previous revision"
     earlier: int | None = key.revision
@@ -126,7 +128,10 @@ def _reorder(screen: InspectorScreen, orders: Effects) -> None:
 
 
 def links(screen: InspectorScreen) -> None:
-    """Show the references from and to the selected item; go to the item that is chosen there."""
+    """Show the references of the selected item and go to a chosen one; show or hide replies."""
+    if isinstance(screen.front, MarkingPane):
+        screen.front.toggle_replies()
+        return
     item = here(screen)
     if item is None:
         screen.say("Nothing is selected.")

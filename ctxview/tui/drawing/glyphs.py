@@ -122,6 +122,11 @@ def day_text(time: str) -> str:
     return f"{int(day)} {name} {found['clock'][:5]}"
 
 
+def signed(number: int) -> str:
+    """A change of a count with its sign."""
+    return f"{'−' if number < 0 else '+'}{abs(number):,}"
+
+
 def _inside(share: float) -> float:
     """The nearest value from 0 to 1; 0 for NaN."""
     return min(1.0, max(0.0, share)) if share == share else 0.0

@@ -32,7 +32,7 @@ from ctxview.tui.drawing.columns import (
     segment_styles,
     window_bar,
 )
-from ctxview.tui.drawing.glyphs import tier_styles
+from ctxview.tui.drawing.glyphs import signed, tier_styles
 from ctxview.tui.drawing.text import Line, Span, fit, join, pad, plain, show, width, wrap_to
 
 SIGNS = {Severity.ERROR: "✖", Severity.WARNING: "▲", Severity.INFO: "i"}
@@ -70,11 +70,6 @@ class OverviewDrawing(Struct, frozen=True, dict=True):
         return f"this {self.state.format}"
 
 
-def amount(number: int) -> str:
-    """A change of a count with its sign."""
-    return f"{'−' if number < 0 else '+'}{abs(number):,}"
-
-
 def headline(drawing: OverviewDrawing, cells: int) -> Line:
     window = drawing.overview.window
     style = PRESSURE_STYLES.get(pressure_of(window.budget), "strong")
@@ -93,10 +88,10 @@ def growth_line(drawing: OverviewDrawing) -> Line:
     cause: Growth | None = window.growth[0] if window.growth and window.grown > 0 else None
     if not window.grown:
         return show(f"as in {window.since}", "dim")
-    line = show(f"{amount(window.grown)} since {window.since}", "dim")
+    line = show(f"{signed(window.grown)} since {window.since}", "dim")
     if cause is None or cause.amount == window.grown:
         return line
-    return join(line, show(", of which ", "dim"), show(amount(cause.amount)), show(f" {cause.name}", "dim"))
+    return join(line, show(", of which ", "dim"), show(signed(cause.amount)), show(f" {cause.name}", "dim"))
 
 
 def used_line(drawing: OverviewDrawing, cells: int) -> Line:
@@ -107,7 +102,7 @@ def used_line(drawing: OverviewDrawing, cells: int) -> Line:
         return ()
     counter = counter_of(budget)
     used = show(f"{budget.used:,} used{f' ({counter})' if counter else ''}")
-    since = show(f"{amount(window.grown)} since {window.since}") if window.grown and window.since else ()
+    since = show(f"{signed(window.grown)} since {window.since}") if window.grown and window.since else ()
     reserved = show(f"reserved {budget.reserved:,}", "dim") if budget.reserved else ()
     return ends(join(used, since, gap=", "), reserved, cells)
 

@@ -26,7 +26,7 @@ from ctxview.tui.drawing.columns import (
     legend_entry,
     segment_styles,
 )
-from ctxview.tui.drawing.glyphs import LEVELS, meter_step, short_count, time_text
+from ctxview.tui.drawing.glyphs import LEVELS, meter_step, short_count, signed, time_text
 from ctxview.tui.drawing.text import Line, Span, fit, join, merge, pad, show, width
 
 AXIS = 8
@@ -56,6 +56,20 @@ class SkylineDrawing(Struct, frozen=True):
     letters: bool = False
     leads: bool = True
     """Whether a column is a revision to go to; the turn of a log is not."""
+    replies: bool = False
+    """Whether replies have columns of their own."""
+    within: range | None = None
+    """The revisions that are drawn; all without it."""
+    marked: tuple[int, ...] = ()
+    """The revisions to compare."""
+
+    def build(self, most: int) -> Skyline:
+        return build_skyline(self.known, max(1, most), replies=self.replies, within=self.within)
+
+    def place(self, skyline: Skyline) -> int | None:
+        """The column of the cursor."""
+        number = self.cursor if self.replies else self.known.window_revision(self.cursor)
+        return _place(skyline, number)
 
 
 class _Chart(Struct, frozen=True):
@@ -82,11 +96,27 @@ def draw_skyline(drawing: SkylineDrawing, cells: int, rows: int) -> list[Line]:
     return _boxed(drawing, cells, rows) if _is_boxed(cells, rows) else _plain(drawing, cells, rows)
 
 
-def column_at(known: KnownRevisions, cells: int, rows: int, number: int) -> tuple[Skyline, int | None]:
-    """The skyline that `draw_skyline` draws for a size, and the place of a revision in it."""
+def column_at(drawing: SkylineDrawing, cells: int, rows: int) -> tuple[Skyline, int | None]:
+    """The skyline that `draw_skyline` draws for a size, and the place of the cursor in it."""
     inside = cells - INSIDE if _is_boxed(cells, rows) else cells
-    skyline = build_skyline(known, max(1, _room(inside)))
-    return skyline, _place(skyline, known.window_revision(number))
+    skyline = drawing.build(_room(inside))
+    return skyline, drawing.place(skyline)
+
+
+def column_under(drawing: SkylineDrawing, cells: int, rows: int, x: int) -> SkylineColumn | None:
+    """The column at a horizontal place of the drawn charts."""
+    margin = INSIDE if _is_boxed(cells, rows) else 0
+    chart = _chart(drawing, cells - margin)
+    place = x - margin // 2 - AXIS
+    at = place // chart.per
+    return chart.skyline.columns[at] if place >= 0 and at < len(chart.skyline.columns) else None
+
+
+def column_text(drawing: SkylineDrawing, column: SkylineColumn) -> str:
+    """A column in a line: its name, its figure and its events."""
+    used = f"{column.used:,}" if column.used is not None else ""
+    events = [event.text for event in column.events if event.kind != "shown"]
+    return ": ".join(filter(None, (drawing.known.names[column.number].name, ", ".join([used, *events][:3]))))
 
 
 def strip_line(known: KnownRevisions, cursor: int, cells: int, *, letters: bool = False) -> Line:
@@ -125,7 +155,7 @@ def small_chart(drawing: SkylineDrawing, cells: int, rows: int) -> list[Line]:
     if any(name == ELSEWHERE for each in chart.skyline.columns for name, _ in each.parts):
         notes.append(legend_entry(ELSEWHERE, "not here", chart.styles, letters=chart.letters))
     notes.append(legend_entry(HERE, "here", chart.styles, letters=chart.letters))
-    body = [*lines, _labels(drawing.known, chart), *enlarged]
+    body = [*lines, _labels(drawing, chart), *enlarged]
     return side_by_side((body, cells - 12), ([(), *notes], 12))
 
 
@@ -135,7 +165,7 @@ def _plain(drawing: SkylineDrawing, cells: int, rows: int) -> list[Line]:
     free = rows - (7 if has_parts else 6)
     upper = (free * 4 + 6) // 7 if has_parts else free
     lines = [join((Span(" "),), _headline(drawing, chart)), *_window_chart(chart, upper + 1)]
-    lines += [_labels(drawing.known, chart), _events(chart, "events")]
+    lines += [_labels(drawing, chart), _events(chart, "events")]
     if has_parts:
         lines += [_legend(chart, cells - AXIS), *_enlarged(chart, free - upper)]
     return [fit(line, cells) for line in [*lines, *_at_cursor(drawing, chart, cells)]]
@@ -157,7 +187,7 @@ def _boxed(drawing: SkylineDrawing, cells: int, rows: int) -> list[Line]:
         ),
         gap="  ",
     )
-    body = [*_window_chart(chart, upper + 1), _labels(drawing.known, chart), _events(chart, "event")]
+    body = [*_window_chart(chart, upper + 1), _labels(drawing, chart), _events(chart, "event")]
     lines = box(_headline(drawing, chart), body, cells, end=window_legend)
     if has_parts:
         entries = [
@@ -184,11 +214,11 @@ def _headline(drawing: SkylineDrawing, chart: _Chart) -> Line:
 
 def _chart(drawing: SkylineDrawing, cells: int) -> _Chart:
     room = _room(cells)
-    skyline = build_skyline(drawing.known, max(1, room))
+    skyline = drawing.build(room)
     per = min(WIDEST_COLUMN, max(1, room // max(1, len(skyline.columns))))
     gap = 1 if per > 1 else 0
     styles = segment_styles(skyline.names, drawing.tiers, drawing.own)
-    at = _place(skyline, drawing.known.window_revision(drawing.cursor))
+    at = drawing.place(skyline)
     return _Chart(skyline, per - gap, gap, styles, drawing.letters, at, room)
 
 
@@ -231,13 +261,15 @@ def _window_chart(chart: _Chart, rows: int) -> list[Line]:
 
 
 def _window_parts(column: SkylineColumn) -> tuple[tuple[str, int], ...]:
+    if column.is_reply:
+        return ()
     elsewhere = sum(used for name, used in column.parts if name == ELSEWHERE)
     return (HERE, (column.used or 0) - elsewhere), (ELSEWHERE, elsewhere)
 
 
 def _enlarged(chart: _Chart, rows: int) -> list[Line]:
     stacks = [
-        Stack(tuple(part for part in each.parts if part[0] != ELSEWHERE), chart.cells)
+        Stack(tuple(part for part in each.parts if part[0] != ELSEWHERE), chart.cells, each.is_reply)
         for each in chart.skyline.columns
     ]
     scale = chart.skyline.largest
@@ -250,16 +282,21 @@ def _axis(text: str) -> Line:
     return (Span(f"{text:>{AXIS - 2}}  ", "dim"),)
 
 
-def _labels(known: KnownRevisions, chart: _Chart) -> Line:
-    """The names of the columns; every fifth, or fewer, when they are too narrow."""
-    labels = column_labels(known, chart.skyline)
+def _labels(drawing: SkylineDrawing, chart: _Chart) -> Line:
+    """The names of the columns; every fifth, or fewer, when they are too narrow. An m marks a column."""
+    labels = [
+        f"m{label}" if any(column.first <= each <= column.last for each in drawing.marked) else label
+        for label, column in zip(
+            column_labels(drawing.known, chart.skyline), chart.skyline.columns, strict=True
+        )
+    ]
     widest = max(map(len, labels), default=1)
     every = next(step for step in (1, 2, 5, 10, 20, 50, 100, 500, 10_000) if step * chart.per > widest)
     spans = [Span(" " * AXIS)]
     place = 0
     while place < len(labels):
         room = every * chart.per if every > 1 else chart.per
-        style = "stage.chosen" if place == chart.at else "dim"
+        style = "stage.chosen" if place == chart.at else "key" if labels[place][:1] == "m" else "dim"
         text = labels[place].center(chart.cells)[: max(chart.cells, len(labels[place]))]
         spans += [Span(text, style), Span(" " * max(0, room - len(text)))]
         place += every
@@ -286,7 +323,9 @@ def _at_cursor(drawing: SkylineDrawing, chart: _Chart, cells: int) -> list[Line]
     growth = growth_at(known, number)
     total = sum(each.amount for each in growth)
     since = (
-        f"{total:+,} since {known.names[name.previous].name}" if growth and name.previous is not None else ""
+        f"{signed(total)} since {known.names[name.previous].name}"
+        if growth and name.previous is not None
+        else ""
     )
     events = [event for event in _column_events(chart) if event.kind != "shown"]
     first = events[0] if events and events[0].kind == "stage" else None
@@ -328,15 +367,15 @@ def _cursor_box(drawing: SkylineDrawing, chart: _Chart, cells: int) -> list[Line
     total = sum(each.amount for each in growth)
     left: list[Line] = [show("Nothing to compare yet.", "dim")]
     if growth and name.previous is not None:
-        left = [show(f"{total:+,} since {known.names[name.previous].name}", "strong")]
+        left = [show(f"{signed(total)} since {known.names[name.previous].name}", "strong")]
         most = max(abs(each.amount) for each in growth)
-        for each in growth[:4]:
+        for each in sorted(growth, key=lambda each: -abs(each.amount))[:4]:
             meter = "█" * max(1, round(abs(each.amount) * 18 / most))
             entry = legend_entry(each.name, each.name, chart.styles, letters=chart.letters)
             left.append(
                 join(
                     pad(entry, 26),
-                    show(f"{each.amount:>+8,}  "),
+                    show(f"{signed(each.amount):>8}  "),
                     (Span(meter, chart.styles[each.name].style),),
                 )
             )

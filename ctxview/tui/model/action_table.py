@@ -118,7 +118,7 @@ GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
         ),
         Action("follow", "F", "F", "follow", FOLLOW, 10, ActionCondition.MESSAGES),
         Action("origin", "o", "o", "origin", "Show the bytes of this item in its file", 4),
-        Action("links", "r", "r", "links", "Show the references from and to this", 7),
+        Action("links", "r", "r", "links", "Show the references from and to this; in a log its replies", 7),
         Action("diff", "d", "d", "diff", "Compare with the previous revision, or the draft with its file", 6),
         Action("profile", "p", "p", "profile", "Use the next runtime profile", 8, ActionCondition.PROFILES),
         Action("budget", "b", "b", "budget", "Try another budget (empty: back to the real one)"),
@@ -127,7 +127,13 @@ GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
             "sort", "s", "s", "sort", "Next order: file, model, quality, decay, confidence, age, tokens", 9
         ),
         Action("reverse", "S", "S", "reverse", "Reverse sort"),
-        Action("fold", "z", "z", "fold", "Fold or open a tier of the memory, or the fields in X-ray"),
+        Action(
+            "fold",
+            "z",
+            "z",
+            "fold",
+            "Fold or open a tier of the memory, or the fields in X-ray; zoom in Skyline",
+        ),
         Action("fold_all", "Z", "Z", "fold all", "Fold or open all tiers of the memory"),
     ),
     ActionGroup.REPLAY: (
@@ -167,7 +173,13 @@ GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
         ),
         Action("add", "a", "a", "add", "Add a block to this tier", 10, ActionCondition.WRITABLE),
         Action("remove", "x", "x", "remove", "Remove this block"),
-        Action("move", "m", "m", "move", "Move this block to another tier; in Revisions mark one for d"),
+        Action(
+            "move",
+            "m",
+            "m",
+            "move",
+            "Move this block to another tier; in Revisions and Skyline mark one for d",
+        ),
         Action("editor", "E", "E", "edit as", "Edit as: model, reviewer …", 9, ActionCondition.EDITORS),
         Action("undo", "u", "u", "undo", "Undo the last change of the draft", 2, ActionCondition.DRAFT),
         Action("redo", "ctrl+r", "Ctrl-r", "redo", "Redo the last undone change"),

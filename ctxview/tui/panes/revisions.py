@@ -2,45 +2,25 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from textual.binding import Binding, BindingType
-
 from ctxview.analysis.revisions.log import log_numbers, log_row
 from ctxview.tui.drawing.page import Page
 from ctxview.tui.drawing.revision_log import log_details, log_header, log_line
 from ctxview.tui.drawing.text import Line, Span, join
-from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.view_state import ViewState
-from ctxview.tui.widgets.facts_pane import FactsPane, known_revisions, revision_item
+from ctxview.tui.widgets.facts_pane import MarkingPane, known_revisions, revision_item
 
 LEAST_ROOM = 24
 """Lines from which on the shown revision has its findings above the list."""
 
 
-class RevisionsPane(FactsPane):
+class RevisionsPane(MarkingPane):
     pane = Pane.REVISIONS
     framed = False
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("m", "mark_revision", "mark", show=False)]
-
-    def __init__(self, model: InspectorModel) -> None:
-        super().__init__(model)
-        self.marked: tuple[int, ...] = ()
-        """At most two revisions to compare."""
-
-    def action_mark_revision(self) -> None:
-        """Mark the revision at the cursor, or remove its mark; of three marks the oldest goes."""
-        if self.item is not None:
-            number = int(self.item.name)
-            others = tuple(each for each in self.marked if each != number)
-            self.marked = others if number in self.marked else (*others[-1:], number)
-            self.reset()
-
     def draw(self, view: ViewState, width: int, room: int) -> Page:
         known = known_revisions(view)
-        numbers = log_numbers(known)
+        numbers = [each for each in log_numbers(known) if self.replies or not known.names[each].is_reply]
         header = log_header(known, width - 2)
         if room >= LEAST_ROOM:
             shown = log_details(known, view.key.revision, width - 2, 3)

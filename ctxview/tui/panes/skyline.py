@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from ctxview.analysis.revisions.skyline import Skyline, next_event
+from textual import events
+
+from ctxview.analysis.revisions.skyline import Skyline, SkylineColumn, next_event
 from ctxview.tui.drawing.glyphs import tier_styles
 from ctxview.tui.drawing.page import Page
-from ctxview.tui.drawing.skyline import SkylineDrawing, column_at, draw_skyline
+from ctxview.tui.drawing.skyline import (
+    SkylineDrawing,
+    column_at,
+    column_text,
+    column_under,
+    draw_skyline,
+)
+from ctxview.tui.drawing.text import show
 from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemId
 from ctxview.tui.model.view_state import ViewState
-from ctxview.tui.widgets.facts_pane import FactsPane, revision_item, window_revisions
+from ctxview.tui.widgets.facts_pane import MarkingPane, revision_item, window_revisions
+from ctxview.tui.widgets.strips import content
 
 
-class SkylinePane(FactsPane):
+class SkylinePane(MarkingPane):
     pane = Pane.SKYLINE
     has_cursor = False
     framed = False
@@ -22,14 +32,67 @@ class SkylinePane(FactsPane):
         super().__init__(model)
         self._at: tuple[int, int, int] | None = None
         """The revision of the chosen column, for a source and a shown revision."""
+        self.replies = False
+        self._within: range | None = None
+        """The revisions of the column that was opened."""
 
     def draw(self, view: ViewState, width: int, room: int) -> Page:
+        return Page.of(draw_skyline(self._drawing(view), width, room))
+
+    def _drawing(self, view: ViewState) -> SkylineDrawing:
         state = view.index.reading.state
-        tiers = tier_styles(state.tiers)
         known, _ = window_revisions(view)
-        number, own, leads = self._number(view), f"this {state.format}", len(state.windows) < 2
-        drawing = SkylineDrawing(known, number, tiers, own, self.letters, leads)
-        return Page.of(draw_skyline(drawing, width, room))
+        within = self._within if self._within is not None and self._within.stop <= len(known.names) else None
+        return SkylineDrawing(
+            known,
+            self._number(view),
+            tier_styles(state.tiers),
+            f"this {state.format}",
+            self.letters,
+            len(state.windows) < 2,
+            self.replies,
+            within,
+            self.marked,
+        )
+
+    def zoom(self) -> bool:
+        """Open the column at the cursor as columns of its own, or leave it; False when it is one revision."""
+        if self.view is None or self._within is not None:
+            return self.leave_zoom()
+        skyline, place = self._column(self.view)
+        column = skyline.columns[place] if place is not None else None
+        if column is None or column.first == column.last:
+            return False
+        self._within = range(column.first, column.last + 1)
+        self.reset()
+        return True
+
+    def leave_zoom(self) -> bool:
+        """Draw all revisions again; False when they are drawn already."""
+        within, self._within = self._within, None
+        self.reset()
+        return within is not None
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Name the column under the mouse."""
+        column = self._under(event)
+        text = column_text(self._drawing(self.view), column) if self.view is not None and column else None
+        self.tooltip = content(show(text)) if text else None
+
+    def on_click(self, event: events.Click) -> None:
+        """Go to the column under the mouse; a second click opens its revision."""
+        column = self._under(event)
+        if column is not None:
+            self._choose(column.number)
+            if event.chain == 2:
+                self.post_message(self.Chosen(self, self.item))
+
+    def _under(self, event: events.MouseEvent) -> SkylineColumn | None:
+        offset = event.get_content_offset(self)
+        if self.view is None or offset is None:
+            return None
+        size = self.content_size
+        return column_under(self._drawing(self.view), size.width, size.height, offset.x)
 
     @property
     def item(self) -> ItemId | None:
@@ -57,7 +120,7 @@ class SkylinePane(FactsPane):
 
     def _column(self, view: ViewState) -> tuple[Skyline, int | None]:
         size = self.content_size
-        return column_at(window_revisions(view)[0], size.width, size.height, self._number(view))
+        return column_at(self._drawing(view), size.width, size.height)
 
     def _choose(self, number: int) -> None:
         if self.view is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ctxview.analysis.revisions.facts import KnownRevisions, RevisionName
 from ctxview.analysis.revisions.skyline import logged_revisions
+from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.reading_index import ItemId, ItemKind
 from ctxview.tui.model.view_state import ViewState
 from ctxview.tui.widgets.pane import PaneWidget
@@ -19,6 +20,31 @@ class FactsPane(PaneWidget):
     def letters(self) -> bool:
         """Whether segments are drawn as letters, because the terminal has no colours or only ASCII."""
         return bool(getattr(self.app, "draws_letters", False))
+
+
+class MarkingPane(FactsPane):
+    """A pane in which two revisions can be marked, to compare them."""
+
+    def __init__(self, model: InspectorModel) -> None:
+        super().__init__(model)
+        self.marked: tuple[int, ...] = ()
+        """At most two revisions to compare."""
+        self.replies = True
+        """Whether replies are shown."""
+
+    def mark_revision(self) -> bool:
+        """Mark the revision at the cursor, or remove its mark; of three marks the oldest goes."""
+        if self.item is None:
+            return False
+        number = int(self.item.name)
+        others = tuple(each for each in self.marked if each != number)
+        self.marked = others if number in self.marked else (*others[-1:], number)
+        self.reset()
+        return True
+
+    def toggle_replies(self) -> None:
+        self.replies = not self.replies
+        self.reset()
 
 
 def known_revisions(view: ViewState) -> KnownRevisions:

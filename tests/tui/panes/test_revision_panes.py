@@ -159,3 +159,69 @@ async def test_a_new_file_becomes_a_row_of_the_log(tmp_path: Path) -> None:
             return "9,874" in drive.text(Pane.REVISIONS)
 
         await drive.wait_until(listed, "the new revision and its window are in the log")
+
+
+async def test_two_marked_columns_of_the_skyline_are_compared() -> None:
+    async with driving(open_source(LIGHTHOUSE), size=(120, 36)) as drive:
+        await drive.press("T")
+        await _read(drive)
+        await drive.press("h", "m", "h", "h", "m")
+        assert "m14" in drive.text(Pane.SKYLINE)
+        assert "m12" in drive.text(Pane.SKYLINE)
+        await drive.press("d")
+        await drive.wait_until(lambda: "round 12" in drive.screen_text(), "the difference is shown")
+        assert "Changes from round 12 to round 14" in drive.screen_text()
+
+
+async def test_replies_are_columns_and_rows_on_demand() -> None:
+    async with driving(open_source(LIGHTHOUSE), size=(200, 60)) as drive:
+        await drive.press("T")
+        await _read(drive)
+        assert " re " not in drive.text(Pane.SKYLINE)
+        await drive.press("r")
+        assert " re " in drive.text(Pane.SKYLINE)
+
+        await drive.press("R")
+        assert "reply to 9" in drive.text(Pane.REVISIONS)
+        await drive.press("r")
+        assert "reply to 9" not in drive.text(Pane.REVISIONS)
+
+
+async def test_a_column_of_many_revisions_opens_and_closes(tmp_path: Path) -> None:
+    received = (LIGHTHOUSE / "round-09.received.json").read_text("utf-8")
+    for number in range(1, 151):
+        text = received.replace('"round": 9,', f'"round": {number},', 1)
+        (tmp_path / f"round-{number:03}.received.json").write_text(text, "utf-8")
+    async with driving(open_source(tmp_path), size=(80, 24)) as drive:
+        await drive.press("T")
+        await _read(drive)
+        assert "One column is 3 revisions" in drive.text(Pane.SKYLINE)
+        await drive.press("z")
+        assert "One column is" not in drive.text(Pane.SKYLINE)
+        assert "150" in drive.text(Pane.SKYLINE)
+        await drive.press("escape")
+        assert "One column is 3 revisions" in drive.text(Pane.SKYLINE)
+
+
+async def test_the_mouse_names_a_column_and_goes_to_it() -> None:
+    async with driving(open_source(LIGHTHOUSE), size=(80, 24)) as drive:
+        await drive.press("T")
+        await _read(drive)
+        skyline = drive.inspector.panes[Pane.SKYLINE]
+        place = (drive.text(Pane.SKYLINE).splitlines()[10].index(" 9 "), 6)
+        await drive.pilot.hover(skyline, offset=place)
+        assert "round 9: 24,655" in str(skyline.tooltip)
+        await drive.pilot.click(skyline, offset=place)
+        assert "Round 9 01:41" in drive.text(Pane.SKYLINE)
+
+
+async def test_why_explains_the_block_behind_a_finding_and_a_reference() -> None:
+    async with driving(open_source(LIGHTHOUSE), size=(120, 36)) as drive:
+        await _read(drive)
+        drive.inspector.action_go_to_revision(14)
+        await drive.settle()
+        await drive.press("7", "W")
+        assert drive.view is Pane.WHY
+        assert "written as observation" in drive.text(Pane.WHY)
+        await drive.press("5", "W")
+        assert "lt-dunning-calendar" in drive.screen_text()
