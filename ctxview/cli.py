@@ -8,12 +8,12 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from argparse import ArgumentParser
 from collections.abc import Sequence
 from io import TextIOWrapper
+from typing import TYPE_CHECKING
 
-from ctxview.commands.parser import COMMANDS, INSPECTOR, all_commands, command_module, parser_of
-from ctxview.reports.console import ASCII_ERRORS, UserError, is_utf8, print_error
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
 
 EXIT_ERROR = 2
 EXIT_INTERRUPTED = 130
@@ -22,7 +22,19 @@ NEW_OBJECTS = 10_000
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    """Run a command and return its exit code; without `argv` as the program that the user started."""
+    if argv is not None:
+        return _main(list(argv))
+    # Most objects live until the end: the usual collection after every 700 new ones finds little.
+    gc.set_threshold(NEW_OBJECTS, 10, 50)
+    code = _main(sys.argv[1:])
+    gc.freeze()  # the interpreter would search for garbage once more before it ends
+    return code
+
+
+def _main(arguments: list[str]) -> int:
+    from ctxview.reports.console import UserError, print_error
+
     try:
         import ctxview.files.system_calls  # noqa: F401 - it says which systems are supported
     except ImportError as error:
@@ -44,10 +56,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
+    from ctxview.commands.parser import COMMANDS, INSPECTOR, all_commands, command_module, parser_of
+
     name = arguments[0] if arguments and not arguments[0].startswith("-") else ""
     command = COMMANDS.get(name) or (all_commands().get(name) if name else None) or INSPECTOR
-    # Most objects live until the end: the usual collection after every 700 new ones finds little.
-    gc.set_threshold(NEW_OBJECTS, 10, 50)
     name = command.name
     parser = parser_of(name or None, command)
     known, unknown = parser.parse_known_args(arguments[1:] if name else arguments)
@@ -68,6 +80,8 @@ def _unknown_argument(argument: str, parser: ArgumentParser) -> str:
 
 def _replace_unprintable_characters() -> None:
     """Write a substitute for each character that the terminal cannot write, instead of ending the program."""
+    from ctxview.reports.console import ASCII_ERRORS, is_utf8
+
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace" if is_utf8(stream) else ASCII_ERRORS)

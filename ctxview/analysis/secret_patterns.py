@@ -7,7 +7,6 @@ in `secrets`.
 from __future__ import annotations
 
 import re
-import string
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Final
@@ -148,7 +147,7 @@ def is_example_secret(secret: str) -> bool:
     return _PLACEHOLDER.search(secret) is not None or (len(secret) >= 16 and len(set(secret)) < 6)
 
 
-_WORD = (string.ascii_letters + string.digits + "_-").encode()
+_WORD = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 _IN_ROW = bytes(ord("a") if byte in _WORD else 0 for byte in range(256))
 _ROW = b"a" * RUN
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from tiktoken import Encoding
 
 
-class PublishedEncoding(NamedTuple):
+class PublishedEncoding(Struct, frozen=True):
     """One encoding as OpenAI publishes it."""
 
     name: str

@@ -194,8 +194,18 @@ def lens_options() -> tuple[LensOption, ...]:
 
 
 def _recognised(spec: FormatSpec, peek: Peek) -> FormatMatch | None:
+    if not _has_a_word(spec, peek):
+        return None
     match: FormatMatch | None = _code(spec.recognise)(peek)
     return replace(match, format=spec.name) if match is not None else None
+
+
+def _has_a_word(spec: FormatSpec, peek: Peek) -> bool:
+    """Whether the file has a word of the format, or may have one: JSON may spell its keys with escapes."""
+    if not spec.words or peek.is_folder:
+        return True
+    data = peek.data if peek.data is not None else peek.head
+    return not data or any(word in data for word in spec.words) or b"\\u" in data
 
 
 def _open(spec: FormatSpec, peek: Peek) -> Source:

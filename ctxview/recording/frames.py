@@ -15,7 +15,8 @@ from zlib import crc32
 
 from msgspec import Struct
 
-MAGIC: Final = b"\x93CTXREC1"
+from ctxview.recording import MAGIC
+
 HEAD: Final = struct.Struct("<8sII")
 FRAME: Final = struct.Struct("<3sBII")
 CHECK: Final = struct.Struct("<I")

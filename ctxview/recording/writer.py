@@ -15,10 +15,10 @@ from msgspec import Struct
 from ctxview.files.open_file import OpenFile
 from ctxview.files.system_calls import CREATE, UPDATE, close, flush, lock, read_at, write_all
 from ctxview.files.user_folders import cache_folder
+from ctxview.recording import MAGIC
 from ctxview.recording.chunks import ChunkRef, chunk_digest, pack_chunk
 from ctxview.recording.frames import (
     HEAD,
-    MAGIC,
     MOST_PAYLOAD,
     DamagedRecordingError,
     FrameKind,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ctxview.recording.frames import MAGIC
+from ctxview.recording import MAGIC
 from tests.fleet.sources import counts, fleet_tree, read, session, summary
 from tests.running import Run
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.formats import (
@@ -23,6 +24,7 @@ from ctxview.formats import (
     open_source,
     registry,
 )
+from ctxview.formats.envelope.vocabulary import KIND_OF_ID
 from ctxview.formats.raw.source import RawSource
 from ctxview.formats.registry import format_problems, known_formats
 from tests.formats.snapshot.builders import block, full_log_value, reply_bytes, snapshot_value, to_bytes
@@ -183,6 +185,45 @@ def test_formats_of_other_packages_compete_by_score(tmp_path: Path, installed: l
     known_formats.cache_clear()
     assert [match.format for match in detect(tmp_path / "s.txt")] == ["diary", "snapshot"]
     assert [spec.name for spec in formats()][-2:] == ["diary", "raw"]
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("My night, at last", False),
+        ("the night shift", True),
+        ('{"\\u006eight": 1}', True),  # a key may be written with escapes
+        ("", True),
+    ],
+)
+def test_a_format_with_words_is_asked_only_about_files_that_have_one(
+    tmp_path: Path, installed: list[Entry], text: str, *, asked: bool
+) -> None:
+    spec = replace(diary("journal", "recognise_anything"), words=(b"day", b"the night"))
+    installed.append(Entry("journal", spec))
+    (tmp_path / "d.txt").write_text(text)
+    assert ("journal" in [match.format for match in detect(tmp_path / "d.txt")]) is asked
+    assert "journal" in [match.format for match in detect(tmp_path)]
+
+
+def test_the_words_of_envelopes_are_the_ids_of_their_records() -> None:
+    words = known_formats().specs["envelope"].words
+    assert {*words} == {f'"{name}"'.encode() for name in KIND_OF_ID}
+
+
+def test_a_snapshot_imports_the_code_of_no_other_format(tmp_path: Path) -> None:
+    file = tmp_path / "one.json"
+    file.write_bytes(to_bytes(VALUE))
+    code = (
+        "import sys; from pathlib import Path; from ctxview.formats import detect; "
+        f"print(detect(Path({str(file)!r}))[0].format); "
+        "parts = ('envelope.format', 'transcript.format', 'recording.format', 'snapshot.separator'); "
+        "print([name for name in parts if f'ctxview.formats.{name}' in sys.modules])"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).split("\n")[:2] == [
+        "snapshot",
+        "[]",
+    ]
 
 
 def test_a_format_of_another_package_cannot_take_the_name_of_another(installed: list[Entry]) -> None:

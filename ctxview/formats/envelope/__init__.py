@@ -12,6 +12,11 @@ SPEC = FormatSpec(
         "a folder whose JSON files are mostly such records"
     ),
     recognise="ctxview.formats.envelope.format:recognise",
+    words=(
+        *(b'"item_id"', b'"source_id"', b'"event_id"', b'"context_id"', b'"surface_id"', b'"selection_id"'),
+        *(b'"budget_id"', b'"window_id"', b'"assembly_id"', b'"injection_id"', b'"compaction_id"'),
+        *(b'"summary_id"', b'"missing_id"'),
+    ),
     open="ctxview.formats.envelope.source:open_envelopes",
     families={"ENV": "envelopes (Agent Context draft)"},
     rules=("ctxview.formats.envelope.rules",),

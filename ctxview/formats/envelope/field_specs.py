@@ -11,7 +11,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from ctxview.formats.envelope.vocabulary import RecordKind, WordList
+from ctxview.core.origin import JsonValue
+from ctxview.formats.envelope.vocabulary import KIND_OF_ID, RecordKind, WordList
 
 
 class FieldType(Enum):
@@ -327,3 +328,24 @@ BLOCK: Final[Mapping[str, FieldSpec]] = {
     "redaction_state": _should(FieldType.TEXT, WordList.REDACTION),
 }
 """One element of `ordered_blocks`."""
+
+INDEX_FIELDS = frozenset(
+    ("scope", *(name for name, spec in FIELDS[RecordKind.ENVELOPE].items() if spec.leads_to))
+)
+"""The fields by which an envelope without a lifecycle is recognised."""
+REVIEW_FIELDS = frozenset(("review_id", "reviewer", "reviewed_by", "reviewed_at", "verdict", "signed_by"))
+"""Fields of a review of a context, which is not itself an envelope."""
+
+
+def kind_of(value: JsonValue) -> RecordKind | None:
+    """The kind of an object by its first id field; None when it is not a record.
+
+    Other things also name the context they are about: a review, or a message of another protocol. Only an
+    object that says where the context stands, or that is an index, is an envelope.
+    """
+    if not isinstance(value, dict):
+        return None
+    kind = next((kind for name, kind in KIND_OF_ID.items() if name in value), None)
+    if kind is RecordKind.ENVELOPE and "lifecycle" not in value:
+        return kind if value.keys() & INDEX_FIELDS and not value.keys() & REVIEW_FIELDS else None
+    return kind

@@ -8,8 +8,6 @@ from pathlib import Path
 from ctxview.core.format_spec import FormatMatch
 from ctxview.core.origin import JsonValue
 from ctxview.files.strict_json.document import JsonError, parse
-from ctxview.formats.envelope.field_specs import FIELDS
-from ctxview.formats.envelope.parser import kind_of
 from ctxview.formats.envelope.vocabulary import KIND_OF_ID, OWN_ID, RecordKind
 from ctxview.formats.peek import Peek
 
@@ -57,6 +55,8 @@ def recognise_file(peek: Peek) -> tuple[int, str] | None:
         kind = sure_kind(value)
         if kind is None:
             return None
+        from ctxview.formats.envelope.field_specs import FIELDS
+
         is_typical = len(value.keys() & FIELDS[kind].keys()) > 2
         return (SURE if is_typical else LIKELY, f"a {kind.value}")
     if isinstance(value, list):
@@ -71,8 +71,12 @@ def sure_kind(value: JsonValue) -> RecordKind | None:
 
     One whose id is not a text needs two others: numbers are the ids of many things.
     """
+    if not isinstance(value, dict) or KIND_OF_ID.keys().isdisjoint(value):
+        return None
+    from ctxview.formats.envelope.field_specs import FIELDS, kind_of
+
     kind = kind_of(value)
-    if kind is None or not isinstance(value, dict):
+    if kind is None:
         return None
     others = value.keys() & FIELDS[kind].keys() - {OWN_ID[kind]}
     return kind if len(others) >= (1 if isinstance(value[OWN_ID[kind]], str) else 2) else None

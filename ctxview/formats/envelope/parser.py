@@ -19,9 +19,9 @@ from ctxview.core.origin import JsonValue, Origin
 from ctxview.files.line_columns import LineColumns
 from ctxview.files.strict_json.document import JsonDocument, JsonError, parse, parse_once
 from ctxview.files.strict_json.tree import join
-from ctxview.formats.envelope.field_specs import FIELDS
+from ctxview.formats.envelope.field_specs import FIELDS, kind_of
 from ctxview.formats.envelope.model import Record, RecordReference, StrayValue
-from ctxview.formats.envelope.vocabulary import KIND_OF_ID, OWN_ID, RecordKind
+from ctxview.formats.envelope.vocabulary import OWN_ID, RecordKind
 
 MOST_RECORDS = 50_000
 DEEPEST = 200
@@ -29,12 +29,6 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LINE_FILES = (".jsonl", ".ndjson")
 LABELS = frozenset(("metadata", "title", "token_estimate", "byte_size", "priority"))
 """The fields of a record that a reference may repeat without being an embedded record."""
-INDEX_FIELDS = frozenset(
-    ("scope", *(name for name, spec in FIELDS[RecordKind.ENVELOPE].items() if spec.leads_to))
-)
-"""The fields by which an envelope without a lifecycle is recognised."""
-REVIEW_FIELDS = frozenset(("review_id", "reviewer", "reviewed_by", "reviewed_at", "verdict", "signed_by"))
-"""Fields of a review of a context, which is not itself an envelope."""
 _LIST = re.compile(rb"\s*+\[")
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[{}\[\]]', re.DOTALL)
 
@@ -103,20 +97,6 @@ def parse_record_file(file: str, data: bytes, *, whole: bool = True) -> RecordFi
 
 # One edit parses the same bytes several times: to apply it, to verify it, to review it.
 read_again = lru_cache(maxsize=16)(parse_record_file)
-
-
-def kind_of(value: JsonValue) -> RecordKind | None:
-    """The kind of an object by its first id field; None when it is not a record.
-
-    Other things also name the context they are about: a review, or a message of another protocol. Only an
-    object that says where the context stands, or that is an index, is an envelope.
-    """
-    if not isinstance(value, dict):
-        return None
-    kind = next((kind for name, kind in KIND_OF_ID.items() if name in value), None)
-    if kind is RecordKind.ENVELOPE and "lifecycle" not in value:
-        return kind if value.keys() & INDEX_FIELDS and not value.keys() & REVIEW_FIELDS else None
-    return kind
 
 
 def embedded(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,8 +21,10 @@ from ctxview.core.findings import Finding
 from ctxview.core.origin import Origin
 from ctxview.files.strict_json.document import JsonDocument, JsonError, parse
 from ctxview.formats.kit.file_rules import report_partly_read, report_unreadable
-from ctxview.formats.kit.folder import FolderFile
 from ctxview.formats.kit.json_records import line_spans
+
+if TYPE_CHECKING:
+    from ctxview.formats.kit.folder import FolderFile
 
 
 class PathInFile(Struct, frozen=True):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -14,7 +15,9 @@ from ctxview.core.origin import JsonValue, Origin
 from ctxview.files.line_columns import LineColumns
 from ctxview.files.strict_json.document import JsonDocument, JsonError, parse
 from ctxview.files.strict_json.tree import join
-from ctxview.formats.kit.folder import FolderFile
+
+if TYPE_CHECKING:
+    from ctxview.formats.kit.folder import FolderFile
 
 MOST_RECORDS = 20_000
 

@@ -9,6 +9,7 @@ SPEC = FormatSpec(
     title="recordings of any of these, made by ctxview record",
     recognised_by="a file that begins with the mark of a recording",
     recognise="ctxview.formats.recording.format:recognise",
+    words=(b"CTXREC1",),
     open="ctxview.formats.recording.source:open_recording_source",
     families={"REC": "recordings made by ctxview"},
     rules=("ctxview.formats.recording.rules",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ctxview.core.format_spec import FormatMatch
 from ctxview.formats.peek import Peek
-from ctxview.recording.frames import MAGIC
+from ctxview.recording import MAGIC
 
 NAME = "recording"
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from ctxview.core.format_spec import CommandSpec, FormatSpec, LensOption
 
+MESSAGES = "messages.jsonl"
+EVENTS = "events.jsonl"
+"""The names of the two histories."""
+
 SPEC = FormatSpec(
     name="session",
     title="Context Runtime ABI sessions",

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from ctxview.formats.session.grammar import EVENTS, todo_boxes
+from ctxview.formats.session import EVENTS
+from ctxview.formats.session.grammar import todo_boxes
 from ctxview.formats.session.model import Session
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ctxview.core.format_spec import FormatMatch
 from ctxview.formats.peek import Peek
-from ctxview.formats.session.grammar import EVENTS, MESSAGES
+from ctxview.formats.session import EVENTS, MESSAGES
 
 NAME = "session"
 SURE = 95

@@ -17,7 +17,7 @@ from ctxview.formats.kit.json_records import JsonRecord, JsonRecordFile
 from ctxview.formats.kit.ownership import EditMode, FileOwnership, OwnershipTable
 from ctxview.formats.kit.record_file import new_record_form, record_form, unused_record_id
 from ctxview.formats.kit.text_file import text_form
-from ctxview.formats.session.grammar import EVENTS, MESSAGES
+from ctxview.formats.session import EVENTS, MESSAGES
 from ctxview.formats.session.model import Session
 from ctxview.formats.session.profile import Profile
 

@@ -12,9 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from ctxview.core.origin import JsonValue
-
-MESSAGES: Final = "messages.jsonl"
-EVENTS: Final = "events.jsonl"
+from ctxview.formats.session import EVENTS, MESSAGES
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}", re.ASCII)
 _HASH_NAME: Final = re.compile(r"sha256[-_.][A-Za-z0-9._+-]{1,121}", re.ASCII)

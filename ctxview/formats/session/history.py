@@ -28,7 +28,7 @@ from ctxview.formats.kit.history import (
 )
 from ctxview.formats.kit.history_line import HistoryLine
 from ctxview.formats.kit.json_records import JsonObjectFile, JsonRecord, JsonRecordFile, read_records
-from ctxview.formats.session.grammar import EVENTS, MESSAGES
+from ctxview.formats.session import EVENTS, MESSAGES
 from ctxview.formats.session.model import Session
 
 WAL = ".store/wal.jsonl"

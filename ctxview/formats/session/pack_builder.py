@@ -19,8 +19,9 @@ from ctxview.core.findings import Severity
 from ctxview.formats.kit.folder import EntryKind, FolderFile
 from ctxview.formats.kit.history import HistoryStream
 from ctxview.formats.kit.json_records import JsonRecordFile
+from ctxview.formats.session import EVENTS, MESSAGES
 from ctxview.formats.session.caps import unread_parts
-from ctxview.formats.session.grammar import EVENTS, MESSAGES, is_name, tail_count
+from ctxview.formats.session.grammar import is_name, tail_count
 from ctxview.formats.session.model import ChildChannel, PackItem, Session
 from ctxview.formats.session.pack_candidates import (
     DERIVED,

@@ -14,7 +14,8 @@ from ctxview.core.origin import JsonValue
 from ctxview.formats.kit.folder import EntryKind, FolderFile
 from ctxview.formats.kit.history import HistoryStream
 from ctxview.formats.kit.history_line import HistoryLine
-from ctxview.formats.session.grammar import EVENTS, MESSAGES, is_hash_id, is_name
+from ctxview.formats.session import EVENTS, MESSAGES
+from ctxview.formats.session.grammar import is_hash_id, is_name
 from ctxview.formats.session.model import Session
 from ctxview.formats.session.profile import Profile
 

@@ -11,7 +11,8 @@ from ctxview.files.change_detector import stamp_of
 from ctxview.files.reading import is_leftover
 from ctxview.formats.kit.folder import EntryKind, FolderFile, FolderWalk, SourceFolder
 from ctxview.formats.kit.json_records import JsonRecordFile, line_spans, read_object, read_records
-from ctxview.formats.session.grammar import EVENTS, MESSAGES, duration, is_name
+from ctxview.formats.session import EVENTS, MESSAGES
+from ctxview.formats.session.grammar import duration, is_name
 from ctxview.formats.session.model import (
     CHILD_FILES,
     CONTEXT_FILES,

@@ -12,7 +12,7 @@ from ctxview.core.origin import Origin
 from ctxview.files.strict_json.document import JsonError, parse
 from ctxview.formats.kit.folder import EntryKind, FolderFile, SourceFolder
 from ctxview.formats.kit.json_records import line_spans
-from ctxview.formats.session.grammar import MESSAGES
+from ctxview.formats.session import MESSAGES
 
 SINGLE_NAMES = ("by-cwd", "by-hash", "by-uuid")
 OUTSIDE = ("history", "memory", "context", "swap", "task")

@@ -22,8 +22,9 @@ from ctxview.formats.kit.folder_source import FolderSource
 from ctxview.formats.kit.history_passes import HistoryTokens, count_history, tallied
 from ctxview.formats.kit.state_parts import count_blocks
 from ctxview.formats.peek import Peek
+from ctxview.formats.session import EVENTS, MESSAGES
 from ctxview.formats.session.format import is_session
-from ctxview.formats.session.grammar import EVENTS, MESSAGES, session_time
+from ctxview.formats.session.grammar import session_time
 from ctxview.formats.session.held import RECENT, HeldSession
 from ctxview.formats.session.history import WAL, SessionHistory
 from ctxview.formats.session.model import Session, title_of

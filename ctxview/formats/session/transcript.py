@@ -7,8 +7,8 @@ from ctxview.formats.kit.history import HistoryStream
 from ctxview.formats.kit.history_line import HistoryLine
 from ctxview.formats.kit.history_passes import CountingRecipe
 from ctxview.formats.kit.transcript import HistoryTranscript
+from ctxview.formats.session import MESSAGES
 from ctxview.formats.session.forms import message_form
-from ctxview.formats.session.grammar import MESSAGES
 from ctxview.formats.session.messages import message_in
 from ctxview.formats.session.profile import Profile
 from ctxview.formats.session.prompt_history import why_dropped

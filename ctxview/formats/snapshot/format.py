@@ -10,7 +10,6 @@ from ctxview.core.origin import JsonValue
 from ctxview.files.reading import LIMIT
 from ctxview.files.strict_json.document import JsonError, parse
 from ctxview.formats.peek import Peek
-from ctxview.formats.snapshot.separator import near_misses
 
 NAME = "snapshot"
 STORE_FILES = frozenset(("memory.db", "memory-queue.wal", "todo.db"))
@@ -89,6 +88,8 @@ def recognise_bytes(peek: Peek) -> tuple[int, str] | None:
         return LIKELY - 10, "broken or very long JSON with memory and version or runtime"
     if _TAGGED.search(data):
         return LIKELY - 5, "a text with a context tag"
+    from ctxview.formats.snapshot.separator import near_misses
+
     if not is_page and any(near.before_json and near.brackets > 2 for near in near_misses(data)):
         return PERHAPS, "a text with a misspelled separator"
     return (PERHAPS, "a text with the separator") if _OWN_LINE.search(data) and not is_page else None

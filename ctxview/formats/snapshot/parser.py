@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,7 +19,9 @@ from ctxview.core.origin import JsonValue
 from ctxview.files.strict_json.document import JsonDocument, JsonError, parse, parse_once
 from ctxview.files.strict_json.tree import join
 from ctxview.formats.snapshot.model import SEPARATOR, Reply, SavedLog, Snapshot, SnapshotRole, member_at
-from ctxview.formats.snapshot.toon import ToonDocument
+
+if TYPE_CHECKING:
+    from ctxview.formats.snapshot.toon import ToonDocument
 
 SEPARATOR_BYTES = SEPARATOR.encode()
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -127,6 +130,8 @@ def _read_tagged(file: str, data: bytes, enabled: bool, tagged: re.Match[bytes])
     start, end = tagged.span(1)
     document, error = _try_parse(data, start, end)
     if document is None and not data[start:end].lstrip().startswith(b"{"):
+        from ctxview.formats.snapshot.toon import ToonDocument
+
         return _prompt(file, data, ToonDocument(data, start, end))
     snapshot = _emitted(file, document)
     reply = Reply(file, data, enabled, len(data), None, document, error, snapshot)
@@ -240,6 +245,8 @@ def _prompt_in_messages(
         text = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else b""
         if tagged := CONTEXT_TAG.search(text):
             place = join(pointer, "messages", index, "content")
+            from ctxview.formats.snapshot.toon import ToonDocument
+
             return ToonDocument(text, *tagged.span(1), inside=(document, place))
     return None
 

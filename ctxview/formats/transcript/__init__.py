@@ -14,6 +14,14 @@ SPEC = FormatSpec(
         "database with the tables session, message and part, an export or an old tree of OpenCode"
     ),
     recognise="ctxview.formats.transcript.format:recognise",
+    words=(
+        # Rows of Claude Code and Codex, and parts of OpenCode.
+        *(b'"uuid"', b'"payload"', b'"sessionId"', b'"parentUuid"', b'"leafUuid"', b'"messageId"'),
+        *(b'"isSidechain"', b'"ses_', b"SQLite format 3\0"),
+        # Requests to a model.
+        *(b'"messages"', b'"input"', b'"role"', b'"request"', b'"body"', b'"entries"', b'"log"'),
+        *(b'"system"', b'"tools"'),
+    ),
     open="ctxview.formats.transcript.source:open_transcript",
     at_home="ctxview.formats.transcript.session_files:sessions_at_home",
     families={

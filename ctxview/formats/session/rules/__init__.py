@@ -17,8 +17,8 @@ from ctxview.formats.kit.file_rules import report_partly_read, report_unreadable
 from ctxview.formats.kit.folder import EntryKind
 from ctxview.formats.kit.history import EmptyHistoryStream
 from ctxview.formats.kit.json_records import JsonRecord
+from ctxview.formats.session import EVENTS, MESSAGES
 from ctxview.formats.session.caps import left_out
-from ctxview.formats.session.grammar import EVENTS, MESSAGES
 from ctxview.formats.session.model import Session
 from ctxview.formats.session.profile import Profile
 from ctxview.formats.session.root import SessionRoot

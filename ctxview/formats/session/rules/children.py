@@ -12,7 +12,8 @@ from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.core.origin import Origin
 from ctxview.files.strict_json.values import whole_number
 from ctxview.formats.kit.folder import EntryKind
-from ctxview.formats.session.grammar import EVENTS, MESSAGES, is_name
+from ctxview.formats.session import EVENTS, MESSAGES
+from ctxview.formats.session.grammar import is_name
 from ctxview.formats.session.model import ChildChannel, PlanNode, Session, node_states, nodes_in_cycle
 from ctxview.formats.session.store.blobs import unread_naming, uses_by_child
 from ctxview.formats.session.survey.facts import SessionFacts

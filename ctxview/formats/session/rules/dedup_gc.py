@@ -12,7 +12,8 @@ from ctxview.analysis.wording import counted, excerpt, quoted
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.core.origin import Origin
 from ctxview.formats.kit.folder import EntryKind
-from ctxview.formats.session.grammar import MESSAGES, duration
+from ctxview.formats.session import MESSAGES
+from ctxview.formats.session.grammar import duration
 from ctxview.formats.session.rules.dedup_refs import unresolved
 from ctxview.formats.session.store.blobs import child_uses
 from ctxview.formats.session.survey.facts import SessionFacts

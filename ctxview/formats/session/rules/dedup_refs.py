@@ -7,7 +7,8 @@ import hashlib
 from ctxview.files.strict_json.values import as_texts
 from ctxview.formats.kit.folder import EntryKind
 from ctxview.formats.kit.json_records import JsonRecord
-from ctxview.formats.session.grammar import EVENTS, MESSAGES, digest_in, parse_citation
+from ctxview.formats.session import EVENTS, MESSAGES
+from ctxview.formats.session.grammar import digest_in, parse_citation
 from ctxview.formats.session.store.content import ContentMissing, RawContent
 from ctxview.formats.session.store.repetitions import content_at, file_of
 from ctxview.formats.session.survey.citations import CitationStatus, resolve_citation, stream_of

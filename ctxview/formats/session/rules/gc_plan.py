@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from ctxview.analysis.wording import excerpt, listed
 from ctxview.core.findings import Effect, Hit, Severity, rule
-from ctxview.formats.session.grammar import EVENTS, MESSAGES
+from ctxview.formats.session import EVENTS, MESSAGES
 from ctxview.formats.session.store.blobs import uses_by_child
 from ctxview.formats.session.survey.facts import SessionFacts
 

@@ -14,7 +14,8 @@ from ctxview.core.findings import Effect, LazyHit, Severity, rule
 from ctxview.core.origin import JsonValue
 from ctxview.files.strict_json.values import find_key, find_string
 from ctxview.formats.kit.history_line import HistoryLine
-from ctxview.formats.session.grammar import EVENTS, MESSAGES, is_name
+from ctxview.formats.session import EVENTS, MESSAGES
+from ctxview.formats.session.grammar import is_name
 from ctxview.formats.session.profile import Profile
 
 ROLES = ("system", "user", "assistant", "tool")

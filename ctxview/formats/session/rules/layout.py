@@ -13,7 +13,8 @@ from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.core.origin import Origin
 from ctxview.formats.kit.folder import EntryKind, FolderFile
 from ctxview.formats.kit.json_records import JsonRecord
-from ctxview.formats.session.grammar import EVENTS, MESSAGES, is_clean_path, is_name
+from ctxview.formats.session import EVENTS, MESSAGES
+from ctxview.formats.session.grammar import is_clean_path, is_name
 from ctxview.formats.session.history import DATA, STREAM_WORDS, WAL, ColumnarStore, missing_shards, wal_row
 from ctxview.formats.session.survey.facts import SessionFacts
 

@@ -11,7 +11,8 @@ from ctxview.analysis.wording import excerpt, json_excerpt, quoted
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.files.strict_json.values import as_text, whole_number
 from ctxview.formats.kit.folder import EntryKind
-from ctxview.formats.session.grammar import MESSAGES, tail_count
+from ctxview.formats.session import MESSAGES
+from ctxview.formats.session.grammar import tail_count
 from ctxview.formats.session.model import PackItem
 from ctxview.formats.session.pack_builder import packed_sections, source_text
 from ctxview.formats.session.pack_candidates import counted_by, estimate, source_fault, tail_text

@@ -12,7 +12,8 @@ from ctxview.analysis.wording import counted, excerpt, listed, quoted
 from ctxview.core.findings import Hit, Severity, rule
 from ctxview.core.origin import Origin
 from ctxview.formats.kit.folder import EntryKind
-from ctxview.formats.session.grammar import MESSAGES, tail_count
+from ctxview.formats.session import MESSAGES
+from ctxview.formats.session.grammar import tail_count
 from ctxview.formats.session.model import PackItem
 from ctxview.formats.session.pack_builder import (
     pack_offers,

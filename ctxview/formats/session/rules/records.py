@@ -13,7 +13,8 @@ from ctxview.analysis.wording import excerpt, json_excerpt, quoted
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.core.origin import JsonValue
 from ctxview.formats.kit.json_records import JsonRecord, JsonRecordFile
-from ctxview.formats.session.grammar import EVENTS, MESSAGES, has_control, is_hash_id, is_name
+from ctxview.formats.session import EVENTS, MESSAGES
+from ctxview.formats.session.grammar import has_control, is_hash_id, is_name
 from ctxview.formats.session.model import Session
 from ctxview.formats.session.pack_candidates import source_fault
 from ctxview.formats.session.profile import Profile

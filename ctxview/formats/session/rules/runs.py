@@ -11,7 +11,7 @@ from ctxview.analysis.wording import counted, excerpt, json_excerpt, quoted
 from ctxview.core.findings import Hit, Severity, rule
 from ctxview.core.origin import Origin
 from ctxview.files.strict_json.values import as_text
-from ctxview.formats.session.grammar import EVENTS, MESSAGES
+from ctxview.formats.session import EVENTS, MESSAGES
 from ctxview.formats.session.survey.facts import SessionFacts, Survey
 from ctxview.formats.session.survey.runs import Run, RunAnomaly, RunAnomalyKind
 

@@ -12,7 +12,7 @@ from ctxview.analysis.wording import counted, excerpt, listed, quoted
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.core.origin import Origin
 from ctxview.formats.kit.folder import EntryKind
-from ctxview.formats.session.grammar import EVENTS, MESSAGES
+from ctxview.formats.session import EVENTS, MESSAGES
 from ctxview.formats.session.model import Session
 from ctxview.formats.session.survey.facts import SessionFacts
 from ctxview.formats.session.survey.last_look import LookComparison

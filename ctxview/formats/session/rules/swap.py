@@ -12,7 +12,8 @@ from ctxview.analysis.wording import excerpt
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.core.origin import Origin
 from ctxview.formats.kit.json_records import JsonRecord
-from ctxview.formats.session.grammar import EVENTS, MESSAGES, digest_in, is_hash_id
+from ctxview.formats.session import EVENTS, MESSAGES
+from ctxview.formats.session.grammar import digest_in, is_hash_id
 from ctxview.formats.session.model import Blob, BlobStore
 from ctxview.formats.session.pack_candidates import counted_by, estimate
 from ctxview.formats.session.rules.dedup_refs import holder_of, is_resolved, refs_of

@@ -12,8 +12,8 @@ from ctxview.core.state import Gap, Ref, RefStatus
 from ctxview.formats.kit.folder import EntryKind
 from ctxview.formats.kit.history import EmptyHistoryStream
 from ctxview.formats.kit.state_parts import make_gap
+from ctxview.formats.session import EVENTS, MESSAGES
 from ctxview.formats.session.caps import left_out
-from ctxview.formats.session.grammar import EVENTS, MESSAGES
 from ctxview.formats.session.state.inputs import SessionStateInputs
 
 MOST_LONG_LINES = 50

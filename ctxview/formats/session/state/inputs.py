@@ -10,7 +10,8 @@ from msgspec import Struct
 from ctxview.analysis.tokens import TokenCounter
 from ctxview.formats.kit.history_line import HistoryLine
 from ctxview.formats.kit.history_passes import RoleTokens
-from ctxview.formats.session.grammar import MESSAGES, CitedRange, SourceKind, tail_count
+from ctxview.formats.session import MESSAGES
+from ctxview.formats.session.grammar import CitedRange, SourceKind, tail_count
 from ctxview.formats.session.model import PackItem
 from ctxview.formats.session.pack_builder import PackSection, packed_sections, source_text
 from ctxview.formats.session.pack_candidates import PackDecision, candidates, first_fit

@@ -14,9 +14,10 @@ from ctxview.core.state import Ref, RefStatus
 from ctxview.files.strict_json.tree import join
 from ctxview.formats.kit.folder import EntryKind
 from ctxview.formats.kit.json_records import JsonRecord, JsonRecordFile
+from ctxview.formats.session import MESSAGES
 from ctxview.formats.session.caps import MOST_SHOWN
 from ctxview.formats.session.forms import OWNERSHIP, REF_FIELDS, session_record_form, text_form_of
-from ctxview.formats.session.grammar import MESSAGES, cited_range, digest_in, parse_citation
+from ctxview.formats.session.grammar import cited_range, digest_in, parse_citation
 from ctxview.formats.session.model import Blob
 from ctxview.formats.session.rules.dedup_refs import holder_of, refs_of
 from ctxview.formats.session.rules.swap import orphans

@@ -9,6 +9,7 @@ from ctxview.core.figures import Reason, ReasonKind
 from ctxview.core.origin import Origin
 from ctxview.core.state import Block, Tier
 from ctxview.formats.kit.json_records import JsonRecordFile
+from ctxview.formats.session import MESSAGES
 from ctxview.formats.session.caps import MOST_SHOWN
 from ctxview.formats.session.forms import (
     message_form,
@@ -16,7 +17,7 @@ from ctxview.formats.session.forms import (
     session_record_form,
     text_form_of,
 )
-from ctxview.formats.session.grammar import MESSAGES, parse_citation
+from ctxview.formats.session.grammar import parse_citation
 from ctxview.formats.session.messages import message_in
 from ctxview.formats.session.prompt_history import prompt_view
 from ctxview.formats.session.state.inputs import SessionStateInputs

@@ -10,8 +10,9 @@ from ctxview.core.origin import Origin
 from ctxview.core.revision_signs import COMPACTION, RUN
 from ctxview.core.state import Event
 from ctxview.formats.interface import Revision
+from ctxview.formats.session import EVENTS, MESSAGES
 from ctxview.formats.session.caps import MOST_POINTS
-from ctxview.formats.session.grammar import EVENTS, MESSAGES, iso
+from ctxview.formats.session.grammar import iso
 from ctxview.formats.session.model import Session
 from ctxview.formats.session.state.inputs import HistoryPoint
 from ctxview.formats.session.survey.compactions import SessionCompaction

@@ -20,7 +20,8 @@ from ctxview.files.reading import LIMIT
 from ctxview.formats.kit.folder import SourceFolder
 from ctxview.formats.kit.history_line import HistoryLine
 from ctxview.formats.kit.json_records import JsonRecord
-from ctxview.formats.session.grammar import EVENTS, MESSAGES, cited_range, digest_in
+from ctxview.formats.session import EVENTS, MESSAGES
+from ctxview.formats.session.grammar import cited_range, digest_in
 from ctxview.formats.session.history import SessionHistory
 from ctxview.formats.session.messages import content_text, outputs_in, parts_of, size_of
 from ctxview.formats.session.store.blobs import ChunkReference

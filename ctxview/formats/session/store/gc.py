@@ -30,7 +30,7 @@ from ctxview.files.removal import (
 )
 from ctxview.formats.kit.folder import EntryKind, FolderFile, SourceFolder
 from ctxview.formats.kit.json_records import JsonRecord
-from ctxview.formats.session.grammar import EVENTS, MESSAGES
+from ctxview.formats.session import EVENTS, MESSAGES
 from ctxview.formats.session.history import open_history
 from ctxview.formats.session.model import Blob, Session
 from ctxview.formats.session.parser import GcLimits, parse_gc_policy, read_session

@@ -17,7 +17,7 @@ from ctxview.files.line_file import never_cancelled
 from ctxview.files.open_file import open_file_beneath
 from ctxview.files.reading import ReadError, read_beneath
 from ctxview.formats.kit.folder import EntryKind
-from ctxview.formats.session.grammar import EVENTS, MESSAGES
+from ctxview.formats.session import EVENTS, MESSAGES
 from ctxview.formats.session.messages import large_texts, size_of
 from ctxview.formats.session.store.content import LARGEST, RawContent
 

@@ -17,7 +17,8 @@ from ctxview.core.origin import JsonValue
 from ctxview.files.reading import ReadError, read_beneath
 from ctxview.formats.kit.folder import EntryKind
 from ctxview.formats.kit.json_records import JsonRecord
-from ctxview.formats.session.grammar import EVENTS, MESSAGES, digest_in, has_control
+from ctxview.formats.session import EVENTS, MESSAGES
+from ctxview.formats.session.grammar import digest_in, has_control
 from ctxview.formats.session.messages import content_text
 from ctxview.formats.session.model import Session
 from ctxview.formats.session.profile import Profile

@@ -11,14 +11,8 @@ from msgspec import Struct
 from ctxview.analysis.diff.values import printable
 from ctxview.core.state import Ref
 from ctxview.formats.kit.history_line import HistoryLine
-from ctxview.formats.session.grammar import (
-    EVENTS,
-    MESSAGES,
-    CitedRange,
-    SourceKind,
-    cited_range,
-    parse_citation,
-)
+from ctxview.formats.session import EVENTS, MESSAGES
+from ctxview.formats.session.grammar import CitedRange, SourceKind, cited_range, parse_citation
 from ctxview.formats.session.history import SessionHistory
 from ctxview.formats.session.messages import message_in
 from ctxview.formats.session.survey.facts import StreamFacts, Survey

@@ -25,7 +25,7 @@ from ctxview.files.undo_copies import write_new
 from ctxview.files.user_folders import cache_folder, state_folder
 from ctxview.formats.kit.folder import FolderFile
 from ctxview.formats.kit.history import Cancelled
-from ctxview.formats.session.grammar import EVENTS, MESSAGES
+from ctxview.formats.session import EVENTS, MESSAGES
 from ctxview.formats.session.model import Session
 from ctxview.formats.session.store.blobs import uses_by_child
 from ctxview.formats.session.survey.facts import SessionFacts

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from ctxview.core.origin import JsonValue
 from ctxview.files.strict_json.values import as_text
 from ctxview.formats.kit.history_line import HistoryLine
-from ctxview.formats.session.grammar import EVENTS, MESSAGES
+from ctxview.formats.session import EVENTS, MESSAGES
 from ctxview.formats.session.messages import Message, message_in
 
 MOST_RUNS = 50_000

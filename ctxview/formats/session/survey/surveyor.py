@@ -20,7 +20,8 @@ from ctxview.core.origin import JsonValue, Origin
 from ctxview.formats.kit.history import Cancelled, Report
 from ctxview.formats.kit.history_line import HistoryLine, PassClock
 from ctxview.formats.kit.history_passes import FindingTally
-from ctxview.formats.session.grammar import EVENTS, iso
+from ctxview.formats.session import EVENTS
+from ctxview.formats.session.grammar import iso
 from ctxview.formats.session.history import SessionHistory
 from ctxview.formats.session.messages import answers_in, large_texts, message_in, outputs_in, size_of
 from ctxview.formats.session.profile import Profile

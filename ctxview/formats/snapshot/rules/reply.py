@@ -14,7 +14,6 @@ from ctxview.formats.snapshot.model import SEPARATOR, Reply
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.rules.payload import MARKER, PayloadFault, diagnose, is_json, origin_in
 from ctxview.formats.snapshot.runtime.javascript import trim
-from ctxview.formats.snapshot.separator import near_misses
 
 
 @rule("SNP001", name="separator-presence", severity=Severity.ERROR, effect=Effect.IGNORED)
@@ -118,6 +117,8 @@ def near_miss_separator(reply: Reply, profile: Profile) -> Iterator[Hit]:
     ## Source
     Context Protocol 3.0, rule 3, and its strict output format section.
     """
+    from ctxview.formats.snapshot.separator import near_misses
+
     if not reply.enabled or reply.payload_start is not None or reply.document is not None:
         return
     near = near_misses(reply.data)

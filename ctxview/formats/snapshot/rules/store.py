@@ -5,7 +5,6 @@ Each line of an example sets one field of a sound store; `(absent)` takes it awa
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
@@ -292,8 +291,10 @@ def _entry_origin(store: AgentStore, entry: MemoryEntry) -> Origin:
 
 def _hashes(content: str) -> tuple[str, ...]:
     """Return the hashes of the content as it is and trimmed; the runtime stores either."""
+    from hashlib import sha256
+
     return tuple(
-        hashlib.sha256(form.encode("utf-8", "surrogatepass")).hexdigest() for form in (content, trim(content))
+        sha256(form.encode("utf-8", "surrogatepass")).hexdigest() for form in (content, trim(content))
     )
 
 
