@@ -18,21 +18,10 @@ def test_each_family_has_a_topic() -> None:
     assert all(rule_families().values())
 
 
-RESERVED = {
-    "TRC": {6, 11, 19},
-    "TRW": {9, 11, 12},
-    "TRM": {4, 15, 16, 18, 20, 24},
-    "TRA": {4},
-}
-"""Numbers of rules that are planned and not there yet."""
-
-
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_family_is_numbered_without_gaps_and_has_unique_names(family: str) -> None:
     rules = FAMILIES[family]
-    reserved = RESERVED.get(family, set())
-    numbers = [number for number in range(1, len(rules) + len(reserved) + 1) if number not in reserved]
-    assert [rule.id for rule in rules] == [f"{family}{number:03}" for number in numbers]
+    assert [rule.id for rule in rules] == [f"{family}{number:03}" for number in range(1, len(rules) + 1)]
     assert len({rule.name for rule in rules}) == len(rules)
 
 

@@ -8,13 +8,15 @@ from pathlib import Path
 
 import orjson
 
-from ctxview.files.reading import ReadError, read_ends
-from ctxview.formats.transcript.model import Dialect, TranscriptLog
+from ctxview.files.reading import ReadError, read_beneath, read_ends
+from ctxview.formats.transcript.model import ChildAgent, Dialect, TranscriptLog
 from ctxview.formats.transcript.values import number, record, text
 
 MOST_FILES = 2000
 END = 128 * 1024
 SUBAGENTS = "subagents"
+MEMORY_FILE = "memory/MEMORY.md"
+LARGEST_MEMORY = 4 * 1024 * 1024
 HELPERS = ("agent-acompact-", "agent-aprompt_suggestion-")
 
 
@@ -31,6 +33,14 @@ def beside_session(path: Path) -> frozenset[str]:
     return frozenset(found)
 
 
+def memory_lines(path: Path) -> int | None:
+    """Return the number of lines of the MEMORY.md that belongs to the project of a session."""
+    try:
+        return read_beneath(path.parent, MEMORY_FILE, LARGEST_MEMORY).count(b"\n") + 1
+    except ReadError:
+        return None
+
+
 def link_children(log: TranscriptLog, path: Path, beside: frozenset[str]) -> None:
     """Note for every sub-agent the file of its transcript, and what its last call was sent."""
     if log.dialect is not Dialect.CLAUDE_CODE:
@@ -44,17 +54,18 @@ def link_children(log: TranscriptLog, path: Path, beside: frozenset[str]) -> Non
     for child in log.children:
         if child.agent in by_agent and child.sent is None:
             child.file = by_agent[child.agent]
-            child.sent, child.model = _last_call(path.with_suffix("") / child.file)
+            _read_end(child, path.with_suffix("") / child.file)
         elif child.agent is None and sides and not by_agent:
             child.inline = True
 
 
-def _last_call(file: Path) -> tuple[int | None, str | None]:
-    """Return size and model of the last call of a transcript, from its last bytes."""
+def _read_end(child: ChildAgent, file: Path) -> None:
+    """Note from its last bytes the last call of a sub-agent, and whether it was compacted."""
     try:
         ends = read_ends(file, 2 * END)
     except ReadError:
-        return None, None
+        return
+    child.compacted = b'"compact_boundary"' in ends.head or b'"compact_boundary"' in ends.tail
     for line in reversed((ends.tail or ends.head).split(b"\n")):
         if b'"usage"' not in line:
             continue
@@ -66,5 +77,5 @@ def _last_call(file: Path) -> tuple[int | None, str | None]:
         names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
         sent = sum(number(usage, name) or 0 for name in names)
         if sent:
-            return sent, text(message, "model")
-    return None, None
+            child.sent, child.model = sent, text(message, "model")
+            return

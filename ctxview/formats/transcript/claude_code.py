@@ -71,6 +71,7 @@ class ClaudeCodeReader:
         self._tools: dict[str, tuple[str, str | None, bool]] = {}
         self._todos: dict[str, TodoChange] = {}
         self._children: dict[str, ChildAgent] = {}
+        self._ids: dict[str, int] = {}
         self._turn = 0
         self.alone = False
         """Whether the file is a sub-agent's own: its sidechain is the main line."""
@@ -80,6 +81,7 @@ class ClaudeCodeReader:
         made = ClaudeCodeReader(log)
         made._tools, made._turn, made.alone = dict(self._tools), self._turn, self.alone
         made._todos, made._children = dict(self._todos), dict(self._children)
+        made._ids = dict(self._ids)
         return made
 
     def add(self, value: Record, start: int, end: int, line: int | None) -> None:
@@ -89,6 +91,9 @@ class ClaudeCodeReader:
         row.time = text(value, "timestamp")
         row.side = value.get("isSidechain") is True
         log.rows.append(row)
+        if row.id is not None and (first := self._ids.setdefault(row.id, index)) != index:
+            log.repeated.append((index, first))
+            return
         if (session := text(value, "sessionId")) is not None:
             log.sessions[session] += 1
         if (version := text(value, "version")) is not None:

@@ -8,12 +8,11 @@ from sys import intern
 import orjson
 
 from ctxview.core.origin import JsonValue
-from ctxview.formats.transcript.format import CODEX_TYPES
+from ctxview.formats.transcript.codex_context import REPLACED
+from ctxview.formats.transcript.format import CODEX_TYPES, LEGACY_ITEMS, is_legacy_meta
 from ctxview.formats.transcript.model import (
     MADE_BY_MODEL,
-    Absence,
     LineProblem,
-    LiveContext,
     LoggedCompaction,
     LogPart,
     Mark,
@@ -53,10 +52,8 @@ _CALLS = frozenset(("function_call", "custom_tool_call", "local_shell_call", "to
 _SERVER_CALLS = frozenset(("web_search_call", "image_generation_call"))
 _OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output", "tool_search_output"))
 _SCREEN_EVENTS = frozenset(("user_message", "agent_message", "agent_reasoning"))
-OLD_COMPACTION_TOKENS = 20_000
 ENCRYPTED_DETAIL = "encrypted"
-REPLACED = "replaced"
-"""Marks a compaction that states the whole new history."""
+LEGACY_STATE = "record_type state"
 
 
 class CodexReader:
@@ -74,6 +71,10 @@ class CodexReader:
         self._model: str | None = None
         self._turn = 0
         self._metas = 0
+        self._began: str | None = None
+        """When this file's own session began."""
+        self._starts_at: int | None = None
+        """The ordinal of the first row that was not copied from the parent."""
 
     def copy(self, log: TranscriptLog) -> CodexReader:
         """Return a reader that continues in `log`, a copy of this one's."""
@@ -81,13 +82,22 @@ class CodexReader:
         made._tools, made._todos, made._total = dict(self._tools), dict(self._todos), self._total
         made._open, made._model = list(self._open), self._model
         made._turn, made._metas = self._turn, self._metas
+        made._began, made._starts_at = self._began, self._starts_at
         return made
 
     def add(self, value: Record, start: int, end: int, line: int | None) -> None:
         log, index = self.log, len(self.log.rows)
-        sort, payload = text(value, "type") or "?", value.get("payload")
+        sort, payload = row_of(value)
         row = TranscriptRow(start, end, sort, line, time=text(value, "timestamp"))
         log.rows.append(row)
+        if self._starts_at is not None:
+            ordinal = number(value, "ordinal")
+            if ordinal is not None and ordinal < self._starts_at:
+                log.copied = index + 1
+        elif self._metas > 1 and row.time is not None and row.time < (self._began or ""):
+            log.copied = index + 1
+        if sort == LEGACY_STATE:
+            return
         if sort not in CODEX_TYPES:
             count, first = log.unknown.get(sort, (0, index))
             log.unknown[sort] = count + 1, first
@@ -100,11 +110,16 @@ class CodexReader:
                 take(payload, row, index)
 
     def _take_session_meta(self, payload: Record, row: TranscriptRow, index: int) -> None:
+        log = self.log
         self._metas += 1
         if self._metas > 1:
             row.sort = "session_meta of the parent"
+            log.copied = index + 1
             return
-        log = self.log
+        self._began = row.time
+        self._starts_at = number(payload, "subagent_history_start_ordinal")
+        if (base := text(record(payload, "history_base"), "thread_id")) is not None:
+            log.facts["history base"] = base
         for fact, name in (("cwd", "cwd"), ("originator", "originator")):
             if (found := text(payload, name)) is not None:
                 log.facts[fact] = found
@@ -272,7 +287,7 @@ class CodexReader:
             return
         self._total = total
         first = self._open[0] if self._open else index
-        call = ModelCall(len(log.calls) + 1, first, f"call {len(log.calls) + 1}", self._model, row.time)
+        call = ModelCall(len(log.calls) + 1, first, f"call {index}", self._model, row.time)
         call.sent, call.out, call.cached = sent, out, number(last, "cached_input_tokens")
         call.thinking, call.turn, call.last_row = number(last, "reasoning_output_tokens"), self._turn, index
         call.previous = call.number - 2 if call.number > 1 else None
@@ -281,67 +296,40 @@ class CodexReader:
             log.rows[each].message = call.id
         self._open.clear()
 
+    def drop_copied(self) -> None:
+        """Leave out the calls and plans that were copied from the parent; its rows stay context."""
+        log = self.log
+        if not log.copied:
+            return
+        log.calls = [call for call in log.calls if call.row >= log.copied]
+        for at, call in enumerate(log.calls):
+            call.number, call.previous = at + 1, at - 1 if at else None
+        log.todos = [change for change in log.todos if change.row >= log.copied]
 
-def live_context(log: TranscriptLog, call: ModelCall | None) -> LiveContext:
-    """Return the context that `call` was sent, or the present one, by replaying the rows."""
-    end = call.row if call is not None else len(log.rows)
-    base: list[LogPart] = []
-    history: list[LogPart] = []
-    absent: list[tuple[int, Absence]] = []
-    start: LoggedCompaction | None = None
-    uncertain = None
-    for index in range(end):
-        row = log.rows[index]
-        if row.role == "system":
-            base = list(row.parts)
-        elif row.boundary:
-            gone = dict.fromkeys(part.row for part in history)
-            absent += [(each, Absence.COMPACTED) for each in gone]
-            kept = _kept_prompts(log, history) if row.source != REPLACED else []
-            history = [*kept, *row.parts]
-            start = next((each for each in log.compactions if each.row == index), None)
-        elif row.sort == "event_msg thread_rolled_back":
-            turns = int(row.source or 0)
-            history, undone = _rolled_back(log, history, turns)
-            absent += [(each, Absence.ROLLED_BACK) for each in undone]
-            if start is not None and any(each <= start.row for each in undone):
-                uncertain = "a rolled-back turn contains a compaction"
-        else:
-            history += row.parts
-    rows = {part.row for part in history}
-    still = [(row, why) for row, why in absent if row not in rows]
-    results = {part.call_id for part in history if part.kind is PartKind.RESULT}
-    calls = {part.call_id for part in history if part.kind is PartKind.CALL}
-    lost = [part for part in history if part.kind is PartKind.RESULT and part.call_id not in calls]
-    open_calls = [
-        part
-        for part in history
-        if part.kind is PartKind.CALL and part.call_id is not None and part.call_id not in results
-    ]
-    parts = [*base, *(part for part in history if part not in lost)]
-    rolled = {row for row, why in absent if why is Absence.ROLLED_BACK}
-    first = start.row if start is not None else -1
-    return LiveContext(
-        parts=parts,
-        absent=still,
-        calls=[each for each in log.calls if first < each.row < end and each.row not in rolled],
-        lineage=[index for index in range(end) if log.rows[index].parts and index not in rolled],
-        uncertain=uncertain,
-        start=start,
-        missing_results=open_calls,
-        missing_calls=lost,
-    )
+
+def row_of(value: Record) -> tuple[str, JsonValue]:
+    """Return type and payload of a record; those of a legacy rollout have no envelope."""
+    if "payload" in value:
+        return text(value, "type") or "?", value["payload"]
+    if "record_type" in value:
+        return LEGACY_STATE, {}
+    if is_legacy_meta(value):
+        return "session_meta", value
+    kind = text(value, "type") or "?"
+    return ("response_item", value) if kind in LEGACY_ITEMS else (kind, value.get("payload"))
 
 
 def part_text(value: Record, part: LogPart) -> str:
     """Return the text of a part of a record; that of an encrypted one is empty."""
-    payload = record(value, "payload")
-    if value.get("type") == "session_meta":
+    sort, payload = row_of(value)
+    if not isinstance(payload, dict):
+        return ""
+    if sort == "session_meta":
         if part.kind is PartKind.SCHEMA:
             return json_text(payload.get("dynamic_tools"))
         return text(record(payload, "base_instructions"), "text") or text(payload, "instructions") or ""
     item = payload
-    if value.get("type") == "compacted":
+    if sort == "compacted":
         history = payload.get("replacement_history")
         if not isinstance(history, list):
             return text(payload, "message") or ""
@@ -354,31 +342,3 @@ def part_text(value: Record, part: LogPart) -> str:
     if part.kind is PartKind.THINKING:
         return "\n".join(filter(None, (text(each, "text") for each in records(item, "summary"))))
     return "" if part.mark is Mark.ENCRYPTED else content_text(item.get("content"))
-
-
-def _kept_prompts(log: TranscriptLog, history: list[LogPart]) -> list[LogPart]:
-    """Return the newest prompts that an older program kept beside its summary."""
-    kept: list[LogPart] = []
-    room = 4 * OLD_COMPACTION_TOKENS
-    for part in reversed(history):
-        if part.kind is PartKind.PROMPT and log.rows[part.row].prompt:
-            if room <= 0:
-                break
-            kept.insert(0, part)
-            room -= part.size
-    return kept
-
-
-def _rolled_back(log: TranscriptLog, history: list[LogPart], turns: int) -> tuple[list[LogPart], list[int]]:
-    """Return the history without its last turns, and the rows that went. The first turn's lead stays."""
-    begins = [
-        at for at, part in enumerate(history) if part.kind is PartKind.PROMPT and log.rows[part.row].prompt
-    ]
-    starts = [at for at in begins if at == 0 or history[at - 1].row != history[at].row]
-    if turns <= 0 or not starts:
-        return history, []
-    cut = starts[max(0, len(starts) - turns)]
-    while cut > 0 and cut != starts[0] and history[cut - 1].kind in (PartKind.REMINDER, PartKind.MEMORY):
-        cut -= 1
-    gone = list(dict.fromkeys(part.row for part in history[cut:]))
-    return history[:cut], gone

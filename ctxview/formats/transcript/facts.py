@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ctxview.formats.transcript.accounting import ContextSizes, account
+from ctxview.formats.transcript.accounting import ContextSizes, Estimator, account, estimator_of
 from ctxview.formats.transcript.loading import LogHolder, context_of
 from ctxview.formats.transcript.model import (
     LiveContext,
@@ -47,12 +47,15 @@ class TranscriptFacts:
         texts: Texts,
         beside: frozenset[str],
         stale: bool,
+        memory_lines: int | None = None,
     ) -> None:
         self.reader, self.call, self.profile, self.texts = reader, call, profile, texts
         self.beside = beside
         """The files in the folder of the session, relative to it."""
         self.stale = stale
         """Whether the file has not changed for a while."""
+        self.memory_lines = memory_lines
+        """The lines of the project's MEMORY.md beside the session; None without one."""
 
     @property
     def log(self) -> TranscriptLog:
@@ -80,6 +83,10 @@ class TranscriptFacts:
     def _running_sizes(self) -> dict[tuple[int, int], int]:
         sums = accumulate(map(self.sizes.of, self.context.parts))
         return {(part.row, part.place): total for part, total in zip(self.context.parts, sums, strict=True)}
+
+    @cached_property
+    def estimator(self) -> Estimator:
+        return estimator_of(self.log, self.profile)
 
     @cached_property
     def window(self) -> SessionWindow:

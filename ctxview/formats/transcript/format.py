@@ -38,6 +38,9 @@ CODEX_TYPES = frozenset(
         *("inter_agent_communication", "inter_agent_communication_metadata", "security_risk_score"),
     )
 )
+LEGACY_ITEMS = frozenset(
+    ("message", "reasoning", "function_call", "function_call_output", "local_shell_call")
+)
 _CLAUDE_IDS = frozenset(["uuid", "parentUuid", "sessionId", "leafUuid", "messageId", "isSidechain"])
 _REQUEST_WORD = re.compile(rb'"(messages|input|role|request|body|entries|log|system|tools)"\s*:')
 _CODEX_START = re.compile(rb'\s*\{.{0,200}?"type"\s*:\s*"(%s)"' % "|".join(sorted(CODEX_TYPES)).encode())
@@ -168,12 +171,15 @@ def dialect_of(head: bytes, *, whole: bool) -> Dialect | None:
     lines = head.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     votes = {Dialect.CLAUDE_CODE: 0, Dialect.CODEX: 0}
     voters = 0
+    legacy = False
     for line in lines[: MOST_LINES + 1]:
         content = line.strip(b"\0 \t\r")
         if not content.startswith(b"{"):
             continue
         try:
-            vote = _vote(orjson.loads(content))
+            value: JsonValue = orjson.loads(content)
+            legacy = legacy or (not voters and is_legacy_meta(value))
+            vote = Dialect.CODEX if legacy and _is_legacy(value) else _vote(value)
         except orjson.JSONDecodeError:
             if line is not lines[-1] or whole or voters:
                 continue
@@ -185,6 +191,21 @@ def dialect_of(head: bytes, *, whole: bool) -> Dialect | None:
             votes[vote] += 1
     best = max(votes, key=lambda each: votes[each])
     return best if voters and votes[best] >= ENOUGH * voters else None
+
+
+def is_legacy_meta(value: JsonValue) -> bool:
+    """Whether this is the first row of a rollout as Codex wrote them until September 2025."""
+    return (
+        isinstance(value, dict)
+        and "type" not in value
+        and {"id", "timestamp", "instructions"} <= value.keys()
+    )
+
+
+def _is_legacy(value: JsonValue) -> bool:
+    return isinstance(value, dict) and (
+        is_legacy_meta(value) or "record_type" in value or value.get("type") in LEGACY_ITEMS
+    )
 
 
 def _vote(value: JsonValue) -> Dialect | None:

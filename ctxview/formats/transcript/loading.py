@@ -11,7 +11,7 @@ from ctxview.files.line_file import LineFile
 from ctxview.formats.kit.history import FileHistoryStream
 from ctxview.formats.kit.history_line import HistoryLine, PassClock
 from ctxview.formats.kit.history_passes import SlicedPass
-from ctxview.formats.transcript import claude_lineage, codex, opencode, request_parts
+from ctxview.formats.transcript import claude_lineage, codex_context, opencode, request_parts
 from ctxview.formats.transcript.accounting import mark_placeholders
 from ctxview.formats.transcript.claude_code import ClaudeCodeReader
 from ctxview.formats.transcript.codex import CodexReader
@@ -73,7 +73,7 @@ class LogPass(SlicedPass):
         log = copy(self.log)
         for name in ("rows", "calls", "compactions", "children", "todos", "queue", "problems", "unknown"):
             setattr(log, name, copy(getattr(log, name)))
-        for name in ("versions", "models", "sessions", "facts", "stated", "errors"):
+        for name in ("versions", "models", "sessions", "facts", "stated", "errors", "repeated"):
             setattr(log, name, copy(getattr(log, name)))
         return LogPass(stream, self.reader.copy(log), self._next)
 
@@ -110,6 +110,8 @@ def take_line(reader: RowReader, line: HistoryLine) -> None:
 def finish(reader: RowReader) -> None:
     """Work out what needs all rows: the calls that others continue, and placeholder figures."""
     log = reader.log
+    if isinstance(reader, CodexReader):
+        reader.drop_copied()
     if isinstance(reader, ClaudeCodeReader):
         messages = [row for row in log.rows if row.role in ("user", "assistant")]
         alone = bool(messages) and all(row.side for row in messages)
@@ -122,7 +124,7 @@ def finish(reader: RowReader) -> None:
 def context_of(reader: LogHolder, call: ModelCall | None) -> LiveContext:
     """Return the context that a call was sent, or the one that the next call will be sent."""
     if reader.log.dialect is Dialect.CODEX:
-        return codex.live_context(reader.log, call)
+        return codex_context.live_context(reader.log, call)
     if reader.log.dialect is Dialect.BODY:
         return request_parts.live_context(reader.log, call)
     if reader.log.dialect is Dialect.OPENCODE:

@@ -178,7 +178,8 @@ class ChildAgent(Struct, eq=False):
     sent: int | None = None
     """The size of its last call."""
     model: str | None = None
-    helper: bool = False
+    compacted: bool = False
+    """Whether its own context was compacted."""
 
 
 class TodoChange(Struct, eq=False):
@@ -270,6 +271,10 @@ class TranscriptLog(Struct, eq=False):
     """Failed requests: the row and the text."""
     partial: bool = False
     """Whether only the end of the file was read so far."""
+    repeated: list[tuple[int, int]] = field(default_factory=list)
+    """Rows with the id of an earlier row, and that row. They are not read further."""
+    copied: int = 0
+    """The number of rows at the beginning that were copied from the session this one was forked from."""
     named_files: list[tuple[int, str, str]] = field(default_factory=list)
     """Files that rows name beside their texts: the row, what became of the file, its path."""
     unfinished: list[int] = field(default_factory=list)

@@ -111,6 +111,12 @@ def holds_sessions(root: Path, names: tuple[str, ...]) -> bool:
     return any(next(_below(root / name, 1, [MOST_FILES]), None) is not None for name in likely[:20])
 
 
+def file_of_thread(path: Path, thread: str) -> Path | None:
+    """Return the rollout of another thread, by its name, in the same tree of sessions."""
+    root = next((each for each in path.parents if each.name == "sessions"), path.parent)
+    return next((each.path for each in session_files(root) if thread in each.path.name), None)
+
+
 def _below(folder: Path, depth: int, room: list[int]) -> Iterator[SessionFile]:
     """Yield the session files below a folder. Links are not followed; `room` bounds the number of entries."""
     try:

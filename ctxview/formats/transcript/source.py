@@ -30,7 +30,7 @@ from ctxview.formats.kit.history import Cancelled, FileHistoryStream
 from ctxview.formats.kit.history_line import HistoryLine
 from ctxview.formats.kit.history_passes import TextPass, tallied
 from ctxview.formats.peek import HEAD, Peek
-from ctxview.formats.transcript.children import beside_session, link_children
+from ctxview.formats.transcript.children import beside_session, link_children, memory_lines
 from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.format import NAME, dialect_at, dialect_of
 from ctxview.formats.transcript.loading import SMALL, LogPass, RowReader, read_end, reader_for
@@ -39,6 +39,7 @@ from ctxview.formats.transcript.opencode_source import open_session
 from ctxview.formats.transcript.profile import PROFILES, load_profile
 from ctxview.formats.transcript.prompt import build_prompt
 from ctxview.formats.transcript.request_source import open_requests
+from ctxview.formats.transcript.session_files import file_of_thread
 from ctxview.formats.transcript.state import build_state
 from ctxview.formats.transcript.texts import PartTexts, decoded_text, history_rows, searched_bytes
 from ctxview.formats.transcript.whole_log import NOW, call_revisions
@@ -220,10 +221,15 @@ class TranscriptSource:
         call = calls[revision] if 0 <= revision < len(calls) else None
         beside = beside_session(self._path)
         link_children(reader.log, self._path, beside)
+        base = reader.log.facts.get("history base")
+        if base is not None and (file := file_of_thread(self._path, base)) is not None:
+            reader.log.facts["history file"] = str(file)
         stamp = stamp_of(self._path)
         minutes = (time() - stamp.modified / 1e9) / 60 if stamp is not None else 0
         stale = minutes > profile.limits.stale_minutes
-        return TranscriptFacts(reader, call, profile, self._texts(reader), beside, stale)
+        return TranscriptFacts(
+            reader, call, profile, self._texts(reader), beside, stale, memory_lines(self._path)
+        )
 
     def _texts(self, reader: RowReader) -> PartTexts:
         with self._lock:

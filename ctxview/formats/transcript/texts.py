@@ -33,6 +33,8 @@ class Texts(Protocol):
 
     def text(self, part: LogPart, limit: int = LONGEST_TEXT) -> str: ...
     def whole(self, part: LogPart) -> str: ...
+    def same_bytes(self, row: int, other: int) -> bool:
+        """Whether two rows are written in the same way."""
 
 
 class PartTexts:
@@ -65,6 +67,14 @@ class PartTexts:
         """Return the whole text of a part."""
         row = self.log.rows[part.row]
         return self._read(part, row.start, row.end)
+
+    def same_bytes(self, row: int, other: int) -> bool:
+        spans = [(self.log.rows[each].start, self.log.rows[each].end) for each in (row, other)]
+        try:
+            one, two = (self._lines.read(*span) for span in spans)
+        except ReadError:
+            return False
+        return one == two
 
     def _read(self, part: LogPart, start: int, end: int) -> str:
         try:

@@ -62,6 +62,9 @@ class HeldTexts:
     def whole(self, part: LogPart) -> str:
         return part_text(self._values[part.row], part)
 
+    def same_bytes(self, row: int, other: int) -> bool:
+        return self._values[row] == self._values[other]
+
 
 class HeldRows:
     """Rows of a log for the History pane, each made when it is shown."""

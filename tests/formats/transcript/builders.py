@@ -43,8 +43,12 @@ def claude_lines(notation: str) -> list[str]:
         value = _claude_row(match["id"], None if parent == "-" else parent, match["kind"], keys, text)
         if match["kind"] not in ("queue", "last-prompt", "title"):
             before = match["id"]
-        value["timestamp"] = f"2026-08-01T{clock // 3600:02}:{clock // 60 % 60:02}:{clock % 60:02}.000Z"
-        found.append(json.dumps(value))
+        stamp = f"2026-08-01T{clock // 3600:02}:{clock // 60 % 60:02}:{clock % 60:02}.000Z"
+        for time in range(int(keys.get("times", 1))):
+            if time:
+                before, value["parentUuid"] = f"{match['id']}-{time}", value["uuid"]
+                value["uuid"] = before
+            found.append(json.dumps(value | {"timestamp": stamp}))
     return found
 
 
@@ -158,6 +162,8 @@ def codex_lines(notation: str) -> list[str]:
         match words[0]:
             case "meta":
                 kind, payload = "session_meta", {"id": "r1", "cwd": "/work", "cli_version": "0.140.0"}
+                payload |= {"forked_from_id": keys["forked"]} if "forked" in keys else {}
+                payload |= {"history_base": {"thread_id": keys["base"]}} if "base" in keys else {}
                 payload["base_instructions"] = {"text": text or "You are a coding agent."}
             case "model":
                 kind, payload = "turn_context", {"model": text, "cwd": "/work"}
@@ -195,9 +201,9 @@ def codex_lines(notation: str) -> list[str]:
                 kind, payload = "event_msg", {"type": "thread_rolled_back", "num_turns": int(words[1])}
             case other:
                 kind, payload = "event_msg", {"type": other}
-        found.append(
-            json.dumps({"timestamp": f"2026-08-01T10:00:{clock:02}Z", "type": kind, "payload": payload})
-        )
+        clock = int(keys.get("at", clock))
+        stamp = f"2026-08-01T10:{clock // 60:02}:{clock % 60:02}Z"
+        found.append(json.dumps({"timestamp": stamp, "type": kind, "payload": payload}))
     return found
 
 
@@ -212,7 +218,8 @@ def write(folder: Path, notation: str, name: str = "s1.jsonl") -> Path:
     for line in notation.strip().splitlines():
         file = re.fullmatch(r"(\S+/\S+) = (.*)", line.strip())
         if file:
-            others[file[1]] = file[2]
+            lined = re.fullmatch(r"(.*)\*(\d+)", file[2])
+            others[file[1]] = f"{lined[1]}\n" * int(lined[2]) if lined else file[2]
         else:
             lines.append(line)
     notation = "\n".join(lines)

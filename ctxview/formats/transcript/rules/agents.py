@@ -196,3 +196,82 @@ def helper_agents(facts: TranscriptFacts) -> Iterator[Hit]:
     helpers = [name for name in facts.beside if Path(name).name.startswith(HELPERS)]
     if helpers:
         yield Hit(facts.log.origin(0), f"{len(helpers)} helper agents are not listed")
+
+
+@rule("TRA004", name="agent-nearly-full", severity=Severity.WARNING)
+def agent_nearly_full(facts: TranscriptFacts) -> Iterator[Hit]:
+    """A sub-agent used most of its own window, or was compacted.
+
+    ## Why
+    Its answer rests on what was left after that.
+    ## Bad
+    u1 user : Go
+    a1 call id=t1 tool=Task sent=900 out=30 : {"prompt": "search"}
+    r1 result id=t1 agentId=x1 status=completed : found
+    s1/subagents/agent-x1.jsonl = {"message": {"model": "claude-x", "usage": {"input_tokens": 170000}}}
+    ## Good
+    u1 user : Go
+    a1 call id=t1 tool=Task sent=900 out=30 : {"prompt": "search"}
+    r1 result id=t1 agentId=x1 status=completed : found
+    s1/subagents/agent-x1.jsonl = {"message": {"model": "claude-x", "usage": {"input_tokens": 121678}}}
+    ## Fix
+    Give it a smaller task.
+    ## Source
+    ctxview's own; the share is in the profile.
+    """
+    for child in facts.log.children:
+        window = facts.profile.window(child.model) or facts.window.size
+        name = child.kind or child.agent or "a sub-agent"
+        if child.compacted:
+            yield Hit(facts.log.origin(child.row), f"the context of {name} was compacted")
+        elif child.sent is not None and 100 * child.sent >= facts.profile.limits.child_percent * window:
+            text = f"{name} used {child.sent:,} of {window:,} tokens of its own window"
+            yield Hit(facts.log.origin(child.row), text)
+
+
+@rule("TRA009", name="copied-beginning", severity=Severity.INFO)
+def copied_beginning(facts: TranscriptFacts) -> Iterator[Hit]:
+    """The beginning of this rollout was copied from its parent: it is context, not work of this session.
+
+    ## Why
+    Its calls, plans and growth are not counted here; they belong to the parent.
+    ## Bad
+    meta at=60 forked=r0
+    meta at=0
+    user at=1: Fix it
+    assistant at=2: Done
+    user at=70: Now the other one
+    ## Good
+    meta at=0
+    user at=1: Fix it
+    assistant at=2: Done
+    ## Fix
+    Open the parent to see that work.
+    ## Source
+    openai/codex.
+    """
+    if facts.log.copied:
+        parent = facts.log.facts.get("forked from", "another session")
+        yield Hit(facts.log.origin(0), f"{facts.log.copied:,} rows were copied from {parent}")
+
+
+@rule("TRA010", name="history-elsewhere", severity=Severity.ERROR)
+def history_elsewhere(facts: TranscriptFacts) -> Iterator[Hit]:
+    """The history that this rollout continues is in a file that is not there.
+
+    ## Why
+    What the model was sent begins in that file, so the context shown here lacks it.
+    ## Bad
+    meta base=0b5e1a7e
+    user: Go on
+    ## Good
+    meta
+    user: Go on
+    ## Fix
+    Find the rollout with that id and put it beside this one.
+    ## Source
+    openai/codex.
+    """
+    base = facts.log.facts.get("history base")
+    if base is not None and not facts.log.facts.get("history file"):
+        yield Hit(facts.log.origin(0), f"the history of {base} is not beside this rollout")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ctxview.analysis.wording import counted
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.model import Absence, Mark, PartKind
@@ -232,7 +233,7 @@ def prompt_too_long(facts: TranscriptFacts) -> Iterator[Hit]:
 
 @rule("TRM019", name="tasks-in-progress", severity=Severity.WARNING)
 def tasks_in_progress(facts: TranscriptFacts) -> Iterator[Hit]:
-    """More than one task is in progress.
+    """More than one task is in progress, or none while some wait and the session went on.
 
     ## Why
     The list does not say what the agent is doing.
@@ -259,6 +260,13 @@ def tasks_in_progress(facts: TranscriptFacts) -> Iterator[Hit]:
     if len(doing) > 1:
         text = f"{len(doing)} tasks are in progress at once: {doing[0].title}, {doing[1].title}"
         yield Hit(facts.log.origin(doing[-1].row), text)
+    waiting = [task for task in facts.tasks() if task.status == "pending"]
+    if waiting and not doing:
+        last = max(task.row for task in facts.tasks())
+        calls = facts.log.calls_before(facts.end) - facts.log.calls_before(last)
+        if calls > facts.profile.limits.idle_calls:
+            text = f"{counted(len(waiting), 'task')} wait and none is in progress since {calls} calls"
+            yield Hit(facts.log.origin(last), text)
 
 
 @rule("TRM021", name="plan-gone", severity=Severity.INFO, effect=Effect.HIDDEN)

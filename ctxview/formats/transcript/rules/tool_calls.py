@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from ctxview.analysis.rfc3339 import parse_time
+from ctxview.analysis.wording import counted
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.model import Dialect, Mark, PartKind
@@ -154,3 +156,96 @@ def refused_by_person(facts: TranscriptFacts) -> Iterator[Hit]:
     for part in facts.history:
         if part.mark is Mark.REFUSED:
             yield Hit(facts.log.origin(part.row), f"the model was given: {(part.detail or '')[:100]}")
+
+
+@rule("TRC006", name="repeated-id", severity=Severity.WARNING)
+def repeated_id(facts: TranscriptFacts) -> Iterator[Hit]:
+    """Two rows have one id; it is a note when they are equal.
+
+    ## Why
+    The first one counts. When they differ, a row was edited, or two programs wrote one session.
+    ## Bad
+    u1 user : Fix it
+    a1 assistant sent=900 out=5 : Done
+    u1 user : Fix something else
+    ## Good
+    u1 user : Fix it
+    a1 assistant sent=900 out=5 : Done
+    u2 user : Fix it
+    ## Fix
+    Look at both rows in the History.
+    ## Source
+    Observed in sessions of Claude Code.
+    """
+    for row, first in facts.log.repeated:
+        if row < facts.end:
+            equal = facts.texts.same_bytes(row, first)
+            text = f"this row has the id of {_place(facts, first)} and {'is equal' if equal else 'differs'}"
+            yield Hit(facts.log.origin(row), text, Severity.INFO if equal else None)
+
+
+@rule("TRC011", name="time-goes-back", severity=Severity.INFO)
+def time_goes_back(facts: TranscriptFacts) -> Iterator[Hit]:
+    """The time goes back between two live rows.
+
+    ## Why
+    Rows were carried over, the clock was set, or two programs wrote one session.
+    ## Bad
+    u1 user wait=900 : Fix it
+    a1 assistant wait=-600 sent=900 out=5 : Done
+    ## Good
+    u1 user wait=900 : Fix it
+    a1 assistant wait=-30 sent=900 out=5 : Done
+    ## Fix
+    Nothing.
+    ## Source
+    Observed: small steps in 10 of 38 files.
+    """
+    before = None
+    for index in facts.context.lineage:
+        row = facts.log.rows[index]
+        now = parse_time(row.time or "") if row.role in ("user", "assistant") else None
+        if now is None:
+            continue
+        seconds = (before - now).total_seconds() if before is not None else 0
+        if seconds > facts.profile.limits.time_back_seconds:
+            yield Hit(facts.log.origin(index), f"the time goes back by {seconds / 60:,.0f} minutes")
+        before = now
+
+
+@rule("TRC019", name="aborted-with-open-calls", severity=Severity.WARNING)
+def aborted_with_open_calls(facts: TranscriptFacts) -> Iterator[Hit]:
+    """A turn was aborted while calls had no output.
+
+    ## Why
+    The model is told "aborted"; what the commands did until then is not in the context.
+    ## Bad
+    meta
+    user: Test it
+    call id=c1
+    turn_aborted
+    user: Go on
+    ## Good
+    meta
+    user: Test it
+    call id=c1
+    output id=c1: ok
+    turn_aborted
+    user: Go on
+    ## Fix
+    Ask the agent to look at what was done.
+    ## Source
+    Observed in rollouts of Codex: five calls at once.
+    """
+    aborted = [at for at, row in enumerate(facts.log.rows) if row.sort == "event_msg turn_aborted"]
+    for start, at in zip([-1, *aborted], aborted, strict=False):
+        left = [part for part in facts.context.missing_results if start < part.row < at]
+        if left and at < facts.end:
+            first = left[0].about or left[0].tool or "a call"
+            text = f"the turn was aborted with {counted(len(left), 'open call')}: {first}"
+            yield Hit(facts.log.origin(at), text)
+
+
+def _place(facts: TranscriptFacts, row: int) -> str:
+    line = facts.log.rows[row].line
+    return f"line {line + 1}" if line is not None else "an earlier row"

@@ -1,0 +1,96 @@
+"""Rebuild the context that Codex holds at one moment, by replaying the rows of a rollout."""
+
+from __future__ import annotations
+
+from ctxview.formats.transcript.model import (
+    Absence,
+    LiveContext,
+    LoggedCompaction,
+    LogPart,
+    ModelCall,
+    PartKind,
+    TranscriptLog,
+)
+
+OLD_COMPACTION_TOKENS = 20_000
+REPLACED = "replaced"
+"""Marks a compaction that states the whole new history."""
+
+
+def live_context(log: TranscriptLog, call: ModelCall | None) -> LiveContext:
+    """Return the context that `call` was sent, or the present one, by replaying the rows."""
+    end = call.row if call is not None else len(log.rows)
+    base: list[LogPart] = []
+    history: list[LogPart] = []
+    absent: list[tuple[int, Absence]] = []
+    start: LoggedCompaction | None = None
+    uncertain = None
+    for index in range(end):
+        row = log.rows[index]
+        if row.role == "system":
+            base = list(row.parts)
+        elif row.boundary:
+            gone = dict.fromkeys(part.row for part in history)
+            absent += [(each, Absence.COMPACTED) for each in gone]
+            kept = _kept_prompts(log, history) if row.source != REPLACED else []
+            history = [*kept, *row.parts]
+            start = next((each for each in log.compactions if each.row == index), None)
+        elif row.sort == "event_msg thread_rolled_back":
+            turns = int(row.source or 0)
+            history, undone = _rolled_back(log, history, turns)
+            absent += [(each, Absence.ROLLED_BACK) for each in undone]
+            if start is not None and any(each <= start.row for each in undone):
+                uncertain = "a rolled-back turn contains a compaction"
+        else:
+            history += row.parts
+    rows = {part.row for part in history}
+    still = [(row, why) for row, why in absent if row not in rows]
+    results = {part.call_id for part in history if part.kind is PartKind.RESULT}
+    calls = {part.call_id for part in history if part.kind is PartKind.CALL}
+    lost = [part for part in history if part.kind is PartKind.RESULT and part.call_id not in calls]
+    open_calls = [
+        part
+        for part in history
+        if part.kind is PartKind.CALL and part.call_id is not None and part.call_id not in results
+    ]
+    parts = [*base, *(part for part in history if part not in lost)]
+    rolled = {row for row, why in absent if why is Absence.ROLLED_BACK}
+    first = start.row if start is not None else -1
+    return LiveContext(
+        parts=parts,
+        absent=still,
+        calls=[each for each in log.calls if first < each.row < end and each.row not in rolled],
+        lineage=[index for index in range(end) if log.rows[index].parts and index not in rolled],
+        uncertain=uncertain,
+        start=start,
+        missing_results=open_calls,
+        missing_calls=lost,
+    )
+
+
+def _kept_prompts(log: TranscriptLog, history: list[LogPart]) -> list[LogPart]:
+    """Return the newest prompts that an older program kept beside its summary."""
+    kept: list[LogPart] = []
+    room = 4 * OLD_COMPACTION_TOKENS
+    for part in reversed(history):
+        if part.kind is PartKind.PROMPT and log.rows[part.row].prompt:
+            if room <= 0:
+                break
+            kept.insert(0, part)
+            room -= part.size
+    return kept
+
+
+def _rolled_back(log: TranscriptLog, history: list[LogPart], turns: int) -> tuple[list[LogPart], list[int]]:
+    """Return the history without its last turns, and the rows that went. The first turn's lead stays."""
+    begins = [
+        at for at, part in enumerate(history) if part.kind is PartKind.PROMPT and log.rows[part.row].prompt
+    ]
+    starts = [at for at in begins if at == 0 or history[at - 1].row != history[at].row]
+    if turns <= 0 or not starts:
+        return history, []
+    cut = starts[max(0, len(starts) - turns)]
+    while cut > 0 and cut != starts[0] and history[cut - 1].kind in (PartKind.REMINDER, PartKind.MEMORY):
+        cut -= 1
+    gone = list(dict.fromkeys(part.row for part in history[cut:]))
+    return history[:cut], gone

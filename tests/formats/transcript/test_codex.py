@@ -1,0 +1,82 @@
+"""Rollouts of Codex in other shapes: legacy ones, forks, paginated ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ctxview.formats import open_source
+from tests.formats.transcript.builders import LENS, codex_lines, findings_of, state_of, write
+
+LEGACY = (
+    {"id": "r0", "timestamp": "2025-06-01T10:00:00Z", "instructions": "Be brief.", "git": None},
+    {"record_type": "state"},
+    {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Fix the parser"}]},
+    {"type": "function_call", "name": "shell", "call_id": "c1", "arguments": '{"command": ["ls"]}'},
+    {"type": "function_call_output", "call_id": "c1", "output": "a.py"},
+    {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Done"}]},
+)
+
+
+def test_a_legacy_rollout_opens_as_codex(tmp_path: Path) -> None:
+    path = tmp_path / "rollout.jsonl"
+    path.write_text("\n".join(map(json.dumps, LEGACY)) + "\n")
+    source = open_source(path)
+    assert source.format == "transcript"
+    state = source.reading(len(source.revisions) - 1, LENS).state
+    texts = [block.text for tier in state.tiers for block in tier.blocks]
+    assert texts == ["Be brief.", "Fix the parser", '{"command": ["ls"]}', "Done", "a.py"]
+    assert state.log is not None
+    assert (state.log.dialect, state.log.calls_without_result) == ("codex", ())
+
+
+def test_a_dump_of_items_without_the_first_row_is_not_a_rollout(tmp_path: Path) -> None:
+    path = tmp_path / "items.jsonl"
+    path.write_text("\n".join(map(json.dumps, LEGACY[2:])) + "\n")
+    source = open_source(path)
+    state = source.reading(len(source.revisions) - 1, LENS).state
+    assert state.log is None or state.log.dialect != "codex"
+
+
+FORK = """
+meta at=60 forked=r0
+meta at=0
+user at=1: Fix the parser
+assistant at=2: Done
+tokens at=3 sent=9000 out=30
+user at=70: Now the printer
+assistant at=71: Done too
+tokens at=72 sent=9100 out=40
+"""
+
+
+def test_copied_rows_of_a_fork_are_context_and_not_calls(tmp_path: Path) -> None:
+    state = state_of(write(tmp_path, FORK))
+    assert state.log is not None
+    assert (state.log.calls, state.log.last_sent, state.log.output_tokens) == (1, 9100, 40)
+    texts = [block.text for tier in state.tiers for block in tier.blocks]
+    assert "Fix the parser" in texts
+    assert sum(segment.used for segment in state.budgets[0].segments) == state.budgets[0].used
+
+
+def test_the_ordinal_decides_where_a_child_begins(tmp_path: Path) -> None:
+    lines = [json.loads(line) for line in codex_lines(FORK)]
+    for ordinal, line in enumerate(lines):
+        line |= {"ordinal": ordinal, "timestamp": "2026-08-01T10:00:00Z"}
+    lines[0]["payload"]["subagent_history_start_ordinal"] = 5
+    path = tmp_path / "child.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)) + "\n")
+    state = state_of(path)
+    assert state.log is not None
+    assert state.log.calls == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "is_found"), [("rollout-x-0b5e1a7e.jsonl", False), ("rollout-x-99.jsonl", True)]
+)
+def test_history_in_another_file_is_looked_for_by_name(tmp_path: Path, name: str, is_found: bool) -> None:
+    path = write(tmp_path, "meta base=0b5e1a7e\nuser: Go on", "rollout-y-1.jsonl")
+    (tmp_path / name).write_text("")
+    assert ("TRA010" in {each.rule for each in findings_of(path)}) is is_found
