@@ -13,7 +13,7 @@ from textual.binding import Binding
 from ctxview.commands.parser import all_commands
 from ctxview.config import SETTINGS, variable_of
 from ctxview.formats import formats
-from docs import make_keys, make_rules
+from docs import make_keys, make_review_schema, make_rules
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(
@@ -30,7 +30,9 @@ PATH = re.compile(r"`((?:[a-z_]+/)*(?:[a-z_]+/|[a-z_]+\.py))`")
 FENCE = re.compile(r"^(```|~~~~).*?^\1", re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("maker", [make_rules, make_keys], ids=lambda maker: maker.__name__)
+@pytest.mark.parametrize(
+    "maker", [make_rules, make_keys, make_review_schema], ids=lambda maker: maker.__name__
+)
 def test_a_page_made_from_the_code_is_up_to_date(maker: ModuleType) -> None:
     assert maker.FILE.read_text("utf-8") == maker.text(), f"run .venv/bin/python -m {maker.__name__}"
 

@@ -17,6 +17,7 @@ import pytest
 from msgspec.structs import replace
 
 from ctxview.analysis.diff.model import ChangeKind
+from ctxview.cli import main
 from ctxview.commands.parser import all_commands, parser_of
 from ctxview.core.fields import Owner
 from ctxview.core.findings import Effect, Severity
@@ -32,6 +33,10 @@ from ctxview.formats.session.store.derived_files import WriteAction
 from ctxview.formats.session.store.gc import GcOutcome
 from ctxview.formats.snapshot.runtime.merge_fields import MergeEffect
 from ctxview.formats.snapshot.state import tiers as snapshot_tiers
+from ctxview.review.decisions import DecisionKind
+from ctxview.review.points import PointKind
+from ctxview.review.review import VerdictWord
+from ctxview.review.words import SignatureState
 from tests.commands.busy_session import busy_session
 from tests.fleet.sources import read
 from tests.formats.envelope import builders as envelope
@@ -64,7 +69,7 @@ SECTIONS = {
     if "\n| path | type | meaning |\n" in text
 }
 """The text of each section with a table of fields, by its heading."""
-OPTIONS = ("--undo", "--rebuild", "messages")
+OPTIONS = ("--undo", "--rebuild", "--verify", "messages")
 """The options with which a command prints other fields."""
 
 LIGHTHOUSE = "sample_sessions/snapshot/lighthouse"
@@ -134,6 +139,11 @@ RUNS = [
     "gc busy --undo --json",
     "pack busy --write --json",
     "fleet report tables findings-by-week --format json",
+    "review sample_sessions/envelope/handoff --json --tokens bytes/4",
+    "review sample_sessions/workspace/workspace-home --window 16K --json --tokens bytes/4",
+    "review reviewed --accept ENV078=known --json --tokens bytes/4",
+    "review --verify reviewed --json",
+    "review --verify sample_sessions/envelope/handoff --format json",
     "rules --json",
     "formats --json",
     "config --json",
@@ -149,6 +159,10 @@ WORDS: dict[tuple[str, str], type[StrEnum]] = {
     ("gc", "items[].fate"): GcOutcome,
     ("prompt", "messages[].parts[].cut.kind"): CutKind,
     ("dedup", "items[].act"): DedupAction,
+    ("review", "verdict.word"): VerdictWord,
+    ("review", "points[].kind"): PointKind,
+    ("review", "points[].decision.kind"): DecisionKind,
+    ("review --verify", "paths[].records[].signature"): SignatureState,
 }
 
 
@@ -191,6 +205,13 @@ def samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with (tmp_path / "bare" / "context" / "too-large-to-compare").open("wb") as large:
         large.truncate(LARGEST + 1)
     read("odd.jsonl", tmp_path / "tables")
+    planted = shutil.copytree("sample_sessions/envelope/planted", "reviewed") / Path("planted.json")
+    reasons = [
+        part for rule in ("ENV078", "ENV056", "ENV080", "ENV075") for part in ("--accept", f"{rule}=known")
+    ]
+    assert main(["review", "reviewed", "--looked-at", "all", *reasons, "--approve"]) == 0
+    planted.write_text(planted.read_text("utf-8").replace("source-handbok", "source-handbook"), "utf-8")
+    (tmp_path / "reviewed.2.ctxreview.json").write_text("{}")
     another = replace(formats()[0], name="another")
     monkeypatch.setattr("ctxview.commands.formats.formats", lambda: (*formats(), another))
     busy = busy_session(tmp_path / "home").write()

@@ -119,6 +119,19 @@ COMMANDS: dict[str, CommandSpec] = {
             ("ctxview export .agent --at 9 --to md", "the report of a revision as Markdown"),
         ),
     ),
+    "review": CommandSpec(
+        "review",
+        "ctxview.commands.review",
+        "decide whether a context may be handed on, and sign off",
+        (
+            ("ctxview review handoff", "the verdict and the points, worst first; exit 1 while any is open"),
+            ("ctxview review handoff --accept ENV075='asked Bram' --looked-at all --approve", "sign off"),
+            (
+                "ctxview review --verify handoff",
+                "for CI: 0 approved, 3 not, 4 changed, 5 rejected, 6 signature",
+            ),
+        ),
+    ),
     "record": CommandSpec(
         "record",
         "ctxview.commands.record",

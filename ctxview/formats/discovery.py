@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ctxview.core.format_spec import FormatMatch
-from ctxview.files.reading import SKIPPED_FOLDERS, error_text, is_leftover
+from ctxview.files.reading import SKIPPED_FOLDERS, error_text, is_leftover, is_review_file
 from ctxview.formats.interface import OpenError, Source
 from ctxview.formats.path_hints import missing_path_reason, unlisted_reason
 from ctxview.formats.peek import Peek
@@ -188,7 +188,10 @@ def names_below(folder: Path, below: str) -> list[str]:
         names = sorted(
             (not entry.is_dir(), entry.name)
             for entry in entries
-            if entry.name not in SKIPPED_FOLDERS and not entry.is_symlink() and not is_leftover(entry.name)
+            if entry.name not in SKIPPED_FOLDERS
+            and not entry.is_symlink()
+            and not is_leftover(entry.name)
+            and not is_review_file(entry.name)
         )
     return [name for is_file, name in names if below == "everything" or not is_file]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct
 
@@ -209,6 +209,27 @@ class Publisher(Protocol):
         """Return the fork that publishing the drafts would make, or None; raises `EditRefused`."""
 
 
+class GapChange(Struct, frozen=True):
+    """What a reviewer does about a gap: asks a question, answers the gap, or lets it stay open."""
+
+    kind: Literal["ask", "answer", "waive"]
+    text: str
+    by: str
+    gap: str | None = None
+    """The id of the gap; None for a question about something else."""
+    needed_for: str = ""
+
+
+class GapWriter(Protocol):
+    """A source whose files have records of gaps that a reviewer may write."""
+
+    def gap_drafts(self, change: GapChange) -> Mapping[str, bytes]:
+        """Return the changed files of the latest revision by name, to publish or to save.
+
+        Raises `EditRefused`.
+        """
+
+
 class Redactor(Protocol):
     """A source with content that must never be shown."""
 
@@ -305,6 +326,7 @@ class Abilities(Struct, frozen=True):
     work: LongWork | None = None
     editors: Editors | None = None
     publisher: Publisher | None = None
+    gap_writer: GapWriter | None = None
     redactor: Redactor | None = None
     joint_redactor: JointRedactor | None = None
     partial_writes: PartialWrites | None = None

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ctxview.core.origin import JsonValue
 from ctxview.files.change_detector import Stamp, stamp_of
-from ctxview.files.reading import ReadError, read_beneath, read_bytes, read_ends
+from ctxview.files.reading import ReadError, is_review_file, read_beneath, read_bytes, read_ends
 from ctxview.files.strict_json.document import JsonDocument, JsonError, parse, parse_once
 
 MOST_BYTES = 4 * 1024 * 1024
@@ -39,13 +39,16 @@ class Peek:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The names in a folder, sorted and bounded; empty for a file or an unreadable folder."""
+        """The names in a folder, sorted and bounded; empty for a file or an unreadable folder.
+
+        Review records lie beside what was reviewed and are not a part of it.
+        """
         try:
             with os.scandir(self.path) as entries:
                 found = [entry.name for _, entry in zip(range(MOST_NAMES), entries, strict=False)]
         except OSError:
             return ()
-        return tuple(sorted(found))
+        return tuple(sorted(name for name in found if not is_review_file(name)))
 
     @cached_property
     def stamp(self) -> Stamp | None:

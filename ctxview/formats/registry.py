@@ -41,6 +41,7 @@ GENERAL_RULES = {
     "SEC": ("secrets", "ctxview.analysis.secrets"),
     "PTH": ("paths that leave the session", "ctxview.analysis.path_rules"),
     "RAW": ("files as such", "ctxview.formats.kit.file_rules"),
+    "REV": ("reviews", "ctxview.review.rules"),
 }
 """The rule families that need no format: their subject and their module."""
 

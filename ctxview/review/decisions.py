@@ -1,4 +1,4 @@
-"""Decisions about the points of a review, and the progress that is kept until the sign-off.
+"""Decisions about the points of a review, and the progress that is kept for the next time.
 
 The progress lies in the user's state folder, by the real paths of the reviewed sources. A decision holds for
 a point as long as the point says the same about the same bytes.
@@ -121,11 +121,6 @@ def keep(
     kept = sorted(file.parent.glob("*.json"), key=lambda each: each.stat().st_mtime_ns)
     for old in kept[:-MOST_KEPT]:
         old.unlink(missing_ok=True)
-
-
-def forget(paths: Sequence[Path]) -> None:
-    """Remove the stored progress after a sign-off; raises `OSError`."""
-    _file(paths).unlink(missing_ok=True)
 
 
 def _names(paths: Sequence[Path]) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """The meaning of a state as digests: of the whole, and of each part, so that a record can say what changed.
 
-Places in files, token counts and secrets do not enter a digest: a moved block is the same block, and a
+Places in files, counts, users and secrets do not enter a digest: a moved block is the same block, and a
 digest of a short secret would give it away.
 """
 
@@ -16,7 +16,7 @@ from ctxview.core.state import ContextState
 from ctxview.reports.json_output import as_json, state_as_json
 
 _PLACES = frozenset(("origin", "file", "source"))
-_VOLATILE = frozenset(("origin", "tokens", "rank", "age"))
+_VOLATILE = frozenset(("origin", "tokens", "rank", "age", "used_by"))
 
 
 def state_digest(state: ContextState) -> str:

@@ -15,6 +15,7 @@ from hashlib import sha256
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ctxview.analysis.gaps import blocked_names, gap_is_settled
 from ctxview.analysis.secrets import mask_secrets
 from ctxview.analysis.wording import counted, listed
 from ctxview.core.findings import Effect, Finding, Severity
@@ -24,8 +25,6 @@ from ctxview.core.state import ContextState, Gap, Reach, RefStatus
 from ctxview.files.visible_text import visible
 from ctxview.formats.interface import Reading
 
-SETTLED = frozenset(("resolved", "declined", "expired", "closed"))
-"""The states of a gap that ask for nothing any more."""
 _BROKEN = {
     RefStatus.DANGLING: "leads to nothing",
     RefStatus.MISMATCH: "leads to something else than it promises",
@@ -102,12 +101,15 @@ def points_of(reading: Reading, prompts: Sequence[tuple[str, Prompt]] = ()) -> t
 
 
 def worst_first(points: Iterable[Point], root: str) -> tuple[Point, ...]:
-    """Sort points, and give each an id that does not depend on places in files nor on `root`."""
+    """Sort points, and give each an id that depends neither on its place in a file nor on `root`."""
     seen: Counter[str] = Counter()
     numbered = []
     for point in sorted(points, key=lambda each: each._order):
         point = replace(point, title=_safe(point.title), detail=_safe(point.detail))
-        file = point.origin.file.removeprefix(root).lstrip("/") if point.origin is not None else ""
+        place = point.origin
+        # A point with a span is known by its bytes, also in the next revision of a file.
+        in_file = place is not None and place.start is None
+        file = place.file.removeprefix(root).lstrip("/") if place is not None and in_file else ""
         words = "\0".join((point.kind, point.group, file, point.title, point.detail))
         digest = sha256(words.encode("utf-8", "surrogatepass")).hexdigest()
         name = f"{point.group}-{digest[:_ID_DIGITS]}"
@@ -135,7 +137,7 @@ def _finding(finding: Finding) -> Point:
 
 def _gaps(gaps: Sequence[Gap], findings: list[Finding]) -> Iterator[Point]:
     for gap in gaps:
-        if gap.status in SETTLED:
+        if gap_is_settled(gap):
             continue
         blocks = gap.severity == "blocking"
         omitted = gap.status == "omitted"
@@ -145,7 +147,7 @@ def _gaps(gaps: Sequence[Gap], findings: list[Finding]) -> Iterator[Point]:
             title = f"{gap.id} is {gap.status} and blocking"
         else:
             title = f"{gap.id} is {gap.status}"
-        waiting = f"waiting: {'; '.join(gap.blocks)}" if gap.blocks else ""
+        waiting = f"waiting: {'; '.join(blocked)}" if (blocked := blocked_names(gap)) else ""
         question = f"“{gap.question}”" if gap.question and gap.question != gap.id else ""
         point = Point(
             kind=PointKind.OMISSION if omitted else PointKind.GAP,

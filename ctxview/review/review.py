@@ -23,7 +23,7 @@ from ctxview.formats.revisions import is_past
 from ctxview.review.decisions import Decision, DecisionKind, KeptProgress, decide, settles
 from ctxview.review.meaning import part_digests, state_digest
 from ctxview.review.points import Point, PointKind, points_of, worst_first
-from ctxview.review.subject import Subject, subject_of
+from ctxview.review.subject import Subject, joined, subjects_of
 from ctxview.review.targets import HandedOver, TargetShare, handed_over, previews, target_shares
 
 MOST_REVISIONS = 1_000
@@ -65,6 +65,8 @@ class LastReview(Struct, frozen=True):
     file: Path
     same_files: bool
     changes: tuple[str, ...] = ()
+    digest: str = ""
+    """The SHA-256 of its record."""
 
 
 class ReviewedSource(Struct, frozen=True):
@@ -78,6 +80,7 @@ class ReviewedSource(Struct, frozen=True):
     """Digests of the parts of the state by name."""
     profile: str
     counter: str
+    files: tuple[str, ...] = ()
 
 
 class Review(Struct, frozen=True):
@@ -157,11 +160,12 @@ def build_review(sources: Sequence[Source], lens: Lens) -> Review:
     Raises `OpenError` when a source cannot be opened any more.
     """
     # The files are hashed before they are read: a change in between is noticed when the review is signed.
-    subject = subject_of(sources)
+    subjects = subjects_of(sources)
+    subject = joined(subjects)
     reviewed: list[ReviewedSource] = []
     points: list[Point] = [*_not_covered(subject)]
     holders: dict[str, Source] = {}
-    for source in (each.again() for each in sources):
+    for source, own in zip((each.again() for each in sources), subjects, strict=True):
         if (work := source.abilities.work) is not None and work.has_work(lens):
             source.findings(lens)
         last = len(source.revisions) - 1
@@ -182,6 +186,7 @@ def build_review(sources: Sequence[Source], lens: Lens) -> Review:
                         parts,
                         profile,
                         lens.counter.name,
+                        tuple(sorted(own.files)),
                     )
                 )
     unique = dict.fromkeys(points)
@@ -249,7 +254,7 @@ def _verdict(review: Review) -> Verdict:
         things = counted(len(last.changes), "thing") if last.changes else "something"
         return Verdict(
             VerdictWord.CHANGED,
-            f"approved by {last.reviewer} on {last.time[:10]}; {things} changed since. "
+            f"approved by {last.reviewer} on {last.time[:10]}; {things} changed since; "
             f"{_state_of_points(review).sentence}",
         )
     return _state_of_points(review)

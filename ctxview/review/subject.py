@@ -21,6 +21,7 @@ from ctxview.files.reading import (
     open_beneath,
     require_regular,
 )
+from ctxview.files.visible_text import visible
 from ctxview.formats.interface import Source
 
 VERSION_CONTROL = frozenset((".git", ".hg", ".svn"))
@@ -50,10 +51,24 @@ class Subject(Struct, frozen=True):
         return sum(self.sizes.values())
 
 
-def subject_of(sources: Sequence[Source]) -> Subject:
-    """Return the subject that the files of `sources` make, read now."""
-    paths = [path for source in sources for path in scope_of(source)]
-    return subject_at(base_of([source.path for source in sources]), paths)
+def subjects_of(sources: Sequence[Source]) -> list[Subject]:
+    """Return the subject of each source, read now, with names relative to a folder that holds all of them."""
+    root = Path(os.path.commonpath([source.path.resolve().parent for source in sources]))
+    return [subject_at(root, scope_of(source)) for source in sources]
+
+
+def joined(subjects: Sequence[Subject]) -> Subject:
+    """Return the subject that several ones with the same root make together."""
+    files: dict[str, str] = {}
+    sizes: dict[str, int] = {}
+    links: dict[str, str] = {}
+    unread: dict[str, str] = {}
+    for each in subjects:
+        files |= each.files
+        sizes |= each.sizes
+        links |= each.links
+        unread |= each.unread
+    return Subject(subjects[0].root, files, sizes, links, unread)
 
 
 def scope_of(source: Source) -> Sequence[Path]:
@@ -67,11 +82,6 @@ def scope_of(source: Source) -> Sequence[Path]:
     return tuple(
         dict.fromkeys(each.resolve() if each == own else each.parent.resolve() / each.name for each in files)
     )
-
-
-def base_of(paths: Sequence[Path]) -> Path:
-    """Return the folder that holds all `paths`: names in a record are relative to it."""
-    return Path(os.path.commonpath([path.resolve().parent for path in paths]))
 
 
 def subject_at(root: Path, paths: Iterable[Path]) -> Subject:
@@ -88,10 +98,14 @@ def subject_at(root: Path, paths: Iterable[Path]) -> Subject:
             if name in files or not os.path.lexists(root / name):
                 continue
             try:
+                _require_text(name)
                 if (root / name).is_symlink():
-                    links[name] = os.readlink(root / name)  # noqa: PTH115 - a target may hold anything
+                    target = os.readlink(root / name)  # noqa: PTH115 - a target may hold anything
+                    links[name] = os.fsencode(target).decode("utf-8", "backslashreplace")
                 else:
                     files[name], sizes[name] = _digest(root, name)
+            except UnicodeError:
+                unread[visible(name)] = "its name is not valid UTF-8"
             except ReadError as error:
                 unread[name] = error.reason
             except OSError as error:
@@ -114,6 +128,11 @@ def _walk(root: Path, name: str, unread: dict[str, str]) -> Iterator[str]:
             unread[current] = error_text(error)
             continue
         waiting += [f"{current}/{each}" if current != "." else each for each in names if _is_reviewed(each)]
+
+
+def _require_text(name: str) -> None:
+    """Raise `UnicodeError` for a name that a record cannot hold."""
+    name.encode("utf-8")
 
 
 def _is_reviewed(name: str) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from ctxview.analysis.secrets import mask_secrets
 from ctxview.analysis.wording import counted
 from ctxview.core.prompt import Prompt, PromptError
 from ctxview.core.state import SHOWN_TO, Block, ContextState, Reach
@@ -49,9 +50,9 @@ def handed_over(state: ContextState, shares: Sequence[TargetShare]) -> HandedOve
     tokens = f"{'' if counts.tokens_exact else '≈'}{counts.tokens:,} tokens"
     what = f"{counted(counts.blocks, 'block')}, {counts.visible} of them shown to the model, {tokens}"
     given = tuple(share.target for share in shares if share.given)
-    return HandedOver(
-        state.title, state.format, state.revision, what, tuple(state.extra.items()), given or (MODEL,)
-    )
+    facts = tuple((name, mask_secrets(value)) for name, value in state.extra.items())
+    title, revision = mask_secrets(state.title), mask_secrets(state.revision)
+    return HandedOver(title, state.format, revision, what, facts, given or (MODEL,))
 
 
 def target_shares(source: Source, revision: int, state: ContextState, lens: Lens) -> tuple[TargetShare, ...]:
@@ -93,11 +94,11 @@ def _share(
     recorded = next((used for used in budgets if used is not None), None) if given else None
     return TargetShare(
         target,
-        tuple(block.id for block in blocks),
+        tuple(mask_secrets(block.id) for block in blocks),
         given,
         recorded if recorded is not None else sum(block.tokens or 0 for block in blocks),
         sum(bool(block.redaction) for block in blocks),
-        tuple(block.id for block in blocks if block.reach.get(target) is Reach.VIOLATION),
+        tuple(mask_secrets(block.id) for block in blocks if block.reach.get(target) is Reach.VIOLATION),
         prompt,
         why,
     )

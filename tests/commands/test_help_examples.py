@@ -32,6 +32,9 @@ def examples_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(given / "workspace" / "workspace-after", here / "workspace")
     (here / "answer.md").write_text("## Task\nRead the logs.\n")
     shutil.copytree(given / "memory" / "exhibition-faults", here / "memory" / "exhibition")
+    shutil.copytree(given / "envelope" / "handoff", here / "handoff")
+    decided = ["--accept", "ENV075=asked Bram", "--looked-at", "all", "--approve"]
+    assert main(["review", str(here / "handoff"), *decided]) == 0
     copies = {
         **{f"round-{number}.json": f"round-{number}.received.json" for number in (11, 12)},
         "before.json": "round-11.received.json",

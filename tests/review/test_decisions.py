@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ctxview.review.decisions import DecisionKind, DecisionRefused, forget, keep, recall
+from ctxview.review.decisions import DecisionKind, DecisionRefused, keep, recall
 from ctxview.review.review import Review, VerdictWord
 from tests.review.building import review_of, sample
 
@@ -49,7 +49,7 @@ def test_notes_need_no_decision(tmp_path: Path) -> None:
     assert {point.severity.value for point in review.undecided} == {"warning"}
 
 
-def test_progress_is_found_again_and_forgotten(tmp_path: Path) -> None:
+def test_progress_is_found_again(tmp_path: Path) -> None:
     path = sample("handoff", tmp_path)
     review = decided(review_of(path))
     keep(review.paths, review.subject.digest, review.decisions, review.points)
@@ -58,8 +58,6 @@ def test_progress_is_found_again_and_forgotten(tmp_path: Path) -> None:
     assert again.decisions == review.decisions
     assert again.fixed == {}
     assert recall([tmp_path / "other"]) is None
-    forget([path])
-    assert recall([path]) is None
 
 
 def test_a_decision_holds_for_points_that_did_not_change_and_fixed_ones_are_named(tmp_path: Path) -> None:

@@ -6,12 +6,16 @@ import os
 from pathlib import Path
 
 from ctxview.formats import open_source
-from ctxview.review.subject import subject_of
+from ctxview.review.subject import Subject, joined, subjects_of
 from tests.review.building import sample
 
 
+def subject_of(path: Path) -> Subject:
+    return joined(subjects_of([open_source(path)]))
+
+
 def digest(path: Path) -> str:
-    return subject_of([open_source(path)]).digest
+    return subject_of(path).digest
 
 
 def test_one_byte_and_a_new_file_change_the_digest_and_a_changed_time_does_not(tmp_path: Path) -> None:
@@ -32,7 +36,7 @@ def test_names_are_relative_so_that_equal_folders_have_equal_digests(tmp_path: P
     one, other = sample("handoff", tmp_path / "a"), sample("handoff", tmp_path / "b")
 
     assert digest(one) == digest(other)
-    assert "handoff/handoff.json" in subject_of([open_source(one)]).files
+    assert "handoff/handoff.json" in subject_of(one).files
 
 
 def test_a_link_inside_is_named_and_not_followed_but_a_named_link_is(tmp_path: Path) -> None:
@@ -41,11 +45,11 @@ def test_a_link_inside_is_named_and_not_followed_but_a_named_link_is(tmp_path: P
     outside.write_text("one", "utf-8")
     (path / "content" / "more.txt").symlink_to(outside)
     (tmp_path / "current").symlink_to(path)
-    subject = subject_of([open_source(path)])
+    subject = subject_of(path)
 
     assert subject.links == {"handoff/content/more.txt": str(outside)}
     assert "handoff/content/more.txt" not in subject.files
-    assert subject_of([open_source(tmp_path / "current")]).digest == subject.digest
+    assert subject_of(tmp_path / "current").digest == subject.digest
     outside.write_text("two", "utf-8")
     assert digest(path) == subject.digest
     (path / "content" / "more.txt").unlink()
@@ -56,4 +60,4 @@ def test_a_pipe_in_the_folder_is_not_opened_and_is_reported_as_not_covered(tmp_p
     path = sample("handoff", tmp_path)
     os.mkfifo(path / "content" / "pipe")
 
-    assert subject_of([open_source(path)]).unread == {"handoff/content/pipe": "this is a pipe, not a file"}
+    assert subject_of(path).unread == {"handoff/content/pipe": "this is a pipe, not a file"}

@@ -17,6 +17,7 @@ from ctxview.core.edits import EditRefused
 from ctxview.core.findings import Finding
 from ctxview.files.reading import ReadError
 from ctxview.formats.envelope.bundle import Bundle, Loaded, LoadedFile, files_beside, load_files
+from ctxview.formats.envelope.editing.gap_records import EnvelopeGapWriter
 from ctxview.formats.envelope.editing.write_rights import EDITORS
 from ctxview.formats.envelope.format import NAME, SUFFIXES
 from ctxview.formats.envelope.parser import RecordFile, read_again
@@ -79,8 +80,8 @@ class EnvelopeSource(FileSource[RecordFile]):
 
     @property
     def abilities(self) -> Abilities:
-        own = super().abilities
-        return replace(own, editors=self, publisher=self, redactor=self, joint_redactor=self, prompt=self)
+        own = replace(super().abilities, gap_writer=EnvelopeGapWriter(self.bundle), redactor=self)
+        return replace(own, editors=self, publisher=self, joint_redactor=self, prompt=self)
 
     @property
     def bundle(self) -> Bundle:

@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec import field as struct_field
 
 from ctxview.files.change_detector import Stamp, is_settled, stable_stamp, stamp_of
-from ctxview.files.reading import LIMIT, ReadError, error_text, path_problem, read_beneath
+from ctxview.files.reading import LIMIT, ReadError, error_text, is_review_file, path_problem, read_beneath
 from ctxview.files.strict_json.document import JsonError, parse
 from ctxview.files.system_calls import FOLDER, FOLDER_NO_LINK
 
@@ -264,6 +264,8 @@ class SourceFolder:
         try:
             with os.scandir(descriptor) as found:
                 for each in islice(found, MOST_ENTRIES):
+                    if is_review_file(each.name):
+                        continue
                     try:
                         yield _entry(each.name, each.stat(follow_symlinks=False))
                     except PermissionError as error:

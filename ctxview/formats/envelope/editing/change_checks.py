@@ -117,7 +117,7 @@ def _refused(
 ) -> str | None:
     record, was, name = change.after, change.before, change.name
     if was is None:
-        return _new_record(record)
+        return _new_record(record, editor)
     if was.kind is not record.kind or was.id != record.id:
         return f"The kind and the id of {label(was)} cannot be changed."
     if follows(change, all_):
@@ -133,14 +133,16 @@ def _refused(
     return refusal(was, name, change.new, editor)
 
 
-def _new_record(record: Record) -> str | None:
+def _new_record(record: Record, editor: str) -> str | None:
     if record.inside is not None:
         return "A new record cannot be inside another record."
     if record.kind is RecordKind.EVENT:
         return None
     if record.kind is RecordKind.ITEM and record.text("context_kind") == "manual_note":
         return None
-    return "Only notes (items of the kind manual_note) may be added by hand."
+    if record.kind is RecordKind.MISSING and editor == REVIEWER:
+        return None
+    return "Only notes (items of the kind manual_note) may be added by hand, and gaps by a reviewer."
 
 
 def _selection(was: Record, now: Record, records: EnvelopeRecords, editor: str) -> str | None:
@@ -236,13 +238,21 @@ def _status(record: Record, old: JsonValue, new: JsonValue, editor: str) -> str 
     before, after = text(old) or "", text(new) or ""
     if before == after:
         return None
-    if before in TRANSITIONS and after not in TRANSITIONS[before]:
+    if before in TRANSITIONS and after not in _next_for(editor, before):
         allowed = " or ".join(TRANSITIONS[before])
         closed = "The gap is closed: to open it again, add a new record."
         return f"From {before} it can only become {allowed}." if allowed else closed
     if editor != REVIEWER and is_blocking(record) and after in _CLOSED:
         return "The gap is blocking, so only a reviewer may close it."
     return None
+
+
+def _next_for(editor: str, status: str) -> tuple[str, ...]:
+    """The states that an editor may choose after `status`: a reviewer may take several steps at once."""
+    following = TRANSITIONS[status]
+    if editor != REVIEWER:
+        return following
+    return (*following, *(later for each in following for later in _next_for(editor, each)))
 
 
 def _moves(_record: Record, old: JsonValue, new: JsonValue, _editor: str) -> str | None:
