@@ -16,7 +16,7 @@ from benchmarks.bytecode import with_bytecode
 from benchmarks.figures import Figure, against, at_least, run
 from benchmarks.snapshots import small_snapshot
 
-START_GOAL = 12.0
+START_GOAL = 7.0
 PROMPT_GOAL = 9.0
 SPEED_GOAL = 300.0
 FILES = 1000

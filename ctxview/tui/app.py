@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Thread
 from time import monotonic
 from traceback import format_exc
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 from rich.text import Text
@@ -19,7 +20,6 @@ from ctxview.analysis.tokens import use_counting_processes
 from ctxview.config import DEFAULT_THEME, Config
 from ctxview.files.visible_text import visible
 from ctxview.formats.interface import NO_OPTIONS
-from ctxview.samples import sample_paths
 from ctxview.tui import themes
 from ctxview.tui.configured_keys import key_label, use_keymap
 from ctxview.tui.drawing.text import show
@@ -30,13 +30,15 @@ from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.jobs.load import Opener, PathOpener
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.replay import ReplayOptions
-from ctxview.tui.model.start_entries import StartEntry, remember_path, story_entries
 from ctxview.tui.model.view_state import ReadOptions
 from ctxview.tui.screens.action_screen import OpenPath
 from ctxview.tui.screens.inspector import InspectorScreen
-from ctxview.tui.screens.start import DemoScreen
 from ctxview.tui.terminal import ABLE, ColourDepth, Terminal, appearance, filters_for
 from ctxview.tui.widgets.strips import content
+
+if TYPE_CHECKING:
+    from ctxview.tui.model.start_entries import StartEntry
+    from ctxview.tui.screens.start import DemoScreen
 
 COLLECT_AFTER = 3.0
 """Seconds after which most objects in memory stay until the end."""
@@ -132,7 +134,14 @@ class CtxviewApp(OrderedInput):
         self.open_paths([message.path])
 
     def on_start_demo(self) -> None:
-        self.push_screen(DemoScreen(story_entries(sample_paths()), self._on_stage))
+        self.push_screen(self._demo())
+
+    def _demo(self, *, at_once: bool = False) -> DemoScreen:
+        from ctxview.samples import sample_paths
+        from ctxview.tui.model.start_entries import story_entries
+        from ctxview.tui.screens.start import DemoScreen
+
+        return DemoScreen(story_entries(sample_paths()), self._on_stage, at_once=at_once)
 
     def open_paths(self, paths: Sequence[Path]) -> InspectorScreen:
         """Open an inspector from the start screen or by `:open`, and return it."""
@@ -212,7 +221,13 @@ def _collect_garbage_again() -> None:
 
 def _remember(paths: Sequence[Path]) -> None:
     """Write the recent paths in a thread, so that the start does not wait for the disk."""
-    Thread(target=remember_path, args=(paths,), name="recent paths").start()
+
+    def remember() -> None:
+        from ctxview.tui.model.start_entries import remember_path
+
+        remember_path(paths)
+
+    Thread(target=remember, name="recent paths").start()
 
 
 def run_demo(
@@ -244,4 +259,4 @@ class DemoApp(CtxviewApp):
 
     def get_default_screen(self) -> Screen[None]:
         at_once = self._show is not None and self._show.loop
-        return DemoScreen(story_entries(sample_paths()), self._on_stage, at_once=at_once)
+        return self._demo(at_once=at_once)

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from ctxview.analysis.diff.blocks import block_changes, with_tampering
-from ctxview.analysis.diff.compaction import compaction_changes
 from ctxview.analysis.diff.model import (
     Change,
     ChangeGroup,
@@ -19,14 +17,6 @@ from ctxview.analysis.diff.model import (
     StateDiff,
     WordPiece,
     word_pieces,
-)
-from ctxview.analysis.diff.parts import (
-    budget_changes,
-    cursor_changes,
-    field_changes,
-    gap_changes,
-    ref_changes,
-    todo_changes,
 )
 from ctxview.core.state import ContextState
 
@@ -42,17 +32,6 @@ __all__ = [
     "word_pieces",
 ]
 
-_PARTS = (
-    block_changes,
-    compaction_changes,
-    cursor_changes,
-    todo_changes,
-    field_changes,
-    budget_changes,
-    ref_changes,
-    gap_changes,
-)
-
 
 def diff(before: ContextState, after: ContextState) -> StateDiff:
     """Return every change from `before` to `after`.
@@ -60,6 +39,11 @@ def diff(before: ContextState, after: ContextState) -> StateDiff:
     Of a reply, the earlier state is what the runtime kept after it, and the later one leaves nothing out. Two
     versions of one file, such as a file and its draft, are compared as they are.
     """
+    # The values of a difference are needed at every start, the comparison is not.
+    from ctxview.analysis.diff import parts
+    from ctxview.analysis.diff.blocks import block_changes, with_tampering
+    from ctxview.analysis.diff.compaction import compaction_changes
+
     is_draft = (before.source, before.revision) == (after.source, after.revision)
     old, new = (before, after) if is_draft else (before.kept, after.stated)
     if old is not before or new is not after:
@@ -67,7 +51,17 @@ def diff(before: ContextState, after: ContextState) -> StateDiff:
         old, new = _with_budgets_of(old, new), _with_budgets_of(new, old)
     if old.shown_only != new.shown_only:
         old, new = (old, _as_shown(new, old)) if old.shown_only else (_as_shown(old, new), new)
-    changes = (change for part in _PARTS for change in part(old, new))
+    compared = (
+        block_changes,
+        compaction_changes,
+        parts.cursor_changes,
+        parts.todo_changes,
+        parts.field_changes,
+        parts.budget_changes,
+        parts.ref_changes,
+        parts.gap_changes,
+    )
+    changes = (change for part in compared for change in part(old, new))
     return StateDiff(_side(before), _side(after), tuple(with_tampering(changes, new)))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
 from enum import StrEnum
 from typing import Literal
 
@@ -230,6 +229,8 @@ def _shared_ends(left: Sequence[str], right: Sequence[str]) -> tuple[int, int]:
 
 
 def _compare(left: Sequence[str], right: Sequence[str]) -> Iterator[tuple[WordSide, str]]:
+    from difflib import SequenceMatcher
+
     for tag, a, b, c, d in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
         if tag == "equal":
             yield "same", "".join(left[a:b])

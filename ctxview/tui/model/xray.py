@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import Struct
 
-from ctxview.core.prompt import PromptError
-from ctxview.reports.xray import PromptChange, Xray, make_xray, prompt_changes
 from ctxview.tui.model.effects import Effects, Show, Start
 from ctxview.tui.model.jobs import Job, JobControl
 
 if TYPE_CHECKING:
     from ctxview.formats import Source
+    from ctxview.reports.xray import PromptChange, Xray
     from ctxview.tui.model.inspector_state import InspectorState
     from ctxview.tui.model.view_state import ReadingKey
 
@@ -34,6 +33,9 @@ class MakeXray(Job, frozen=True, eq=False):
     key: ReadingKey
 
     def run(self, control: JobControl) -> XrayResult | None:
+        from ctxview.core.prompt import PromptError
+        from ctxview.reports.xray import make_xray
+
         lens = self.key.lens()
         ability = self.source.abilities.prompt
         if ability is None:
@@ -76,6 +78,9 @@ class XrayLoader:
 
 def compare_prompts(source: Source, key: ReadingKey, before: int) -> list[PromptChange]:
     """Return the difference of the selected revision's prompt to another one. Raises `PromptError`."""
+    from ctxview.core.prompt import PromptError
+    from ctxview.reports.xray import make_xray, prompt_changes
+
     ability, lens = source.abilities.prompt, key.lens(rough=True)
     if ability is None:
         raise PromptError(f"no prompt is known for the format {source.format}")

@@ -9,6 +9,7 @@ from inspect import isawaitable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding
 from textual.message import Message
 from textual.screen import Screen
@@ -26,7 +27,6 @@ from ctxview.tui.model.action_table import (
     BracketKeys,
 )
 from ctxview.tui.model.command_line import Command
-from ctxview.tui.screens.dialogs import DismissOnce
 from ctxview.tui.widgets.bars import KeyBar
 from ctxview.tui.widgets.strips import content
 from ctxview.tui.widgets.virtual_lines import VirtualLines
@@ -49,6 +49,13 @@ def bindings(known: Container[str] = ACTIONS_BY_ID) -> list[Binding]:
 
 
 Result = TypeVar("Result")
+
+
+class DismissOnce(Screen[Result]):
+    """A screen that closes only once: with the toolkit a second Esc would also close the screen below."""
+
+    def dismiss(self, result: Result | None = None) -> AwaitComplete:
+        return super().dismiss(result) if self.is_current else AwaitComplete()
 
 
 class ActionScreen(DismissOnce[Result]):

@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen, Screen
+from textual.screen import ModalScreen
 from textual.widgets import Button, Input
 
 from ctxview.tui.drawing.page import Page
 from ctxview.tui.drawing.text import Span, fit, join, show
 from ctxview.tui.model.reading_index import ItemId, ItemKind
+from ctxview.tui.screens.action_screen import DismissOnce, Result
 from ctxview.tui.widgets.strips import StaticLines, content
 from ctxview.tui.widgets.virtual_lines import Chooser
-
-Result = TypeVar("Result")
-
-
-class DismissOnce(Screen[Result]):
-    """A screen that closes only once: with the toolkit a second Esc would also close the screen below."""
-
-    def dismiss(self, result: Result | None = None) -> AwaitComplete:
-        return super().dismiss(result) if self.is_current else AwaitComplete()
 
 
 class Dialog(ModalScreen[Result], DismissOnce[Result]):
