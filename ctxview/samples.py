@@ -24,6 +24,7 @@ ABOUT = {
     "webshop": "an ordinary repository with AGENTS.md, CLAUDE.md and rules for Cursor",
     "refund-day": "a Claude Code day: parallel calls, a rewind, sub-agents, a compaction that loses a task",
     "plan-rollback": "a Codex rollout: a rollback, an output cut on the way in, a compaction",
+    "crowded-request": "a request with four cache breakpoints, and one tool schema that fills the window",
     "planted": "the same handoff with a dozen faults to find",
     "exhibition": "a memory over three sessions: entries, summaries and seven versions of its context",
     "exhibition-faults": "the same memory after a rushed session: a feedback loop and lost writes",

@@ -203,7 +203,7 @@ def open_list(peek: Peek) -> SessionListSource:
 def _block(each: ListedSession, rank: int, orphaned: bool) -> Block:
     file, known = each.file, each.headline
     when = datetime.fromtimestamp(file.modified, UTC).astimezone()
-    about = f"{when:%Y-%m-%d %H:%M} · {file.size:,} bytes"
+    about = f"{when:%Y-%m-%d %H:%M}" + (f" · {file.size:,} bytes" if file.size else "")
     kind, reason = "sub-agent" if file.child else "session", None
     if file.helper:
         kind = "helper"

@@ -81,10 +81,7 @@ def tool_part(tool: Record, row: int) -> LogPart:
     """Return the part of a tool schema."""
     shown = {name: each for name, each in tool.items() if name != "cache_control"}
     size = len(json_text(shown))
-    part = LogPart(row, 0, PartKind.SCHEMA, "tools", size, tool=tool_name(tool), cache=cache_minutes(tool))
-    part.about = text(record(tool, "function") or tool, "description")
-    part.about = part.about and " ".join(part.about.split())[:80]
-    return part
+    return LogPart(row, 0, PartKind.SCHEMA, "tools", size, tool=tool_name(tool), cache=cache_minutes(tool))
 
 
 def blocks_of(api: Api, item: JsonValue) -> tuple[str | None, list[JsonValue]]:
