@@ -51,6 +51,9 @@ def unit_of(budget: Budget) -> str:
 
 def counter_of(budget: Budget) -> str:
     """The method behind the figures, such as `bytes/3` or `o200k_base`; empty when none is named."""
+    if budget.reported.startswith("reported"):
+        # The provider counted the sum; here it was only shared out.
+        return ""
     named = budget.unit.partition(" (")[2].removesuffix(")")
     names = {(each.estimator or "").removesuffix(" of the JSON") for each in budget.segments}
     found = named or (names.pop() if len(names) == 1 else "")

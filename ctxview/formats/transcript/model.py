@@ -229,6 +229,7 @@ class RequestBody(Struct, eq=False):
     """Its first row; the rows up to `answer` belong to it."""
     answer: int
     """The row of its answer; also there when the file has none."""
+    origin: Origin
     blank: tuple[tuple[int, str], ...] = ()
     """Rows with an empty text, or without content."""
     on_server: tuple[tuple[int, str, str], ...] = ()

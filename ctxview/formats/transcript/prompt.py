@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ctxview.core.prompt import CutKind, Prompt, PromptCut, PromptMessage, PromptPart
 from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.model import Absence, LogPart, Mark, PartKind
-from ctxview.formats.transcript.state.tiers import block_id
+from ctxview.formats.transcript.state.tiers import block_id, cache_marks
 
 _ROLES = {
     PartKind.SYSTEM: "system",
@@ -44,19 +44,18 @@ def build_prompt(facts: TranscriptFacts) -> Prompt:
         if facts.request is not None:
             # Each message of a request is one, also after another one of its role.
             own = facts.log.rows[part.row].role or own
-        if (own != role or (facts.request is not None and part.row != row)) and parts:
+        another = facts.request is not None and part.row != row and part.kind is not PartKind.SCHEMA
+        if (own != role or another) and parts:
             messages.append(PromptMessage(role, tuple(parts)))
             parts = []
         role, row = own, part.row
         parts += _lines(facts, part)
     if parts:
         messages.append(PromptMessage(role, tuple(parts)))
-    notes = [NOTE if facts.request is None else REQUEST_NOTE]
-    marks = [part for part in facts.context.parts if part.cache]
-    for at, part in enumerate(marks):
-        name, size = block_id(facts, part), facts.sizes_up_to(part)
-        notes.append(f"Cache breakpoint {at + 1} of {len(marks)} is behind {name}, at {size:,} tokens.")
-    return Prompt(tuple(messages), exact=False, notes=tuple(notes))
+    note = NOTE if facts.request is None else REQUEST_NOTE
+    if marks := cache_marks(facts):
+        note += f" Cache breakpoints behind {marks}."
+    return Prompt(tuple(messages), exact=False, notes=(note,))
 
 
 def _lines(facts: TranscriptFacts, part: LogPart) -> Iterator[PromptPart]:

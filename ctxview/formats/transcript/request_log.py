@@ -57,10 +57,10 @@ class RequestLog:
         """Add the rows of one request and of its answer, and its call."""
         log, found = self.log, placed.found
         body, api = found.body, found.api
-        request = RequestBody(api, len(log.rows), 0)
+        request = RequestBody(api, len(log.rows), 0, placed.origin_of(found.pointer_of("")))
         builder = PartBuilder()
         for pointer, tool in tools_of(body):
-            row = self._row(placed, pointer, "tool", "system", tool)
+            row = self._row(placed, pointer, "tool", "tools", tool)
             log.rows[row].parts = (tool_part(tool, row),)
         if (system := system_of(api, body)) is not None:
             pointer, value = system

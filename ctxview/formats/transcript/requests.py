@@ -58,9 +58,9 @@ class RequestFacts:
         return self.facts.sizes.of(part)
 
     @property
-    def start(self) -> Origin:
-        """The place of the request as a whole: its first row."""
-        return self.origin(self.body.first)
+    def place(self) -> Origin:
+        """The place of the request as a whole."""
+        return self.body.origin
 
     def running_turn(self) -> Iterator[tuple[int, TranscriptRow]]:
         """Yield the answers since the last prompt when the request ends with results: the turn that runs."""

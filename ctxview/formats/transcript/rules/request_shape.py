@@ -104,7 +104,7 @@ def no_first_prompt(request: RequestFacts) -> Iterator[Hit]:
     """
     if not request.messages:
         if not request.body.on_server:
-            yield Hit(request.start, "the request has no messages")
+            yield Hit(request.place, "the request has no messages")
     elif request.anthropic and request.messages[0][1].role != "user":
         at, row = request.messages[0]
         yield Hit(request.origin(at), f"the first message has the role {row.role}, not user")
@@ -192,12 +192,12 @@ def no_room_for_the_answer(request: RequestFacts) -> Iterator[Hit]:
     """
     error = (request.body.error or "").casefold()
     if "too long" in error or "context_length" in error or "context length" in error:
-        yield Hit(request.start, f"refused: {excerpt(request.body.error or '', 160)}", Severity.ERROR)
+        yield Hit(request.place, f"refused: {excerpt(request.body.error or '', 160)}", Severity.ERROR)
         return
     used, limit, window = request.facts.sizes.total, request.call.limit, request.facts.window
     if limit is not None and used + limit > window.size and not window.known_by.startswith("assumed"):
         text = f"{used:,} tokens of input and {limit:,} for the answer exceed the window of {window.size:,}"
-        yield Hit(request.start, f"{text} ({window.known_by})")
+        yield Hit(request.place, f"{text} ({window.known_by})")
 
 
 @rule("REQ012", name="context-on-the-server", severity=Severity.INFO)

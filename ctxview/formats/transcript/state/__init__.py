@@ -25,7 +25,7 @@ from ctxview.formats.transcript.model import Absence, LoggedCompaction, PartKind
 from ctxview.formats.transcript.state.budgets import build_budgets, largest_causes
 from ctxview.formats.transcript.state.gaps import build_gaps, lost_tasks, unread_edits
 from ctxview.formats.transcript.state.references import build_refs
-from ctxview.formats.transcript.state.tiers import block_id, build_tiers
+from ctxview.formats.transcript.state.tiers import block_id, build_tiers, cache_marks
 
 MOST_EVENTS = 2000
 _DIALECTS = {
@@ -219,10 +219,8 @@ def _extra(facts: TranscriptFacts) -> Iterator[tuple[str, str]]:
             yield name, log.facts[name]
     if causes := largest_causes(facts):
         yield "largest", "; ".join(f"{name} {tokens:,}" for name, tokens in causes)
-    marks = [part for part in facts.context.parts if part.cache]
-    if marks:
-        places = (f"{block_id(facts, part)} at {facts.sizes_up_to(part):,}" for part in marks)
-        yield "cache breakpoints", f"{len(marks)}: {', '.join(places)}"
+    if marks := cache_marks(facts):
+        yield "cache breakpoints", marks
     if request is not None and request.edits:
         yield "context editing", ", ".join(request.edits)
     if request is not None and request.error is not None:

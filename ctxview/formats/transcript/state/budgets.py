@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ctxview.core.budget import Budget, Segment
 from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.model import Mark
+from ctxview.formats.transcript.state.tiers import cache_marks
 
 MOST_CHILDREN = 20
 MOST_CAUSES = 3
@@ -43,7 +44,9 @@ def _window(facts: TranscriptFacts) -> Budget:
     causes = ", ".join(f"{name} {tokens:,}" for name, tokens in largest_causes(facts))
     lacking = "there is no answer with usage" if facts.request is not None else "no call has usage"
     lacking = "" if sizes.reported else f"estimated: {lacking}"
-    note = ". ".join(filter(None, (lacking, f"largest: {causes}" if causes else "")))
+    marks = cache_marks(facts)
+    cached = f"cache breakpoints: {marks}" if marks else ""
+    note = ". ".join(filter(None, (lacking, f"largest: {causes}" if causes else "", cached)))
     cut = sum(part.lost for part in facts.context.parts if part.mark is Mark.CUT) or None
     return Budget(
         "model",

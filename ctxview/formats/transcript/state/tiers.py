@@ -95,7 +95,7 @@ def _baseline(facts: TranscriptFacts) -> Block:
 
 
 def _block(facts: TranscriptFacts, part: LogPart, tier: str, rank: int) -> Block:
-    turn = facts.turns.get(part.row)
+    turn = facts.turns.get(part.row) or None
     mark = part.mark
     reason, state = None, None
     if mark is not None:
@@ -127,6 +127,12 @@ def _block(facts: TranscriptFacts, part: LogPart, tier: str, rank: int) -> Block
         origin=facts.log.origin(part.row),
         rank=rank,
     )
+
+
+def cache_marks(facts: TranscriptFacts) -> str:
+    """Return where the cache breakpoints are, and how many tokens are before each; empty without any."""
+    marks = [part for part in facts.context.parts if part.cache]
+    return ", ".join(f"{block_id(facts, part)} at {facts.sizes_up_to(part):,}" for part in marks)
 
 
 def cache_time(minutes: int) -> str:
