@@ -9,7 +9,6 @@ from heapq import nlargest
 
 from msgspec import Struct, field
 
-from ctxview.analysis.revisions.window import is_estimate
 from ctxview.core.state import Budget, Segment
 from ctxview.tui.drawing import glyphs
 from ctxview.tui.drawing.boxes import filled
@@ -163,7 +162,8 @@ def _name(budget: Budget, cells: int, earlier: BudgetHistory) -> Line:
 
 def _figures(budget: Budget) -> Line:
     used = glyphs.count_text(budget.used) if budget.used is not None else "?"
-    approximate = "≈" if is_estimate(budget) else ""
+    counted = budget.reported.startswith("reported") or all(segment.exact for segment in budget.segments)
+    approximate = "" if counted else "≈"
     limit = f" / {glyphs.count_text(budget.limit)}" if budget.limit is not None else ""
     share = show(f"{budget.percent:>4}", "budget.over" if budget.over else "accent")
     return join(show(f"{approximate}{used}{limit} {budget.unit}"), share if budget.percent else (), gap=" ")
