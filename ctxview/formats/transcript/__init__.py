@@ -17,7 +17,9 @@ SPEC = FormatSpec(
     words=(
         # Rows of Claude Code and Codex, and parts of OpenCode.
         *(b'"uuid"', b'"payload"', b'"sessionId"', b'"parentUuid"', b'"leafUuid"', b'"messageId"'),
-        *(b'"isSidechain"', b'"ses_', b"SQLite format 3\0"),
+        *(b'"isSidechain"', b'"ses_', b"SQLite format 3\0", b'"instructions"'),
+        # Compressed with zstd or gzip.
+        *(b"\x28\xb5\x2f\xfd", b"\x1f\x8b"),
         # Requests to a model.
         *(b'"messages"', b'"input"', b'"role"', b'"request"', b'"body"', b'"entries"', b'"log"'),
         *(b'"system"', b'"tools"'),

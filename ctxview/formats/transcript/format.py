@@ -11,7 +11,7 @@ from ctxview.analysis.wording import counted
 from ctxview.core.format_spec import FormatMatch
 from ctxview.core.origin import JsonValue
 from ctxview.files.reading import LIMIT, ReadError, read_ends
-from ctxview.formats.peek import Peek
+from ctxview.formats.peek import HEAD, Peek
 from ctxview.formats.transcript.model import Api, Dialect
 from ctxview.formats.transcript.opencode_store import (
     MAGIC,
@@ -23,7 +23,8 @@ from ctxview.formats.transcript.opencode_store import (
     tree_sessions,
 )
 from ctxview.formats.transcript.request_shapes import is_message, requests_in
-from ctxview.formats.transcript.session_files import holds_sessions
+from ctxview.formats.transcript.session_files import holds_sessions, is_rollout
+from ctxview.formats.transcript.unpacking import can_unpack, packing_of, unpacked_head
 
 NAME = "transcript"
 SURE = 90
@@ -49,7 +50,7 @@ _CLAUDE_START = re.compile(rb'\s*\{.{0,400}?"(parentUuid|isSidechain|sessionId|l
 
 def dialect_at(peek: Peek) -> Dialect | None:
     """Return the dialect of a path; None for one that lists sessions."""
-    found = dialect_of(peek.head, whole=peek.size <= len(peek.head))
+    found = packed_dialect(peek) or dialect_of(peek.head, whole=peek.size <= len(peek.head))
     if found is not None:
         return found
     match = recognise(peek)
@@ -66,7 +67,7 @@ def recognise(peek: Peek) -> FormatMatch | None:
     if peek.is_folder:
         listed = holds_sessions(peek.path, peek.names)
         return FormatMatch(NAME, SURE, "a folder of sessions", lists=True) if listed else None
-    dialect = dialect_of(peek.head, whole=peek.size <= len(peek.head))
+    dialect = packed_dialect(peek) or dialect_of(peek.head, whole=peek.size <= len(peek.head))
     if dialect is not None:
         title = {
             Dialect.CLAUDE_CODE: "rows of a Claude Code session",
@@ -109,6 +110,17 @@ def _opencode(peek: Peek) -> FormatMatch | None:
 
 def _document(peek: Peek) -> JsonValue:
     return peek.json if peek.data is not None else _whole(_beginning(peek))
+
+
+def packed_dialect(peek: Peek) -> Dialect | None:
+    """Return the dialect of a compressed file; without an unpacker, that of a rollout by its name."""
+    packing = packing_of(peek.head)
+    if packing is None:
+        return None
+    if not can_unpack(packing):
+        return Dialect.CODEX if is_rollout(peek.path.name) else None
+    head = unpacked_head(peek.path, packing, HEAD)
+    return dialect_of(head, whole=len(head) < HEAD)
 
 
 def _requests(peek: Peek) -> FormatMatch | None:

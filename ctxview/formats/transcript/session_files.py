@@ -141,6 +141,10 @@ def _below(folder: Path, depth: int, room: list[int]) -> Iterator[SessionFile]:
             continue
 
 
+def is_rollout(name: str) -> bool:
+    return _ROLLOUT.fullmatch(name) is not None
+
+
 def _is_child(name: str) -> bool | None:
     """Whether a name is that of a sub-agent's file; None when it is not that of a session at all."""
     if _AGENT.fullmatch(name):

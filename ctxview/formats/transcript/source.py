@@ -10,6 +10,7 @@ from time import time
 
 from ctxview.core.edits import WritePolicy
 from ctxview.core.findings import Finding, worst_first
+from ctxview.core.origin import Origin
 from ctxview.core.prompt import Prompt
 from ctxview.files.change_detector import stamp_of
 from ctxview.files.line_file import LineFile, never_cancelled
@@ -34,7 +35,7 @@ from ctxview.formats.transcript.children import beside_session, link_children, m
 from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.format import NAME, dialect_at, dialect_of
 from ctxview.formats.transcript.loading import SMALL, LogPass, RowReader, read_end, reader_for
-from ctxview.formats.transcript.model import Dialect
+from ctxview.formats.transcript.model import Dialect, LineProblem
 from ctxview.formats.transcript.opencode_source import open_session
 from ctxview.formats.transcript.profile import PROFILES, load_profile
 from ctxview.formats.transcript.prompt import build_prompt
@@ -42,6 +43,7 @@ from ctxview.formats.transcript.request_source import open_requests
 from ctxview.formats.transcript.session_files import file_of_thread
 from ctxview.formats.transcript.state import build_state
 from ctxview.formats.transcript.texts import PartTexts, decoded_text, history_rows, searched_bytes
+from ctxview.formats.transcript.unpacking import INSTALL, Unpacked, can_unpack, packing_of, unpack
 from ctxview.formats.transcript.whole_log import NOW, call_revisions
 
 
@@ -72,29 +74,48 @@ class TranscriptSource:
         self._readings: Memo[Reading] = Memo(32)
         self._moments: Memo[TranscriptFacts] = Memo(4)
         self._end: RowReader | None = None
+        self._unpacked: Unpacked | None = None
+        self._stamp = stamp_of(path)
         try:
             if before is None:
-                self._lines = LineFile(path.parent, path.name)
-                self._stream = FileHistoryStream(self._lines, path.name, str(path))
-                head = self._lines.read(0, HEAD)
-                self._dialect = dialect_of(head, whole=self._lines.size <= HEAD) or Dialect.CLAUDE_CODE
-                self._pass = LogPass(self._stream, reader_for(self._dialect, str(path)))
-                self._checks = TextPass((self._stream,), self._checked_text, searched_bytes)
+                self._open()
             else:
                 self._take_over(before)
         except ReadError as error:
             raise OpenError(f"{path}: {error.reason}") from None
 
+    def _open(self, problem: str | None = None) -> None:
+        """Begin to read the file; `problem` says what happened to the one that was read before."""
+        path = self._path
+        self._lines = LineFile(path.parent, path.name)
+        head = self._lines.read(0, HEAD)
+        packing = packing_of(head)
+        if packing is not None:
+            self._unpacked = unpack(path, packing)
+            self._lines = LineFile(self._unpacked.path, self._unpacked.name)
+            head = self._lines.read(0, HEAD)
+        self._stream = FileHistoryStream(self._lines, path.name, str(path))
+        self._dialect = dialect_of(head, whole=self._lines.size <= HEAD) or Dialect.CLAUDE_CODE
+        reader = reader_for(self._dialect, str(path))
+        place = Origin(str(path), None, 0, 0, 1, 1)
+        if packing is not None and not can_unpack(packing):
+            text = f"this file is compressed, and no unpacker is installed: {INSTALL}"
+            reader.log.problems.append(LineProblem("TRF011", place, text))
+        if problem is not None:
+            reader.log.problems.append(LineProblem("TRF012", place, problem))
+        self._pass = LogPass(self._stream, reader)
+        self._checks = TextPass((self._stream,), self._checked_text, searched_bytes)
+
     def _take_over(self, before: TranscriptSource) -> None:
-        self._dialect = before._dialect
-        self._stream, grown = before._stream.again()
-        self._lines = self._stream.lines
-        if grown:
-            self._pass = before._pass.on(self._stream)
-            self._checks = before._checks.on((self._stream,))
-        else:
-            self._pass = LogPass(self._stream, reader_for(self._dialect, str(self._path)))
-            self._checks = TextPass((self._stream,), self._checked_text, searched_bytes)
+        stream, grown = before._stream.again()
+        if before._unpacked is not None or not grown:
+            shorter = stream.size < before._stream.size
+            what = "became shorter" if shorter else "has another beginning"
+            self._open(f"the file {what}: history was rewritten" if before._unpacked is None else None)
+            return
+        self._dialect, self._stream, self._lines = before._dialect, stream, stream.lines
+        self._pass = before._pass.on(stream)
+        self._checks = before._checks.on((stream,))
 
     @property
     def path(self) -> Path:
@@ -102,7 +123,7 @@ class TranscriptSource:
 
     @property
     def title(self) -> str:
-        return self._path.stem
+        return self._path.name.split(".jsonl")[0]
 
     @property
     def abilities(self) -> Abilities:
@@ -119,7 +140,8 @@ class TranscriptSource:
     def bytes_of(self, file: str) -> bytes:
         """Return the transcript, or a file of its own folder. Raises `ReadError`."""
         if file == str(self._path):
-            return read_bytes(self._path)
+            unpacked = self._unpacked
+            return read_bytes(unpacked.path / unpacked.name if unpacked is not None else self._path)
         folder = self._path.with_suffix("")
         try:
             name = Path(file).relative_to(folder)
@@ -191,6 +213,8 @@ class TranscriptSource:
         """Read the new rows; raises `OpenError`. Rows that are known are not read again."""
         if not self._path.is_file():
             raise OpenError(f"{self._path}: there is no such file any more")
+        if self._unpacked is not None:
+            return self if stamp_of(self._path) == self._stamp else TranscriptSource(self._path, self)
         stream, _ = self._stream.again()
         return self if stream is self._stream else TranscriptSource(self._path, self)
 

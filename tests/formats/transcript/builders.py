@@ -7,10 +7,13 @@ with `meta`. A line that begins with `{` or `~` is taken as it is.
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from pathlib import Path
 from typing import Any
+
+import zstandard
 
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.findings import Finding
@@ -233,6 +236,16 @@ def write(folder: Path, notation: str, name: str = "s1.jsonl") -> Path:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(content)
     return path
+
+
+def packed(path: Path, packing: str) -> Path:
+    """Compress a file; the original is removed."""
+    data = path.read_bytes()
+    made = zstandard.ZstdCompressor().compress(data) if packing == "zstd" else gzip.compress(data)
+    target = path.with_name(f"{path.name}.{'zst' if packing == 'zstd' else 'gz'}")
+    target.write_bytes(made)
+    path.unlink()
+    return target
 
 
 def state_of(path: Path, at: int = -1) -> ContextState:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ctxview.formats import open_source
-from tests.formats.transcript.builders import LENS, codex_lines, findings_of, state_of, write
+from tests.formats.transcript.builders import LENS, codex_lines, findings_of, packed, state_of, write
 
 LEGACY = (
     {"id": "r0", "timestamp": "2025-06-01T10:00:00Z", "instructions": "Be brief.", "git": None},
@@ -80,3 +80,37 @@ def test_history_in_another_file_is_looked_for_by_name(tmp_path: Path, name: str
     path = write(tmp_path, "meta base=0b5e1a7e\nuser: Go on", "rollout-y-1.jsonl")
     (tmp_path / name).write_text("")
     assert ("TRA010" in {each.rule for each in findings_of(path)}) is is_found
+
+
+ROLLOUT = "meta\nuser: Fix it\nassistant: Done\ntokens sent=900 out=5"
+
+
+@pytest.mark.parametrize("packing", ["zstd", "gzip"])
+def test_a_compressed_rollout_reads_like_a_plain_one(tmp_path: Path, packing: str) -> None:
+    name = "rollout-2026-08-01T10-00-00-00000001-1111-4222-8333-9a0b1c2d3e4f.jsonl"
+    plain = state_of(write(tmp_path / "plain", ROLLOUT, name))
+    path = packed(write(tmp_path / "packed", ROLLOUT, name), packing)
+    source = open_source(path)
+    state = source.reading(len(source.revisions) - 1, LENS).state
+    assert [block.text for block in state.blocks()] == [block.text for block in plain.blocks()]
+    assert state.log == plain.log
+    assert source.bytes_of(str(path)) == (tmp_path / "plain" / name).read_bytes()
+    assert source.again() is source
+    assert path.parent.joinpath("unpacked.jsonl").exists() is False
+
+
+def test_without_an_unpacker_a_compressed_rollout_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "rollout-2026-08-01T10-00-00-00000001-1111-4222-8333-9a0b1c2d3e4f.jsonl"
+    path = packed(write(tmp_path, ROLLOUT, name), "zstd")
+    monkeypatch.setattr("ctxview.formats.transcript.unpacking._zstd", lambda: None)
+    (finding,) = (each for each in open_source(path).findings(LENS) if each.rule == "TRF011")
+    assert "ctxview[zstd]" in finding.message
+
+
+def test_a_file_that_is_damaged_inside_is_shown_up_to_there(tmp_path: Path) -> None:
+    path = packed(write(tmp_path, ROLLOUT + "\nuser: word*400000"), "gzip")
+    path.write_bytes(path.read_bytes()[:-200])
+    state = state_of(path)
+    assert "Fix it" in [block.text for block in state.blocks()]

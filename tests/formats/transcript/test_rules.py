@@ -8,19 +8,30 @@ import pytest
 
 from ctxview.core.findings import REGISTRY, Finding
 from ctxview.formats.registry import open_source
-from tests.formats.transcript.builders import LENS, findings_of, write
+from ctxview.formats.transcript.source import TranscriptSource
+from tests.formats.transcript.builders import LENS, findings_of, packed, write
 from tests.formats.transcript.opencode_builders import write_export
 from tests.rule_examples import assert_examples_are_true, rules_of
 
 
 @pytest.mark.parametrize("name", rules_of("TRF", "TRC", "TRW", "TRM", "TRA"))
-def test_the_examples_of_a_rule_are_true(name: str, tmp_path: Path) -> None:
+def test_the_examples_of_a_rule_are_true(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ctxview.formats.transcript.unpacking._zstd", lambda: None)
     numbers = iter(range(9))
 
     def of(example: str) -> list[Finding]:
         folder = tmp_path / str(next(numbers))
         if example.startswith("opencode\n"):
             return list(open_source(write_export(folder, example.removeprefix("opencode\n"))).findings(LENS))
+        if example.startswith("packed "):
+            packing, _, example = example.partition("\n")
+            return findings_of(packed(write(folder, example), packing.removeprefix("packed ")))
+        if "\nlater\n" in example:
+            first, _, later = example.partition("\nlater\n")
+            source = TranscriptSource(write(folder, first))
+            source.findings(LENS)
+            write(folder, later)
+            return list(source.again().findings(LENS))
         return findings_of(write(folder, example))
 
     assert_examples_are_true(REGISTRY[name], of)

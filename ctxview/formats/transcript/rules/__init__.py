@@ -5,7 +5,8 @@ and `Good` must not. The examples are written short: `ID < PARENT KIND key=value
 Claude Code, which hangs on the row before it when no parent is named, and a list that begins with `meta` for
 a rollout of Codex, or with `opencode` for a session of OpenCode. Examples of requests have lines such as
 `tool NAME: description`, `system: text`, `user: text` and `assistant: call ID TOOL`, with `---` between two
-requests. `text*9` is nine times the text.
+requests. `text*9` is nine times the text; `later` stands before the same file as it is some time later, and
+`packed zstd` before a file that is compressed.
 """
 
 from __future__ import annotations

@@ -211,6 +211,52 @@ def rows_of_another_session(facts: TranscriptFacts) -> Iterator[Hit]:
         yield Hit(facts.log.origin(0), f"{count:,} rows belong to other sessions than {own[0]}")
 
 
+@rule("TRF011", name="no-unpacker", severity=Severity.INFO)
+def no_unpacker(facts: TranscriptFacts) -> Iterator[Hit]:
+    """The file is compressed, and no unpacker is installed.
+
+    ## Why
+    Nothing of it can be shown. Codex compresses rollouts that were not used for a while.
+    ## Bad
+    packed zstd
+    meta
+    user: Fix it
+    ## Good
+    packed gzip
+    meta
+    user: Fix it
+    ## Fix
+    Install the optional package: `pip install 'ctxview[zstd]'`.
+    ## Source
+    openai/codex.
+    """
+    yield from _problems(facts, "TRF011")
+
+
+@rule("TRF012", name="history-rewritten", severity=Severity.WARNING)
+def history_rewritten(facts: TranscriptFacts) -> Iterator[Hit]:
+    """The file became shorter, or its beginning changed, since the last look.
+
+    ## Why
+    A transcript only grows. What was there before may be lost.
+    ## Bad
+    u1 user : Fix it
+    a1 assistant sent=900 out=5 : Done
+    later
+    u1 user : Fix it
+    ## Good
+    u1 user : Fix it
+    later
+    u1 user : Fix it
+    a1 assistant sent=900 out=5 : Done
+    ## Fix
+    Look for a copy of the file.
+    ## Source
+    ctxview's own.
+    """
+    yield from _problems(facts, "TRF012")
+
+
 def _problems(facts: TranscriptFacts, name: str) -> Iterator[Hit]:
     for problem in facts.log.problems:
         if problem.rule == name:
