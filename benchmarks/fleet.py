@@ -19,8 +19,8 @@ from statistics import mean, median
 from benchmarks.figures import Figure, against, at_least, at_most, run
 from benchmarks.fleet_data import ROWS, write_tables
 from benchmarks.session_data import write_session
-from ctxview.fleet.engines import Engine, PoolEngine
-from ctxview.fleet.jobs import Batch, BatchResult
+from ctxview.fleet.engines import Engine, PoolEngine, run_batches
+from ctxview.fleet.jobs import Batch, BatchResult, Item
 from ctxview.fleet.queries import Fleet
 from ctxview.fleet.reader import FleetRequest, read_fleet
 from ctxview.fleet.reports import REPORTS
@@ -36,8 +36,8 @@ RESUME_GOAL = 3.0
 REPORT_GOAL = 0.3
 TINY = '{"role": "user", "content": "Please look."}\n'
 SIMULATED = (1, 2, 4, 8, 16, 32, 64)
-DRIVER = 0.0004
-"""Seconds that the driver needs for a batch, measured with batches that do nothing."""
+NOTHING = 2_000
+"""Batches that do nothing, to measure what a batch costs the driver."""
 
 
 class InProcess(Executor):
@@ -60,6 +60,30 @@ class InProcess(Executor):
 
     def stop(self, executor: Executor, *, at_once: bool) -> None:
         pass
+
+
+class DoesNothing(Executor):
+    """Hands each batch to a process that returns it at once."""
+
+    workers = 1
+
+    def __init__(self) -> None:
+        self._engine = PoolEngine(1)
+        self._pool = self._engine.start()
+
+    def submit(self, _: object, batch: Batch) -> Future[BatchResult]:
+        return self._pool.submit(_nothing, batch)
+
+    def start(self) -> Executor:
+        return self
+
+    def stop(self, executor: Executor, *, at_once: bool) -> None:
+        if executor is self:
+            self._engine.stop(self._pool, at_once=at_once)
+
+
+def _nothing(batch: Batch) -> BatchResult:
+    return BatchResult(len(batch.items), 0, 0, 0)
 
 
 def options(parser: ArgumentParser) -> None:
@@ -106,17 +130,24 @@ def _workers(folder: Path, arguments: Namespace) -> Iterator[Figure]:
     yield against(what, min(one), "in one process", min(inside), ONE_GOAL, "s")
     yield at_least("  two workers against one", min(one) / min(two), TWO_GOAL, "×")
     if arguments.simulate:
-        print(*simulated(batches, arguments.sessions), sep="\n", file=sys.stderr)
+        print(*simulated(batches, arguments.sessions, _driver_time()), sep="\n", file=sys.stderr)
 
 
-def simulated(batches: Sequence[float], sessions: int, sources: int = 10_000) -> Iterator[str]:
+def _driver_time() -> float:
+    """The seconds that a batch costs the driver, with a pool that does nothing."""
+    items = tuple(Item(f"/srv/agents/team/session-{number}") for number in range(BATCH))
+    batches = iter([Batch(items, "/srv/fleet", "2026-11-18")] * NOTHING)
+    return _seconds(lambda: [*run_batches(DoesNothing(), lambda _: next(batches, None))]) / NOTHING
+
+
+def simulated(batches: Sequence[float], sessions: int, driver: float, sources: int = 10_000) -> Iterator[str]:
     """Yield a table for `sources` sources like the measured ones.
 
     Each free worker takes the next batch, the driver hands them out one by one, and nothing else is shared.
     """
     count = round(sources / sessions * len(batches))
     times = [batches[number % len(batches)] for number in range(count)]
-    yield f"{count} batches, mean {mean(times):.2f} s, longest {max(times):.2f} s"
+    yield f"{count} batches, mean {mean(times):.2f} s, longest {max(times):.2f} s, {1e3 * driver:.2f} ms each"
     yield "| workers | time | speed |"
     yield "| --- | --- | --- |"
     alone = 0.0
@@ -124,7 +155,7 @@ def simulated(batches: Sequence[float], sessions: int, sources: int = 10_000) ->
         free = [0.0] * workers
         handed = end = 0.0
         for seconds in times:
-            handed = max(handed + DRIVER, heapq.heappop(free))
+            handed = max(handed + driver, heapq.heappop(free))
             end = max(end, handed + seconds)
             heapq.heappush(free, handed + seconds)
         alone = alone or end

@@ -86,6 +86,8 @@ def run_batches(engine: Engine, batches: NextBatch) -> Iterator[tuple[Batch, Bat
                     broken = True
                     proven = alone and len(batch.items) == 1
                     if proven and tries + 1 == MOST_TRIES:
+                        if isinstance(executor, ProcessPoolExecutor):
+                            _require_workers(engine)
                         yield batch, give_up(batch, f"the process that read it ended {MOST_TRIES} times")
                     else:
                         again = _halves(batch) if alone else [batch]
@@ -97,6 +99,17 @@ def run_batches(engine: Engine, batches: NextBatch) -> Iterator[tuple[Batch, Bat
                 executor = engine.start()
     finally:
         engine.stop(executor, at_once=at_once)
+
+
+def _require_workers(engine: Engine) -> None:
+    """Raise `EngineError` when workers end without any work, so that no source is to blame."""
+    executor = engine.start()
+    try:
+        executor.submit(os.getpid).result()
+    except BrokenExecutor:
+        raise EngineError("the workers end before they begin; is there enough memory?") from None
+    finally:
+        engine.stop(executor, at_once=True)
 
 
 def _is_death(error: Exception) -> bool:

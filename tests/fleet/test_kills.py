@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
 
+from ctxview.fleet.engines import EngineError, PoolEngine
 from tests.fleet.kills import hooked, marks, no_worker_left, wait_until, workers
 from tests.fleet.sources import (
     Inline,
@@ -140,6 +142,22 @@ def test_ctrl_c_ends_at_once_and_the_next_run_goes_on(tmp_path: Path) -> None:
     assert done.err.endswith("ctxview: stopped; the same command goes on from here\n")
     read(tree, out)
     assert counts(out)["sources"] == 3
+
+
+class EndingPool(PoolEngine):
+    """Processes that end before they take any work."""
+
+    def start(self) -> Executor:
+        return ProcessPoolExecutor(1, get_context("spawn"), os._exit, (1,))
+
+
+def test_workers_that_cannot_begin_end_the_run_and_blame_no_source(tmp_path: Path) -> None:
+    session(tmp_path / "tree" / "s")
+
+    with pytest.raises(EngineError, match="the workers end before they begin"):
+        read(tmp_path / "tree", tmp_path / "out", EndingPool(1))
+
+    assert not (tmp_path / "out").exists()
 
 
 class KilledWorker(Exception):
