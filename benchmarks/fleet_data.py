@@ -24,6 +24,8 @@ COLUMNS = {
         "open_todos": "i % 5",
         "compactions": "i % 3",
         "tokens_max": "20000 + i * 37 % 150000",
+        "ended": "TIMESTAMP '2026-11-01' - INTERVAL 1 MINUTE * i",
+        "review": "['approved', 'not reviewed', 'changed since', NULL][1 + i % 4]",
         "read_at": "TIMESTAMP '2026-11-18 06:00:00'",
         "ctxview": "'1'",
         "schema": "1",

@@ -52,6 +52,15 @@ REPORTS: Mapping[str, FleetReport] = {
         FROM findings GROUP BY week, rule ORDER BY week DESC NULLS LAST, findings DESC, rule
         """,
     ),
+    "handoffs": FleetReport(
+        "handoffs without a valid, signed approval",
+        """
+        SELECT review, count(*) OVER (PARTITION BY review) AS alike, title, coalesce(ended, modified) AS utc,
+            source
+        FROM sources WHERE review IS NOT NULL AND review <> 'approved'
+        ORDER BY review, utc DESC, source
+        """,
+    ),
     "duplicate-instructions": FleetReport(
         "the hundred instruction files with most copies of the same bytes",
         """

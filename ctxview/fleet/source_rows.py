@@ -20,7 +20,7 @@ from ctxview.analysis.secrets import mask_secrets
 from ctxview.analysis.tokens import ESTIMATES, byte_size
 from ctxview.core.revision_signs import COMPACTION
 from ctxview.core.state import ContextState, TodoItem
-from ctxview.files.reading import ReadError, error_text
+from ctxview.files.reading import REVIEW_SUFFIX, ReadError, error_text
 from ctxview.fleet.stamps import digest_bytes, digest_source, stamp_source
 from ctxview.fleet.tables import (
     FindingRow,
@@ -38,6 +38,11 @@ from ctxview.formats.revisions import parse_time, previous_revision
 MOST_READ = 200
 """Revisions of a source that are read; of further ones only names and times are known."""
 LENS = Lens(ESTIMATES["bytes/4"])
+HANDOFF = "envelope"
+"""The format of which every source is meant to be handed on, and so to be reviewed."""
+NOT_REVIEWED = "not reviewed"
+REVIEWS = {2: "cannot be verified", 4: "changed since", 5: "rejected", 6: "bad signature"}
+"""The state of a review, by the exit code that verifying it has."""
 STATES = replace(LENS, hurry=Hurry.LINKS)
 """For the states: the findings are asked for once, for all revisions together."""
 
@@ -146,6 +151,7 @@ def _rows_of(row: SourceRow, path: Path, look: Look, options: RowOptions, begun:
         compactions=sum(each.is_compaction for each in revisions),
         tokens_max=tokens,
         estimator=counts.estimator,
+        review=_review(source, options),
         moving=after.text != stamp.text or stamp.changed_since(begun),
         parts=tuple(map(clean, parts)) if parts is not None else None,
     )
@@ -291,6 +297,24 @@ def _instruction_rows(source: Source, state: ContextState, own: tuple[str, str])
             bytes=len(data),
             tokens=tokens,
         )
+
+
+def _review(source: Source, options: RowOptions) -> str | None:
+    """Return how the review of a source stands; None for a source that needs none and has none."""
+    if options.name is not None:
+        return None  # the records beside it were not copied
+    path = source.path.resolve()
+    if not path.with_name(f"{path.name}{REVIEW_SUFFIX}").exists():
+        return NOT_REVIEWED if source.format == HANDOFF else None
+    from ctxview.review.rules import exit_code, judge
+    from ctxview.review.verification import VerifyOptions, check_source
+    from ctxview.review.words import SignatureState
+
+    checked = check_source(source, LENS, VerifyOptions())
+    if code := exit_code(judge(checked)):
+        return REVIEWS.get(code, NOT_REVIEWED)
+    signed = any(each.signature.state is not SignatureState.UNSIGNED for each in checked.approvals)
+    return "approved" if signed else "approved, not signed"
 
 
 def _utc(revision: Revision) -> datetime | None:

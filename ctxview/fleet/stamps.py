@@ -7,13 +7,14 @@ import stat
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from hashlib import blake2b
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from ctxview.files.change_detector import GRAIN
-from ctxview.files.reading import SKIPPED_FOLDERS
+from ctxview.files.reading import REVIEW_SUFFIX, SKIPPED_FOLDERS
 from ctxview.files.system_calls import open_quietly
 
 SIZE = 16
@@ -85,7 +86,8 @@ def digest_bytes(data: bytes) -> str:
 
 
 def _parts(path: Path, parts: Sequence[str] | None, below: str | None) -> Iterator[_Part]:
-    """Yield what a source is made of, by names in a fixed order."""
+    """Yield what a source is made of, by names in a fixed order, and the records of its reviews."""
+    yield from _reviews(path)
     for name in ("",) if parts is None else sorted(parts):
         place = path / name
         try:
@@ -100,6 +102,18 @@ def _parts(path: Path, parts: Sequence[str] | None, below: str | None) -> Iterat
             beside = place.with_suffix("")
             if parts is None and beside != place and beside.is_dir():
                 yield from _below(str(beside), f"{beside.name}/", None)
+
+
+def _reviews(path: Path) -> Iterator[_Part]:
+    """Yield the records of reviews that lie beside a source, and their signatures."""
+    for number in count(1):
+        record = f"{path}{f'.{number}' if number > 1 else ''}{REVIEW_SUFFIX}"
+        try:
+            yield _Part(f"../{record.rpartition('/')[2]}", record, os.lstat(record))
+            yield _Part("../sig", f"{record}.sig", os.lstat(f"{record}.sig"))
+        except OSError:
+            if not os.path.lexists(record):
+                return
 
 
 def _below(folder: str, prefix: str, below: str | None) -> Iterator[_Part]:

@@ -43,6 +43,8 @@ class SourceRow(Struct, frozen=True, kw_only=True):
     compactions: int | None = None
     tokens_max: int | None = None
     estimator: str | None = None
+    review: str | None = None
+    """How the review of a handoff stands: `approved`, `not reviewed`, `changed since` …"""
     error: str | None = None
     read_at: datetime
     ctxview: str

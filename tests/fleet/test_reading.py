@@ -16,6 +16,7 @@ from ctxview.fleet.queries import FleetQueryError
 from ctxview.fleet.reports import REPORTS
 from ctxview.fleet.storage import StorageError
 from ctxview.formats import discover, formats
+from ctxview.review.words import SignOff
 from ctxview.samples import samples_folder
 from tests.analysis.made_up_secrets import TOKENS
 from tests.fleet.sources import (
@@ -31,6 +32,8 @@ from tests.fleet.sources import (
     transcript,
 )
 from tests.formats.envelope.builders import item
+from tests.review.building import sample
+from tests.review.signing import make_key, sign
 
 SECRET = TOKENS["SEC002"][0]
 WITHHELD = "the third flowerpot"
@@ -371,3 +374,30 @@ def test_a_removed_source_keeps_its_rows(tmp_path: Path) -> None:
     read(tree, out)
 
     assert counts(out) == before
+
+
+def test_the_report_of_handoffs_leaves_out_what_is_approved_and_signed(tmp_path: Path) -> None:
+    tree, out = tmp_path / "tree", tmp_path / "out"
+    key = make_key(tmp_path / "keys", "ines")
+    for name in ("signed", "unsigned", "changed", "rejected", "untouched"):
+        sample("handoff", tree / name)
+    sign(tree / "signed" / "handoff", key=key)
+    for name in ("unsigned", "changed"):
+        sign(tree / name / "handoff")
+    sign(tree / "rejected" / "handoff", decision=SignOff.REJECTED)
+    with (tree / "changed" / "handoff" / "content" / "hunt-1.md").open("a") as file:
+        file.write("One more.\n")
+    settled(tree)
+    read(tree, out)
+
+    found = {Path(str(row[4])).parent.name: row[0] for row in answer(out, REPORTS["handoffs"].query)}
+    assert found == {
+        "unsigned": "approved, not signed",
+        "changed": "changed since",
+        "rejected": "rejected",
+        "untouched": "not reviewed",
+    }
+    sign(tree / "untouched" / "handoff", key=key)
+    settled(tree)
+    assert read(tree, out).sources == 1, "a new record beside a source is noticed"
+    assert "untouched" not in str(answer(out, REPORTS["handoffs"].query))
