@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from hashlib import sha256
+from itertools import takewhile
 from pathlib import Path
 from textwrap import indent
 from typing import Annotated, Final, Literal
@@ -27,6 +28,7 @@ from ctxview.formats import all_rules
 from ctxview.review.decisions import LONGEST_TEXT, DecisionKind, now_text
 from ctxview.review.points import PointKind
 from ctxview.review.review import Review
+from ctxview.review.subject import place_of
 from ctxview.review.words import SignOff
 
 STATEMENT: Final = "https://in-toto.io/Statement/v1"
@@ -274,22 +276,18 @@ def write_record(path: Path, data: bytes) -> None:
 
 def records_beside(path: Path) -> list[Path]:
     """Return the records of the subject `path` that lie beside it, by number."""
-    real = path.resolve()
-    names = (_record_name(real, number) for number in range(1, MOST_NAMES))
-    found = []
-    for name in names:
-        file = real.parent / name
-        if not file.is_file() or file.is_symlink():
-            break
-        found.append(file)
-    return found
+    files = (_record_file(path, number) for number in range(1, MOST_NAMES))
+    return [*takewhile(lambda file: file.is_file() and not file.is_symlink(), files)]
 
 
 def free_record(path: Path) -> Path:
     """Return the next free name for a record beside the subject `path`."""
-    real = path.resolve()
-    return real.parent / _record_name(real, len(records_beside(path)) + 1)
+    return _record_file(path, len(records_beside(path)) + 1)
 
 
-def _record_name(path: Path, number: int) -> str:
-    return f"{path.name}{f'.{number}' if number > 1 else ''}{REVIEW_SUFFIX}"
+def _record_file(path: Path, number: int) -> Path:
+    """The record with this number; that of `store.db/session-1` is `store.db-session-1.ctxreview.json`."""
+    place = place_of(path)
+    inside = path.resolve().parts[len(place.parts) :]
+    name = "-".join((place.name, *inside))
+    return place.with_name(f"{name}{f'.{number}' if number > 1 else ''}{REVIEW_SUFFIX}")

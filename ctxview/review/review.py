@@ -23,7 +23,7 @@ from ctxview.formats.revisions import is_past
 from ctxview.review.decisions import Decision, DecisionKind, KeptProgress, decide, settles
 from ctxview.review.meaning import part_digests, state_digest
 from ctxview.review.points import Point, PointKind, points_of, worst_first
-from ctxview.review.subject import Subject, joined, subjects_of
+from ctxview.review.subject import Subject, files_beside, joined, subject_at, subjects_of
 from ctxview.review.targets import HandedOver, TargetShare, handed_over, previews, target_shares
 
 MOST_REVISIONS = 1_000
@@ -161,11 +161,10 @@ def build_review(sources: Sequence[Source], lens: Lens) -> Review:
     """
     # The files are hashed before they are read: a change in between is noticed when the review is signed.
     subjects = subjects_of(sources)
-    subject = joined(subjects)
     reviewed: list[ReviewedSource] = []
-    points: list[Point] = [*_not_covered(subject)]
+    points: list[Point] = []
     holders: dict[str, Source] = {}
-    for source, own in zip((each.again() for each in sources), subjects, strict=True):
+    for at, source in enumerate(each.again() for each in sources):
         if (work := source.abilities.work) is not None and work.has_work(lens):
             source.findings(lens)
         last = len(source.revisions) - 1
@@ -174,6 +173,8 @@ def build_review(sources: Sequence[Source], lens: Lens) -> Review:
             shares = target_shares(source, number, reading.state, lens)
             points += points_of(reading, [*previews(shares)])
             holders |= {point.origin.file: source for point in points if point.origin is not None}
+            beside = files_beside(source, reading.state, [prompt for _, prompt in previews(shares)])
+            subjects[at] = joined([subjects[at], subject_at(subjects[at].root, beside)])
             if number == last:
                 parts = part_digests(reading.state)
                 profile = lens.profile or next(iter(source.profiles), "")
@@ -186,10 +187,11 @@ def build_review(sources: Sequence[Source], lens: Lens) -> Review:
                         parts,
                         profile,
                         lens.counter.name,
-                        tuple(sorted(own.files)),
+                        tuple(sorted(subjects[at].files)),
                     )
                 )
-    unique = dict.fromkeys(points)
+    subject = joined(subjects)
+    unique = dict.fromkeys([*_not_covered(subject), *points])
     ordered = worst_first(unique, str(subject.root))
     evidence = {point.id: _evidence(point.origin, holders) for point in ordered}
     return Review(subject, tuple(reviewed), ordered, evidence=evidence)

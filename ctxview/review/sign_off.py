@@ -25,7 +25,7 @@ from ctxview.review.record import (
 )
 from ctxview.review.review import Review, build_review
 from ctxview.review.ssh_signature import sign, write_signature
-from ctxview.review.subject import joined, subjects_of
+from ctxview.review.subject import joined, subject_at, subjects_of
 from ctxview.review.verification import last_review
 from ctxview.review.words import SignOff
 
@@ -72,7 +72,9 @@ def sign_off(
         raise SignOffRefused("the reviewer has no name")
     if not review.subject.files:
         raise SignOffRefused("there is no file to sign off")
-    if joined(subjects_of(sources)).digest != review.subject.digest:
+    root = review.subject.root
+    present = subject_at(root, (root / name for name in review.subject.files))
+    if joined([*subjects_of(sources), present]).digest != review.subject.digest:
         raise SignOffRefused("the files changed since they were read; look at the review again")
     file = request.to if request.to is not None else free_record(review.paths[0])
     if not file.name.endswith(REVIEW_SUFFIX):

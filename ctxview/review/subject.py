@@ -13,12 +13,15 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from ctxview.core.prompt import Prompt
+from ctxview.core.state import ContextState
 from ctxview.files.reading import (
     ReadError,
     error_text,
     is_leftover,
     is_review_file,
     open_beneath,
+    path_problem,
     require_regular,
 )
 from ctxview.files.visible_text import visible
@@ -53,8 +56,14 @@ class Subject(Struct, frozen=True):
 
 def subjects_of(sources: Sequence[Source]) -> list[Subject]:
     """Return the subject of each source, read now, with names relative to a folder that holds all of them."""
-    root = Path(os.path.commonpath([source.path.resolve().parent for source in sources]))
+    root = Path(os.path.commonpath([place_of(source.path).parent for source in sources]))
     return [subject_at(root, scope_of(source)) for source in sources]
+
+
+def place_of(path: Path) -> Path:
+    """Return the real path that exists: `store.db` for the source `store.db/session-1`."""
+    real = path.resolve()
+    return next((each for each in (real, *real.parents) if os.path.lexists(each)), real)
 
 
 def joined(subjects: Sequence[Subject]) -> Subject:
@@ -74,14 +83,36 @@ def joined(subjects: Sequence[Subject]) -> Subject:
 def scope_of(source: Source) -> Sequence[Path]:
     """Return the real paths of the files and whole folders that a source is read from.
 
-    Only a link that the user named is followed.
+    A folder is a subject with all that is in it; of a repository, only what the source is made of. Only a
+    link that the user named is followed.
     """
     scope, own = source.abilities.file_scope, source.path
-    made_of = (scope.made_of if scope is not None else ()) or (own,)
-    files = (*made_of, *(revision.file for revision in source.revisions))
+    in_repository = any(os.path.lexists(own / each) for each in VERSION_CONTROL)
+    made_of = scope.made_of if scope is not None and in_repository else (own,)
+    files = (*made_of, *(each.file for each in source.revisions if each.file != own))
     return tuple(
-        dict.fromkeys(each.resolve() if each == own else each.parent.resolve() / each.name for each in files)
+        dict.fromkeys(place_of(own) if each == own else each.parent.resolve() / each.name for each in files)
     )
+
+
+def files_beside(source: Source, state: ContextState, prompts: Iterable[Prompt]) -> Sequence[Path]:
+    """Return the other files that were read for a source that is a single file.
+
+    These are the files behind the parts of its prompts, and those that its references name.
+    """
+    own = place_of(source.path)
+    if own.is_dir():
+        return ()
+    parts = (part for prompt in prompts for message in prompt.messages for part in message.parts)
+    origins = [part.origin for part in parts if part.origin is not None]
+    origins += [block.origin for block in state.blocks()]
+    named = [Path(origin.file).resolve() for origin in origins]
+    named += [own.parent / ref.target for ref in state.refs if path_problem(ref.target) is None]
+    return [
+        each
+        for each in dict.fromkeys(named)
+        if each != own and each.is_relative_to(own.parent) and each.is_file() and not each.is_symlink()
+    ]
 
 
 def subject_at(root: Path, paths: Iterable[Path]) -> Subject:
@@ -93,6 +124,9 @@ def subject_at(root: Path, paths: Iterable[Path]) -> Subject:
     for path in paths:
         if not path.is_relative_to(root):
             unread[str(path)] = "it is outside of the reviewed folder"
+            continue
+        if path.parent.resolve() != path.parent:
+            unread[path.relative_to(root).as_posix()] = "the path goes through a symbolic link"
             continue
         for name in _walk(root, path.relative_to(root).as_posix(), unread):
             if name in files or not os.path.lexists(root / name):

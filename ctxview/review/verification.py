@@ -6,7 +6,7 @@ its sources and has the digest of every file of it, and no other file is there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 
@@ -26,7 +26,7 @@ from ctxview.review.record import (
 )
 from ctxview.review.review import LastReview
 from ctxview.review.ssh_signature import SignatureCheck, check_signature
-from ctxview.review.subject import Subject, scope_of, subject_at
+from ctxview.review.subject import Subject, joined, place_of, scope_of, subject_at
 from ctxview.review.words import SignatureState, SignOff
 
 
@@ -121,14 +121,14 @@ def verify_path(path: Path, lens: Lens, options: VerifyOptions, as_format: str |
     except OpenError:
         if known is None or not path.exists():
             raise
-        subject = subject_at(path.resolve().parent, [path.resolve()])
-        return _compared(path, subject, files, None, lens, options)
+        place = place_of(path)
+        return _compared(path, subject_at(place.parent, [place]), files, None, lens, options)
     return check_source(source, lens, options)
 
 
 def check_source(source: Source, lens: Lens, options: VerifyOptions) -> CheckedPath:
     """Compare the files of a source as they are now with its records."""
-    subject = subject_at(source.path.resolve().parent, scope_of(source))
+    subject = subject_at(place_of(source.path).parent, scope_of(source))
     return _compared(source.path, subject, _read_records(source.path, options), source, lens, options)
 
 
@@ -155,7 +155,7 @@ def _compared(
         if statement is None or own is None:
             checked.append(CheckedRecord(file, signature, is_about=False))
             continue
-        changed = tuple(_file_changes(statement, own, subject))
+        changed = tuple(_file_changes(statement, own, path, subject))
         parts: tuple[str, ...] = ()
         if changed and source is not None:
             state = source.reading(len(source.revisions) - 1, lens).state
@@ -206,11 +206,17 @@ def _recorded_source(statement: ReviewStatement, path: Path) -> RecordedSource |
     return None
 
 
-def _file_changes(statement: ReviewStatement, own: RecordedSource, subject: Subject) -> Iterable[str]:
+def _file_changes(
+    statement: ReviewStatement, own: RecordedSource, path: Path, subject: Subject
+) -> Iterator[str]:
     """Yield the differences between the recorded files of a source and those there now."""
-    above = PurePosixPath(own.path).parent.as_posix()
+    inside = len(path.resolve().parts) - len(place_of(path).parts)
+    above = PurePosixPath(own.path).parents[inside].as_posix()
     prefix = "" if above == "." else f"{above}/"
     digests = {each.name: each.digest.sha256 for each in statement.subject}
+    # A file beside a single file is known only by the record.
+    recorded = [subject.root / name.removeprefix(prefix) for name in own.files if name.startswith(prefix)]
+    subject = joined([subject, subject_at(subject.root, recorded)])
     now = {f"{prefix}{name}": digest for name, digest in subject.files.items()}
     for name in own.files:
         if name not in now:
@@ -219,13 +225,9 @@ def _file_changes(statement: ReviewStatement, own: RecordedSource, subject: Subj
             yield f"changed file {name}"
     yield from (f"added file {name}" for name in sorted(now.keys() - {*own.files}))
     root = f"{own.path}/"
-    links = {name: target for name, target in statement.predicate.links.items() if name.startswith(root)}
-    links_now = {
-        f"{prefix}{name}": target
-        for name, target in subject.links.items()
-        if f"{prefix}{name}".startswith(root)
-    }
-    changed = {name for name, _ in links.items() ^ links_now.items()}
+    before = {name: target for name, target in statement.predicate.links.items() if name.startswith(root)}
+    after = {f"{prefix}{name}": target for name, target in subject.links.items()}
+    changed = {name for name, _ in before.items() ^ after.items() if name.startswith(root)}
     yield from (f"changed link {name}" for name in sorted(changed))
     known = statement.predicate.not_covered
     unread = (f"{prefix}{visible(name)}" for name in sorted(subject.unread))

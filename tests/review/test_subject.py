@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 from ctxview.formats import open_source
-from ctxview.review.subject import Subject, joined, subjects_of
-from tests.review.building import sample
+from ctxview.review.subject import Subject, joined, subject_at, subjects_of
+from tests.review.building import review_of, sample
 
 
 def subject_of(path: Path) -> Subject:
@@ -61,3 +61,40 @@ def test_a_pipe_in_the_folder_is_not_opened_and_is_reported_as_not_covered(tmp_p
     os.mkfifo(path / "content" / "pipe")
 
     assert subject_of(path).unread == {"handoff/content/pipe": "this is a pipe, not a file"}
+
+
+def test_a_single_file_is_reviewed_with_the_files_that_it_shows(tmp_path: Path) -> None:
+    path = sample("handoff", tmp_path)
+    (path / "unrelated.txt").write_text("x", "utf-8")
+    review = review_of(path / "handoff.json")
+
+    assert {
+        "handoff.json",
+        "content/fix.patch",
+        "content/prompt-for-sable.txt",
+    } <= review.subject.files.keys()
+    assert "unrelated.txt" not in review.subject.files
+
+
+def test_of_a_repository_only_the_files_of_the_source_count(tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").write_text("# Agents\n\nRun the tests.\n", "utf-8")
+    (tmp_path / "CLAUDE.md").write_text("# Claude\n\nRun the tests.\n", "utf-8")
+    (tmp_path / ".git").mkdir()
+    before = digest(tmp_path)
+    (tmp_path / "program.py").write_text("pass", "utf-8")
+    (tmp_path / ".git" / "index").write_text("x", "utf-8")
+    assert digest(tmp_path) == before
+    (tmp_path / "AGENTS.md").write_text("# Agents\n\nRun all tests.\n", "utf-8")
+    assert digest(tmp_path) != before
+
+
+def test_a_name_that_leads_through_a_link_is_not_read(tmp_path: Path) -> None:
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "key").write_text("x", "utf-8")
+    (inside / "link").symlink_to(tmp_path / "secret")
+    subject = subject_at(inside, [inside / "link" / "key", inside / "link" / ".." / "secret"])
+
+    assert subject.files == {}
+    assert [*subject.unread.values()] == ["the path goes through a symbolic link"] * 2

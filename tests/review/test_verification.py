@@ -18,6 +18,8 @@ from ctxview.review.record import read_record
 from ctxview.review.rules import exit_code
 from ctxview.review.verification import VerifyOptions
 from ctxview.review.words import SignOff
+from tests.formats.transcript.opencode_builders import export, write_store
+from tests.review.building import sample
 from tests.review.signing import Reviewed, allow, make_key, reviewed, sign
 from tests.rule_examples import assert_examples_are_true, rules_of
 
@@ -249,3 +251,37 @@ def test_a_record_with_a_member_twice_is_broken(tmp_path: Path) -> None:
     found.record.write_text(twice, "utf-8")
 
     assert "REV005" in found.rules()
+
+
+def test_a_file_beside_a_single_reviewed_file_counts_too(tmp_path: Path) -> None:
+    folder = sample("handoff", tmp_path)
+    record = sign(folder / "handoff.json")
+    found = Reviewed(folder / "handoff.json", record, record, record, VerifyOptions())
+    assert found.findings() == ()
+    (folder / "content" / "fix.patch").write_text("another patch", "utf-8")
+    assert "changed file content/fix.patch" in found.findings()[0].message
+
+
+def test_a_hostile_record_reads_nothing_through_links(tmp_path: Path) -> None:
+    found = reviewed(tmp_path, signed=False)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "private.txt").write_text("x", "utf-8")
+    (found.path / "content" / "way").symlink_to(tmp_path / "elsewhere")
+    names = ["handoff/content/way", "handoff/content/way/private.txt", "handoff/content"]
+    change_record(found, lambda record: record["predicate"]["sources"][0].update(files=names))  # type: ignore[index]
+
+    assert exit_code(found.findings()) in (2, 4)
+    assert "private" not in repr([each.message for each in found.findings() if "removed" not in each.message])
+
+
+def test_a_session_inside_a_store_has_its_own_record(tmp_path: Path) -> None:
+    talk = "m1 user: Fix the tests\nm2 assistant sent=9000 out=40: Done"
+    store = write_store(tmp_path, export(talk, "ses_1"), export(talk, "ses_2"))
+    record = sign(store / "ses_1")
+    first, second = (
+        Reviewed(store / each, record, record, record, VerifyOptions()) for each in ("ses_1", "ses_2")
+    )
+
+    assert record.name == f"{store.name}-ses_1.ctxreview.json"
+    assert first.findings() == ()
+    assert exit_code(second.findings()) == 3
