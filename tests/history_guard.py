@@ -1,7 +1,8 @@
 """Watch the whole test run: ctxview may not open for writing, move or remove the history of a session.
 
 Tests write histories themselves, so only calls with a ctxview module on the stack count. System calls
-through ctypes, which Python does not report, are watched by `test_session_histories` with strace.
+through ctypes, which Python does not report, are watched by `test_session_histories` with strace. A redacted
+copy has histories too: it consists of new files, which `write_copy` creates in a folder that did not exist.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ WRITING = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC
 CHANGES = frozenset(
     {f"os.{verb}" for verb in ("rename", "remove", "truncate", "link", "symlink", "chmod", "utime")}
 )
+
+COPIES = (f"{PACKAGE}review{os.sep}redaction.py", "write_copy")
+"""The function that creates the files of redacted copies."""
 
 breaches: list[str] = []
 
@@ -65,8 +69,12 @@ def _cached_moments() -> str:
 
 
 def _ctxview_caller(frame: FrameType | None) -> str | None:
+    """The innermost line of ctxview that is being run; None without one, and for redacted copies."""
+    found = None
     while frame is not None:
-        if frame.f_code.co_filename.startswith(PACKAGE):
-            return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        if (frame.f_code.co_filename, frame.f_code.co_name) == COPIES:
+            return None
+        if found is None and frame.f_code.co_filename.startswith(PACKAGE):
+            found = f"{frame.f_code.co_filename}:{frame.f_lineno}"
         frame = frame.f_back
-    return None
+    return found

@@ -113,10 +113,14 @@ COMMANDS: dict[str, CommandSpec] = {
     "export": CommandSpec(
         "export",
         "ctxview.commands.export",
-        "write a report to hand on as HTML, Markdown, SVG or JSON",
+        "write a report to hand on, or a redacted copy",
         (
             ("ctxview export .agent --to html -o report.html", "a page for a browser, a phone or paper"),
-            ("ctxview export .agent --at 9 --to md", "the report of a revision as Markdown"),
+            ("ctxview export .agent --at 9 --to md", "the report of a revision; also svg and json"),
+            (
+                "ctxview export .agent --redact --text billing-ro -o handover",
+                "a copy without this text; also --secrets, --block ID and --field FILE#/pointer",
+            ),
         ),
     ),
     "review": CommandSpec(

@@ -56,6 +56,9 @@ class FormatSpec(Struct, frozen=True, kw_only=True):
     """`module:name` of `(home) -> Iterable[FoundAtHome]`: sources in places where programs keep them."""
     options: tuple[LensOption, ...] = ()
     commands: tuple[CommandSpec, ...] = ()
+    redacted_copy: str = ""
+    """`module:name` of a function `(before, after) -> files`, which returns the files of a redacted copy
+    by name, with what follows from their content made to fit: sizes, chains of hashes, records."""
 
 
 class FoundAtHome(Struct, frozen=True):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -46,6 +46,8 @@ GENERAL_RULES = {
 """The rule families that need no format: their subject and their module."""
 
 T = TypeVar("T")
+
+_Files = Mapping[str, bytes]
 
 
 class KnownFormats(Struct, frozen=True):
@@ -89,6 +91,12 @@ def known_formats() -> KnownFormats:
 def formats() -> tuple[FormatSpec, ...]:
     """Return the descriptions of all formats that can be used, raw last."""
     return tuple(known_formats().specs.values())
+
+
+def redacted_copy_repairs(name: str | None = None) -> list[Callable[[_Files, _Files], _Files]]:
+    """Return the functions `FormatSpec.redacted_copy` of one format, or of all."""
+    specs = [each for each in formats() if each.redacted_copy and name in (None, each.name)]
+    return [_code(each.redacted_copy) for each in specs]
 
 
 def format_problems() -> dict[str, str]:

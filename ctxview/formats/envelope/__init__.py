@@ -18,6 +18,7 @@ SPEC = FormatSpec(
         *(b'"summary_id"', b'"missing_id"'),
     ),
     open="ctxview.formats.envelope.source:open_envelopes",
+    redacted_copy="ctxview.formats.envelope.editing.redacted_copy:consistent_records",
     families={"ENV": "envelopes (Agent Context draft)"},
     rules=("ctxview.formats.envelope.rules",),
 )

@@ -63,7 +63,7 @@ _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _PLACEHOLDER_TEXT = re.compile(
     r"(?:(?:this|the|content|text|was|is)\b|\W)*"
     r"(?:redacted|removed|withheld|blocked|encrypted|masked|summarized|hidden|deleted)"
-    r"(?: (?:by|under|for|per) [\w.:/-]{1,40})?\W*"
+    r"(?:-\d{1,6})?(?: (?:by|under|for|per) [\w.:/-]{1,40})?\W*"
     r"|[*█•x\s._-]+",
     re.IGNORECASE,
 )

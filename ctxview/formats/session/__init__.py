@@ -16,6 +16,7 @@ SPEC = FormatSpec(
     ),
     recognise="ctxview.formats.session.format:recognise",
     open="ctxview.formats.session.source:open_session",
+    redacted_copy="ctxview.formats.session.redacted_copy:consistent_figures",
     families={"ABI": "sessions (Context Runtime ABI)"},
     rules=("ctxview.formats.session.rules",),
     options=(LensOption("budget", "Budget", "number", help="try another budget for the pack of a session"),),

@@ -13,6 +13,7 @@ SPEC = FormatSpec(
     ),
     recognise="ctxview.formats.snapshot.format:recognise",
     open="ctxview.formats.snapshot.source:open_snapshots",
+    redacted_copy="ctxview.formats.snapshot.redacted_copy:consistent_sizes",
     families={"SNP": "snapshots (Context Protocol v3)"},
     rules=("ctxview.formats.snapshot.rules",),
     options=(

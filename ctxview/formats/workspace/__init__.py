@@ -13,6 +13,7 @@ SPEC = FormatSpec(
     ),
     recognise="ctxview.formats.workspace.format:recognise",
     open="ctxview.formats.workspace.source:open_workspace",
+    redacted_copy="ctxview.formats.workspace.redacted_copy:consistent_chains",
     families={
         "DOC": "context documents (CONTEXT.md protocol)",
         "WMF": "files of the working memory",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
@@ -17,6 +18,7 @@ from ctxview.core.origin import JsonValue, Origin
 from ctxview.formats.kit.history_line import HistoryLine
 
 if TYPE_CHECKING:
+    from ctxview.files.strict_json.document import JsonDocument
     from ctxview.formats.workspace.survey import WorkspaceSurvey
 
 SUMMARY_MARK = "[Conversation summary:"
@@ -209,17 +211,29 @@ class AuditCheck:
 
 def audit_hashes(line: HistoryLine, value: dict[str, JsonValue]) -> set[str]:
     """Return the hashes that an entry may have: of its arguments as written, and with sorted keys."""
-    spellings = {orjson.dumps(value.get("arguments"), option=orjson.OPT_SORT_KEYS)}
     place = line.origin("arguments")
+    written = None
     if place.start is not None and place.end is not None:
-        spellings.add(line.content[place.start - line.start : place.end - line.start])
+        written = line.content[place.start - line.start : place.end - line.start]
+    return {*_hashes(value, written)}
+
+
+def entry_hashes(entry: JsonDocument) -> list[str]:
+    """Return the same hashes of an entry that was parsed alone, always in the same order."""
+    span = entry.span("/arguments")
+    value = entry.value if isinstance(entry.value, dict) else {}
+    return [*_hashes(value, entry.data[slice(*span)] if span is not None else None)]
+
+
+def _hashes(value: Mapping[str, JsonValue], written: bytes | None) -> Iterator[str]:
+    spellings = [orjson.dumps(value.get("arguments"), option=orjson.OPT_SORT_KEYS)]
+    spellings += [written] if written is not None else []
     parts = [_text(value.get("prev_hash")) or "", str(value.get("seq"))]
     parts += [_text(value.get(key)) or "" for key in ("tool_name", "tool_call_id")]
     rest = [_text(value.get(key)) or "" for key in ("result_data", "timestamp")]
-    return {
-        hashlib.sha256("|".join((*parts, spelled.decode("utf-8", "replace"), *rest)).encode()).hexdigest()
-        for spelled in spellings
-    }
+    for spelled in spellings:
+        whole = "|".join((*parts, spelled.decode("utf-8", "replace"), *rest))
+        yield hashlib.sha256(whole.encode()).hexdigest()
 
 
 class TurnCheck:

@@ -113,7 +113,7 @@ class RecordsPolicy(Struct, frozen=True):
                 document, inner = _place(file, pointer)
                 return _in_layout(file, delete_value(document, inner))
             case InsertItem(pointer="/-", value=value):
-                return _appended(file, value)
+                return append_record(file, value)
             case InsertItem(pointer=pointer, value=value):
                 document, inner = _place(file, pointer)
                 return _in_layout(file, insert_item(document, inner, value))
@@ -240,7 +240,7 @@ def _place(file: RecordFile, pointer: str) -> tuple[JsonDocument, str]:
     return record.document, pointer[len(record.prefix) :]
 
 
-def _appended(file: RecordFile, value: JsonValue) -> bytes:
+def append_record(file: RecordFile, value: JsonValue) -> bytes:
     if file.layout is RecordLayout.OBJECT or not file.records:
         raise EditRefused(
             "This file holds one record; to add another, it must be a list or a file of JSON lines."

@@ -1,0 +1,174 @@
+"""Replace given texts in other text, in every spelling, and prove that none of them is left.
+
+Copies are found by `CopyFinder`, also in part and encoded; spellings that a line end splits, and digests of
+the texts, are found here. A replacement is the same everywhere, so that names and mentions of them agree.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
+from typing import Final
+from urllib.parse import quote
+
+from msgspec import Struct
+
+from ctxview.analysis.text_copies import CopyFinder
+
+SHORTEST: Final = 4
+"""Characters of the shortest text that is searched for; shorter ones occur everywhere by chance."""
+CHUNK: Final = 4_000_000
+"""Characters that are searched at once; a second pass finds what lies on a border."""
+_ALGORITHMS: Final = ("md5", "sha1", "sha256", "sha384", "sha512")
+_BREAK: Final = r"(?:[\s\u200b]|\\[nrt])*"
+_BREAKS: Final = re.compile(r"(?:[\s\u200b]|\\[nrt])+")
+_BASE64_RUN: Final = "A-Za-z0-9+/_="
+_LONG_ENOUGH: Final = 6
+"""Characters of an encoded spelling below which it may occur by chance."""
+_LINE_SIGN: Final = re.compile(r"\s*(?:[-*+>#]+|\d+\.)\s+")
+_WORD: Final = re.compile(r"[A-Za-z_]+")
+
+
+class RedactedValue(Struct, frozen=True):
+    """A text to remove, and what replaces it. An `exact` text was typed: it is removed inside words too."""
+
+    text: str
+    mark: str
+    exact: bool = False
+
+
+class ReplacedSpan(Struct, frozen=True):
+    start: int
+    end: int
+    replacement: str
+
+
+class TextRedactor:
+    """Removes some texts from other texts."""
+
+    def __init__(self, values: Iterable[RedactedValue]) -> None:
+        self.values = tuple(each for each in values if len(each.text.strip()) >= SHORTEST)
+        self._finder = CopyFinder((each.text, each) for each in self.values)
+        found = {(value, spelling) for value in self.values for spelling in spellings(value.text)}
+        self.spellings: Sequence[tuple[RedactedValue, str]] = sorted(
+            found, key=lambda each: (-len(each[1]), each[1])
+        )
+        """Every value in every spelling, the longest first."""
+
+    def __bool__(self) -> bool:
+        return bool(self.values)
+
+    def narrowed(self, text: str) -> TextRedactor:
+        """Return a redactor for parts of `text`, which searches only for spellings that occur in it."""
+        other = copy(self)
+        bare = _BREAKS.sub("", text)
+        other.spellings = [each for each in self.spellings if each[1] in bare or each[1] in text]
+        return other
+
+    def redacted(self, text: str) -> str:
+        """Return `text` without the values; line ends inside a removed span stay."""
+        for shift in (0, CHUNK // 2):
+            pieces = _chunks(text, shift)
+            text = "".join(map(self._redacted, pieces))
+        return text
+
+    def leak(self, text: str) -> RedactedValue | None:
+        """Return a value that a text still holds in some spelling, or None."""
+        bare = _BREAKS.sub("", text)
+        for value, spelling in self.spellings:
+            if spelling in text or (len(spelling) >= SHORTEST and spelling in bare):
+                return value
+        return None
+
+    def digests(self) -> dict[str, str]:
+        """The digests of the values in lower-case hexadecimal, and the digests that replace them."""
+        return {
+            getattr(hashlib, name)((each.text + end).encode()).hexdigest(): getattr(hashlib, name)(
+                (each.mark + end).encode()
+            ).hexdigest()
+            for each in self.values
+            for name in _ALGORITHMS
+            for end in ("", "\n")
+        }
+
+    def _redacted(self, text: str) -> str:
+        found = sorted(
+            [*self._copies(text), *self._split_copies(text)], key=lambda each: (each.start, -each.end)
+        )
+        pieces: list[str] = []
+        done = 0
+        for each in found:
+            start, end = max(each.start, done), each.end
+            if start >= end:
+                continue
+            inside = text[start:end]
+            lines = inside.split("\n")
+            # In a text of several lines, the signs of lists and headings stay.
+            signs = [_LINE_SIGN.match(line) if len(lines) > 1 else None for line in lines]
+            lines = [
+                f"{sign[0] if sign else ''}{each.replacement}" if line.strip() else line
+                for line, sign in zip(lines, signs, strict=True)
+            ]
+            pieces += [text[done:start], "\n".join(lines) if start == each.start else ""]
+            done = end
+        return "".join([*pieces, text[done:]]) if pieces else text
+
+    def _copies(self, text: str) -> Iterator[ReplacedSpan]:
+        for start, end, value in self._finder.find(text):
+            # A single word of a long text may be a word of the format.
+            if not value.exact and end - start < len(value.text) and _WORD.fullmatch(text[start:end]):
+                continue
+            yield ReplacedSpan(start, end, value.mark)
+
+    def _split_copies(self, text: str) -> Iterator[ReplacedSpan]:
+        """Yield the spellings that the finder does not know: inside words, and split by line ends."""
+        bare = _BREAKS.sub("", text) if self.spellings else ""
+        for value, spelling in self.spellings:
+            if spelling not in bare and spelling not in text:
+                continue
+            pattern = _BREAK.join(map(re.escape, spelling))
+            around = _BASE64_RUN if spelling != value.text and spelling.isalnum() else ""
+            for match in re.finditer(f"[{around}]*{pattern}[{around}]*" if around else pattern, text):
+                yield ReplacedSpan(*match.span(), value.mark)
+
+
+def spellings(text: str) -> Iterator[str]:
+    """Yield a text as files may write it: plain, escaped for JSON, in percents, base64 and hexadecimal."""
+    yield text
+    for ascii_only in (True, False):
+        escaped = json.dumps(text, ensure_ascii=ascii_only)[1:-1]
+        yield escaped
+        yield json.dumps(escaped)[1:-1]
+    for safe in ("", "/", "/:@!$&'()*+,;="):
+        yield quote(text, safe=safe)
+    data = text.encode("utf-8", "surrogatepass")
+    yield "".join(f"%{byte:02X}" for byte in data)
+    yield "".join(f"%{byte:02x}" for byte in data)
+    encoded = [data.hex(), data.hex().upper(), *_base64_cores(data)]
+    yield from (each for each in encoded if len(each) >= _LONG_ENOUGH)
+
+
+def _base64_cores(data: bytes) -> Iterator[str]:
+    """Yield the base64 digits of `data` at each of three offsets, without those shared with neighbours."""
+    for offset in range(3):
+        whole = base64.b64encode(b"\0" * offset + data).decode()
+        first, last = -(-offset * 8 // 6), (offset + len(data)) * 8 // 6
+        yield whole[first:last]
+        yield whole[first:last].translate(str.maketrans("+/", "-_"))
+
+
+def _chunks(text: str, shift: int) -> Iterator[str]:
+    """Yield a text in pieces that end with a line; the first one is smaller by `shift`."""
+    if len(text) <= CHUNK:
+        # One pass over the whole text finds everything.
+        yield text
+        return
+    start, end = 0, CHUNK - shift
+    while start < len(text):
+        cut = text.find("\n", end) + 1 or len(text)
+        yield text[start:cut]
+        start, end = cut, cut + CHUNK

@@ -1,0 +1,128 @@
+"""Redacted copies of a source: made in memory, proved, and only then written. The source is only read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from ctxview.files.create import create
+from ctxview.files.reading import ReadError, read_beneath
+from ctxview.formats import Lens, Source
+from ctxview.formats.recording.observed_source import scope_of
+from ctxview.formats.registry import redacted_copy_repairs
+from ctxview.recording.frames import DamagedRecordingError
+from ctxview.recording.reader import Recording
+from ctxview.recording.recorder import FileStatus, read_tree
+from ctxview.review.redacted_database import is_database, with_log
+from ctxview.review.redacted_files import Files, RedactedTree, redact_trees
+from ctxview.review.redacted_recording import is_recording, recorded_trees, redacted_recording
+from ctxview.review.redacted_text import RedactedValue, TextRedactor
+from ctxview.review.redaction_choice import RedactionChoice, RedactionError, chosen_texts
+
+LARGEST: Final = 512 * 1024 * 1024
+"""Bytes of all files of a source together, of which a redacted copy can be made."""
+
+
+class RedactedCopy(Struct, frozen=True):
+    """A copy that is not written yet: the files, what was removed, and what is left out."""
+
+    tree: RedactedTree
+    values: Mapping[str, int]
+    """How many different texts were removed, by where they were chosen."""
+    statuses: Mapping[str, FileStatus]
+    """Mode and time of the files and folders of the source, by their old names."""
+    name: str
+    """The redacted name of the source."""
+    is_file: bool
+
+
+def make_copy(source: Source, choice: RedactionChoice, lens: Lens) -> RedactedCopy:
+    """Return the redacted copy of a source; raises `RedactionError`."""
+    statuses, files, unread = _read(source)
+    if not files:
+        raise RedactionError("it has no files of its own; export the file or folder that holds it")
+    recording: Recording | None = None
+    trees: Sequence[Files] = [files]
+    if source.path.is_file() and is_recording(next(iter(files.values()), b"")):
+        try:
+            recording, trees = recorded_trees(source.path)
+        except (DamagedRecordingError, ReadError) as error:
+            raise RedactionError(f"the recording cannot be read: {error}") from None
+    chosen = dict(chosen_texts(source, trees, choice, lens))
+    if not chosen:
+        raise RedactionError("nothing was found to redact")
+    values = [
+        RedactedValue(text, f"REDACTED-{number}", where == "texts")
+        for number, (text, where) in enumerate(chosen.items(), 1)
+    ]
+    redactor = TextRedactor(values)
+    repairs = redacted_copy_repairs(source.format if recording is None else None)
+    copies = redact_trees(trees, redactor, repairs)
+    if not any(copy.changed or copy.left_out for copy in copies):
+        raise RedactionError("what was chosen is in none of its files, so there is nothing to remove")
+    tree = copies[-1]
+    if recording is not None:
+        (name,) = files
+        data = redacted_recording(recording, copies, redactor)
+        lost = {name: why for copy in copies for name, why in copy.left_out.items()}
+        tree = RedactedTree({name: data}, {name: name}, (name,), lost)
+    folders = {name: redactor.redacted(name) for name, status in statuses.items() if status.is_folder}
+    whole = RedactedTree(tree.files, {**folders, **tree.names}, tree.changed, {**unread, **tree.left_out})
+    path = source.path.resolve()
+    return RedactedCopy(
+        whole, Counter(chosen.values()), statuses, redactor.redacted(path.name), path.is_file()
+    )
+
+
+def write_copy(copy: RedactedCopy, target: Path) -> None:
+    """Write the copy; `target` must not exist. Raises `RedactionError` or `CreateRefused`."""
+    if target.exists() or target.is_symlink():
+        raise RedactionError(f"{target}: it exists and is not replaced; choose another name")
+    if copy.is_file and not copy.tree.files:
+        raise RedactionError("; ".join(copy.tree.left_out.values()))
+    if not copy.is_file:
+        target.mkdir(mode=0o700)
+    for old, new in copy.tree.names.items():
+        status = copy.statuses[old]
+        if status.is_folder:
+            (target / new).mkdir(mode=0o700, parents=True, exist_ok=True)
+            continue
+        root, name = (target.parent, target.name) if copy.is_file else (target, new)
+        modified = status.stamp.modified if status.stamp is not None else None
+        create(root, name, copy.tree.files[new], mode=status.mode & 0o777, modified=modified)
+
+
+def _read(source: Source) -> tuple[Mapping[str, FileStatus], Files, dict[str, str]]:
+    """Return all that a source is made of, the files by name, and why some cannot be read."""
+    scope = scope_of(source)
+    files: dict[str, bytes] = {}
+    unread: dict[str, str] = {}
+    room = LARGEST
+    statuses = read_tree(scope).statuses
+    for name, status in statuses.items():
+        if status.problem is not None:
+            unread[name] = status.problem
+        elif not status.is_folder:
+            if status.stamp is not None and status.stamp.size > room:
+                raise RedactionError(f"it has more than {LARGEST >> 20} MB of files")
+            try:
+                files[name] = read_beneath(scope.root, name, room)
+            except ReadError as error:
+                unread[name] = error.reason
+                continue
+            room -= len(files[name])
+    return statuses, _without_logs(files), unread
+
+
+def _without_logs(files: dict[str, bytes]) -> Files:
+    """Return the files with the write-ahead log of each database written into it."""
+    for name in [name for name, data in files.items() if is_database(data)]:
+        log = files.pop(f"{name}-wal", b"")
+        files.pop(f"{name}-shm", None)
+        if log:
+            files[name] = with_log(files[name], log)
+    return files

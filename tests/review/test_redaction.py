@@ -1,0 +1,361 @@
+"""A redacted text is nowhere in the copy, in no spelling, and the copy is as sound as the original."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import shutil
+import sqlite3
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from ctxview.analysis.secrets import find_secrets
+from ctxview.review.redacted_recording import recorded_trees
+from ctxview.review.redacted_text import RedactedValue, TextRedactor
+from ctxview.samples import samples_folder
+from tests.formats.snapshot.builders import block, snapshot_value, to_bytes
+from tests.running import Run
+
+VALUE = 'Zebra "Quartz" 4417 lies\tunder the flowerpot – Ödön'
+SHORT = "hunter2x"
+
+
+def spelled(value: str) -> dict[str, str]:
+    """A value as it may be written in a file, by the name of the spelling."""
+    data = value.encode()
+    encodings = {
+        "plain": value,
+        "json": json.dumps(value)[1:-1],
+        "json in utf-8": json.dumps(value, ensure_ascii=False)[1:-1],
+        "json in json": json.dumps(json.dumps(value))[1:-1],
+        "percent": quote(value),
+        "every byte in percents": "".join(f"%{byte:02x}" for byte in data),
+        "hexadecimal": data.hex(),
+        "capital hexadecimal": data.hex().upper(),
+        **{
+            f"base64 at {offset}": base64.b64encode(b"?" * offset + data + b"!").decode()
+            for offset in range(3)
+        },
+        "base64 for addresses": base64.urlsafe_b64encode(b"??" + data).decode(),
+    }
+    split = {
+        f"{name}, split over lines": re.sub(r"(.{7})", r"\1\n", each) for name, each in encodings.items()
+    }
+    return {**encodings, **{name: each for name, each in split.items() if "json" not in name}}
+
+
+def leaks(data: bytes, value: str) -> list[str]:
+    """The spellings of a value that are somewhere in the bytes, line ends ignored."""
+    text = data.decode("utf-8", "replace")
+    bare = re.sub(r"\s+|\\[nrt]", "", text)
+    encoded = value.encode()
+    cores = {}
+    for offset in range(3):
+        whole = base64.b64encode(b"\0" * offset + encoded).decode()
+        core = whole[-(-offset * 8 // 6) : (offset + len(encoded)) * 8 // 6]
+        cores[f"base64 at {offset}"] = core
+        cores[f"base64 for addresses at {offset}"] = core.replace("+", "-").replace("/", "_")
+    plain = {
+        name: each for name, each in spelled(value).items() if "base64" not in name and "split" not in name
+    }
+    digests = {name: hashlib.new(name, encoded).hexdigest() for name in ("md5", "sha1", "sha256", "sha512")}
+    return [
+        name
+        for name, each in {**plain, **cores, **digests}.items()
+        if each in text or re.sub(r"\s+|\\[nrt]", "", each) in bare
+    ]
+
+
+def files_of(path: Path) -> dict[str, bytes]:
+    if path.is_file():
+        return {path.name: path.read_bytes()}
+    return {str(each.relative_to(path)): each.read_bytes() for each in path.rglob("*") if each.is_file()}
+
+
+def assert_gone(copy: Path, *values: str) -> None:
+    everything = b"\0".join(part for name, data in files_of(copy).items() for part in (name.encode(), data))
+    for value in values:
+        assert leaks(everything, value) == []
+
+
+def problems(ctxview: Run, path: Path) -> Counter[str]:
+    """How many errors and warnings each rule has."""
+    found = ctxview("check", path, "--format", "json").json
+    return Counter(each["rule"] for each in found if each["severity"] != "info")
+
+
+def assert_as_sound(ctxview: Run, original: Path, copy: Path) -> None:
+    before, after = problems(ctxview, original), problems(ctxview, copy)
+    assert {rule: (before[rule], count) for rule, count in after.items() if count > before[rule]} == {}
+
+
+@pytest.mark.parametrize("spelling", spelled(VALUE))
+@pytest.mark.parametrize("value", [VALUE, SHORT])
+def test_no_spelling_of_a_text_survives(value: str, spelling: str) -> None:
+    text = f"Before it. [{spelled(value)[spelling]}] After it."
+    redactor = TextRedactor([RedactedValue(value, "REDACTED-1", exact=True)])
+    redacted = redactor.redacted(text)
+
+    assert leaks(text.encode(), value) != [], "the search would find it"
+    assert leaks(redacted.encode(), value) == []
+    assert redactor.leak(redacted) is None
+    assert redacted.startswith("Before it. [")
+    assert redacted.endswith("] After it.")
+    assert redacted.count("\n") == text.count("\n")
+
+
+def test_other_text_stays_as_it_is() -> None:
+    redactor = TextRedactor(
+        [RedactedValue(VALUE, "REDACTED-1"), RedactedValue(SHORT, "REDACTED-2", exact=True)]
+    )
+    text = "A zebra; 4417 pots. hunter2 is not it, and base64 digits such as dGhpcyBpcyBub3QgaXQ= are others."
+
+    assert redactor.redacted(text) == text
+    assert redactor.redacted(f"x{SHORT}y") == "xREDACTED-2y"
+
+
+SESSION = "session/coder/home/1000/agent/coder/session/default"
+SAMPLES = [
+    ("snapshot/lighthouse", "core-evidence"),
+    ("snapshot/agent-workspace", "core-role"),
+    (SESSION, "d3"),
+    ("session/damaged/home/1000/agent/keeper/session/default", "message 3"),
+    ("envelope/handoff", "item-rerun"),
+    ("envelope/planted", "item-hunt-1"),
+    ("workspace/workspace-after", "compare-build-4127-with-build"),
+    ("memory/exhibition", "d4a7677796"),
+    ("transcript/plan-rollback/rollout-2026-08-01T10-00-00-plan.jsonl", "line 3"),
+    ("README.md", "line 90"),
+]
+
+
+def copied(sample: str, folder: Path) -> Path:
+    """A copy of a sample below `folder`, as deep as it is, so that names in its path stay."""
+    target = folder / "original" / sample
+    target.parent.mkdir(parents=True)
+    source = samples_folder() / sample
+    (shutil.copytree if source.is_dir() else shutil.copy)(source, target)
+    return target
+
+
+@pytest.mark.parametrize(("sample", "name"), SAMPLES, ids=[sample for sample, _ in SAMPLES])
+def test_a_block_is_nowhere_in_the_copy(ctxview: Run, tmp_path: Path, sample: str, name: str) -> None:
+    original, copy = copied(sample, tmp_path), tmp_path / "copy" / sample
+    copy.parent.mkdir(parents=True)
+    before = files_of(original)
+    shown = ctxview("show", original, "--json", "--tokens", "bytes/4").json
+    blocks = [each for tier in shown["tiers"] for each in tier["blocks"] if len(each["text"]) > 20]
+    chosen = next(each for each in blocks if each["id"] == name)
+    ran = ctxview("export", original, "--redact", "--block", chosen["id"], "-o", copy)
+
+    assert (ran.code, ran.err) == (0, "")
+    assert files_of(original) == before, "the source is only read"
+    assert len(files_of(copy)) == len(before)
+    assert_gone(copy, chosen["text"])
+    assert_as_sound(ctxview, original, copy)
+
+
+def test_an_envelope_says_what_was_redacted(ctxview: Run, tmp_path: Path) -> None:
+    ran = ctxview(
+        "export",
+        samples_folder() / "envelope" / "handoff",
+        "--redact",
+        "--block",
+        "item-rerun",
+        "-o",
+        tmp_path / "copy",
+    )
+    records = json.loads((tmp_path / "copy" / "handoff.json").read_text("utf-8"))
+    (item,) = (each for each in records if each.get("item_id") == "item-rerun")
+    events = [each for each in records if each.get("event_type") == "context.redaction.applied"]
+
+    assert ran.code == 0
+    assert item["redaction_state"] == "removed"
+    assert item["byte_size"] == len(item["content"])
+    assert {
+        "redaction_method",
+        "redacted_by",
+        "redaction_reason",
+        "policy_refs",
+        "original_ref",
+    } <= item.keys()
+    assert "item-rerun" in [each["subject"] for each in events]
+    blocks = [block for each in records for block in each.get("ordered_blocks", ())]
+    marked = [block for block in blocks if "item-rerun" in json.dumps(block["item_refs"])]
+    assert marked
+    assert {block["redaction_state"] for block in marked} == {"removed"}
+
+
+def test_a_recording_is_redacted_at_every_moment(
+    ctxview: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "rounds"
+    folder.mkdir()
+    monkeypatch.setattr("ctxview.commands.record._check_times", lambda interval, duration: iter([1]))
+    for number in (1, 2):
+        value = snapshot_value(core=[block("a", content=f"{number}: {SHORT}")], round=number)
+        (folder / f"round-0{number}.received.json").write_bytes(to_bytes(value))
+        (folder / f"round-0{number}.{SHORT}.json").write_bytes(to_bytes(value))
+        assert ctxview("record", folder, "-o", tmp_path / "all.ctxrec").code == 0
+    ran = ctxview(
+        "export", tmp_path / "all.ctxrec", "--redact", "--text", SHORT, "-o", tmp_path / "copy.ctxrec"
+    )
+    recording, trees = recorded_trees(tmp_path / "copy.ctxrec")
+
+    assert (ran.code, ran.err) == (0, "")
+    assert [recording.time(at) for at in range(len(recording))] == [1, 1]
+    assert [len(tree) for tree in trees] == [1, 2] or [len(tree) for tree in trees] == [2, 4]
+    for tree in trees:
+        for name, data in tree.items():
+            assert leaks(data, SHORT) == leaks(name.encode(), SHORT) == []
+            assert b"REDACTED-1" in data
+
+
+def test_the_chain_of_an_audit_log_is_made_again(ctxview: Run, tmp_path: Path) -> None:
+    original = copied("workspace/workspace-home", tmp_path)
+    log = next(original.rglob("audit/cli_default.jsonl"))
+    first = json.loads(log.read_text("utf-8").splitlines()[0])
+    copy = tmp_path / "workspace-home"
+    ran = ctxview("export", original, "--redact", "--text", first["result_data"], "-o", copy)
+    lines = [json.loads(line) for line in (copy / log.relative_to(original)).read_text("utf-8").splitlines()]
+
+    assert ran.code == 0
+    assert lines[0]["hash"] != first["hash"]
+    assert [each["prev_hash"] for each in lines] == ["", *(each["hash"] for each in lines[:-1])]
+    assert_as_sound(ctxview, original, copy)
+
+
+def test_all_secrets_are_removed(ctxview: Run, tmp_path: Path) -> None:
+    original = samples_folder() / "snapshot" / "broken" / "secret.json"
+    stored = original.read_text("utf-8")
+    secrets = [stored[each.start : each.end] for each in find_secrets(stored)]
+    ran = ctxview("export", original, "--redact", "--secrets", "-o", tmp_path / "copy.json")
+
+    assert ran.code == 0
+    assert secrets
+    assert_gone(tmp_path / "copy.json", *secrets)
+    found = ctxview("check", tmp_path / "copy.json", "--format", "json").json
+    assert not [each for each in found if each["rule"].startswith("SEC")]
+    assert json.loads((tmp_path / "copy.json").read_text("utf-8"))
+
+
+@pytest.fixture
+def planted(tmp_path: Path) -> Path:
+    """A folder with a snapshot that holds a value in a text, as a digest, and in the name of a file."""
+    folder = tmp_path / "planted"
+    folder.mkdir()
+    digest = hashlib.sha256(SHORT.encode()).hexdigest()
+    blocks = [
+        block("a", content=f"The password is {SHORT}."),
+        block("b", content=f"Its digest is {digest}, in short {digest[:12]}", pin=44171234),
+        block("c", content=f"See notes-{SHORT}.txt"),
+    ]
+    (folder / "round-01.received.json").write_bytes(to_bytes(snapshot_value(core=blocks)))
+    return folder
+
+
+def test_digests_and_numbers_of_a_text_go_too(ctxview: Run, planted: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    ran = ctxview("export", planted, "--redact", "--text", SHORT, "--text", "44171234", "-o", copy)
+    value = json.loads((copy / "round-01.received.json").read_text("utf-8"))
+    a, b, c = value["memory"]["core"]
+
+    assert ran.code == 0
+    assert_gone(copy, SHORT, "44171234")
+    assert a["content"] == "The password is REDACTED-1."
+    assert hashlib.sha256(SHORT.encode()).hexdigest()[:12] not in b["content"]
+    assert b["pin"] == "REDACTED-2", "a number becomes a text, so that the file is still JSON"
+    assert c["content"] == "See notes-REDACTED-1.txt"
+
+
+def test_a_field_is_removed_wherever_its_value_is(ctxview: Run, planted: Path, tmp_path: Path) -> None:
+    field = "round-01.received.json#/memory/core/0/content"
+    ran = ctxview("export", planted, "--redact", "--field", field, "-o", tmp_path / "copy")
+
+    assert ran.code == 0
+    assert_gone(tmp_path / "copy", f"The password is {SHORT}.")
+
+
+def test_files_are_renamed_rewritten_or_left_out(ctxview: Run, tmp_path: Path) -> None:
+    """A name and its mention still agree, a blob has the name of its new digest, a picture stays behind."""
+    original = copied(SESSION, tmp_path)
+    text = f"It is {SHORT} {'x' * 5000}"
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    (original / f"notes-{SHORT}.txt").write_text(f"see notes-{SHORT}.txt and sha256-{digest}\n")
+    (original / f"sha256-{digest}").write_text(text)
+    (original / "picture.bin").write_bytes(bytes(range(256)) * 8)
+    _write_database(original / "store.db", text, digest)
+    assert b"deleted is " + SHORT.encode() in (original / "store.db").read_bytes()
+    copy = tmp_path / "default"
+    ran = ctxview("export", original, "--redact", "--text", SHORT, "-o", copy)
+
+    assert ran.code == 0
+    assert ran.complaint.startswith("note: picture.bin is not in the copy: it is not text")
+    assert not (copy / "picture.bin").exists()
+    assert_gone(copy, SHORT)
+    new = hashlib.sha256(text.replace(SHORT, "REDACTED-1").encode()).hexdigest()
+    assert (copy / "notes-REDACTED-1.txt").read_text() == f"see notes-REDACTED-1.txt and sha256-{new}\n"
+    assert hashlib.sha256((copy / f"sha256-{new}").read_bytes()).hexdigest() == new
+    with closing(sqlite3.connect(copy / "store.db")) as database:
+        assert database.execute("SELECT text, digest FROM kept").fetchall() == [
+            (text.replace(SHORT, "REDACTED-1"), new)
+        ]
+        assert database.execute("SELECT count(*) FROM words WHERE words MATCH 'REDACTED'").fetchone() == (1,)
+        assert database.execute("SELECT count(*) FROM words WHERE words MATCH ?", [SHORT]).fetchone() == (0,)
+
+
+def _write_database(file: Path, text: str, digest: str) -> None:
+    with closing(sqlite3.connect(file)) as database:
+        database.execute("PRAGMA secure_delete = OFF")
+        database.execute("CREATE TABLE kept (text TEXT, digest TEXT)")
+        database.execute("CREATE VIRTUAL TABLE words USING fts5(text)")
+        database.execute("INSERT INTO kept VALUES (?, ?)", [text, digest])
+        database.execute("INSERT INTO words VALUES (?)", [text])
+        database.execute("INSERT INTO kept(text) VALUES (?)", [f"a row that is deleted is {SHORT}"])
+        database.commit()
+        database.execute("DELETE FROM kept WHERE text LIKE '%deleted%'")
+        database.commit()
+
+
+def test_a_preview_shows_the_redacted_state_and_writes_nothing(
+    ctxview: Run, planted: Path, tmp_path: Path
+) -> None:
+    before = sorted(tmp_path.rglob("*"))
+    ran = ctxview("export", planted, "--redact", "--text", SHORT, "--preview")
+
+    assert ran.code == 0
+    assert ran.out.startswith("preview: 1 text removed (1 from texts), 1 of 1 file changed\n")
+    assert "The password is REDACTED-1." in ran.out
+    assert SHORT not in ran.out
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["--redact", "-o", "copy"], "--redact needs --secrets, --block, --field or --text"),
+        (["--redact", "--secrets"], "--redact needs -o OUT for the copy, or --preview"),
+        (["--secrets"], "need --redact"),
+        (["--redact", "--text", "abc", "-o", "copy"], "it needs 4 characters"),
+        (["--redact", "--block", "none", "-o", "copy"], "no revision has such a block"),
+        (["--redact", "--field", "x.json#/a", "-o", "copy"], "expected FILE#/pointer"),
+        (["--redact", "--secrets", "-o", "copy"], "nothing was found to redact"),
+        (["--redact", "--text", SHORT, "-o", "planted"], "it exists and is not replaced"),
+    ],
+)
+def test_a_choice_that_cannot_be_made_writes_nothing(
+    ctxview: Run, planted: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], complaint: str
+) -> None:
+    monkeypatch.chdir(planted.parent)
+    before = files_of(planted.parent)
+    ran = ctxview("export", "planted", *options)
+
+    assert ran.code == 2
+    assert complaint in ran.complaint
+    assert files_of(planted.parent) == before
