@@ -131,7 +131,7 @@ SAMPLES = [
     ("workspace/workspace-after", "compare-build-4127-with-build"),
     ("memory/exhibition", "d4a7677796"),
     ("transcript/plan-rollback/rollout-2026-08-01T10-00-00-plan.jsonl", "line 3"),
-    ("README.md", "line 90"),
+    ("README.md", "line 3"),
 ]
 
 
