@@ -105,7 +105,7 @@ class MemoryAnalysis:
         from ctxview.formats.memory.rules import check_entry, check_together
 
         own = (each for entry in survey.bundle.entries for each in check_entry(entry, self.profile))
-        found = (*own, *check_together(survey, self.profile), *self._file_findings(survey.bundle))
+        found = (*own, *check_together(survey, self.profile), *self._file_findings(survey))
         return worst_first((*tallied(found), *self._texts.findings))
 
     def _work(self) -> Iterator[tuple[int, int, str]]:
@@ -130,7 +130,7 @@ class MemoryAnalysis:
         for done in self._entries.check(bundle, self.profile):
             yield done, len(bundle.entries), "checking entries"
         self._survey, self._earlier = survey, None
-        found = [*check_together(survey, self.profile), *self._file_findings(bundle)]
+        found = [*check_together(survey, self.profile), *self._file_findings(survey)]
         yield total, total, "checking contexts"
         while not self._texts.complete:
             self._texts.advance(_after_one_step())
@@ -138,12 +138,12 @@ class MemoryAnalysis:
         self._findings = worst_first((*tallied(found), *self._entries.findings(), *self._texts.findings))
         yield total, total, "done"
 
-    def _file_findings(self, bundle: MemoryBundle) -> Iterator[Finding]:
+    def _file_findings(self, survey: MemorySurvey) -> Iterator[Finding]:
         for name, reason in self.files.problems.items():
             yield from report_unreadable(str(self.files.path / name), reason)
-        for name, why in bundle.left_out.items():
-            yield from report_partly_read(bundle.files[name], why)
-        for broken in bundle.broken:
+        for file, why in survey.left_out:
+            yield from report_partly_read(file, why)
+        for broken in survey.bundle.broken:
             yield from _check_broken(broken)
 
 

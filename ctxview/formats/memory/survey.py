@@ -14,6 +14,8 @@ from ctxview.formats.memory.model import ContextSnapshot, Entry, MemoryBundle
 from ctxview.formats.memory.records import ENTRIES
 from ctxview.formats.memory.words import content_words, words_in
 
+MOST_MEMORIES = 20
+"""The memories that a state shows; see `MemorySurvey.left_out`."""
 SAME_FACT = 0.6
 """Two lines with this share of common content words state the same fact."""
 
@@ -138,6 +140,14 @@ class MemorySurvey:
                 entries.get(memory, []),
                 known.lineage if known is not None else None,
             )
+
+    @property
+    def left_out(self) -> Iterator[tuple[str, str]]:
+        """Yield the file of each part that is not read or not shown in full, and what is left out."""
+        files = self.bundle.files
+        yield from ((files[name], why) for name, why in self.bundle.left_out.items())
+        if (count := len(self.histories)) > MOST_MEMORIES:
+            yield next(iter(files.values())), f"only {MOST_MEMORIES:,} of {count:,} memories are shown"
 
     def index_entries(self, step: int) -> Iterator[int]:
         """Index the words of all entries, and yield after every `step` of them how many are done."""

@@ -22,6 +22,7 @@ from ctxview.formats.workspace.assembly import (
 from ctxview.formats.workspace.duplicates import DuplicateMap, Pair, compared_files
 from ctxview.formats.workspace.markdown import MarkdownDocument
 from ctxview.formats.workspace.model import ContextDocument, Role, Workspace, WorkspaceFile
+from ctxview.formats.workspace.parser import MOST_DOCUMENTS
 from ctxview.formats.workspace.profile import Profile, Template, template_of
 from ctxview.formats.workspace.repository import Repository
 from ctxview.formats.workspace.similarity import Likeness
@@ -30,6 +31,10 @@ from ctxview.formats.workspace.survey import WorkspaceSurvey
 if TYPE_CHECKING:
     from ctxview.formats.workspace.savings import Savings
 
+MOST_REFS = 500
+MOST_BLOCKS = 2000
+MOST_TURNS = 500
+"""The most references, blocks of a tier, and turns on the timeline that are shown; see `left_out`."""
 _CODE = re.compile(r"`([^`\n]+)`")
 _PATH = re.compile(r"(?<![\w/.])(?:~|\.{1,2})?/?(?:[\w.@-]+/)+[\w.@-]+")
 _NUMBER = re.compile(r"(?<![\w.,/-])\d[\d.,:]*\d(?![\w/-])")
@@ -54,6 +59,26 @@ class WorkspaceFacts(Struct, frozen=True, dict=True, eq=False):
     repository: Repository
     survey: WorkspaceSurvey | None
     now: datetime
+
+    @property
+    def left_out(self) -> Iterator[tuple[str, str]]:
+        """Yield the file of each part that is not shown in full, and how much of it is shown."""
+        workspace, root = self.workspace, str(self.workspace.folder.root)
+        if len(workspace.files) >= MOST_DOCUMENTS:
+            yield root, f"only the first {MOST_DOCUMENTS:,} files were read"
+        others = sum(each.role is Role.SESSION for each in workspace.documents)
+        turns = len(self.survey.turns) if self.survey is not None else 0
+        for count, most, shown in (
+            (len(self.pairs), MOST_REFS, "duplicates and contradictions are shown, contradictions first"),
+            (others, MOST_BLOCKS, "sessions are shown"),
+            (turns, MOST_TURNS, "turns are on the timeline, the last ones"),
+        ):
+            if count > most:
+                yield root, f"only {most:,} of {count:,} {shown}"
+        memory = workspace.memory
+        facts = sum(1 for _ in memory.document.statements()) if memory is not None else 0
+        if memory is not None and facts > MOST_BLOCKS:
+            yield memory.file, f"only the first {MOST_BLOCKS:,} of {facts:,} statements are shown"
 
     @property
     def era(self) -> str | None:

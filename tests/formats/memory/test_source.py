@@ -339,3 +339,14 @@ def test_a_context_over_its_cap_may_become_shorter_but_not_longer(tmp_path: Path
     assert json.loads(shorter.splitlines()[-1])["context"].startswith("second")
     with pytest.raises(EditRefused, match="the cap is 5,000"):
         policy.apply(before, SetValue("/0/context/1", "a longer line"))
+
+
+@pytest.mark.parametrize(("memories", "said"), [(20, False), (21, True)])
+def test_memories_that_are_not_shown_are_a_row_and_a_finding(
+    tmp_path: Path, memories: int, *, said: bool
+) -> None:
+    entries = [f'entry: {{{LAUNCH}, "memoryId": "memory-{number}"}}' for number in range(memories)]
+    source = opened(tmp_path, "\n".join(entries))
+    rows = [gap.why for gap in state_of(source).missing if gap.status == "left out"]
+    assert rows == (["only 20 of 21 memories are shown"] if said else [])
+    assert ("RAW003" in {each.rule for each in source.findings(lens())}) is said

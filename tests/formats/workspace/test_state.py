@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from ctxview.analysis.revisions.overview import refs_sentence
 from ctxview.analysis.revisions.skyline import build_skyline, logged_revisions
 from ctxview.core.state import RefStatus
@@ -154,3 +156,17 @@ def test_completed_sessions_are_shown_and_not_in_the_prompt(tmp_path: Path) -> N
     assert [(block.id, block.visible, block.why) for block in tier.blocks] == [
         ("x:1", False, "the session is completed")
     ]
+
+
+@pytest.mark.parametrize(("statements", "said"), [(1990, False), (2010, True)])
+def test_statements_that_are_not_shown_are_a_row_and_a_finding(
+    tmp_path: Path, statements: int, *, said: bool
+) -> None:
+    files = changed_home("")
+    name = next(each for each in files if each.endswith("MEMORY.md"))
+    files[name] = "# Memory\n" + "".join(f"- Lamp {number} is bright.\n" for number in range(statements))
+    source = WorkspaceSource(write(tmp_path, files))
+    rows = [gap.why for gap in source.reading(0, LENS).state.missing if gap.status == "left out"]
+    cut = "only the first 2,000 of 2,010 statements are shown"
+    assert (cut in rows) is said
+    assert (cut in " ".join(each.message for each in source.findings(LENS) if each.rule == "RAW003")) is said

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from ctxview.analysis.wording import counted, excerpt
 from ctxview.core.findings import Severity
+from ctxview.core.origin import Origin
 from ctxview.core.state import Gap
-from ctxview.formats.kit.state_parts import make_gap
+from ctxview.formats.kit.state_parts import left_out_gap, make_gap
 from ctxview.formats.memory.rules.writes import lost_calls
 from ctxview.formats.memory.state.inputs import MemoryAt, MemoryStateInputs
 from ctxview.formats.memory.state.references import line_id, line_origins
@@ -17,6 +18,8 @@ LONGEST = 200
 
 def build_gaps(inputs: MemoryStateInputs) -> tuple[Gap, ...]:
     found = [gap for memory in inputs.memories for gap in _of_memory(inputs, memory)]
+    for file, why in inputs.survey.left_out:
+        found.append(left_out_gap("parts of the bundle", why, Origin(file)))
     if inputs.as_of is None:
         found += _lost_writes(inputs)
     return tuple(found)

@@ -11,11 +11,10 @@ from ctxview.analysis.tokens import TokenCounter
 from ctxview.formats.memory.document import Document, parse_document
 from ctxview.formats.memory.model import ContextSnapshot, Entry
 from ctxview.formats.memory.profile import Profile
-from ctxview.formats.memory.survey import MemoryHistory, MemorySurvey
+from ctxview.formats.memory.survey import MOST_MEMORIES, MemoryHistory, MemorySurvey
 
 MOST_BLOCKS: Final = 100
 """The newest entries of a memory that are blocks; all of them are rows of the history."""
-MOST_MEMORIES: Final = 20
 LONGEST_TITLE: Final = 60
 NOW: Final = "now"
 

@@ -34,6 +34,8 @@ def check_workspace(facts: WorkspaceFacts) -> Iterator[Finding]:
         yield from report_unreadable(file, reason)
     for name, more in workspace.folder.seen.capped.items():
         yield from report_partly_read(workspace.folder.file(name), f"{more:,} more entries were not read")
+    for file, why in facts.left_out:
+        yield from report_partly_read(file, why)
     # WSP019 reports the secrets of these files.
     for each in workspace.files:
         document = each.document

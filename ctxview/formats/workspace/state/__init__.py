@@ -52,7 +52,7 @@ def build_state(inputs: WorkspaceStateInputs) -> ContextState:
         todo=_todo(facts, inputs.editor),
         budgets=build_budgets(facts, linked=inputs.linked),
         refs=refs,
-        missing=build_gaps(facts),
+        missing=build_gaps(facts, linked=inputs.linked),
         timeline=tuple(build_timeline(facts, len(inputs.revisions) - 1)),
         counts=count_blocks(tiers, facts.count.counter),
         form=_form(facts, inputs.editor),

@@ -8,14 +8,13 @@ from ctxview.core.fields import Form
 from ctxview.core.findings import Severity
 from ctxview.core.origin import Origin
 from ctxview.core.state import Gap, Ref, RefStatus
-from ctxview.formats.kit.state_parts import make_gap
+from ctxview.formats.kit.state_parts import left_out_gap, make_gap
 from ctxview.formats.workspace.duplicates import Pair
 from ctxview.formats.workspace.editing import ownership, statement_form
-from ctxview.formats.workspace.facts import WorkspaceFacts
+from ctxview.formats.workspace.facts import MOST_REFS, WorkspaceFacts
 from ctxview.formats.workspace.rules.staleness import stale_command, stale_path, stale_version
 from ctxview.formats.workspace.similarity import Likeness
 
-MOST_REFS = 500
 _STATUS = {
     Likeness.EXACT: RefStatus.DUPLICATE,
     Likeness.NEAR: RefStatus.DUPLICATE,
@@ -68,8 +67,11 @@ def _form(pair: Pair, editor: str | None) -> Form | None:
     return form
 
 
-def build_gaps(facts: WorkspaceFacts) -> tuple[Gap, ...]:
-    return tuple(_gaps(facts))
+def build_gaps(facts: WorkspaceFacts, *, linked: bool = True) -> tuple[Gap, ...]:
+    """Unless `linked`, duplicates are not known yet, nor how many of them are left out."""
+    cut = facts.left_out if linked else ()
+    rows = (left_out_gap("parts of the workspace", why, Origin(file)) for file, why in cut)
+    return (*rows, *_gaps(facts))
 
 
 def _gaps(facts: WorkspaceFacts) -> Iterator[Gap]:

@@ -17,13 +17,12 @@ from ctxview.formats.workspace.editing import (
     statement_form,
     whole_form,
 )
-from ctxview.formats.workspace.facts import WorkspaceFacts
+from ctxview.formats.workspace.facts import MOST_BLOCKS, WorkspaceFacts
 from ctxview.formats.workspace.markdown import Statement
 from ctxview.formats.workspace.model import ContextDocument, Role, WorkspaceFile
 from ctxview.formats.workspace.profile import template_of
 
 LONGEST_TEXT = 64 * 1024
-MOST_BLOCKS = 2000
 
 
 def build_tiers(facts: WorkspaceFacts, editor: str | None) -> tuple[Tier, ...]:

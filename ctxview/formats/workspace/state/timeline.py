@@ -12,13 +12,12 @@ from pathlib import Path
 from ctxview.core.revision_signs import COMPACTION
 from ctxview.core.state import Budget, Event, LoggedWindow, Segment
 from ctxview.formats.interface import Revision
-from ctxview.formats.workspace.facts import WorkspaceFacts
+from ctxview.formats.workspace.facts import MOST_TURNS, WorkspaceFacts
 from ctxview.formats.workspace.history_checks import Turn
 from ctxview.formats.workspace.markdown import MarkdownDocument, Section
 from ctxview.formats.workspace.model import Workspace
 
 NOW = "now"
-MOST_TURNS = 500
 MOST_COMPACTIONS = 200
 _SUMMARY = "Compaction Summary ("
 
