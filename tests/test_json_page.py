@@ -125,7 +125,10 @@ RUNS = [
     *(f"prompt {path} --as messages" for path in (LIGHTHOUSE, CODER)),
     *(
         f"export {path} --to json --tokens bytes/4"
-        for path in (f"{LIGHTHOUSE} --at 9", f"{LIGHTHOUSE} --at #1", CODER, "sample_sessions/README.md")
+        for path in (
+            *(f"{LIGHTHOUSE} --at 9", f"{LIGHTHOUSE} --at #1", CODER),
+            *("sample_sessions/README.md", "reviewed"),
+        )
     ),
     f"merge {LIGHTHOUSE}/round-09.received.json {LIGHTHOUSE}/round-09.reply.txt --json",
     f"merge {LIGHTHOUSE}/round-09.received.json {BROKEN}/trailing-comma.txt --json",
@@ -209,7 +212,9 @@ def samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reasons = [
         part for rule in ("ENV078", "ENV056", "ENV080", "ENV075") for part in ("--accept", f"{rule}=known")
     ]
-    assert main(["review", "reviewed", "--looked-at", "all", *reasons, "--approve"]) == 0
+    assert (
+        main(["review", "reviewed", "--looked-at", "all", *reasons, "--comment", "Good.", "--approve"]) == 0
+    )
     planted.write_text(planted.read_text("utf-8").replace("source-handbok", "source-handbook"), "utf-8")
     (tmp_path / "reviewed.2.ctxreview.json").write_text("{}")
     another = replace(formats()[0], name="another")

@@ -52,6 +52,7 @@ def html_report(report: Report) -> str:
         "Blocks": _blocks(report, colours),
         "Todo": _todo(report),
         "X-ray": xray_section(report, colours),
+        "Sign-off": _sign_offs(report),
     }
     shown = {name: body for name, body in sections.items() if body}
     links = [element("a", name, href=f"#{_anchor(name)}") for name in shown]
@@ -194,6 +195,32 @@ def _gap(gap: Gap) -> Markup:
         element("div", " · ".join(filter(None, facts)), class_="dim small"),
         element("div", element("code", str(gap.origin)), class_="dim small"),
     )
+
+
+def _sign_offs(report: Report) -> Markup:
+    rows = []
+    for each in reversed(report.sign_offs):
+        answer = each.answer
+        points = [
+            element(
+                "li",
+                element("bdi", title),
+                element("div", ": ".join(filter(None, (decision, reason))), class_="dim small"),
+            )
+            for title, decision, reason in each.points
+        ]
+        changes = [element("li", change) for change in each.changes]
+        rows.append(
+            element(
+                "li",
+                element("strong", answer.sentence, class_=answer.tone),
+                element("div", answer.more, class_="dim small"),
+                element("div", element("code", each.record), class_="dim small"),
+                _folded(f"{counted(len(changes), 'thing')} changed since", changes),
+                _folded(f"{counted(len(points), 'decided point')}", points),
+            )
+        )
+    return element("ul", *rows, class_="list") if rows else NOTHING
 
 
 # -- window, skyline, blocks, todo -------------------------------------------------------------------------

@@ -30,6 +30,23 @@ def report_json(report: Report) -> JsonObject:
         "diff": json_of(report.changes) if report.changes is not None else None,
         "skyline": _skyline(report),
         "xray": _xray(report),
+        "sign_offs": [
+            {
+                "record": each.record,
+                "problem": each.problem or None,
+                "decision": each.decision or None,
+                "reviewer": each.reviewer or None,
+                "time": each.time or None,
+                "comment": each.comment or None,
+                "signature": each.signature or None,
+                "changes": list(each.changes),
+                "points": [
+                    {"title": title, "decision": decision, "reason": reason or None}
+                    for title, decision, reason in each.points
+                ],
+            }
+            for each in report.sign_offs
+        ],
     }
     masked = _masked(found)
     assert isinstance(masked, dict)

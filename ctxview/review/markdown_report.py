@@ -45,6 +45,7 @@ def markdown_report(report: Report) -> str:
         "Changes": _changes(report),
         "Blocks": _blocks(report),
         "X-ray": _xray(report),
+        "Sign-off": _sign_offs(report),
     }
     for title, body in sections.items():
         found = list(body)
@@ -156,6 +157,17 @@ def _blocks(report: Report) -> Iterator[str]:
     for reason in summary.reasons:
         names = ", ".join(reason.ids[:MOST_IN_GROUP])
         yield f"- {len(reason.ids):,} not shown, {code_or_prose(reason.reason)}: {code_or_prose(names)}"
+
+
+def _sign_offs(report: Report) -> Iterator[str]:
+    for each in reversed(report.sign_offs):
+        answer = each.answer
+        more, record = code_or_prose(answer.more), code_or_prose(each.record)
+        yield f"- **{code_or_prose(answer.sentence)}** {more} ({record})"
+        yield from (f"  - {code_or_prose(change)}" for change in each.changes[:MOST_IN_GROUP])
+        for title, decision, reason in each.points[:MOST_IN_GROUP]:
+            why = f", {code_or_prose(reason)}" if reason else ""
+            yield f"  - {code_or_prose(title)}: {decision}{why}"
 
 
 def _xray(report: Report) -> Iterator[str]:

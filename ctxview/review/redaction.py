@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct
 
 from ctxview.files.create import create
-from ctxview.files.reading import ReadError, read_beneath
+from ctxview.files.reading import REVIEW_SUFFIX, ReadError, read_beneath
 from ctxview.formats import Lens, Source
 from ctxview.formats.recording.observed_source import scope_of
 from ctxview.formats.registry import redacted_copy_repairs
@@ -106,6 +106,9 @@ def _read(source: Source) -> tuple[Mapping[str, FileStatus], Files, dict[str, st
     for name, status in statuses.items():
         if status.problem is not None:
             unread[name] = status.problem
+        elif name.endswith((REVIEW_SUFFIX, f"{REVIEW_SUFFIX}.sig")):
+            # With its digests replaced it would approve what was never reviewed.
+            unread[name] = "a sign-off of the original says nothing about a copy"
         elif not status.is_folder:
             if status.stamp is not None and status.stamp.size > room:
                 raise RedactionError(f"it has more than {LARGEST >> 20} MB of files")

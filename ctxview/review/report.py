@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -19,6 +19,7 @@ from ctxview.analysis.wording import counted
 from ctxview.core.findings import Finding, Severity, worst_first
 from ctxview.core.prompt import PromptError
 from ctxview.core.state import ContextState, Gap
+from ctxview.files.reading import REVIEW_SUFFIX
 from ctxview.formats import Lens, Source
 from ctxview.formats.interface import Progress
 from ctxview.formats.revisions import previous_revision, read_known
@@ -41,6 +42,35 @@ class Answer(Struct, frozen=True):
     tone: Tone = "plain"
 
 
+class ReportedSignOff(Struct, frozen=True):
+    """A sign-off beside the source, compared with its files as they are now, or why it cannot be used."""
+
+    record: str
+    problem: str = ""
+    decision: str = ""
+    reviewer: str = ""
+    time: str = ""
+    comment: str = ""
+    signature: str = ""
+    changes: tuple[str, ...] = ()
+    """What changed since; empty when it is about exactly what is there."""
+    points: tuple[tuple[str, str, str], ...] = ()
+    """Title, decision and reason of each decided point."""
+
+    @property
+    def answer(self) -> Answer:
+        if self.problem:
+            return Answer("Sign-off", "A sign-off cannot be used", f"{self.record}: {self.problem}", "bad")
+        said = {"asked": "Context was asked for"}.get(self.decision, self.decision.capitalize())
+        changed = f"; {counted(len(self.changes), 'thing')} changed since" if self.changes else ""
+        tones: dict[str, Tone] = {"approved": "good", "rejected": "bad"}
+        tone = "warn" if self.changes else tones.get(self.decision, "warn")
+        facts = (self.time, self.signature, self.comment)
+        return Answer(
+            "Sign-off", f"{said} by {self.reviewer}{changed}", " · ".join(filter(None, facts)), tone
+        )
+
+
 class Report(Struct, frozen=True, eq=False):
     """One revision of a source: its state, all findings, the window over time, the prompt and the changes."""
 
@@ -57,6 +87,8 @@ class Report(Struct, frozen=True, eq=False):
     xray: Xray | None = None
     no_xray: str = ""
     """Why there is no X-ray."""
+    sign_offs: tuple[ReportedSignOff, ...] = ()
+    """The sign-offs beside the source, the oldest first."""
 
     @property
     def name(self) -> str:
@@ -106,7 +138,35 @@ def make_report(source: Source, number: int, lens: Lens, progress: Progress) -> 
         changes,
         xray,
         no_xray,
+        tuple(_sign_offs(source, lens)),
     )
+
+
+def _sign_offs(source: Source, lens: Lens) -> Iterator[ReportedSignOff]:
+    """Yield the sign-offs beside a source; their code is loaded only if there are any."""
+    beside = source.path.absolute()
+    if not any(each.name.endswith(REVIEW_SUFFIX) for each in beside.parent.glob(f"*{REVIEW_SUFFIX}")):
+        return
+    from ctxview.review.verification import VerifyOptions, check_source
+
+    for record in check_source(source, lens, VerifyOptions()).records:
+        name, predicate = record.path.name, record.predicate
+        if predicate is None:
+            yield ReportedSignOff(name, record.file.problem)
+        elif not record.is_about:
+            yield ReportedSignOff(name, "it is about another source")
+        else:
+            yield ReportedSignOff(
+                name,
+                "",
+                predicate.decision.value,
+                predicate.reviewer,
+                predicate.time.isoformat(timespec="seconds"),
+                predicate.comment,
+                record.signature.state.value,
+                record.changes,
+                tuple((each.title, each.decision.value, each.reason) for each in predicate.points),
+            )
 
 
 def _xray(source: Source, number: int, lens: Lens) -> tuple[Xray | None, str]:
@@ -121,7 +181,8 @@ def _xray(source: Source, number: int, lens: Lens) -> tuple[Xray | None, str]:
 
 def answers(report: Report) -> Sequence[Answer]:
     """What a reader wants to know first: problems, missing context, the window, and what is not shown."""
-    return [_problems(report), _missing(report), _window(report), _blocks(report)]
+    signed = [report.sign_offs[-1].answer] if report.sign_offs else []
+    return [*signed, _problems(report), _missing(report), _window(report), _blocks(report)]
 
 
 def _problems(report: Report) -> Answer:

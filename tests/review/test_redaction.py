@@ -359,3 +359,15 @@ def test_a_choice_that_cannot_be_made_writes_nothing(
     assert ran.code == 2
     assert complaint in ran.complaint
     assert files_of(planted.parent) == before
+
+
+def test_a_copy_does_not_take_over_an_approval(ctxview: Run, tmp_path: Path) -> None:
+    """With its digests replaced, the record of a review would approve files that were never reviewed."""
+    original = copied(SESSION, tmp_path)
+    digest = hashlib.sha256((original / "messages.jsonl").read_bytes()).hexdigest()
+    for name in ("x.ctxreview.json", "x.ctxreview.json.sig"):
+        (original / name).write_text(digest)
+    ran = ctxview("export", original, "--redact", "--block", "d3", "-o", tmp_path / "default")
+
+    assert ran.err.count("a sign-off of the original says nothing about a copy") == 2
+    assert not [*(tmp_path / "default").glob("*ctxreview*")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import xml.dom.minidom
 from pathlib import Path
@@ -20,6 +21,7 @@ from ctxview.review.markup import element
 from ctxview.review.report import make_report
 from ctxview.review.svg_report import svg_report
 from ctxview.samples import samples_folder
+from tests.formats.snapshot.builders import block, snapshot_value, to_bytes
 from tests.review.browser import Dom, needs_chromium, open_page
 from tests.review.hostile import ACT, HOST, SECRET, TOKEN, write_hostile_rounds
 from tests.running import Run
@@ -163,3 +165,22 @@ def test_a_report_is_written_to_a_new_file_only(ctxview: Run, tmp_path: Path) ->
     page.write_text("mine")
     assert "it exists and is not replaced" in ctxview("export", path, "-o", page).complaint
     assert page.read_text() == "mine"
+
+
+def test_a_report_says_what_was_signed_off_and_what_changed_since(ctxview: Run, tmp_path: Path) -> None:
+    path = tmp_path / "round-01.received.json"
+    path.write_bytes(to_bytes(snapshot_value(core=[block("a", content="Deploy on Friday.")])))
+    assert "Sign-off" not in report(ctxview, path, "html")
+    done = ctxview("review", path, "--approve", "--reviewer", "<b>Ada</b>")
+    assert done.code == 0, done.err
+    approved = report(ctxview, path, "html")
+    path.write_bytes(path.read_bytes().replace(b"Friday", b"Monday"))
+    changed = report(ctxview, path, "html")
+    (tmp_path / "round-01.received.json.2.ctxreview.json").write_text("{}")
+    void = json.loads(report(ctxview, path, "json"))["sign_offs"][0]
+
+    assert "Approved by &lt;b&gt;Ada&lt;/b&gt;</p>" in approved
+    assert approved.index("Approved by") < approved.index("Findings")
+    assert re.search(r"Approved by &lt;b&gt;Ada&lt;/b&gt;; \d+ things? changed since", changed)
+    assert void["problem"]
+    assert "Approved by" in report(ctxview, path, "md")
