@@ -7,7 +7,7 @@ from pathlib import Path
 STORY = "lighthouse"
 """The sample to begin with: a whole night, round by round."""
 
-STORIES = (STORY, "coder", "handoff", "damaged", "agent-workspace")
+STORIES = (STORY, "coder", "refund-day", "handoff", "damaged", "agent-workspace")
 """The samples that change over time, in the order to show them in."""
 
 ABOUT = {

@@ -15,7 +15,8 @@ from ctxview.formats.transcript.values import number, record, text
 MOST_FILES = 2000
 END = 128 * 1024
 SUBAGENTS = "subagents"
-MEMORY_FILE = "memory/MEMORY.md"
+MEMORY_FOLDER = "memory"
+MEMORY_FILE = f"{MEMORY_FOLDER}/MEMORY.md"
 LARGEST_MEMORY = 4 * 1024 * 1024
 HELPERS = ("agent-acompact-", "agent-aprompt_suggestion-")
 
@@ -39,6 +40,16 @@ def memory_lines(path: Path) -> int | None:
         return read_beneath(path.parent, MEMORY_FILE, LARGEST_MEMORY).count(b"\n") + 1
     except ReadError:
         return None
+
+
+def memory_files(path: Path) -> tuple[str, ...]:
+    """Return the names of the memory files of the project of a session; none is opened."""
+    try:
+        with os.scandir(path.parent / MEMORY_FOLDER) as entries:
+            names = [each.name for each in entries if each.is_file(follow_symlinks=False)]
+    except OSError:
+        return ()
+    return tuple(sorted(name for name in names if name.endswith(".md"))[:MOST_FILES])
 
 
 def link_children(log: TranscriptLog, path: Path, beside: frozenset[str]) -> None:

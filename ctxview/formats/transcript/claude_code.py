@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ctxview.core.origin import JsonValue
-from ctxview.formats.transcript.claude_texts import attachment_text
+from ctxview.formats.transcript.claude_texts import attachment_text, context_dump
 from ctxview.formats.transcript.model import (
     ChildAgent,
     LineProblem,
@@ -54,12 +54,6 @@ _NOTIFICATION = re.compile(r"<task-id>([^<]{1,80})</task-id>")
 _REFUSED = ("[Request interrupted by user", "The user doesn't want to")
 _CLEARED = "[Old tool result content cleared]"
 _UNCHANGED = "File unchanged since last read"
-_CONTEXT = re.compile(r"([\d.]+)(k|m)?\s*/\s*([\d.]+)(k|m)\s*tokens", re.IGNORECASE)
-_STATED = re.compile(
-    r"(System prompt|System tools|MCP tools|Custom agents|Memory files|Skills|Messages|Autocompact buffer)"
-    r"[^\d\n]{1,12}([\d.]+)(k|m)?\s*tokens",
-    re.IGNORECASE,
-)
 
 
 class ClaudeCodeReader:
@@ -72,6 +66,7 @@ class ClaudeCodeReader:
         self._todos: dict[str, TodoChange] = {}
         self._children: dict[str, ChildAgent] = {}
         self._ids: dict[str, int] = {}
+        self._named: set[tuple[str, str]] = set()
         self._turn = 0
         self.alone = False
         """Whether the file is a sub-agent's own: its sidechain is the main line."""
@@ -81,7 +76,7 @@ class ClaudeCodeReader:
         made = ClaudeCodeReader(log)
         made._tools, made._turn, made.alone = dict(self._tools), self._turn, self.alone
         made._todos, made._children = dict(self._todos), dict(self._children)
-        made._ids = dict(self._ids)
+        made._ids, made._named = dict(self._ids), set(self._named)
         return made
 
     def add(self, value: Record, start: int, end: int, line: int | None) -> None:
@@ -175,6 +170,8 @@ class ClaudeCodeReader:
         if lines is not None and total is not None and lines < total and not ranged:
             part.mark, part.lost = Mark.PARTIAL, total - lines
             part.detail = f"{lines:,} of {total:,} lines"
+        if tool == "ExitPlanMode" and (plan := text(shown, "filePath")) is not None:
+            self._name_file(index, "plan", plan)
         self._answered(call_id, part, words, shown)
         return part
 
@@ -360,6 +357,20 @@ class ClaudeCodeReader:
     def _take_last_prompt(self, value: Record, row: TranscriptRow, _index: int) -> None:
         row.source = text(value, "leafUuid")
 
+    def _take_permission_mode(self, value: Record, _row: TranscriptRow, _index: int) -> None:
+        self.log.facts["mode"] = text(value, "permissionMode") or text(value, "mode") or ""
+
+    _take_mode = _take_permission_mode
+
+    def _take_file_history_snapshot(self, value: Record, _row: TranscriptRow, index: int) -> None:
+        for path in record(record(value, "snapshot"), "trackedFileBackups"):
+            self._name_file(index, "tracked", path)
+
+    def _name_file(self, index: int, kind: str, path: str) -> None:
+        if (kind, path) not in self._named:
+            self._named.add((kind, path))
+            self.log.named_files.append((index, kind, path))
+
     def _take_summary(self, value: Record, _row: TranscriptRow, _index: int) -> None:
         if (title := text(value, "summary")) is not None:
             self.log.facts["title"] = title[:120]
@@ -372,22 +383,11 @@ class ClaudeCodeReader:
 
     def _read_context_dump(self, content: JsonValue) -> None:
         """Take over what `/context` printed: the window and the parts."""
-        words = content if isinstance(content, str) else ""
-        if "tokens" not in words or (found := _CONTEXT.search(words)) is None:
-            return
-        self.log.window, self.log.window_from = _size(found[3], found[4]), "/context"
-        self.log.stated = {name.lower(): _size(figure, unit) for name, figure, unit in _STATED.findall(words)}
+        if isinstance(content, str) and (dump := context_dump(content)) is not None:
+            (self.log.window, self.log.stated), self.log.window_from = dump, "/context"
 
     def _malformed(self, row: TranscriptRow, why: str) -> None:
         origin = self.log.origin(len(self.log.rows) - 1)
         self.log.problems.append(
             LineProblem("TRF007", origin, f"this {row.sort} record is not usable: {why}")
         )
-
-
-def _size(figure: str, unit: str) -> int:
-    scale = {"k": 1000, "m": 1_000_000}.get(unit.lower(), 1)
-    try:
-        return round(float(figure) * scale)
-    except ValueError:
-        return 0

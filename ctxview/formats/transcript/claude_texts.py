@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 from ctxview.core.origin import JsonValue
 from ctxview.formats.transcript.model import LogPart, PartKind, Record
 from ctxview.formats.transcript.values import content_text, json_text, record, text
+
+_CONTEXT = re.compile(r"([\d.]+)(k|m)?\s*/\s*([\d.]+)(k|m)\s*tokens", re.IGNORECASE)
+_STATED = re.compile(
+    r"(System prompt|System tools|MCP tools|Custom agents|Memory files|Skills|Messages|Autocompact buffer)"
+    r"[^\d\n]{1,12}([\d.]+)(k|m)?\s*tokens",
+    re.IGNORECASE,
+)
 
 
 def attachment_text(attachment: Record) -> str:
@@ -37,3 +46,20 @@ def part_text(value: Record, part: LogPart) -> str:
         if part.kind is PartKind.RESULT
         else (content_text([block]))
     )
+
+
+def context_dump(words: str) -> tuple[int, dict[str, int]] | None:
+    """Return the window and the sizes of the parts that `/context` printed; None for another text."""
+    if "tokens" not in words or (found := _CONTEXT.search(words)) is None:
+        return None
+    return _size(found[3], found[4]), {
+        name.lower(): _size(figure, unit) for name, figure, unit in _STATED.findall(words)
+    }
+
+
+def _size(figure: str, unit: str) -> int:
+    scale = {"k": 1000, "m": 1_000_000}.get(unit.lower(), 1)
+    try:
+        return round(float(figure) * scale)
+    except ValueError:
+        return 0

@@ -48,6 +48,7 @@ class TranscriptFacts:
         beside: frozenset[str],
         stale: bool,
         memory_lines: int | None = None,
+        memory_files: Sequence[str] = (),
     ) -> None:
         self.reader, self.call, self.profile, self.texts = reader, call, profile, texts
         self.beside = beside
@@ -56,6 +57,8 @@ class TranscriptFacts:
         """Whether the file has not changed for a while."""
         self.memory_lines = memory_lines
         """The lines of the project's MEMORY.md beside the session; None without one."""
+        self.memory_files = memory_files
+        """The names of the project's memory files beside the session."""
 
     @property
     def log(self) -> TranscriptLog:

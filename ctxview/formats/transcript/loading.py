@@ -73,7 +73,16 @@ class LogPass(SlicedPass):
         log = copy(self.log)
         for name in ("rows", "calls", "compactions", "children", "todos", "queue", "problems", "unknown"):
             setattr(log, name, copy(getattr(log, name)))
-        for name in ("versions", "models", "sessions", "facts", "stated", "errors", "repeated"):
+        for name in (
+            "versions",
+            "models",
+            "sessions",
+            "facts",
+            "stated",
+            "errors",
+            "repeated",
+            "named_files",
+        ):
             setattr(log, name, copy(getattr(log, name)))
         return LogPass(stream, self.reader.copy(log), self._next)
 

@@ -31,7 +31,7 @@ from ctxview.formats.kit.history import Cancelled, FileHistoryStream
 from ctxview.formats.kit.history_line import HistoryLine
 from ctxview.formats.kit.history_passes import TextPass, tallied
 from ctxview.formats.peek import HEAD, Peek
-from ctxview.formats.transcript.children import beside_session, link_children, memory_lines
+from ctxview.formats.transcript.children import beside_session, link_children, memory_files, memory_lines
 from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.format import NAME, dialect_at, dialect_of
 from ctxview.formats.transcript.loading import SMALL, LogPass, RowReader, read_end, reader_for
@@ -251,9 +251,8 @@ class TranscriptSource:
         stamp = stamp_of(self._path)
         minutes = (time() - stamp.modified / 1e9) / 60 if stamp is not None else 0
         stale = minutes > profile.limits.stale_minutes
-        return TranscriptFacts(
-            reader, call, profile, self._texts(reader), beside, stale, memory_lines(self._path)
-        )
+        memory = memory_lines(self._path), memory_files(self._path)
+        return TranscriptFacts(reader, call, profile, self._texts(reader), beside, stale, *memory)
 
     def _texts(self, reader: RowReader) -> PartTexts:
         with self._lock:

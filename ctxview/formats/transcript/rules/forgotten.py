@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.formats.transcript.facts import TranscriptFacts
-from ctxview.formats.transcript.model import Absence, LogPart, Mark, PartKind
-
-_NAMED_FILE = re.compile(
-    r"(?<![\w/.@:-])(?:[\w.-]{1,60}/){0,8}[\w-]{1,60}\."
-    r"(?:md|txt|py|tsx?|js|go|rs|sql|toml|ya?ml|json|html|css|c|h|cpp|java|rb|sh)\b"
-)
-_STANDING = re.compile(
-    r"[^.!?\n]{0,200}\b(?:always|never|from now on|in future)\b[^.!?\n]{1,200}", re.IGNORECASE
-)
-_WORD = re.compile(r"[^\W\d_]{5,}")
-MOST_LOOKED_AT = 400
+from ctxview.formats.transcript.forgotten import lost_instructions, named_files, vanished_texts
+from ctxview.formats.transcript.model import LogPart, PartKind
 
 
 @rule("TRM004", name="refers-to-what-is-gone", severity=Severity.WARNING, effect=Effect.DROPPED)
@@ -45,14 +35,9 @@ def refers_to_what_is_gone(facts: TranscriptFacts) -> Iterator[Hit]:
     ## Source
     Observed in sessions of Claude Code.
     """
-    had: set[str | None] = set()
-    for part in facts.context.parts:
-        if part.kind is PartKind.REMINDER or (part.kind is PartKind.RESULT and part.error is None):
-            if part.mark is Mark.UNCHANGED and part.about not in had:
-                text = f"{part.about} is said to be unchanged, and its text is not in the context"
-                yield Hit(facts.log.origin(part.row), text)
-            elif part.mark not in (Mark.UNCHANGED, Mark.CLEARED):
-                had.add(part.about)
+    for part in vanished_texts(facts):
+        text = f"{part.about} is said to be unchanged, and its text is not in the context"
+        yield Hit(facts.log.origin(part.row), text)
 
 
 @rule("TRM015", name="named-and-never-read", severity=Severity.INFO)
@@ -74,10 +59,7 @@ def named_and_never_read(facts: TranscriptFacts) -> Iterator[Hit]:
     ## Source
     ctxview's own.
     """
-    named = named_files(facts)
-    if not named or not facts.context.calls:
-        return
-    for path, row in named.items():
+    for path, row in named_files(facts).items() if facts.context.calls else ():
         yield Hit(facts.log.origin(row), f"{path} was named and never read")
 
 
@@ -199,45 +181,3 @@ def instruction_lost(facts: TranscriptFacts) -> Iterator[Hit]:
     """
     for sentence, row in lost_instructions(facts):
         yield Hit(facts.log.origin(row), f"an instruction is no longer in the context: {sentence[:120]}")
-
-
-def lost_instructions(facts: TranscriptFacts) -> list[tuple[str, int]]:
-    """Return standing instructions of a person that no live text repeats, with their rows."""
-    gone = [row for row, why in facts.context.absent if why in (Absence.COMPACTED, Absence.ROLLED_BACK)]
-    told = [
-        (match[0].strip(), row)
-        for row in gone[-MOST_LOOKED_AT:]
-        if facts.log.rows[row].prompt
-        for part in facts.log.rows[row].parts
-        if part.kind is PartKind.PROMPT
-        for match in _STANDING.finditer(facts.texts.text(part))
-    ]
-    if not told or any(part.mark is Mark.ENCRYPTED for part in facts.context.parts):
-        return []
-    kinds = (PartKind.SUMMARY, PartKind.MEMORY, PartKind.PROMPT, PartKind.SYSTEM)
-    live = " ".join(facts.texts.text(part) for part in facts.context.parts if part.kind in kinds).casefold()
-    found = []
-    for sentence, row in told:
-        words = {word.casefold() for word in _WORD.findall(sentence)} - {"always", "never", "future"}
-        if words and sum(word in live for word in words) * 2 < len(words):
-            found.append((sentence, row))
-    return found
-
-
-def named_files(facts: TranscriptFacts) -> dict[str, int]:
-    """Return the files that a person named and that no call, attachment or result mentions, with the row."""
-    named: dict[str, int] = {}
-    prompts = [part for part in facts.context.parts if part.kind is PartKind.PROMPT]
-    for part in prompts[-MOST_LOOKED_AT:]:
-        if facts.log.rows[part.row].prompt:
-            for match in _NAMED_FILE.finditer(facts.texts.text(part, 20_000)):
-                named.setdefault(match[0], part.row)
-    if not named:
-        return {}
-    seen = [part.about for part in facts.history if part.about]
-    left = {path: row for path, row in named.items() if not any(path in about for about in seen)}
-    for part in facts.context.parts if left else ():
-        if part.kind is PartKind.RESULT:
-            text = facts.texts.text(part)
-            left = {path: row for path, row in left.items() if path not in text}
-    return left

@@ -20,9 +20,11 @@ from ctxview.core.state import (
     progress_text,
 )
 from ctxview.formats.transcript.facts import TranscriptFacts
+from ctxview.formats.transcript.forgotten import lost_instructions
 from ctxview.formats.transcript.format import NAME
-from ctxview.formats.transcript.model import Absence, LoggedCompaction, PartKind
-from ctxview.formats.transcript.state.budgets import build_budgets, largest_causes
+from ctxview.formats.transcript.growth import largest, turn_growth
+from ctxview.formats.transcript.model import Absence, LoggedCompaction, Mark, PartKind
+from ctxview.formats.transcript.state.budgets import build_budgets
 from ctxview.formats.transcript.state.gaps import build_gaps, lost_tasks, unread_edits
 from ctxview.formats.transcript.state.references import build_refs
 from ctxview.formats.transcript.state.tiers import block_id, build_tiers, cache_marks
@@ -133,9 +135,19 @@ def _todo(facts: TranscriptFacts) -> Todo | None:
     if current is not None:
         number = int(current.id) if current.id.isdecimal() else None
         place = facts.log.origin(current.row)
-        cursor = Cursor("doing", current.active or current.title, number, None, place)
+        cursor = Cursor(_phase(facts), current.active or current.title, number, None, place)
     step = tasks.index(current) + 1 if current is not None else None
     return Todo(progress_text(items), len(items), step, cursor, items)
+
+
+def _phase(facts: TranscriptFacts) -> str:
+    """Return `planning` in plan mode, `blocked` after an error or a refusal, otherwise `doing`."""
+    last = next((part for part in reversed(facts.context.parts) if part.kind is PartKind.RESULT), None)
+    newest = facts.context.parts[-1].row if facts.context.parts else 0
+    if facts.log.facts.get("mode") == "plan":
+        return "planning"
+    stopped = last is not None and (last.error is not None or last.mark is Mark.REFUSED)
+    return "blocked" if stopped and last is not None and last.row == newest else "doing"
 
 
 def _timeline(facts: TranscriptFacts) -> Iterator[Event]:
@@ -166,6 +178,10 @@ def _timeline(facts: TranscriptFacts) -> Iterator[Event]:
         following = log.calls_before(cut.row + 1)
         row = log.rows[cut.row]
         found.append((cut.row, Event(label, "compaction", row.time, following, log.origin(cut.row))))
+    for turn in turn_growth(facts):
+        causes = "; ".join(f"{name} {tokens:,}" for name, tokens in turn.causes)
+        label = f"turn {turn.turn}: {turn.tokens:+,} tokens" + (f": {causes}" if causes else "")
+        found.append((turn.row, Event(label, "turn", log.rows[turn.row].time, None, log.origin(turn.row))))
     for child in log.children:
         row = log.rows[child.row]
         label = f"sub-agent {child.kind or ''} {child.agent or ''} {child.status or 'started'}".strip()
@@ -194,6 +210,7 @@ def _compactions(facts: TranscriptFacts) -> Iterator[CompactionRecord]:
     text = "\n".join(facts.texts.text(part) for part in summaries) or None
     lost = [f"task: {title}" for title, _ in lost_tasks(facts)]
     lost += [f"file edited before: {path}" for path, _ in unread_edits(facts)]
+    lost += [f"said by a person: {sentence}" for sentence, _ in lost_instructions(facts)]
     yield CompactionRecord(facts.log.name(cut.row), text, gone, tuple(lost), facts.log.origin(cut.row))
 
 
@@ -217,7 +234,7 @@ def _extra(facts: TranscriptFacts) -> Iterator[tuple[str, str]]:
     for name in ("cwd", "branch", "forked from", "parent session"):
         if name in log.facts:
             yield name, log.facts[name]
-    if causes := largest_causes(facts):
+    if causes := largest(facts, facts.context.parts):
         yield "largest", "; ".join(f"{name} {tokens:,}" for name, tokens in causes)
     if marks := cache_marks(facts):
         yield "cache breakpoints", marks

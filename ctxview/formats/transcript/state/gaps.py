@@ -8,7 +8,8 @@ from ctxview.core.findings import Severity
 from ctxview.core.state import Gap
 from ctxview.formats.kit.state_parts import make_gap
 from ctxview.formats.transcript.facts import TranscriptFacts
-from ctxview.formats.transcript.model import Mark, PartKind
+from ctxview.formats.transcript.forgotten import lost_instructions, named_files, vanished_texts
+from ctxview.formats.transcript.model import Dialect, Mark, PartKind
 from ctxview.formats.transcript.state.references import FILE_TOOLS
 from ctxview.formats.transcript.state.tiers import block_id
 
@@ -21,7 +22,7 @@ _MISSING_WORDS = (
 
 def build_gaps(facts: TranscriptFacts) -> tuple[Gap, ...]:
     found = [*_not_read_again(facts), *_lost(facts), *_results(facts), *_compacted_todos(facts)]
-    found += _on_server(facts)
+    found += [*_never_given(facts), *_lost_words(facts), *_on_server(facts)]
     return tuple(found[:MOST])
 
 
@@ -60,6 +61,31 @@ def _on_server(facts: TranscriptFacts) -> Iterator[Gap]:
         ids = (block_id(facts, part),)
         place = facts.log.origin(part.row)
         yield make_gap(f"call {part.call_id}", part.call_id or "?", Severity.ERROR, "open", why, place, ids)
+
+
+def _never_given(facts: TranscriptFacts) -> Iterator[Gap]:
+    """Yield files that a person named, texts that results refer to, and what Codex cut on the way in."""
+    origin = facts.log.origin
+    for path, row in named_files(facts).items() if facts.context.calls else ():
+        why = "a person named it, and it was never read, attached or listed"
+        yield make_gap(f"named {path}", path, Severity.INFO, "not read", why, origin(row))
+    for part in vanished_texts(facts):
+        why = "the result says that it is unchanged, and its text is no longer in the context"
+        ids = (block_id(facts, part),)
+        yield make_gap(ids[0], part.about or "a file", Severity.WARNING, "lost", why, origin(part.row), ids)
+    limit = 4 * facts.profile.limits.codex_output_tokens
+    for part in facts.context.parts if facts.log.dialect is Dialect.CODEX else ():
+        if part.kind is PartKind.RESULT and part.size > limit and part.mark is None:
+            why = f"{part.size - limit:,} of {part.size:,} characters were cut on the way into the context"
+            ids = (block_id(facts, part),)
+            name = part.about or part.tool or "an output"
+            yield make_gap(f"{ids[0]} rest", name, Severity.WARNING, "cut", why, origin(part.row), ids)
+
+
+def _lost_words(facts: TranscriptFacts) -> Iterator[Gap]:
+    for sentence, row in lost_instructions(facts):
+        why = "a person said it before the compaction; no live text repeats it"
+        yield make_gap(f"said {row}", sentence[:120], Severity.WARNING, "lost", why, facts.log.origin(row))
 
 
 def _lost(facts: TranscriptFacts) -> Iterator[Gap]:

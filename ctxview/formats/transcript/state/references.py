@@ -30,7 +30,15 @@ def build_refs(facts: TranscriptFacts) -> tuple[Ref, ...]:
         *_named_elsewhere(facts),
         *_files(facts),
         *_named_files(facts),
+        *_memory_files(facts),
     )
+
+
+def _memory_files(facts: TranscriptFacts) -> Iterator[Ref]:
+    """Yield the memory files of the project, which lie beside the session."""
+    for name in facts.memory_files:
+        target = f"memory/{name}"
+        yield Ref(target, "memory file", target, RefStatus.RESOLVED, None, None, (), facts.log.origin(0))
 
 
 def _named_elsewhere(facts: TranscriptFacts) -> Iterator[Ref]:
@@ -64,7 +72,7 @@ def _named_files(facts: TranscriptFacts) -> Iterator[Ref]:
     """Yield the files that rows name beside their texts: attached ones, and those that a patch changed."""
     rows: dict[tuple[str, str], list[int]] = {}
     for row, kind, name in facts.log.named_files:
-        if row in facts.turns and row < facts.end:
+        if row < facts.end and (row in facts.turns or not facts.log.rows[row].in_context):
             rows.setdefault((kind, name), []).append(row)
     for (kind, name), found in list(rows.items())[-MOST_FILES:]:
         used = tuple(map(facts.log.name, found))

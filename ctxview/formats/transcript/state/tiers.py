@@ -176,6 +176,7 @@ def _absent_tiers(facts: TranscriptFacts) -> Iterator[Tier]:
                 type=part.kind.value,
                 text=facts.texts.text(part, SHORT),
                 round=facts.turns.get(row),
+                age=facts.last_turn - facts.turns[row] if row in facts.turns else None,
                 tags=tuple(filter(None, (part.tool, part.about))),
                 visible=False,
                 reason=Reason(kind, _WHY[why], summary=why.value),

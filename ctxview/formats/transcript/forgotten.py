@@ -1,0 +1,72 @@
+"""What the model had and lost, or was named and never given: instructions, files, results, tasks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ctxview.formats.transcript.facts import TranscriptFacts
+from ctxview.formats.transcript.model import Absence, LogPart, Mark, PartKind
+
+_NAMED_FILE = re.compile(
+    r"(?<![\w/.@:-])(?:[\w.-]{1,60}/){0,8}[\w-]{1,60}\."
+    r"(?:md|txt|py|tsx?|js|go|rs|sql|toml|ya?ml|json|html|css|c|h|cpp|java|rb|sh)\b"
+)
+_STANDING = re.compile(
+    r"[^.!?\n]{0,200}\b(?:always|never|from now on|in future)\b[^.!?\n]{1,200}", re.IGNORECASE
+)
+_WORD = re.compile(r"[^\W\d_]{5,}")
+MOST_LOOKED_AT = 400
+
+
+def vanished_texts(facts: TranscriptFacts) -> Iterator[LogPart]:
+    """Yield the results that refer to an earlier read whose text is not in the context."""
+    had: set[str | None] = set()
+    for part in facts.context.parts:
+        if part.kind is PartKind.REMINDER or (part.kind is PartKind.RESULT and part.error is None):
+            if part.mark is Mark.UNCHANGED and part.about not in had:
+                yield part
+            elif part.mark not in (Mark.UNCHANGED, Mark.CLEARED):
+                had.add(part.about)
+
+
+def lost_instructions(facts: TranscriptFacts) -> list[tuple[str, int]]:
+    """Return standing instructions of a person that no live text repeats, with their rows."""
+    gone = [row for row, why in facts.context.absent if why in (Absence.COMPACTED, Absence.ROLLED_BACK)]
+    told = [
+        (match[0].strip(), row)
+        for row in gone[-MOST_LOOKED_AT:]
+        if facts.log.rows[row].prompt
+        for part in facts.log.rows[row].parts
+        if part.kind is PartKind.PROMPT
+        for match in _STANDING.finditer(facts.texts.text(part))
+    ]
+    if not told or any(part.mark is Mark.ENCRYPTED for part in facts.context.parts):
+        return []
+    kinds = (PartKind.SUMMARY, PartKind.MEMORY, PartKind.PROMPT, PartKind.SYSTEM)
+    live = " ".join(facts.texts.text(part) for part in facts.context.parts if part.kind in kinds).casefold()
+    found = []
+    for sentence, row in told:
+        words = {word.casefold() for word in _WORD.findall(sentence)} - {"always", "never", "future"}
+        if words and sum(word in live for word in words) * 2 < len(words):
+            found.append((sentence, row))
+    return found
+
+
+def named_files(facts: TranscriptFacts) -> dict[str, int]:
+    """Return the files that a person named and that no call, attachment or result mentions, with the row."""
+    named: dict[str, int] = {}
+    prompts = [part for part in facts.context.parts if part.kind is PartKind.PROMPT]
+    for part in prompts[-MOST_LOOKED_AT:]:
+        if facts.log.rows[part.row].prompt:
+            for match in _NAMED_FILE.finditer(facts.texts.text(part, 20_000)):
+                named.setdefault(match[0], part.row)
+    if not named:
+        return {}
+    seen = [part.about for part in facts.history if part.about]
+    left = {path: row for path, row in named.items() if not any(path in about for about in seen)}
+    for part in facts.context.parts if left else ():
+        if part.kind is PartKind.RESULT:
+            text = facts.texts.text(part)
+            left = {path: row for path, row in left.items() if path not in text}
+    return left

@@ -1,0 +1,121 @@
+"""What the panes show of a transcript: tasks, sizes and their origin, growth, references, gaps, losses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ctxview.core.state import RefStatus
+from tests.formats.transcript.builders import state_of, write
+
+TASK = """
+u1 user : Go
+a1 call id=t1 tool=TaskCreate sent=9000 out=30 : {"subject": "deploy", "activeForm": "Deploying"}
+r1 result id=t1 task=1 : Task #1 created
+a2 call id=t2 tool=TaskUpdate sent=9100 out=30 : {"taskId": "1", "status": "in_progress"}
+r2 result id=t2 : Updated task #1
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "phase"),
+    [
+        ("", "doing"),
+        ("a3 call id=t3 sent=9200 out=9 : make\nr3 result id=t3 error=1 : no rule", "blocked"),
+        (
+            "a3 call id=t3 sent=9200 out=9 : make\nr3 result id=t3 : The user doesn't want to do this",
+            "blocked",
+        ),
+        ("a3 call id=t3 sent=9200 out=9 : make\nr3 result id=t3 : ok", "doing"),
+        ('{"type":"permission-mode","permissionMode":"plan","sessionId":"s1"}', "planning"),
+    ],
+)
+def test_the_cursor_says_what_the_agent_does(tmp_path: Path, more: str, phase: str) -> None:
+    todo = state_of(write(tmp_path, f"{TASK}\n{more}")).todo
+    assert todo is not None
+    assert todo.cursor is not None
+    assert (todo.cursor.phase, todo.cursor.next) == (phase, "Deploying")
+
+
+def test_each_segment_says_whether_it_is_derived_estimated_or_inferred(tmp_path: Path) -> None:
+    text = """
+u1 user : Read it
+a1 call id=t1 tool=Read sent=9000 out=30 : {"file_path": "a.py"}
+r1 result id=t1 : row*900
+a2 thinking msg=m2 sent=9900 out=300 : word*40
+a3 assistant msg=m2 sent=9900 out=300 : word*40
+u2 user : More
+a4 assistant sent=10300 out=5 : Done
+"""
+    (budget,) = state_of(write(tmp_path, text)).budgets
+    ways = {segment.name: (segment.exact, segment.estimator or "") for segment in budget.segments}
+    assert ways["tool results"] == (True, "")
+    assert ways["baseline"][1].endswith("(inferred)")
+    assert ways["thinking"][1].endswith("(estimated)")
+    assert sum(segment.used for segment in budget.segments) == budget.used
+    assert "turn 2 added +400" in (budget.note or "")
+
+
+def test_the_growth_of_a_turn_names_its_causes(tmp_path: Path) -> None:
+    text = """
+u1 user : Fix it
+a1 assistant sent=9000 out=5 : Done
+u2 user : Read
+a2 call id=t1 tool=Read sent=9100 out=30 : {"file_path": "big.sql"}
+r1 result id=t1 : row*3000
+a3 assistant sent=12500 out=5 : Done
+"""
+    events = [event.label for event in state_of(write(tmp_path, text)).timeline if event.kind == "turn"]
+    assert events[0].startswith("turn 1: +0 tokens")
+    assert events[1].startswith("turn 2: +3,500 tokens: Read big.sql 3,")
+
+
+def test_memory_files_tracked_files_and_plans_are_references(tmp_path: Path) -> None:
+    text = """
+u1 user : Go
+a1 call id=t1 tool=ExitPlanMode sent=900 out=30 : {"plan": "x"}
+{"type":"user","uuid":"r1","parentUuid":"a1","sessionId":"s1","toolUseResult":{"filePath":"/p/plan.md"},"message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]}}
+{"type":"file-history-snapshot","messageId":"u1","snapshot":{"trackedFileBackups":{"src/a.py":{}}}}
+memory/MEMORY.md = notes
+memory/topic.md = more
+"""
+    refs = {(ref.kind, ref.target): ref.status for ref in state_of(write(tmp_path, text)).refs}
+    assert refs["memory file", "memory/MEMORY.md"] is RefStatus.RESOLVED
+    assert refs["memory file", "memory/topic.md"] is RefStatus.RESOLVED
+    assert refs["tracked", "src/a.py"] is RefStatus.EXTERNAL
+    assert refs["plan", "/p/plan.md"] is RefStatus.EXTERNAL
+
+
+def test_missing_has_named_files_and_outputs_that_codex_cut(tmp_path: Path) -> None:
+    named = state_of(write(tmp_path / "a", "u1 user : See docs/plan.md\na1 assistant sent=900 out=5 : Done"))
+    assert [(gap.question, gap.status) for gap in named.missing] == [("docs/plan.md", "not read")]
+    cut = """
+meta
+user: Test it
+call id=c1
+tokens sent=900 out=30
+output id=c1: row*40000
+tokens sent=13100 out=30
+"""
+    (gap,) = state_of(write(tmp_path / "b", cut)).missing
+    assert gap.status == "cut"
+    assert "72,000 of 120,000 characters" in gap.why
+
+
+def test_a_compaction_says_which_tasks_files_and_instructions_it_lost(tmp_path: Path) -> None:
+    text = f"""
+{TASK}
+u2 user : Never touch the production database.
+a3 call id=t3 tool=Edit sent=9300 out=30 : {{"file_path": "a.py"}}
+r3 result id=t3 : ok
+b1 boundary
+s1 < b1 summary : We went on
+a4 assistant sent=9000 out=5 : Going on
+"""
+    (record,) = state_of(write(tmp_path, text)).compactions
+    assert record.lost == (
+        "task: deploy",
+        "file edited before: a.py",
+        "said by a person: Never touch the production database",
+    )
