@@ -6,7 +6,7 @@ a result. Parts hold sizes and facts, not texts; `texts` reads a text when it is
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
@@ -284,8 +284,8 @@ class TranscriptLog(Struct, eq=False):
     """The request of each call, where the file is made of request bodies."""
 
     def compacted_between(self, before: int, after: int) -> bool:
-        """Whether a compaction lies between two rows."""
-        at = bisect_right(self.compactions, before, key=_row_of)
+        """Whether a compaction lies between two rows, or is the first of them."""
+        at = bisect_left(self.compactions, before, key=_row_of)
         return at < len(self.compactions) and self.compactions[at].row < after
 
     def calls_before(self, row: int) -> int:

@@ -157,7 +157,9 @@ class OpenCodeLog:
             if summary is None:
                 log.unfinished.append(index)
             else:
-                log.compactions.append(LoggedCompaction(summary, "auto" if "auto" in row.sort else "manual"))
+                trigger = "auto" if "auto" in row.sort else "manual"
+                sent = next((call.sent for call in log.calls if call.row == summary), None)
+                log.compactions.append(LoggedCompaction(summary, trigger, before=sent))
 
     def _note_children(self) -> None:
         log = self.log

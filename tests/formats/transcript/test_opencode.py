@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxview.core.origin import Origin
+from ctxview.core.revision_signs import COMPACTION
 from ctxview.core.state import ContextState, RefStatus
 from ctxview.formats.discovery import discover
 from ctxview.formats.interface import OpenError, Source
@@ -175,7 +176,7 @@ def test_a_finished_compaction_replaces_what_came_before(tmp_path: Path) -> None
     assert tier(state, "summary") == ["m6"]
     assert state.log is not None
     (cut,) = state.log.compactions
-    assert (cut.trigger, cut.before, cut.after) == ("auto", 150140, 30000)
+    assert (cut.trigger, cut.before, cut.after) == ("auto", 150200, 30000)
     assert state.budgets[0].used == 30020
 
 
@@ -341,3 +342,9 @@ def test_any_message_can_be_read(messages: list[dict[str, Any]], parts: list[Any
         held = OpenCodeLog("x", SessionRecord(value, lambda pointer: Origin("x", pointer), ()))
         for call in (None, *held.log.calls):
             live_context(held.log, call)
+
+
+def test_a_compaction_explains_why_the_next_call_is_smaller(tmp_path: Path) -> None:
+    source = open_source(write_export(tmp_path, COMPACTED.format(tail="", state="")))
+    assert "TRW006" not in {each.rule for each in source.findings(LENS)}
+    assert source.revisions[3].sign is COMPACTION

@@ -38,7 +38,8 @@ def _results(facts: TranscriptFacts) -> Iterator[Gap]:
             why = f"only a part was given: {part.detail}"
             yield make_gap(ids[0], name, Severity.INFO, "cut", why, origin(part.row), ids)
         elif part.mark is Mark.CLEARED:
-            yield make_gap(ids[0], name, Severity.WARNING, "cleared", "cleared", origin(part.row), ids)
+            why = "the result was cleared: the model sees a note in its place"
+            yield make_gap(ids[0], name, Severity.WARNING, "cleared", why, origin(part.row), ids)
         elif part.mark is Mark.ENCRYPTED and part.kind is PartKind.SUMMARY:
             why = "the summary is encrypted: what it says is not known"
             yield make_gap(ids[0], "summary", Severity.INFO, "encrypted", why, origin(part.row), ids)
