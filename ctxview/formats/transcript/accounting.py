@@ -226,9 +226,6 @@ def _first(
     else:
         shares.baseline = max(0, sent - sum(estimates))
     rest = sent - shares.baseline
-    if log.dialect is Dialect.BODY:
-        shares.baseline, shares.unplaced = 0, 0
-        rest = sent
     if not parts:
         shares.baseline = sent
         return

@@ -20,6 +20,7 @@ from ctxview.formats.transcript.model import (
     TranscriptLog,
 )
 from ctxview.formats.transcript.profile import Profile
+from ctxview.formats.transcript.request_accounting import account_request
 from ctxview.formats.transcript.texts import Texts
 from ctxview.formats.transcript.window import SessionWindow, window_of
 
@@ -76,6 +77,8 @@ class TranscriptFacts:
 
     @cached_property
     def sizes(self) -> ContextSizes:
+        if self.request is not None and self.call is not None:
+            return account_request(self.log, self.call, self.profile)
         return account(self.log, self.context, self.call, self.profile)
 
     def sizes_up_to(self, part: LogPart) -> int:

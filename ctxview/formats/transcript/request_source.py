@@ -26,9 +26,6 @@ from ctxview.formats.transcript.request_log import PlacedRequest, RequestLog
 from ctxview.formats.transcript.request_shapes import FoundRequest, is_message, requests_in
 from ctxview.formats.transcript.whole_log import WholeLogSource, call_revisions
 
-MOST_CHECKED = 200
-"""The newest requests that are checked one by one; findings of earlier ones are usually the same."""
-
 
 class RequestFile(Struct, frozen=True):
     """A file of request bodies: its JSON texts with the prefixes of their pointers, and what is not JSON."""
@@ -158,12 +155,16 @@ class RequestSource(WholeLogSource):
         return range(facts.request.first, facts.request.answer + answered)
 
     def findings(self, lens: Lens) -> Sequence[Finding]:
-        """Return the findings of the newest requests; of equal ones the first."""
+        """Return the findings of the last request of each conversation, and of the steps between requests."""
+        from ctxview.formats.transcript.rules import check_request, check_transcript
+
         found: dict[tuple[str, str], Finding] = {}
-        for revision in range(max(0, len(self.revisions) - MOST_CHECKED), len(self.revisions)):
-            for finding in self.checked(self.facts(revision, lens)):
+        continued = {call.previous for call in self.held.log.calls}
+        for revision in range(len(self.revisions)):
+            facts = self.facts(revision, lens)
+            for finding in check_request(facts) if revision in continued else check_transcript(facts):
                 found.setdefault((finding.rule, finding.message), finding)
-        return worst_first(tallied(found.values()))
+        return worst_first(tallied((*found.values(), *self.general_findings)))
 
     @cached_property
     def general_findings(self) -> Sequence[Finding]:

@@ -169,6 +169,24 @@ def test_lines_of_pairs_are_a_timeline(tmp_path: Path) -> None:
     assert tiers(source.reading(0, LENS).state)["conversation"] == ["messages/0"]
 
 
+def test_the_same_text_has_the_same_size_in_the_next_request(tmp_path: Path) -> None:
+    first = "system: word*900\nuser: Hi"
+    second = f"{first}\nassistant: call t1 shell\nuser: result t1 found*400"
+    third = f"{second}\nassistant: Done"
+    text = f"{first}\nusage sent=2000\n---\n{second}\nusage sent=2600\n---\n{third}\nusage sent=2609"
+    source = opened(tmp_path, text=requests_text(text), name="trace.jsonl")
+    sizes = [
+        {block.id: block.tokens for block in source.reading(at, LENS).state.blocks() if block.visible}
+        for at in range(3)
+    ]
+    assert sum(size or 0 for size in sizes[0].values()) == 2000
+    assert sizes[1] == sizes[0] | {name: sizes[1][name] for name in ("messages/1", "messages/2")}
+    assert sizes[2] == sizes[1] | {"messages/3": 9}
+    budget = source.reading(2, LENS).state.budgets[0]
+    assert sum(segment.used for segment in budget.segments) == budget.used == 2609
+    assert {segment.name: segment.exact for segment in budget.segments}["assistant"]
+
+
 def test_one_body_is_one_moment(tmp_path: Path) -> None:
     source = opened(tmp_path, requests_text("system: Help\nuser: Hi"))
     assert len(source.revisions) == 1

@@ -22,6 +22,16 @@ _NOT_OF_REQUESTS = frozenset(("TRC007", "TRC008", "TRC014", "TRC015", "TRC016", 
 """Rules about logs that a rule about requests stands for, or that say nothing about a single request."""
 
 
+BETWEEN_REQUESTS = tuple(each for each in REQUEST_RULES if each.id in ("REQ011", "REQ015"))
+"""The rules whose findings a later request of the same conversation does not repeat."""
+
+
+def check_request(facts: TranscriptFacts) -> Iterator[Finding]:
+    """Yield the findings about a request that are not those of the next request too."""
+    if facts.request is not None and facts.call is not None:
+        yield from run(BETWEEN_REQUESTS, RequestFacts(facts, facts.request, facts.call))
+
+
 def check_transcript(facts: TranscriptFacts) -> Iterator[Finding]:
     """Yield the findings about one moment; those about the whole file only after all rows were read."""
     if facts.request is not None and facts.call is not None:

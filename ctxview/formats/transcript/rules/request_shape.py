@@ -67,21 +67,17 @@ def call_without_its_result(request: RequestFacts) -> Iterator[Hit]:
     ## Source
     The Messages API and the Chat Completions API: tool use.
     """
-    ends = request.messages[-1][0] if request.messages else None
-    for at, row in request.messages:
+    answered: set[str | None] = set()
+    ended = False
+    for at, row in reversed(request.messages):
         for part in row.parts:
-            if part.kind is not PartKind.CALL or part.call_id is None or at == ends:
-                continue
-            later = [each for each in request.messages if each[0] > at]
-            answered = any(
-                other.kind is PartKind.RESULT and other.call_id == part.call_id
-                for _, each in later
-                for other in each.parts
-            )
-            only_calls = all(each.kind is PartKind.CALL for _, other in later for each in other.parts)
-            if not answered and not only_calls:
+            if part.kind is PartKind.CALL and part.call_id and part.call_id not in answered and ended:
                 text = f"{request.name(at)}: the call {_id(part)} of {_tool(part)} has no result"
                 yield Hit(request.origin(at), text)
+        # Calls at the end of a request wait for their results.
+        ended = ended or any(part.kind is not PartKind.CALL for part in row.parts if row.role != "assistant")
+        ended = ended or (row.role == "assistant" and at != request.messages[-1][0])
+        answered |= {part.call_id for part in row.parts if part.kind is PartKind.RESULT}
 
 
 @rule("REQ003", name="no-first-prompt", severity=Severity.ERROR, effect=Effect.REJECTED)
@@ -194,8 +190,11 @@ def no_room_for_the_answer(request: RequestFacts) -> Iterator[Hit]:
     if "too long" in error or "context_length" in error or "context length" in error:
         yield Hit(request.place, f"refused: {excerpt(request.body.error or '', 160)}", Severity.ERROR)
         return
-    used, limit, window = request.facts.sizes.total, request.call.limit, request.facts.window
-    if limit is not None and used + limit > window.size and not window.known_by.startswith("assumed"):
+    limit, window = request.call.limit, request.facts.window
+    if limit is None:
+        return
+    used = request.call.sent or request.facts.sizes.total
+    if used + limit > window.size and not window.known_by.startswith("assumed"):
         text = f"{used:,} tokens of input and {limit:,} for the answer exceed the window of {window.size:,}"
         yield Hit(request.place, f"{text} ({window.known_by})")
 
