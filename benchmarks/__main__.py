@@ -22,6 +22,7 @@ ALL = (
     "key_gaps",
     "live",
     "typing_ahead",
+    "serving",
     "check_speed",
     "many_sessions",
     "envelopes",

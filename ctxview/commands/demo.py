@@ -28,4 +28,4 @@ def run(arguments: Namespace) -> int:
             profile=arguments.profile,
         )
 
-    return run_screen(show)
+    return run_screen(show, arguments)

@@ -61,14 +61,20 @@ def open_inspector(paths: list[Path], arguments: Namespace, show: ReplayOptions 
             show=show,
         )
 
-    return run_screen(inspect)
+    return run_screen(inspect, arguments)
 
 
-def run_screen(run: Callable[[], int]) -> int:
+def run_screen(run: Callable[[], int], arguments: Namespace) -> int:
     """Run a screen; raises `UserError` without a terminal, or when a setting is wrong."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if arguments.read_only:
+        from ctxview.files.write_lock import lock_writes
+
+        lock_writes("this inspector was opened to read only")
+    # With a driver of its own, as in a browser, the toolkit needs no terminal.
+    needs_terminal = not os.environ.get("TEXTUAL_DRIVER")
+    if needs_terminal and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UserError("the inspector needs a terminal; ctxview show PATH prints the state")
-    if os.environ.get("TERM") == "dumb":
+    if needs_terminal and os.environ.get("TERM") == "dumb":
         raise UserError("the inspector does not work with TERM=dumb; ctxview show PATH prints the state")
     _end_with_terminal(sys.stdin.fileno())
     # Nothing loaded until now is garbage, so collecting it would only cost time; the app enables it again.
@@ -101,8 +107,8 @@ def _end_with_terminal(terminal: int) -> None:
     Thread(target=watch, name="watching the terminal", daemon=True).start()
 
 
-def add_screen_arguments(parser: ArgumentParser) -> None:
-    """Add `--theme`, `--glyphs` and `--no-follow`."""
+def add_screen_arguments(parser: ArgumentParser, *, read_only: bool = True) -> None:
+    """Add `--theme`, `--glyphs`, `--no-follow` and, unless a command is always so, `--read-only`."""
     parser.add_argument(
         "--theme", metavar="NAME", help="colour theme: dark, light, contrast, safe, amber, reef …"
     )
@@ -114,3 +120,5 @@ def add_screen_arguments(parser: ArgumentParser) -> None:
         default=None,
         help="do not reload when a file changes",
     )
+    if read_only:
+        parser.add_argument("--read-only", action="store_true", help="refuse every edit and every save")

@@ -136,6 +136,15 @@ COMMANDS: dict[str, CommandSpec] = {
             ),
         ),
     ),
+    "serve": CommandSpec(
+        "serve",
+        "ctxview.commands.serve",
+        "show the inspector in a browser, on this machine only",
+        (
+            ("ctxview serve .agent --open", "read-only; --write lets viewers save"),
+            ("ctxview serve --demo", "the bundled stories, for a meeting"),
+        ),
+    ),
     "record": CommandSpec(
         "record",
         "ctxview.commands.record",

@@ -17,6 +17,7 @@ from typing import Final
 
 from ctxview.files.reading import ReadError, path_problem, process_of_leftover, read_beneath
 from ctxview.files.system_calls import CREATE, FOLDER, FOLDER_NO_LINK, close, flush, write_all
+from ctxview.files.write_lock import write_refusal
 
 _ABANDONED: Final = 60
 """Seconds after which a hidden file of an ended process is removed."""
@@ -34,7 +35,7 @@ def create(
 
     Missing folders are created, for the owner only. `modified` is in nanoseconds.
     """
-    if reason := path_problem(relative):
+    if reason := write_refusal() or path_problem(relative):
         raise CreateRefused(reason)
     path = PurePosixPath(relative)
     try:

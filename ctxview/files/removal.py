@@ -25,6 +25,7 @@ from ctxview.files.create import CreateRefused, create, folder_beneath
 from ctxview.files.system_calls import APPEND, READ_NO_LINK, close, flush, has_writer, read_all, write_all
 from ctxview.files.undo_copies import write_new
 from ctxview.files.user_folders import state_folder
+from ctxview.files.write_lock import write_refusal
 
 KEPT: Final = 20
 """The number of batches of one folder that are kept."""
@@ -84,6 +85,8 @@ class RemovalBatch:
 
     def take(self, relative: str, expected: FileIdentity) -> None:
         """Move the file into the batch if its identity is still `expected`; raises `RemovalRefused`."""
+        if (reason := write_refusal()) is not None:
+            raise RemovalRefused(reason)
         path = PurePosixPath(relative)
         try:
             with folder_beneath(self.root, str(path.parent)) as folder:

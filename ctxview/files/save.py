@@ -45,6 +45,7 @@ from ctxview.files.system_calls import (
     write_all,
 )
 from ctxview.files.undo_copies import UndoCopies
+from ctxview.files.write_lock import write_refusal
 
 _CANNOT_EXCHANGE: Final = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP)
 _LATE_WRITE: Final = (
@@ -89,6 +90,8 @@ def save(path: Path, new: bytes, expected: bytes, wait: Callable[[float], object
 
     `wait` is called with seconds while another program has the replaced file open.
     """
+    if (reason := write_refusal()) is not None:
+        raise SaveRefused(reason)
     if new == expected:
         raise SaveRefused("nothing was changed, so there is nothing to save")
     try:

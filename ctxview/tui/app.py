@@ -31,7 +31,7 @@ from ctxview.tui.model.jobs.load import Opener, PathOpener
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.replay import ReplayOptions
 from ctxview.tui.model.view_state import ReadOptions
-from ctxview.tui.screens.action_screen import OpenPath
+from ctxview.tui.screens.action_screen import OpenPath, UnsavedChanged
 from ctxview.tui.screens.inspector import InspectorScreen
 from ctxview.tui.terminal import ABLE, ColourDepth, Terminal, appearance, filters_for
 from ctxview.tui.widgets.strips import content
@@ -132,6 +132,14 @@ class CtxviewApp(OrderedInput):
 
     def on_open_path(self, message: OpenPath) -> None:
         self.open_paths([message.path])
+
+    def on_unsaved_changed(self, message: UnsavedChanged) -> None:
+        """Let the page know, when the inspector is in a browser."""
+        if self.is_web:
+            from textual.drivers.web_driver import WebDriver
+
+            if isinstance(self._driver, WebDriver):
+                self._driver.write_meta({"type": "draft", "unsaved": message.unsaved})
 
     def on_start_demo(self) -> None:
         self.push_screen(self._demo())

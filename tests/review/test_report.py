@@ -21,8 +21,8 @@ from ctxview.review.markup import element
 from ctxview.review.report import make_report
 from ctxview.review.svg_report import svg_report
 from ctxview.samples import samples_folder
+from tests.browser import Dom, needs_chromium, open_page
 from tests.formats.snapshot.builders import block, snapshot_value, to_bytes
-from tests.review.browser import Dom, needs_chromium, open_page
 from tests.review.hostile import ACT, HOST, SECRET, TOKEN, write_hostile_rounds
 from tests.running import Run
 

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from ctxview.core.edits import EditRefused, WritePolicy
 from ctxview.editing.draft import Draft
+from ctxview.files.write_lock import write_refusal
 from ctxview.formats import Revision, Source
 from ctxview.formats.masked_bytes import showable_bytes
 from ctxview.tui.model.view_state import ReadingKey
@@ -167,6 +168,8 @@ def _new_draft(source: Source, key: ReadingKey, file: str) -> Draft:
 
 def _policy_of(source: Source, file: str, editor: str | None) -> WritePolicy:
     """The write policy of `file` for `editor`; raises `EditRefused` when it is read-only."""
+    if (reason := write_refusal()) is not None:
+        raise EditRefused(reason)
     if (editors := source.abilities.editors) is not None:
         editor = editor or editors.editors[0]
         policy, suffix = editors.policy_of(file, editor), f" as {editor}"

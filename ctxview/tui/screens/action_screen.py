@@ -191,6 +191,14 @@ class OpenPath(Message):
         self.path = path
 
 
+class UnsavedChanged(Message):
+    """Says whether closing the inspector would lose changes."""
+
+    def __init__(self, *, unsaved: bool) -> None:
+        super().__init__()
+        self.unsaved = unsaved
+
+
 class StartDemo(Message):
     """Asks the app to show the list of stories."""
 

@@ -18,7 +18,7 @@ from ctxview.tui.model.navigation import PANE_OF, default_selection, filled_pane
 from ctxview.tui.model.reading_index import ItemId, ReadingIndex, copy_text
 from ctxview.tui.model.search import pattern
 from ctxview.tui.model.view_state import ViewState
-from ctxview.tui.screens.action_screen import ActionScreen, bindings
+from ctxview.tui.screens.action_screen import ActionScreen, UnsavedChanged, bindings
 from ctxview.tui.screens.view_area import SkylineStrip, ViewArea, ViewTabs
 from ctxview.tui.widgets import bars
 from ctxview.tui.widgets.bars import Header, KeyBar
@@ -51,6 +51,7 @@ class InspectorPage(RenderCache, ActionScreen[None]):
         self.model = model
         self.area = ViewArea(model)
         self._subtitle: Line = ()
+        self._unsaved = False
 
     def compose(self) -> Iterator[Widget]:
         yield Header(self.model)
@@ -206,6 +207,9 @@ class InspectorPage(RenderCache, ActionScreen[None]):
             self._subtitle = subtitle
             self.memory.border_subtitle = content(subtitle)
         self.key_bar.offer(bars.offered_actions(model), model.shown.name)
+        if bool(model.drafts.unsaved) is not self._unsaved:
+            self._unsaved = not self._unsaved
+            self.post_message(UnsavedChanged(unsaved=self._unsaved))
 
     def choose_item(self, item: ItemId, pane: Pane, line: int | None) -> None:
         """Bring a pane to the front and go to an item in it; nothing happens when the pane is not shown."""

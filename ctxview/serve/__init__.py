@@ -1,0 +1,1 @@
+"""The inspector in a browser, on loopback. Needs the extra `serve`."""
