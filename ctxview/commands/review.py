@@ -265,7 +265,8 @@ def _verify(arguments: Namespace) -> int:
     elif arguments.format == "sarif":
         print(dumps(sarif(findings)))
     elif arguments.format == "github":
-        print("\n".join(github_lines(findings)))
+        for line in github_lines(findings):
+            print(line)
     else:
         lines = [*verification_lines(checked), *finding_lines(findings, console_for())]
         if lines:

@@ -9,7 +9,7 @@ from pathlib import Path
 from ctxview.commands.arguments import add_reading_arguments, given_options
 from ctxview.commands.inspect import add_screen_arguments
 from ctxview.formats.path_hints import missing_path_reason
-from ctxview.reports.console import UserError
+from ctxview.reports.console import UserError, print_lines
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -44,7 +44,8 @@ def run(arguments: Namespace) -> int:
         raise UserError(f"port {arguments.port} cannot be used: {error.strerror}") from None
 
     def ready() -> None:
-        print(server.access.address, flush=True)
+        print_lines([server.access.address])
+        sys.stdout.flush()
         if arguments.open:
             import webbrowser
 

@@ -94,6 +94,7 @@ def test_commands_print_text_only_through_the_safe_function() -> None:
         ("commands/completions.py", "join"),
         ("commands/check.py", "line"),
         ("commands/check.py", "summary"),
+        ("commands/review.py", "line"),
     }
     root = Path(ctxview.__file__).parent
     for file in (*(root / "commands").rglob("*.py"), root / "cli.py"):
