@@ -251,13 +251,17 @@ class _ProgressLine:
         line += f", {rate:,.0f} a second" if rate else ""
         line += f", {_duration(left)} left" if left is not None else ""
         if self._is_terminal:
-            print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
+            self._replace(line)
         else:
             print_lines([line], sys.stderr)
 
     def end(self) -> None:
         if self._is_terminal:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+            self._replace("")
+
+    def _replace(self, line: str) -> None:
+        sys.stderr.write(f"\r\x1b[K{line}")
+        sys.stderr.flush()
 
 
 def _duration(seconds: float) -> str:
