@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ctxview.analysis.wording import counted, did_you_mean
-from ctxview.commands.arguments import unsigned_integer
+from ctxview.commands.arguments import preferred_settings, unsigned_integer
+from ctxview.commands.inspect import add_screen_arguments, run_screen
 from ctxview.files.system_calls import processors
 from ctxview.formats.path_hints import missing_path_reason
 from ctxview.reports.console import UserError, console_for, print_error, print_lines, print_masked
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from ctxview.fleet.reader import FleetProgress
     from ctxview.fleet.storage import Storage
 
-ACTIONS = ("read", "sql", "report", "vacuum")
+ACTIONS = ("read", "show", "sql", "report", "vacuum")
 BATCH = 50
 EVERY = 10.0
 """Seconds between two lines of progress in a log."""
@@ -35,11 +36,13 @@ AT_ONCE = 0.1
 WIDEST = 40
 DESCRIPTION = """
 read takes files, folders and URLs and writes Parquet tables into DIR. It reads
-what is new or changed, so run it again at any time. sql and report answer
-questions about sources, revisions, findings, tools and instructions; vacuum
-removes older versions and the rest of interrupted runs.
+what is new or changed, so run it again at any time. show opens the inspector on
+all sources; sql and report answer questions about sources, revisions, findings,
+tools and instructions; vacuum removes older versions and the rest of
+interrupted runs.
 """
 USAGE = """ctxview fleet read PATH ... --into DIR [OPTIONS]
+       ctxview fleet show DIR
        ctxview fleet sql DIR QUERY [--format text|json|csv]
        ctxview fleet report DIR [NAME] [--format text|json|csv]
        ctxview fleet vacuum DIR"""
@@ -48,7 +51,7 @@ USAGE = """ctxview fleet read PATH ... --into DIR [OPTIONS]
 def configure(parser: ArgumentParser) -> None:
     parser.description = f"{parser.description}\n{DESCRIPTION}"
     parser.usage = USAGE
-    parser.add_argument("action", metavar="ACTION", choices=ACTIONS, help="read, sql, report or vacuum")
+    parser.add_argument("action", metavar="ACTION", choices=ACTIONS, help="what to do")
     parser.add_argument(
         "words", metavar="PATH", nargs="+", help="what to read; or DIR, and for sql and report the question"
     )
@@ -69,6 +72,7 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--no-messages", action="store_true", help="leave the messages of findings out")
     parser.add_argument("--format", choices=("text", "json", "csv"), default="text", help="of an answer")
+    add_screen_arguments(parser)
 
 
 def run(arguments: Namespace) -> int:
@@ -84,6 +88,7 @@ def run(arguments: Namespace) -> int:
 
     actions: dict[str, Callable[[Namespace], int]] = {
         "read": _read,
+        "show": _show,
         "sql": _sql,
         "report": _report,
         "vacuum": _vacuum,
@@ -127,6 +132,21 @@ def _read(arguments: Namespace) -> int:
     read = f"{counted(done.sources, 'source')} read{errors}, {done.unchanged:,} unchanged"
     print_lines([f'{read}; ask with: ctxview fleet sql {arguments.into} "SELECT …"'], sys.stderr)
     return 1 if done.errors else 0
+
+
+def _show(arguments: Namespace) -> int:
+    if len(arguments.words) != 1:
+        raise UserError("expected one folder: ctxview fleet show DIR")
+    from ctxview.fleet.fleet_source import FleetSource
+
+    source = FleetSource(_storage(arguments.words[0]))
+
+    def inspect() -> int:
+        from ctxview.tui.app import run
+
+        return run([], preferred_settings(arguments), opener=lambda: [source])
+
+    return run_screen(inspect)
 
 
 def _sql(arguments: Namespace) -> int:

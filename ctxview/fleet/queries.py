@@ -6,6 +6,8 @@ The views `sources`, `revisions`, `findings`, `tools` and `instructions` show ea
 
 from __future__ import annotations
 
+import atexit
+import gc
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -99,6 +101,8 @@ def known_sources(storage: Storage) -> dict[str, KnownSource]:
 def _connected(storage: Storage) -> duckdb.DuckDBPyConnection:
     import duckdb
 
+    # What is frozen until the end of the program would be reported as a leak.
+    atexit.register(gc.unfreeze)
     # Nothing is fetched from the network.
     connection = duckdb.connect(
         config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}
@@ -113,13 +117,14 @@ def _view_rows(connection: duckdb.DuckDBPyConnection, storage: Storage) -> bool:
     for file in storage.files():
         files[file.table].append(_quoted(f"{storage.root}/{file.name}"))
     for table, row in TABLES.items():
+        kinds = (row.__annotations__[name].removesuffix(" | None") for name in row.__struct_fields__)
+        columns = zip(row.__struct_fields__, kinds, strict=True)
+        made = ", ".join(f"NULL::{TYPES[kind]} AS {name}" for name, kind in columns)
+        made = f"SELECT {made}, NULL::DATE AS day WHERE false"
         if files[table]:
-            made = f"SELECT * FROM read_parquet([{', '.join(files[table])}], hive_partitioning = true)"
-        else:
-            kinds = (row.__annotations__[name].removesuffix(" | None") for name in row.__struct_fields__)
-            columns = zip(row.__struct_fields__, kinds, strict=True)
-            empty = ", ".join(f"NULL::{TYPES[kind]} AS {name}" for name, kind in columns)
-            made = f"SELECT {empty}, NULL::DATE AS day WHERE false"
+            # Rows of an earlier version may lack columns.
+            listed = f"[{', '.join(files[table])}], hive_partitioning = true, union_by_name = true"
+            made = f"{made} UNION ALL BY NAME FROM read_parquet({listed})"
         connection.execute(f"CREATE VIEW {RAW}{table} AS {made}")
     return bool(files["sources"])
 

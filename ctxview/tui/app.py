@@ -57,16 +57,18 @@ def run(
     options: Mapping[str, str | int] = NO_OPTIONS,
     profile: str | None = None,
     show: ReplayOptions | None = None,
+    opener: Opener | None = None,
 ) -> int:
     """Open the inspector on `paths`, or the start screen without any; return the exit code.
 
-    With `show` the revisions of the first source are replayed. Raises `ThemeError` and `ConfigError`.
+    `opener` opens something else than paths. With `show` the revisions of the first source are replayed.
+    Raises `ThemeError` and `ConfigError`.
     """
     theme, terminal = appearance(config)
     keys = use_keymap(config.keys)
     if paths:
         _remember(paths)
-    start = PathOpener(paths, as_format) if paths else None
+    start = PathOpener(paths, as_format) if paths else opener
     app = CtxviewApp(
         start,
         ReadOptions(config.tokens, options),
