@@ -9,6 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from ctxview.analysis.tokens import TokenCounter
 from ctxview.formats.transcript.accounting import ContextSizes, Estimator, account, estimator_of
 from ctxview.formats.transcript.loading import LogHolder, context_of
 from ctxview.formats.transcript.model import (
@@ -60,6 +61,8 @@ class TranscriptFacts:
         """The lines of the project's MEMORY.md beside the session; None without one."""
         self.memory_files = memory_files
         """The names of the project's memory files beside the session."""
+        self.counter: TokenCounter | None = None
+        """Counts requests without a reported size, where it is the counter of their model."""
 
     @property
     def log(self) -> TranscriptLog:
@@ -78,7 +81,7 @@ class TranscriptFacts:
     @cached_property
     def sizes(self) -> ContextSizes:
         if self.request is not None and self.call is not None:
-            return account_request(self.log, self.call, self.profile)
+            return account_request(self.log, self.call, self.profile, self.texts, self.counter)
         return account(self.log, self.context, self.call, self.profile)
 
     def sizes_up_to(self, part: LogPart) -> int:

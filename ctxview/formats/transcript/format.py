@@ -22,6 +22,7 @@ from ctxview.formats.transcript.opencode_store import (
     store_sessions,
     tree_sessions,
 )
+from ctxview.formats.transcript.records import BOM
 from ctxview.formats.transcript.request_shapes import is_message, requests_in
 from ctxview.formats.transcript.session_files import holds_sessions, is_rollout
 from ctxview.formats.transcript.unpacking import can_unpack, packing_of, unpacked_head
@@ -131,13 +132,10 @@ def _requests(peek: Peek) -> FormatMatch | None:
     found = next(requests_in(peek.json), None) if peek.json is not None else None
     if found is not None:
         return _request_match(found.api, "one JSON text")
-    if not start.startswith(b"{"):
-        return None
-    data = peek.data if peek.data is not None else _beginning(peek)
+    data = (peek.data if peek.data is not None else _beginning(peek)).removeprefix(BOM)
     votes: Counter[Api] = Counter()
     voters = 0
-    lines = data.split(b"\n")
-    for line in lines[:MOST_LINES]:
+    for line in data.split(b"\n")[:MOST_LINES] if start.startswith(b"{") else ():
         try:
             value: JsonValue = orjson.loads(line)
         except orjson.JSONDecodeError:
@@ -149,7 +147,7 @@ def _requests(peek: Peek) -> FormatMatch | None:
     for api, count in votes.most_common(1):
         if sum(votes.values()) >= ENOUGH * voters:
             return _request_match(api, f"{count} of the first {voters} lines")
-    if not voters and peek.data is None and len(data) >= peek.size:
+    if not voters and len(data) + len(BOM) >= peek.size and found is None and peek.json is None:
         found = next(requests_in(_whole(data)), None)
         return _request_match(found.api, "one JSON text") if found is not None else None
     return None

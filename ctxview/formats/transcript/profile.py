@@ -63,6 +63,8 @@ class Profile(Struct, frozen=True):
     api_windows: Mapping[str, int] = field(default_factory=dict)
     """Windows that differ for requests to the model's own interface."""
     cache_minimums: Mapping[str, int] = field(default_factory=dict)
+    tokenizers: Mapping[str, str] = field(default_factory=dict)
+    """The published tables of tokens that models use, by the beginning of their names."""
     known_windows: KnownWindows = KnownWindows()
     densities: Mapping[str, float] = field(default_factory=dict)
     limits: Limits = Limits()
@@ -72,6 +74,11 @@ class Profile(Struct, frozen=True):
         table = {**self.windows, **self.api_windows} if by_api else self.windows
         name = _longest(table, model)
         return table[name] if name is not None else None
+
+    def tokenizer(self, model: str | None) -> str | None:
+        """Return the name of the table of tokens that a model uses, where it is published."""
+        name = _longest(self.tokenizers, model)
+        return self.tokenizers[name] if name is not None else None
 
     def least_cached(self, model: str | None) -> int:
         """Return the tokens from which on a cache breakpoint of a model has an effect."""

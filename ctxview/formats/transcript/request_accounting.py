@@ -6,17 +6,30 @@ that the same text has the same size in both.
 
 from __future__ import annotations
 
+from ctxview.analysis.tokens import TokenCounter
 from ctxview.formats.transcript.accounting import SEGMENTS, ContextSizes, Estimator, shared_out
 from ctxview.formats.transcript.model import LogPart, ModelCall, TranscriptLog
 from ctxview.formats.transcript.profile import Profile
+from ctxview.formats.transcript.texts import Texts
 
 
-def account_request(log: TranscriptLog, call: ModelCall, profile: Profile) -> ContextSizes:
-    """Return the sizes of the parts of a request."""
+def account_request(
+    log: TranscriptLog, call: ModelCall, profile: Profile, texts: Texts, counter: TokenCounter | None
+) -> ContextSizes:
+    """Return the sizes of the parts of a request.
+
+    Without a reported size, `counter` counts them if it is that of the model.
+    """
     density = profile.density(call.model)
     estimator = Estimator(density, profile.limits.image_tokens, f"characters/{density:g}")
     parts = _parts(log, call)
-    tokens, derived = _shares(log, call, estimator)
+    if call.sent is None and counter is not None and counter.name == profile.tokenizer(call.model):
+        image = profile.limits.image_tokens
+        tokens = [counter.count(texts.whole(part)) + part.images * image for part in parts]
+        derived: set[int] = set()
+        estimator = Estimator(density, image, f"{counter.name}, without the frame of the provider")
+    else:
+        tokens, derived = _shares(log, call, estimator)
     segments = dict.fromkeys(SEGMENTS, 0)
     for part, size in zip(parts, tokens, strict=True):
         segments[part.segment] += size

@@ -22,6 +22,7 @@ from ctxview.formats.kit.json_records import line_spans
 from ctxview.formats.peek import Peek
 from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.model import Api, LineProblem
+from ctxview.formats.transcript.records import BOM
 from ctxview.formats.transcript.request_log import PlacedRequest, RequestLog
 from ctxview.formats.transcript.request_shapes import FoundRequest, is_message, requests_in
 from ctxview.formats.transcript.whole_log import WholeLogSource, call_revisions
@@ -43,14 +44,16 @@ class RequestFile(Struct, frozen=True):
 
 def read_requests(file: str, data: bytes, whole: bool) -> RequestFile:
     """Read one JSON text, or JSON lines; never raises."""
+    lead = len(data) - len(data.removeprefix(BOM))
     try:
-        return RequestFile(file, data, (("", parse_once(data)),))
+        return RequestFile(file, data, (("", parse(data, lead) if lead else parse_once(data)),))
     except JsonError as error:
         first = error
     documents, errors, problems = [], [], []
     places = LineColumns(data)
     for index, start, end in line_spans(data):
-        if not data[start:end].strip(b"\0 \t\xef\xbb\xbf"):
+        start = max(start, lead)
+        if not data[start:end].strip(b"\0 \t"):
             continue
         try:
             documents.append((f"/{index}", parse(data, start, end, places=places)))

@@ -158,7 +158,7 @@ class WholeLogSource(ABC):
         return None
 
     def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:  # noqa: ARG002
-        key = (revision, lens.profile, lens.hurry)
+        key = (revision, lens.profile, lens.hurry, lens.counter.name)
         return self._readings.once(key, lambda: self._reading(revision, lens))
 
     def _reading(self, revision: int, lens: Lens) -> Reading:
@@ -187,7 +187,9 @@ class WholeLogSource(ABC):
 
     def facts(self, revision: int, lens: Lens) -> TranscriptFacts:
         call = self.call(revision)
-        return TranscriptFacts(self.held, call, load_profile(lens.profile), self.texts, frozenset(), False)
+        facts = TranscriptFacts(self.held, call, load_profile(lens.profile), self.texts, frozenset(), False)
+        facts.counter = lens.counter if lens.counter.exact else None
+        return facts
 
     def call(self, revision: int) -> ModelCall | None:
         calls = self.held.log.calls

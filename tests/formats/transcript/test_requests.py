@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ctxview.analysis.tokens import counter_named
 from ctxview.core.origin import Origin
 from ctxview.core.state import ContextState, RefStatus
-from ctxview.formats.interface import Source
+from ctxview.formats.interface import Lens, Source
 from ctxview.formats.registry import detect, open_source
 from ctxview.formats.transcript.request_log import PlacedRequest, RequestLog
 from ctxview.formats.transcript.request_shapes import requests_in
@@ -298,6 +299,35 @@ def test_a_secret_in_an_argument_is_found_once_for_all_requests(tmp_path: Path) 
     text = "".join(json.dumps(pair) + "\n" for _ in range(5))
     found = [each for each in opened(tmp_path, text, "t.jsonl").findings(LENS) if each.rule.startswith("SEC")]
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("lead", ["\ufeff", "\n\n  ", "\ufeff\r\n"])
+@pytest.mark.parametrize(
+    "notation", ["system: Help\nuser: Hi", "system: A\nuser: Hi\n---\nsystem: B\nuser: Hi"]
+)
+def test_a_byte_order_mark_and_blank_lines_are_skipped(lead: str, notation: str, tmp_path: Path) -> None:
+    text = requests_text(notation).replace("\n", "\r\n")
+    source = opened(tmp_path, lead + text)
+    assert source.format == "transcript"
+    assert tiers(last_state(source))["conversation"] == ["messages/0"]
+
+
+def test_a_file_that_is_no_request_any_more_is_shown_as_empty(tmp_path: Path) -> None:
+    path = write_requests(tmp_path, "system: Help\nuser: Hi")
+    source = open_source(path)
+    path.write_text('{"other": 1}')
+    later = source.again()
+    assert last_state(later).tiers == ()
+    later.findings(LENS)
+
+
+def test_a_request_to_a_model_with_a_published_table_is_counted_with_it(tmp_path: Path) -> None:
+    source = opened(tmp_path, requests_text("chat\nsystem: You are a helper\nuser: Hello there"))
+    state = source.reading(0, Lens(counter_named("o200k_base"))).state
+    assert {block.id: block.tokens for block in state.blocks()} == {"messages/0": 4, "messages/1": 2}
+    assert state.counts.estimator == "o200k_base, without the frame of the provider"
+    other = opened(tmp_path, requests_text("system: You are a helper\nuser: Hello there"), "claude.json")
+    assert "characters" in other.reading(0, Lens(counter_named("o200k_base"))).state.counts.estimator
 
 
 def test_a_half_written_file_keeps_the_last_good_state(tmp_path: Path) -> None:
