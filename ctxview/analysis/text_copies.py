@@ -143,7 +143,8 @@ class CopyFinder(Generic[T]):
             return
         places: Sequence[int] = range(len(text))
         if len(bare) != len(text) or not text.isascii():
-            places = [at for at, char in enumerate(text) for _ in bare_text(char)]
+            sizes = {char: range(len(bare_text(char))) for char in set(text)}
+            places = [at for at, char in enumerate(text) for _ in sizes[char]]
         for first, last, value in found:
             start, end = places[first], places[last - 1] + 1
             if last - first >= ANYWHERE or _is_word(text, start, end):

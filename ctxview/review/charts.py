@@ -55,8 +55,10 @@ def window_bar(budget: Budget, colours: Colours, top: float = 0.0) -> Sequence[M
     if not budget.limit or budget.used is None:
         return []
     reserved = budget.reserved or 0
-    # A reserve that lies inside the limit is free room; one outside follows it.
-    whole = max(budget.used, budget.limit) + reserved
+    end = max(budget.used, budget.limit)
+    # A reserve is a part of the limit, or is kept beside it.
+    first = max(budget.used, budget.limit - reserved) if budget.holds_reserve else end
+    whole = end if budget.holds_reserve else end + reserved
     scale = WIDE / whole
     parts = [(each.name, each.used) for each in budget.segments if each.used > 0]
     parts.sort(key=lambda part: part[0] != ELSEWHERE)
@@ -73,11 +75,11 @@ def window_bar(budget: Budget, colours: Colours, top: float = 0.0) -> Sequence[M
     if budget.over:
         over = budget.over * scale
         found.append(element("rect", x=limit, y=top, width=over, height=BAR, class_="over"))
-    if reserved:
-        start = max(budget.used, budget.limit) * scale
+    if reserved and first < whole:
         tip = element("title", f"reserved: {reserved:,}")
-        found.append(element("rect", tip, x=start, y=top, width=WIDE - start, height=BAR, class_="reserved"))
-    at = min(limit, WIDE - 2)
+        wide = (whole - first) * scale
+        found.append(element("rect", tip, x=first * scale, y=top, width=wide, height=BAR, class_="reserved"))
+    at = min((budget.line or budget.limit) * scale, WIDE - 2)
     found.append(element("line", x1=at, x2=at, y1=top - 5, y2=top + BAR + 5, class_="limit"))
     return found
 

@@ -23,6 +23,8 @@ SHORTEST: Final = 4
 """Characters of the shortest text that is searched for; shorter ones occur everywhere by chance."""
 CHUNK: Final = 4_000_000
 """Characters that are searched at once; a second pass finds what lies on a border."""
+LONGEST_SPLIT: Final = 4_000
+"""Characters of a spelling that is searched for with line ends in it; of longer ones, parts are found."""
 _ALGORITHMS: Final = ("md5", "sha1", "sha256", "sha384", "sha512")
 _BREAK: Final = r"(?:[\s\u200b]|\\[nrt])*"
 _BREAKS: Final = re.compile(r"(?:[\s\u200b]|\\[nrt])+")
@@ -71,7 +73,7 @@ class TextRedactor:
 
     def redacted(self, text: str) -> str:
         """Return `text` without the values; line ends inside a removed span stay."""
-        for shift in (0, CHUNK // 2):
+        for shift in (0, CHUNK // 2) if len(text) > CHUNK else (0,):
             pieces = _chunks(text, shift)
             text = "".join(map(self._redacted, pieces))
         return text
@@ -128,7 +130,7 @@ class TextRedactor:
         """Yield the spellings that the finder does not know: inside words, and split by line ends."""
         bare = _BREAKS.sub("", text) if self.spellings else ""
         for value, spelling in self.spellings:
-            if spelling not in bare and spelling not in text:
+            if len(spelling) > LONGEST_SPLIT or (spelling not in bare and spelling not in text):
                 continue
             pattern = _BREAK.join(map(re.escape, spelling))
             around = _BASE64_RUN if spelling != value.text and spelling.isalnum() else ""

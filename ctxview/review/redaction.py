@@ -70,7 +70,12 @@ def make_copy(source: Source, choice: RedactionChoice, lens: Lens) -> RedactedCo
         data = redacted_recording(recording, copies, redactor)
         lost = {name: why for copy in copies for name, why in copy.left_out.items()}
         tree = RedactedTree({name: data}, {name: name}, (name,), lost)
-    folders = {name: redactor.redacted(name) for name, status in statuses.items() if status.is_folder}
+    folders = {
+        name: redactor.redacted(name)
+        for name, status in statuses.items()
+        # A folder with files is made for them.
+        if status.is_folder and not any(file.startswith(f"{name}/") for file in files)
+    }
     whole = RedactedTree(tree.files, {**folders, **tree.names}, tree.changed, {**unread, **tree.left_out})
     path = source.path.resolve()
     return RedactedCopy(

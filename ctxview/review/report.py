@@ -195,7 +195,8 @@ def _problems(report: Report) -> Answer:
         more = f"Worst of all revisions: {worst.finding.rule} {worst_sentence(report.known, worst)}"
     elif worst is not None:
         more = f"{worst.finding.rule}: {worst.finding.message}"
-    tone: Tone = "bad" if errors else "warn" if report.findings else "good"
+    warned = any(each.severity is Severity.WARNING for each in report.findings)
+    tone: Tone = "bad" if errors else "warn" if warned else "plain" if report.findings else "good"
     return Answer("Findings", f"{here[0].upper()}{here[1:]}{where}", more, tone)
 
 

@@ -12,8 +12,10 @@ from markdown_it import MarkdownIt
 
 from ctxview.analysis.tokens import counter_named
 from ctxview.commands.why import Unobserved
+from ctxview.core.budget import Budget, Segment
 from ctxview.formats import Lens, open_source
 from ctxview.reports.json_output import finding_as_json
+from ctxview.review.charts import colours_of, window_bar
 from ctxview.review.html_report import html_report
 from ctxview.review.json_report import report_json
 from ctxview.review.markdown_report import markdown_report
@@ -184,3 +186,16 @@ def test_a_report_says_what_was_signed_off_and_what_changed_since(ctxview: Run, 
     assert re.search(r"Approved by &lt;b&gt;Ada&lt;/b&gt;; \d+ things? changed since", changed)
     assert void["problem"]
     assert "Approved by" in report(ctxview, path, "md")
+
+
+@pytest.mark.parametrize(
+    ("holds_reserve", "limit_at", "reserve_at"), [(True, "998", "700"), (False, "769.23", "769.23")]
+)
+def test_the_bar_draws_a_reserve_inside_or_beside_the_limit(
+    holds_reserve: bool, limit_at: str, reserve_at: str
+) -> None:
+    budget = Budget("model", "tokens", 1000, 500, 300, (Segment("a", 500),), holds_reserve=holds_reserve)
+    shapes = "".join(each.code for each in window_bar(budget, colours_of([], ["a"])))
+
+    assert f'<line x1="{limit_at}"' in shapes
+    assert re.search(rf'<rect x="{reserve_at}"[^>]+class="reserved"', shapes)
