@@ -73,7 +73,9 @@ def build_timeline(facts: WorkspaceFacts, now: int) -> Iterator[Event]:
 def build_windows(facts: WorkspaceFacts) -> Iterator[LoggedWindow]:
     """Yield the last turns of the session that was used last, each with what made it smaller."""
     turns = facts.survey.turns if facts.survey is not None else []
-    session = max(turns, key=lambda turn: turn.time or "").session if turns else ""
+    if not turns:
+        return
+    session = max(turns, key=lambda turn: turn.time or "").session
     times = [each.time for each in build_timeline(facts, 0) if each.kind == "compaction" and each.time]
     before: Turn | None = None
     for turn in [turn for turn in turns if turn.session == session][-MOST_TURNS:]:
