@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 import tempfile
 import time
@@ -24,10 +25,12 @@ from benchmarks.figures import Figure, against, at_least, at_most, run
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.formats import Lens, open_source
 from ctxview.formats.memory.server.service import MemoryService
+from tests.pty_session import PtySession
 
 WRITES_GOAL = 500
 SEARCH_GOAL = 0.020
 START_GOAL = 0.6
+SHOWN_GOAL = 0.3
 OPEN_GOAL = 1.5
 ENTRIES = 100_000
 FEW = 100
@@ -56,6 +59,7 @@ def measure(arguments: Namespace) -> Iterator[Figure]:
         yield at_most(
             f"  a search in {arguments.entries:,} entries", _search(many, arguments.repeat), SEARCH_GOAL, "ms"
         )
+        yield at_most("  a new entry on the screen", _shown(Path(name)), SHOWN_GOAL, "ms")
         pairs = [(_first_look(few), _first_look(many)) for _ in range(arguments.repeat)]
         small, large = (median(times) for times in zip(*pairs, strict=True))
         yield against(
@@ -107,6 +111,29 @@ def _search(folder: Path, repeat: int) -> float:
         times.append(time.perf_counter() - begun)
     service.close()
     return median(times)
+
+
+def _shown(folder: Path, times: int = 9) -> float:
+    """The time from a confirmed write until the inspector, which watches the folder, shows the entry."""
+    service = MemoryService(folder / "watched")
+    made = service.call("create_memory", {"title": "chat", "memory_type": "chat"}, "b")
+    assert isinstance(made, dict)
+    waits = []
+    env = {**os.environ, "XDG_STATE_HOME": str(folder), "XDG_CACHE_HOME": str(folder)}
+    start = [sys.executable, "-m", "ctxview", str(folder / "watched")]
+    with PtySession(start, env=env, columns=120, rows=36) as screen:
+        screen.wait_for("Overview")
+        screen.press("2")
+        for number in range(times):
+            word = f"Quay{number}lamp"
+            texts = {"raw_entry": f"{word} is lit.", "summary": "Ada lit it."}
+            service.call("add_entry", {"memory_id": made["memoryId"], **texts}, "b")
+            begun = time.perf_counter()
+            screen.wait_for(word)
+            waits.append(time.perf_counter() - begun)
+            time.sleep(0.5)
+    service.close()
+    return median(waits)
 
 
 def _first_look(folder: Path) -> float:

@@ -6,7 +6,7 @@ import orjson
 
 from ctxview.core.format_spec import FormatMatch
 from ctxview.core.origin import JsonValue
-from ctxview.formats.memory.records import CONTEXTS, ENTRIES, FILES, MEMORIES, TRACE, VAULTS, value_of
+from ctxview.formats.memory.records import CONTEXTS, ENTRIES, FILES, MEMORIES, OUTBOX, TRACE, VAULTS, value_of
 from ctxview.formats.peek import LINES_SUFFIXES, Peek
 
 NAME = "memory"
@@ -51,6 +51,8 @@ def file_kind(values: list[dict[str, JsonValue]]) -> str | None:
             and value_of(value, "memoryId") is None
         ):
             return VAULTS
+        if value_of(value, "aggregateId") is not None and "op" in value:
+            return OUTBOX
         if value.keys() & _OF_A_MESSAGE and _is_traced(value):
             return TRACE
     return None
@@ -69,6 +71,8 @@ def _recognise_folder(peek: Peek) -> tuple[int, str] | None:
         return SURE, f"a bundle with {', '.join(fitting)}"
     if TRACE in fitting:
         return LIKELY, "a trace of memory tools"
+    if fitting:
+        return LIKELY, f"a part of a bundle: {', '.join(fitting)}"
     if LOCK in peek.names and present:
         return PERHAPS, "the folder of a memory server"
     return None

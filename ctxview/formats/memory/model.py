@@ -66,8 +66,8 @@ class Entry(Struct, frozen=True, kw_only=True, dict=True):
     tags: Mapping[str, JsonValue] | None = None
     corrected: tuple[str, ...] = ()
     """The correction members that are set."""
-    summary_unknown: bool = False
-    """Whether the record cannot hold a summary, such as a debug line that leaves it out."""
+    partial: bool = False
+    """Whether the record is the debug line of a call, which leaves out raw text and tags."""
 
     @cached_property
     def when(self) -> datetime | None:
@@ -148,6 +148,11 @@ class Call(Struct, frozen=True, kw_only=True):
     @property
     def memory(self) -> str | None:
         return self.text("memory_id")
+
+    @property
+    def stored_text(self) -> str | None:
+        """What add_entry stores, by which its entry is known: the raw text; of a debug line the summary."""
+        return self.text("summary" if self.partial else "raw_entry")
 
 
 class TraceSession(Struct, frozen=True):

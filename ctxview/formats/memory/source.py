@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from threading import Lock
 
+from ctxview.analysis.rfc3339 import parse_time
 from ctxview.core.edits import WritePolicy
 from ctxview.core.findings import Finding
 from ctxview.core.prompt import Prompt
@@ -17,7 +19,7 @@ from ctxview.formats.memory.files import BundleFiles
 from ctxview.formats.memory.format import NAME
 from ctxview.formats.memory.policy import AppendPolicy
 from ctxview.formats.memory.profile import PROFILES, load_profile
-from ctxview.formats.memory.records import CONTEXTS, ENTRIES, TRACE
+from ctxview.formats.memory.records import CONTEXTS, ENTRIES, TRACE, text_of
 from ctxview.formats.memory.state.inputs import MemoryStateInputs
 from ctxview.formats.memory.state.timeline import build_revisions, build_timeline, revised_snapshots
 from ctxview.formats.memory.survey import MemoryHistory, MemorySurvey
@@ -43,6 +45,8 @@ class MemorySource:
             raise OpenError(f"{path}: {name}: {reason}")
         self._analyses: dict[str, MemoryAnalysis] = {}
         self._readings: Memo[Reading] = Memo(32)
+        self._times: dict[tuple[str, int], datetime | None] = {}
+        """The times of the records that findings are about, by file and line."""
         self._lock = Lock()
 
     @property
@@ -72,7 +76,8 @@ class MemorySource:
             return self._read(number, lens, analysis, survey, analysis.findings_in(survey))
         key = (revision, lens.profile, lens.counter.name, analysis.complete)
         return self._readings.once(
-            key, lambda: self._read(revision, lens, analysis, analysis.survey, analysis.findings)
+            key,
+            lambda: self._read(revision, lens, analysis, analysis.survey, self._known_at(revision, analysis)),
         )
 
     def findings(self, lens: Lens) -> Sequence[Finding]:
@@ -80,9 +85,33 @@ class MemorySource:
         analysis.finish()
         return analysis.findings
 
-    def findings_of(self, revision: int, lens: Lens, overlay: Mapping[str, bytes]) -> Sequence[Finding]:  # noqa: ARG002 - all revisions have the same
+    def findings_of(self, revision: int, lens: Lens, overlay: Mapping[str, bytes]) -> Sequence[Finding]:
         analysis = self._analysis(lens.profile)
-        return analysis.findings_in(analysis.drafted(overlay)) if overlay else analysis.findings
+        if overlay:
+            return analysis.findings_in(analysis.drafted(overlay))
+        return self._known_at(revision, analysis)
+
+    def _known_at(self, revision: int, analysis: MemoryAnalysis) -> tuple[Finding, ...]:
+        """Return the findings about everything that was written before the next snapshot."""
+        past = revised_snapshots(analysis.survey)
+        until = past[revision + 1].when if 0 <= revision < len(past) - 1 else None
+        if until is None:
+            return analysis.findings
+        times = (self._written_at(each.origin.file, each.origin.line or 0) for each in analysis.findings)
+        dated = zip(analysis.findings, times, strict=True)
+        return tuple(each for each, time in dated if time is None or time < until)
+
+    def _written_at(self, file: str, line: int) -> datetime | None:
+        """Return the time of the record in a line, from 1; None when it has none."""
+        if (file, line) not in self._times:
+            self._times[file, line] = self._time_in(file, line - 1)
+        return self._times[file, line]
+
+    def _time_in(self, file: str, number: int) -> datetime | None:
+        stream = next((each for each in self._files.streams.values() if str(each.path) == file), None)
+        members = stream.line(number).value if stream is not None and 0 <= number < len(stream) else None
+        times = (text_of(members or {}, name) for name in ("creationTime", "timestamp"))
+        return parse_time(next(filter(None, times), None))
 
     def has_work(self, lens: Lens) -> bool:
         return not self._analysis(lens.profile).complete

@@ -77,6 +77,16 @@ def test_a_session_counts_tokens_first_and_words_beside() -> None:
     assert found.refs.startswith("42 references: 40 resolve, 1 dangle, 1 outside; 5 swapped out, 3 shared")
 
 
+def test_tiers_are_counted_in_tokens_when_the_window_is_not() -> None:
+    exhibition = samples_folder() / "memory" / "exhibition"
+    source = open_source(exhibition)
+    now = len(source.revisions) - 1
+    shown = source.reading(now, Lens(ESTIMATES["bytes/4"])).state
+    sizes = {each.name: each.tokens for each in summarise(shown, read(exhibition), now).blocks.tiers}
+    for tier in shown.tiers:
+        assert sizes[tier.name] == sum(block.tokens or 0 for block in tier.blocks if block.visible)
+
+
 def test_before_the_other_revisions_are_read_nothing_is_invented() -> None:
     one = state(memory("a"), budgets=[window(10)])
     names = known(one, one).names

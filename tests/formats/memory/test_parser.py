@@ -14,8 +14,10 @@ from ctxview.formats.memory.files import BundleFiles
 from ctxview.formats.memory.model import MemoryBundle
 from ctxview.formats.memory.parser import DraftLines, read_bundle
 from ctxview.formats.memory.records import FILES, PLACEHOLDER
+from ctxview.formats.memory.source import MemorySource
 from ctxview.formats.memory.trace import tool_name
 from ctxview.formats.memory.words import pronouns_in, words_in
+from tests.formats.memory.bundles import lens
 
 GAP = 30
 
@@ -296,3 +298,22 @@ def test_a_missing_file_and_one_that_appears_later(tmp_path: Path) -> None:
     assert files.again() is files
     (tmp_path / "contexts.jsonl").write_text(lines({"contextId": "c", "context": "x"}))
     assert set(files.again().streams) == {"entries.jsonl", "contexts.jsonl"}
+
+
+def test_debug_lines_are_judged_by_what_they_hold(tmp_path: Path) -> None:
+    stored = {"entryId": "e1", "memoryId": "m", "rawEntry": "The launch moved", "summary": "It moved."}
+    lost = {"summary": "Ada moved the launch.", "raw_entry_len": 16}
+    calls = ({"summary": "It moved.", "raw_entry_len": 16}, lost)
+    lines = [{"message": "handling get_context request", "memory_id": "m"}]
+    lines += [{"message": "handling add_entry request", "memory_id": "m", **each} for each in calls]
+    (tmp_path / "entries.jsonl").write_text(json.dumps(stored | {"tags": {"role": "user"}}) + "\n")
+    (tmp_path / "trace.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    source = MemorySource(tmp_path)
+
+    found = source.findings(lens())
+    assert [each.message for each in found if each.rule == "MEN013"] == [
+        'this add_entry has no entry: "Ada moved the launch."'
+    ]
+    assert [each.origin.file[-13:] for each in found if each.rule == "MEN005"] == ["entries.jsonl"]
+    assert "MEN012" not in {each.rule for each in found}
+    assert "MTR001" not in {each.rule for each in source.findings(lens("v2"))}

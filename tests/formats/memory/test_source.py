@@ -166,6 +166,71 @@ def test_the_prompt_is_what_a_session_loads_first(tmp_path: Path) -> None:
     assert not prompt.complete
 
 
+EMPTY = """\
+{
+  "applied_limit": 10,
+  "count": 0,
+  "entries": [],
+  "next_after": null,
+  "next_before": null
+}"""
+
+
+def test_the_literal_text_of_the_worked_examples(tmp_path: Path) -> None:
+    first = opened(tmp_path / "a", 'context: "# Facts\\nTea."')
+    assert first.prompt(1, lens()).text == f"# Facts\nTea.\n{EMPTY}"
+
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "memories.jsonl").write_text('{"memoryId": "m", "title": "t", "memoryType": "chat"}\n')
+    second = MemorySource(tmp_path / "b").prompt(0, lens())
+    assert second.text == EMPTY
+    assert "context not found" in [cut.reason for cut in second.cuts()]
+
+
+def test_the_entries_of_the_prompt_are_written_as_the_service_writes_them(tmp_path: Path) -> None:
+    raw = (
+        '"rawEntry": "a < b & c > d \\u2028", "summary": "Ada said it.", "tags": {"z": true, "role": "user"}'
+    )
+    source = opened(tmp_path, f'context: PLACEHOLDER\nentry: {{{raw}, "vaultId": "v"}}')
+    context, listed = (message.text for message in source.prompt(1, lens()).messages[1:])
+    assert context.startswith('{"activeContext":"This is default context that\'s created')
+    entry = json.loads(listed)["entries"][0]
+    time = entry["creationTime"]
+    assert list(entry) == ["entryId", "memoryId", "vaultId", "creationTime", "rawEntry", "summary", "tags"]
+    assert '      "rawEntry": "a \\u003c b \\u0026 c \\u003e d \\u2028",\n      "summary"' in listed
+    assert '      "tags": {\n        "role": "user",\n        "z": true\n      }\n    }\n  ],\n' in listed
+    assert listed.endswith(f'"next_after": "{time}",\n  "next_before": null\n}}')
+
+
+def test_half_of_a_surrogate_pair_does_not_stop_the_prompt(tmp_path: Path) -> None:
+    source = opened(tmp_path, 'entry: {"rawEntry": "half \\ud83d", "summary": "Ada said half."}')
+    assert "half \ud83d" in source.prompt(len(source.revisions) - 1, lens()).text
+
+
+@pytest.mark.parametrize("name", ["vaults", "outbox"])
+def test_any_part_of_a_bundle_is_a_bundle(name: str, tmp_path: Path) -> None:
+    line = {"vaults": {"vault_id": "v", "title": "t"}, "outbox": {"aggregate_id": "e", "op": "upsert_entry"}}
+    (tmp_path / f"{name}.jsonl").write_text(json.dumps(line[name]) + "\n")
+    source = open_source(tmp_path)
+    assert source.format == "memory"
+    assert source.findings(lens()) == ()
+
+
+def test_a_revision_has_the_findings_about_what_was_written_by_then(tmp_path: Path) -> None:
+    long = json.dumps("# Facts\n" + "word " * 1100)
+    script = (
+        'context: "# Facts\\nTea."\nentry: {"rawEntry": "Tea is hot", "summary": ""}\n'
+        f'context: {long}\nentry: {{"rawEntry": "Tea", "summary": ""}}'
+    )
+    source = opened(tmp_path, script)
+    found = [{each.rule for each in source.reading(number, lens()).findings} for number in range(3)]
+    assert "MEN001" in found[0]
+    assert "MCX001" not in found[0]
+    assert "MCX001" in found[1] & found[2]
+    summaries = [each for each in source.findings_of(0, lens(), {}) if each.rule == "MEN001"]
+    assert len(summaries) == 1
+
+
 def policy_of(source: MemorySource, tmp_path: Path, name: str) -> AppendPolicy:
     policy = source.policy(str(tmp_path / name))
     assert isinstance(policy, AppendPolicy)

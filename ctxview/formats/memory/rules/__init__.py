@@ -17,7 +17,7 @@ def check_together(survey: MemorySurvey, profile: Profile) -> Iterator[Finding]:
     for history in survey.histories.values():
         yield from check_history(history, profile)
     yield from run(BUNDLE_RULES, survey.bundle, profile)
-    stored = {entry.raw for entry in survey.bundle.entries}
+    stored = {text for entry in survey.bundle.entries for text in (entry.raw, entry.summary)}
     kept = {snapshot.text for snapshot in survey.bundle.snapshots}
     for session in survey.bundle.sessions:
         yield from check_session(session, profile)
@@ -47,8 +47,8 @@ def check_arguments(
 ) -> Iterator[Finding]:
     """Check the texts of calls in the trace, unless the same text is checked where it is stored."""
     for call in session.calls:
-        if call.tool == "add_entry" and call.text("raw_entry") not in stored:
-            if call.text("summary") is not None and (call.text("raw_entry") is not None or call.partial):
+        if call.tool == "add_entry" and call.stored_text not in stored:
+            if call.stored_text is not None and call.text("summary") is not None:
                 yield from check_entry(_entry_of(call), profile)
         elif call.tool == "put_context" and (text := call.text("content")) is not None and text not in kept:
             snapshot = ContextSnapshot(
@@ -67,6 +67,7 @@ def _entry_of(call: Call) -> Entry:
         time=call.time,
         place=call.place,
         tags=tags if isinstance(tags, dict) else None,
+        partial=call.partial,
     )
 
 

@@ -47,8 +47,6 @@ def summary_missing(entry: Entry, profile: Profile) -> Iterator[Hit]:
     ## Source
     Source document, rule 3.
     """
-    if entry.summary_unknown:
-        return
     summary, raw = (entry.summary or "").strip(), (entry.raw or "").strip()
     if not summary:
         yield Hit(entry.place.origin("summary"), f"{entry.shown} has no summary")
@@ -312,7 +310,7 @@ def entry_tags(entry: Entry, profile: Profile) -> Iterator[Hit]:
             entry.place.origin("tags"),
             f"the tag {excerpt(wrong[0])} of {entry.shown} is {value}, not a text or true",
         )
-    elif not isinstance(tags.get("role"), str):
+    elif not entry.partial and not isinstance(tags.get("role"), str):
         yield Hit(entry.place.origin("tags"), f"{entry.shown} does not record the role of its speaker")
 
 

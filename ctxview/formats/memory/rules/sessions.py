@@ -271,5 +271,6 @@ def _working(session: TraceSession) -> list[Call]:
 
 
 def _resumes(call: Call) -> bool:
+    """Whether the call returned a context; a debug line does not say what, so it may have."""
     context = unwrapped(call.result or "").strip()
-    return bool(context) and context != PLACEHOLDER
+    return call.partial or (bool(context) and context != PLACEHOLDER)

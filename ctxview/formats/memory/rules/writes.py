@@ -70,8 +70,8 @@ def lost_write(bundle: MemoryBundle, profile: Profile) -> Iterator[Hit]:
             message = f"the outbox row {excerpt(row.id)} was tried {row.attempts} times and is {status}"
             yield Hit(row.place.origin(), message, Severity.WARNING)
     for call in lost_calls(bundle):
-        message = f"this add_entry has no entry: {quoted(call.text('raw_entry') or '')}"
-        yield Hit(call.place.origin("raw_entry"), message)
+        message = f"this add_entry has no entry: {quoted(call.stored_text or '')}"
+        yield Hit(call.place.origin("summary" if call.partial else "raw_entry"), message)
     for entry in bundle.entries:
         if entry.summary and not content_words(entry.summary):
             message = f"{entry.shown} cannot be found by its own summary {quoted(entry.summary)}"
@@ -82,14 +82,15 @@ def lost_calls(bundle: MemoryBundle) -> Iterator[Call]:
     """Yield the calls that stored a message which is not among the entries; none when these are unknown."""
     if ENTRIES not in bundle.files or not bundle.complete or ENTRIES in bundle.left_out:
         return
-    stored = Counter((entry.memory, entry.raw) for entry in bundle.entries)
+    raw = Counter((entry.memory, entry.raw) for entry in bundle.entries)
+    summaries = Counter((entry.memory, entry.summary) for entry in bundle.entries)
     known = {entry.memory for entry in bundle.entries}
     for call in bundle.calls:
-        raw = call.text("raw_entry")
-        if call.tool != "add_entry" or call.failed or call.partial or raw is None:
+        if call.tool != "add_entry" or call.failed or call.stored_text is None:
             continue
-        memory = call.memory if call.memory in known or None not in known else None
-        if stored[memory, raw] > 0:
-            stored[memory, raw] -= 1
+        stored = summaries if call.partial else raw
+        key = call.memory if call.memory in known or None not in known else None, call.stored_text
+        if stored[key] > 0:
+            stored[key] -= 1
         else:
             yield call

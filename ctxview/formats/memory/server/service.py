@@ -8,7 +8,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from threading import Thread
+from threading import Timer
 from typing import Any, Final
 
 import orjson
@@ -52,6 +52,8 @@ from ctxview.formats.memory.server.arguments import (
 from ctxview.formats.memory.server.index import Members, MemoryIndex, sortable_time
 from ctxview.formats.memory.server.log_files import LogFolder, StorageFailed
 
+GREETING: Final = 0.3
+"""Seconds in which a client connects and asks for the tools."""
 MOST_NAMED: Final = 5
 MOST_MEMORIES: Final = 100
 ACTOR: Final = "local"
@@ -81,8 +83,13 @@ class MemoryService:
         self._index.follow_memories()
 
     def read_ahead(self) -> None:
-        """Index what is stored, in another thread, so that the first search need not wait for it."""
-        Thread(target=self._index.follow, daemon=True).start()
+        """Index what is stored, in another thread, so that the first search need not wait for it.
+
+        It begins after the client was greeted: an agent waits for its tools, and seldom searches at once.
+        """
+        later = Timer(GREETING, self._index.follow)
+        later.daemon = True
+        later.start()
 
     def wait_at_most(self, seconds: float) -> None:
         """Wait so long for another process that holds the lock."""

@@ -63,6 +63,6 @@ def _of_memory(inputs: MemoryStateInputs, memory: MemoryAt) -> Iterator[Gap]:
 
 def _lost_writes(inputs: MemoryStateInputs) -> Iterator[Gap]:
     for number, call in enumerate(lost_calls(inputs.survey.bundle)):
-        text = excerpt(call.text("raw_entry") or "", LONGEST)
+        text = excerpt(call.stored_text or "", LONGEST)
         why = "the trace stored this message, and it is not among the entries"
         yield make_gap(f"lost write {number + 1}", text, Severity.ERROR, "lost", why, call.place.origin())
