@@ -146,7 +146,7 @@ def _show(arguments: Namespace) -> int:
 
         return run([], preferred_settings(arguments), opener=lambda: [source])
 
-    return run_screen(inspect)
+    return run_screen(inspect, arguments)
 
 
 def _sql(arguments: Namespace) -> int:

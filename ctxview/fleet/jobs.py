@@ -55,11 +55,12 @@ def run_batch(batch: Batch) -> BatchResult:
     """Read the items and write their rows. Raises `OtherVersion` and `StorageError`."""
     if batch.ctxview != __version__:
         raise OtherVersion(f"a worker has ctxview {__version__}, and this is ctxview {batch.ctxview}")
-    rows, below = [], []
+    rows: list[SourceRows] = []
+    below: list[tuple[str, str]] = []
     for item in batch.items:
-        rows.append(found := _read(item, RowOptions(batch.messages)))
-        if found.source.below is not None:
-            below.append((item.place, found.source.below))
+        rows += (found := _read(item, RowOptions(batch.messages)))
+        if (what := found[0].source.below) is not None:
+            below.append((item.place, what))
     return replace(write_rows(rows, batch), looked_at=len(batch.items), below=tuple(below))
 
 
@@ -94,7 +95,7 @@ def write_rows(rows: Sequence[SourceRows], batch: Batch) -> BatchResult:
     )
 
 
-def _read(item: Item, options: RowOptions) -> SourceRows:
+def _read(item: Item, options: RowOptions) -> list[SourceRows]:
     if is_url(item.place):
         return read_remote(item.place, options, named=item.named)
     return read_rows(Path(item.place), options, named=item.named)

@@ -65,11 +65,11 @@ def remote_stamp(url: str, parts: Sequence[str] | None = None, below: str | None
     return _stamp(_listing(url), parts, below)
 
 
-def read_remote(url: str, options: RowOptions, *, named: bool) -> SourceRows:
-    """Return the rows of what is at `url`; raises `StorageError`."""
+def read_remote(url: str, options: RowOptions, *, named: bool) -> list[SourceRows]:
+    """Return the rows of what is at `url`, like `read_rows`; raises `StorageError`."""
     listing = _listing(url)
     if (wrong := next((name for name in listing if name and path_problem(name)), None)) is not None:
-        rows = error_rows(new_row(url), Path(url), f"no file can have the name of this object: {wrong}")
+        rows = [error_rows(new_row(url), Path(url), f"no file can have the name of this object: {wrong}")]
     else:
         with TemporaryDirectory(prefix="ctxview-fleet-") as folder:
             copy = Path(folder) / file_system(url)[1].strip("/")
@@ -81,10 +81,10 @@ def read_remote(url: str, options: RowOptions, *, named: bool) -> SourceRows:
             if is_file or look_at(Peek(copy, inside=copy.parent)).found is not None:
                 _copy(url, listing, copy)
             rows = read_rows(copy, replace(options, name=url, below=copy), named=named)
-    row = rows.source
+    row = rows[0].source
     stamp = _stamp(listing, row.parts, row.below)
     moving = remote_stamp(url, row.parts, row.below) != stamp
-    return replace(rows, source=replace(row, stamp=stamp, moving=moving))
+    return [replace(rows[0], source=replace(row, stamp=stamp, moving=moving)), *rows[1:]]
 
 
 def _listing(url: str) -> Listing:

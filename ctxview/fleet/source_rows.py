@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -31,7 +31,7 @@ from ctxview.fleet.tables import (
     ToolRow,
 )
 from ctxview.formats import Hurry, Lens, OpenError, Peek, Revision, Source
-from ctxview.formats.discovery import Look, look_at, names_below
+from ctxview.formats.discovery import DiscoveredSource, Look, look_at, members_of, names_below
 from ctxview.formats.registry import open_peek
 from ctxview.formats.revisions import parse_time, previous_revision
 
@@ -68,29 +68,63 @@ class RowOptions(Struct, frozen=True):
         return _gated(text)
 
 
-def read_rows(path: Path, options: RowOptions, *, named: bool = False) -> SourceRows:
-    """Return the rows of what is at `path`. `named`: the user asked for it, so it is read as raw at least."""
+def read_rows(path: Path, options: RowOptions, *, named: bool = False) -> list[SourceRows]:
+    """Return the rows of what is at `path`, those of each session for a store of several.
+
+    `named`: the user asked for it, so it is read as raw at least.
+    """
     peek = Peek(path) if named else Peek(path, inside=path.parent)
     begun = time.time()
     row = new_row(options.name_of(path))
-    try:
+
+    def read() -> list[SourceRows]:
         look = look_at(peek)
         if look.below is not None:
             names_below(path, look.below)  # a folder that cannot be listed has an error
-        row = replace(row, below=look.below)
+        looked_at = replace(row, below=look.below)
         if look.found is None and not (named and look.below is None):
             stamp = stamp_source(path, below=look.below)
-            return SourceRows(replace(row, stamp=stamp.text, moving=stamp.changed_since(begun)))
-        return _rows_of(row, path, look, options, begun)
+            return [SourceRows(replace(looked_at, stamp=stamp.text, moving=stamp.changed_since(begun)))]
+        if look.found is not None and look.found.matches and look.found.matches[0].members:
+            return _store_rows(row, path, look.found, options, begun)
+        return [_rows_of(looked_at, path, look, options, begun)]
+
+    try:
+        return _attempt(row, path, options, read)
+    finally:
+        peek.release()
+
+
+def _attempt(
+    row: SourceRow, path: Path, options: RowOptions, read: Callable[[], list[SourceRows]]
+) -> list[SourceRows]:
+    """Return the rows that `read` makes, or the row of a source that cannot be read."""
+    try:
+        return read()
     except (OpenError, ReadError) as error:
         problem = options.text(str(error))
     except OSError as error:
         problem = error_text(error)
     except Exception as error:  # noqa: BLE001 - one bad source must not end a run
         problem = f"reading it failed: {type(error).__name__}: {error}"
-    finally:
-        peek.release()
-    return error_rows(replace(row, below=None), path, problem)
+    return [error_rows(row, path, problem)]
+
+
+def _store_rows(
+    row: SourceRow, path: Path, store: DiscoveredSource, options: RowOptions, begun: float
+) -> list[SourceRows]:
+    """Return the rows of all sessions of a store. Only the store as a whole has a stamp."""
+    stamp, digest = stamp_source(path), digest_source(path)
+    rows: list[SourceRows] = []
+    for found in members_of(store):
+        own = new_row(options.name_of(found.path))
+
+        def read(found: DiscoveredSource = found, own: SourceRow = own) -> list[SourceRows]:
+            return [_rows_of(own, found.path, Look(found), options, begun, digest)]
+
+        rows += _attempt(own, found.path, options, read)
+    moving = stamp_source(path).text != stamp.text or stamp.changed_since(begun)
+    return [SourceRows(replace(row, stamp=stamp.text, moving=moving)), *rows]
 
 
 def error_rows(row: SourceRow, path: Path, problem: str) -> SourceRows:
@@ -115,7 +149,10 @@ def clean(text: str) -> str:
     return text
 
 
-def _rows_of(row: SourceRow, path: Path, look: Look, options: RowOptions, begun: float) -> SourceRows:
+def _rows_of(
+    row: SourceRow, path: Path, look: Look, options: RowOptions, begun: float, digest: str | None = None
+) -> SourceRows:
+    """Return the rows of one source; `digest` is that of the store which it is a part of."""
     found = look.found
     source = found.open() if found is not None else open_peek(Peek(path))
     findings = source.findings(LENS)
@@ -124,7 +161,7 @@ def _rows_of(row: SourceRow, path: Path, look: Look, options: RowOptions, begun:
     if scope is not None and [*scope.made_of] != [path]:
         parts = tuple(sorted(os.path.relpath(each, path) for each in scope.made_of))
     stamp = stamp_source(path, parts, look.below)
-    digest = digest_source(path, parts, look.below)
+    digest = digest or digest_source(path, parts, look.below)
     read = _Readings(source)
     own = row.source, digest
     revisions = tuple(_revision_rows(source, read, own))

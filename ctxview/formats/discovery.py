@@ -197,11 +197,15 @@ def names_below(folder: Path, below: str) -> list[str]:
 
 
 def _members(found: DiscoveredSource, *, into_lists: bool) -> Iterator[DiscoveredSource]:
-    """Yield the sources that a recognised path holds: usually itself, or the list of them."""
     several = len(found.matches[0].members) if found.matches else 0
     if not several or (several > 1 and not into_lists):
         yield found
-        return
+    else:
+        yield from members_of(found)
+
+
+def members_of(found: DiscoveredSource) -> Iterator[DiscoveredSource]:
+    """Yield the sources that a recognised store holds."""
     match = replace(found.matches[0], members=())
     for name in found.matches[0].members:
         yield DiscoveredSource(Peek(found.path / name), found.format, found.why, (match,))

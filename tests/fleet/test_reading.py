@@ -32,11 +32,16 @@ from tests.fleet.sources import (
     transcript,
 )
 from tests.formats.envelope.builders import item
+from tests.formats.transcript.opencode_builders import export, write_store
 from tests.review.building import sample
 from tests.review.signing import make_key, sign
 
 SECRET = TOKENS["SEC002"][0]
 WITHHELD = "the third flowerpot"
+TALK = """
+m1 user : Fix it
+m2 assistant sent=9000 out=20 : text Done
+"""
 opened: list[str] = []
 watching: list[str] = []
 
@@ -401,3 +406,19 @@ def test_the_report_of_handoffs_leaves_out_what_is_approved_and_signed(tmp_path:
     settled(tree)
     assert read(tree, out).sources == 1, "a new record beside a source is noticed"
     assert "untouched" not in str(answer(out, REPORTS["handoffs"].query))
+
+
+def test_every_session_of_a_store_is_a_source(tmp_path: Path) -> None:
+    tree, out = tmp_path / "tree", tmp_path / "out"
+    store = write_store(tree, export(TALK), export(TALK, "ses_2", title="Another"))
+    settled(tree)
+    read(tree, out)
+
+    query = "SELECT source, title, error FROM sources ORDER BY source"
+    assert answer(out, query) == [(f"{store}/ses_1", "A session", None), (f"{store}/ses_2", "Another", None)]
+    assert read(tree, out, InlineEngine(Executor())).sources == 0
+    store.unlink()
+    write_store(tree, export(TALK), export(TALK, "ses_2", title="Changed"))
+    settled(tree)
+    read(tree, out)
+    assert answer(out, query)[1][1] == "Changed"
