@@ -164,11 +164,12 @@ class _Walk:
 class SlicedPass:
     """Work over a whole history that can be interrupted and continued.
 
-    A subclass has `size`, the bytes of the work, and `_pass`, which yields after each slice how many are
-    done.
+    A subclass has `size`, the bytes of the work, `_done`, those that are done, and `_pass`, which yields
+    `_done` after each slice.
     """
 
     size = 0
+    _done = 0
 
     def __init__(self) -> None:
         self.complete = False
@@ -184,6 +185,11 @@ class SlicedPass:
             if report is not None and done is not None:
                 report(done, self.size)
         return self.complete
+
+    @property
+    def left(self) -> int:
+        """The bytes that are still to be read."""
+        return 0 if self.complete else max(0, self.size - self._done)
 
     def _pass(self) -> Iterator[int]:
         raise NotImplementedError
@@ -215,11 +221,6 @@ class TextPass(SlicedPass):
         self.findings: tuple[Finding, ...] = ()
         """The findings; empty before the end of the pass."""
         super().__init__()
-
-    @property
-    def left(self) -> int:
-        """The bytes that are still to be read."""
-        return max(0, self.size - self._done)
 
     def on(self, streams: Sequence[HistoryStream]) -> TextPass:
         """Return a pass over `streams` that continues from here; they must begin with the current ones."""

@@ -7,6 +7,7 @@ tools, memory files) is the baseline.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 from statistics import median
@@ -93,9 +94,12 @@ def estimator_of(log: TranscriptLog, profile: Profile) -> Estimator:
     codex = log.dialect is Dialect.CODEX
     image = profile.limits.codex_image_tokens if codex else profile.limits.image_tokens
     model = next(reversed(log.models), None)
-    ratios = [] if codex else _measured(log)
-    if len(ratios) >= LEAST_STEPS:
-        density = max(1.0, median(ratios))
+    if not codex and log.density[0] != len(log.calls):
+        ratios = _measured(log)
+        found = max(1.0, median(ratios)) if len(ratios) >= LEAST_STEPS else None
+        log.density = len(log.calls), found
+    if not codex and log.density[1] is not None:
+        density = log.density[1]
         return Estimator(density, image, f"characters/{density:.1f}, calibrated on this file")
     density = profile.density(model)
     return Estimator(density, image, f"characters/{density:g}")
@@ -194,14 +198,15 @@ def _steps(
     made: Step = [[] for _ in calls]
     given: Step = [[] for _ in calls]
     newer: list[LogPart] = []
+    rows = [call.row for call in calls]
     for part in context.parts:
         row = log.rows[part.row]
         maker = numbers.get(row.message) if row.message is not None else None
         if part.kind in MADE_BY_MODEL and maker is not None:
             made[maker].append(part)
             continue
-        following = next((at for at, call in enumerate(calls) if call.row > part.row), None)
-        if following is not None:
+        following = bisect_right(rows, part.row)
+        if following < len(calls):
             given[following].append(part)
         elif moment is not None and moment.sent is not None:
             given[-1].append(part)

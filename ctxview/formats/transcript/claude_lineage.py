@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from copy import copy
 from itertools import pairwise
 
 from msgspec import Struct
@@ -45,6 +46,12 @@ class RowGraph:
             if over >= 0 and self.rows[index].in_context and self.main[index]:
                 self.below[over].append(index)
 
+    def at(self, end: int) -> RowGraph:
+        """Return the graph of the first `end` rows; it shares everything with this one."""
+        made = copy(self)
+        made.end = end
+        return made
+
     def is_message(self, index: int) -> bool:
         return self.rows[index].in_context and self.main[index]
 
@@ -71,6 +78,8 @@ class RowGraph:
             # Rows whose nearest message row above is live, again after each row that joins.
             over = waiting.pop()
             for index in self.below[over]:
+                if index >= self.end:
+                    break
                 if index in live or not self._joins(index, over, leaf, live, messages, calls):
                     continue
                 live.add(index)
@@ -148,6 +157,13 @@ class RowGraph:
         return found
 
 
+def graph_of(log: TranscriptLog, *, alone: bool) -> RowGraph:
+    """Return the graph of all rows of a log, which is kept with the log."""
+    if not isinstance(log.graph, RowGraph) or log.graph.end != len(log.rows):
+        log.graph = RowGraph(log, len(log.rows), alone=alone)
+    return log.graph
+
+
 class Stretch(Struct, frozen=True):
     """The live rows of one stretch between compactions."""
 
@@ -160,7 +176,7 @@ class Stretch(Struct, frozen=True):
 def live_context(log: TranscriptLog, call: ModelCall | None, *, alone: bool) -> LiveContext:
     """Return the context that `call` was sent, or the one that the next call will be sent."""
     end = call.row if call is not None else len(log.rows)
-    graph = RowGraph(log, end, alone=alone)
+    graph = graph_of(log, alone=alone).at(end)
     leaf = _leaf_of_call(log, graph, call) if call is not None else _leaf(graph)
     if leaf is None:
         absent = [(index, Absence.SIDE) for index in range(end) if log.rows[index].in_context]
@@ -210,7 +226,7 @@ def live_context(log: TranscriptLog, call: ModelCall | None, *, alone: bool) -> 
 
 def previous_calls(log: TranscriptLog, *, alone: bool) -> None:
     """Note for every call the one that it continues, which on a branch is not the one before it."""
-    graph = RowGraph(log, len(log.rows), alone=alone)
+    graph = graph_of(log, alone=alone)
     by_message = {call.id: index for index, call in enumerate(log.calls)}
     for index, call in enumerate(log.calls):
         at, steps = graph.parents[call.row], 0

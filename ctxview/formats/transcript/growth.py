@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from ctxview.formats.transcript.facts import TranscriptFacts
-from ctxview.formats.transcript.model import LogPart, ModelCall
+from ctxview.formats.transcript.model import LogPart
 
 MOST_CAUSES = 3
 
@@ -20,30 +20,27 @@ class TurnGrowth(Struct, frozen=True):
     tokens: int
     row: int
     """The first row of its first call."""
-    causes: Sequence[tuple[str, int]]
-    """What took most tokens, by tool and path, estimated."""
+    parts: Sequence[LogPart]
+    """What is new in it; `largest` says what most of it is."""
 
 
-def turn_growth(facts: TranscriptFacts) -> Iterator[TurnGrowth]:
-    """Yield the growth of each turn on the way to this moment; nothing across a compaction."""
-    calls = [call for call in facts.log.calls if call.sent is not None and call.row < facts.end]
-    before: ModelCall | None = None
-    at = 0
-    while at < len(calls):
-        turn = calls[at].turn
-        end = at
-        while end + 1 < len(calls) and calls[end + 1].turn == turn:
-            end += 1
-        first, last = calls[at], calls[end]
+def turn_growth(facts: TranscriptFacts, most: int | None = None) -> Iterator[TurnGrowth]:
+    """Yield the growth of the last turns, or of all, the newest first; nothing across a compaction."""
+    calls = [call for call in facts.log.calls[: facts.log.calls_before(facts.end)] if call.sent is not None]
+    end = len(calls)
+    while end and (most is None or most > 0):
+        last, start = calls[end - 1], end - 1
+        while start and calls[start - 1].turn == last.turn:
+            start -= 1
         # The first turn also has the baseline, which it did not add.
-        start = before if before is not None else first
-        if not facts.log.compacted_between(start.row, last.row):
-            grown = (last.sent or 0) - (start.sent or 0)
-            parts = [
-                part for row in facts.log.rows[start.row : last.row] if not row.side for part in row.parts
-            ]
-            yield TurnGrowth(turn, grown, first.row, largest(facts, parts))
-        before, at = last, end + 1
+        before = calls[start - 1] if start else calls[0]
+        if not facts.log.compacted_between(before.row, last.row):
+            grown = (last.sent or 0) - (before.sent or 0)
+            rows = facts.log.rows[before.row : last.row]
+            parts = [part for row in rows if not row.side for part in row.parts]
+            yield TurnGrowth(last.turn, grown, calls[start].row, parts)
+        end = start
+        most = most - 1 if most is not None else None
 
 
 def largest(facts: TranscriptFacts, parts: Sequence[LogPart]) -> list[tuple[str, int]]:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from copy import copy
 from typing import Protocol
 
+from msgspec.structs import asdict
+
 from ctxview.core.origin import Origin
 from ctxview.files.line_file import LineFile
 from ctxview.formats.kit.history import FileHistoryStream
@@ -56,10 +58,11 @@ def reader_for(dialect: Dialect, file: str) -> RowReader:
 class LogPass(SlicedPass):
     """The reading of all rows."""
 
-    def __init__(self, stream: FileHistoryStream, reader: RowReader, first: int = 0) -> None:
+    def __init__(self, stream: FileHistoryStream, reader: RowReader, first: int = 0, done: int = 0) -> None:
+        """`first` is the line to begin with, and `done` the number of bytes before it."""
         self.stream, self.reader = stream, reader
         self.size = stream.size
-        self._next, self._done, self._torn = first, 0, False
+        self._next, self._done, self._torn = first, done, False
         super().__init__()
 
     @property
@@ -71,20 +74,11 @@ class LogPass(SlicedPass):
         if not self.complete or self._torn:
             return LogPass(stream, reader_for(self.log.dialect, self.log.file))
         log = copy(self.log)
-        for name in ("rows", "calls", "compactions", "children", "todos", "queue", "problems", "unknown"):
-            setattr(log, name, copy(getattr(log, name)))
-        for name in (
-            "versions",
-            "models",
-            "sessions",
-            "facts",
-            "stated",
-            "errors",
-            "repeated",
-            "named_files",
-        ):
-            setattr(log, name, copy(getattr(log, name)))
-        return LogPass(stream, self.reader.copy(log), self._next)
+        for name, value in asdict(self.log).items():
+            if isinstance(value, list | dict):
+                setattr(log, name, copy(value))
+        log.graph = None
+        return LogPass(stream, self.reader.copy(log), self._next, self._done)
 
     def _pass(self) -> Iterator[int]:
         clock = PassClock()

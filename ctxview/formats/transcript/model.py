@@ -280,6 +280,10 @@ class TranscriptLog(Struct, eq=False):
     """Files that rows name beside their texts: the row, what became of the file, its path."""
     unfinished: list[int] = field(default_factory=list)
     """Rows of compactions that do not count because no summary was finished."""
+    graph: object = None
+    """What a dialect keeps with the log for the next context."""
+    density: tuple[int, float | None] = (0, None)
+    """The characters of a token that the first calls of the file show, with their number."""
     requests: list[RequestBody] = field(default_factory=list)
     """The request of each call, where the file is made of request bodies."""
 

@@ -74,6 +74,8 @@ class TranscriptSource:
         self._readings: Memo[Reading] = Memo(32)
         self._moments: Memo[TranscriptFacts] = Memo(4)
         self._end: RowReader | None = None
+        self._outlined = False
+        """Whether the texts are not to be checked."""
         self._unpacked: Unpacked | None = None
         self._stamp = stamp_of(path)
         try:
@@ -131,11 +133,16 @@ class TranscriptSource:
 
     @property
     def revisions(self) -> Sequence[Revision]:
-        """Every call, and now; only now until all rows are read."""
-        if self._is_small:
-            self._pass.advance(never_cancelled)
-        now = Revision(NOW, "now", self._path)
-        return (*call_revisions(self._pass.log, self._path), now) if self._pass.complete else (now,)
+        """Every call, and now; only now until all rows are read and checked."""
+        return self._revisions if self._whole() else (self._now,)
+
+    @property
+    def _now(self) -> Revision:
+        return Revision(NOW, "now", self._path)
+
+    @cached_property
+    def _revisions(self) -> Sequence[Revision]:
+        return (*call_revisions(self._pass.log, self._path), self._now)
 
     def bytes_of(self, file: str) -> bytes:
         """Return the transcript, or a file of its own folder. Raises `ReadError`."""
@@ -154,8 +161,6 @@ class TranscriptSource:
 
     def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:  # noqa: ARG002
         whole = self._whole()
-        if self._is_small:
-            self._checks.advance(never_cancelled)
         key = (revision, lens.profile, lens.hurry, whole, self._checks.complete)
         return self._readings.once(key, lambda: self._reading(revision, lens))
 
@@ -177,6 +182,7 @@ class TranscriptSource:
         return Reading(state, self._check(facts))
 
     def findings(self, lens: Lens) -> Sequence[Finding]:
+        self._outlined = False
         self._pass.advance(never_cancelled)
         self._checks.advance(never_cancelled)
         return self._check(self._facts(len(self.revisions) - 1, lens))
@@ -189,10 +195,12 @@ class TranscriptSource:
 
     def outline(self, lens: Lens) -> TranscriptFacts:
         """Return the facts of the present moment, without checking texts; of a large file only of its end."""
+        self._outlined = True
         return self._facts(len(self.revisions) - 1, lens)
 
     def read_rows(self, cancelled: Cancelled) -> bool:
-        """Read all rows; return whether that is done. The texts are checked later."""
+        """Read all rows and do not check their texts; return whether that is done."""
+        self._outlined = True
         return self._pass.advance(cancelled)
 
     def has_work(self, lens: Lens) -> bool:  # noqa: ARG002 - the rows are the same for every lens
@@ -218,15 +226,16 @@ class TranscriptSource:
         stream, _ = self._stream.again()
         return self if stream is self._stream else TranscriptSource(self._path, self)
 
-    @cached_property
-    def _is_small(self) -> bool:
-        return self._lines.size <= SMALL
-
     def _whole(self) -> bool:
-        """Whether all rows are read; those of a small file are read now."""
-        if self._is_small:
+        """Whether all rows are read and checked; what is left of a small or grown file is done now.
+
+        The revisions must not become more before the long work ends.
+        """
+        if self._pass.left <= SMALL and (self._outlined or self._checks.left <= SMALL):
             self._pass.advance(never_cancelled)
-        return self._pass.complete
+            if not self._outlined:
+                self._checks.advance(never_cancelled)
+        return self._pass.complete and (self._outlined or self._checks.complete)
 
     def _facts(self, revision: int, lens: Lens) -> TranscriptFacts:
         key = (revision, lens.profile, self._whole())
@@ -241,7 +250,7 @@ class TranscriptSource:
                     self._end = read_end(self._lines, self._stream, self._dialect, str(self._path))
             reader = self._end
         profile = load_profile(lens.profile)
-        calls = reader.log.calls if self._pass.complete else []
+        calls = reader.log.calls if reader is self._pass.reader else []
         call = calls[revision] if 0 <= revision < len(calls) else None
         beside = beside_session(self._path)
         link_children(reader.log, self._path, beside)

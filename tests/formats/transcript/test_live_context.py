@@ -238,7 +238,7 @@ a2 assistant sent=30000 out=5 : Going on
     source = TranscriptSource(write(tmp_path, text))
     assert live(source.reading(0, LENS).state) == ["s1", "a2"]
     assert [each.label for each in source.revisions] == ["now"]
-    source._pass.advance(lambda: False)
+    source.findings(LENS)
     assert len(source.revisions) == 3
     assert tier(source.reading(2, LENS).state, "compacted away") == ["u1", "a1"]
     assert loading.SMALL > 100

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ctxview.core.findings import Hit, Severity, rule
 from ctxview.formats.transcript.facts import TranscriptFacts
-from ctxview.formats.transcript.growth import turn_growth
+from ctxview.formats.transcript.growth import largest, turn_growth
 from ctxview.formats.transcript.model import MADE_BY_MODEL, Dialect, LogPart, Mark, PartKind
 from ctxview.formats.transcript.rules.chain import neighbours
 
@@ -74,7 +74,7 @@ def large_turn(facts: TranscriptFacts) -> Iterator[Hit]:
     for turn in turn_growth(facts):
         percent = 100 * turn.tokens // size if size else 0
         if percent >= facts.profile.limits.turn_percent:
-            causes = "; ".join(f"{name} {tokens:,}" for name, tokens in turn.causes)
+            causes = "; ".join(f"{name} {tokens:,}" for name, tokens in largest(facts, turn.parts))
             text = f"turn {turn.turn} added {turn.tokens:,} tokens, {percent} % of the window: {causes}"
             yield Hit(facts.log.origin(turn.row), text)
 

@@ -30,6 +30,7 @@ from ctxview.formats.transcript.state.references import build_refs
 from ctxview.formats.transcript.state.tiers import block_id, build_tiers, cache_marks
 
 MOST_EVENTS = 2000
+MOST_TURNS = 200
 _DIALECTS = {
     "claude-code": "Claude Code",
     "codex": "Codex",
@@ -178,8 +179,8 @@ def _timeline(facts: TranscriptFacts) -> Iterator[Event]:
         following = log.calls_before(cut.row + 1)
         row = log.rows[cut.row]
         found.append((cut.row, Event(label, "compaction", row.time, following, log.origin(cut.row))))
-    for turn in turn_growth(facts):
-        causes = "; ".join(f"{name} {tokens:,}" for name, tokens in turn.causes)
+    for turn in turn_growth(facts, MOST_TURNS):
+        causes = "; ".join(f"{name} {tokens:,}" for name, tokens in largest(facts, turn.parts))
         label = f"turn {turn.turn}: {turn.tokens:+,} tokens" + (f": {causes}" if causes else "")
         found.append((turn.row, Event(label, "turn", log.rows[turn.row].time, None, log.origin(turn.row))))
     for child in log.children:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 
 from ctxview.core.budget import Budget, Segment
@@ -37,7 +36,7 @@ def _window(facts: TranscriptFacts) -> Budget:
     lacking = "" if sizes.reported else f"estimated: {lacking}"
     marks = cache_marks(facts)
     cached = f"cache breakpoints: {marks}" if marks else ""
-    grown = next(iter(deque(turn_growth(facts), maxlen=1)), None)
+    grown = next(turn_growth(facts, 1), None)
     last = f"turn {grown.turn} added {grown.tokens:+,}" if grown is not None else ""
     note = ". ".join(filter(None, (lacking, f"largest: {causes}" if causes else "", last, cached)))
     cut = sum(part.lost for part in facts.context.parts if part.mark is Mark.CUT) or None
