@@ -120,6 +120,8 @@ def _redact(arguments: Namespace) -> int:
             print_lines(_summary(copy, f"wrote {visible(str(arguments.output))}"))
     except (RedactionError, CreateRefused) as error:
         raise UserError(f"{arguments.path}: {error}") from error
+    except OSError as error:
+        raise UserError(f"{arguments.output}: {error.strerror or error}") from error
     for name, why in copy.tree.left_out.items():
         print_error(f"note: {name} is not in the copy: {why}")
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,7 +17,7 @@ from ctxview.formats.recording.observed_source import scope_of
 from ctxview.formats.registry import redacted_copy_repairs
 from ctxview.recording.frames import DamagedRecordingError
 from ctxview.recording.reader import Recording
-from ctxview.recording.recorder import FileStatus, read_tree
+from ctxview.recording.recorder import FileStatus, RecordingScope, read_tree
 from ctxview.review.redacted_database import is_database, with_log
 from ctxview.review.redacted_files import Files, RedactedTree, redact_trees
 from ctxview.review.redacted_recording import is_recording, recorded_trees, redacted_recording
@@ -47,7 +48,7 @@ def make_copy(source: Source, choice: RedactionChoice, lens: Lens) -> RedactedCo
         raise RedactionError("it has no files of its own; export the file or folder that holds it")
     recording: Recording | None = None
     trees: Sequence[Files] = [files]
-    if source.path.is_file() and is_recording(next(iter(files.values()), b"")):
+    if source.path.is_file() and is_recording(files.get(source.path.resolve().name, b"")):
         try:
             recording, trees = recorded_trees(source.path)
         except (DamagedRecordingError, ReadError) as error:
@@ -66,7 +67,7 @@ def make_copy(source: Source, choice: RedactionChoice, lens: Lens) -> RedactedCo
         raise RedactionError("what was chosen is in none of its files, so there is nothing to remove")
     tree = copies[-1]
     if recording is not None:
-        (name,) = files
+        name = source.path.resolve().name
         data = redacted_recording(recording, copies, redactor)
         lost = {name: why for copy in copies for name, why in copy.left_out.items()}
         tree = RedactedTree({name: data}, {name: name}, (name,), lost)
@@ -76,7 +77,8 @@ def make_copy(source: Source, choice: RedactionChoice, lens: Lens) -> RedactedCo
         # A folder with files is made for them.
         if status.is_folder and not any(file.startswith(f"{name}/") for file in files)
     }
-    whole = RedactedTree(tree.files, {**folders, **tree.names}, tree.changed, {**unread, **tree.left_out})
+    left_out = {redactor.redacted(name): why for name, why in {**unread, **tree.left_out}.items()}
+    whole = RedactedTree(tree.files, {**folders, **tree.names}, tree.changed, left_out)
     path = source.path.resolve()
     return RedactedCopy(
         whole, Counter(chosen.values()), statuses, redactor.redacted(path.name), path.is_file()
@@ -84,26 +86,35 @@ def make_copy(source: Source, choice: RedactionChoice, lens: Lens) -> RedactedCo
 
 
 def write_copy(copy: RedactedCopy, target: Path) -> None:
-    """Write the copy; `target` must not exist. Raises `RedactionError` or `CreateRefused`."""
-    if target.exists() or target.is_symlink():
-        raise RedactionError(f"{target}: it exists and is not replaced; choose another name")
+    """Write the copy to new files; raises `RedactionError`, `CreateRefused` or `OSError`."""
+    # What belongs to a single file lies beside it, in a folder of the same name without its suffix.
+    beside = target.with_suffix("")
+    for place in (target, beside) if copy.is_file else (target,):
+        if os.path.lexists(place):
+            raise RedactionError(f"{place}: it exists and is not replaced; choose another name")
     if copy.is_file and not copy.tree.files:
         raise RedactionError("; ".join(copy.tree.left_out.values()))
     if not copy.is_file:
         target.mkdir(mode=0o700)
     for old, new in copy.tree.names.items():
         status = copy.statuses[old]
+        place = target / new
+        if copy.is_file:
+            _, inside, rest = new.partition("/")
+            place = beside / rest if inside else target
         if status.is_folder:
-            (target / new).mkdir(mode=0o700, parents=True, exist_ok=True)
+            place.mkdir(mode=0o700, parents=True, exist_ok=True)
             continue
-        root, name = (target.parent, target.name) if copy.is_file else (target, new)
         modified = status.stamp.modified if status.stamp is not None else None
-        create(root, name, copy.tree.files[new], mode=status.mode & 0o777, modified=modified)
+        name = place.relative_to(target.parent).as_posix()
+        create(target.parent, name, copy.tree.files[new], mode=status.mode & 0o777, modified=modified)
 
 
 def _read(source: Source) -> tuple[Mapping[str, FileStatus], Files, dict[str, str]]:
     """Return all that a source is made of, the files by name, and why some cannot be read."""
-    scope = scope_of(source)
+    scope, path = scope_of(source), source.path.resolve()
+    if path.is_file() and path.suffix and path.with_suffix("").is_dir():
+        scope = RecordingScope(scope.root, (*scope.parts, path.stem))
     files: dict[str, bytes] = {}
     unread: dict[str, str] = {}
     room = LARGEST

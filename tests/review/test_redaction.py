@@ -131,6 +131,7 @@ SAMPLES = [
     ("workspace/workspace-after", "compare-build-4127-with-build"),
     ("memory/exhibition", "d4a7677796"),
     ("transcript/plan-rollback/rollout-2026-08-01T10-00-00-plan.jsonl", "line 3"),
+    ("transcript/refund-day/5f0c2a7e-1111-4222-8333-9a0b1c2d3e4f.jsonl", "r4"),
     ("README.md", "line 3"),
 ]
 
@@ -141,6 +142,8 @@ def copied(sample: str, folder: Path) -> Path:
     target.parent.mkdir(parents=True)
     source = samples_folder() / sample
     (shutil.copytree if source.is_dir() else shutil.copy)(source, target)
+    if source.is_file() and source.with_suffix("").is_dir():
+        shutil.copytree(source.with_suffix(""), target.with_suffix(""))
     return target
 
 
@@ -347,6 +350,7 @@ def test_a_preview_shows_the_redacted_state_and_writes_nothing(
         (["--redact", "--field", "x.json#/a", "-o", "copy"], "expected FILE#/pointer"),
         (["--redact", "--secrets", "-o", "copy"], "nothing was found to redact"),
         (["--redact", "--text", SHORT, "-o", "planted"], "it exists and is not replaced"),
+        (["--redact", "--text", SHORT, "-o", "no/folder"], "No such file or directory"),
     ],
 )
 def test_a_choice_that_cannot_be_made_writes_nothing(
