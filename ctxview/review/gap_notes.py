@@ -18,7 +18,7 @@ EDITOR = "reviewer"
 
 
 def write_gap(source: Source, change: GapChange) -> Path | None:
-    """Write what a reviewer decided about a gap; return the written file, None when there is no place for it.
+    """Write what a reviewer decided about a gap; return the written file, None if none has a place for it.
 
     Raises `EditRefused`, `CreateRefused`, `SaveConflict`, `SaveRefused` or `OSError`.
     """

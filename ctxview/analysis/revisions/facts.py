@@ -130,11 +130,6 @@ class KnownRevisions(Struct, frozen=True, eq=False, dict=True):
     def is_complete(self) -> bool:
         return len(self.facts) == len(self.names)
 
-    @property
-    def is_indexed(self) -> bool:
-        """Whether the blocks of every revision are known."""
-        return self.is_complete and all(each.blocks is not None for each in self.facts.values())
-
     def window_revision(self, number: int) -> int:
         """The revision whose window counts: a reply has that of the prompt it answers."""
         name = self.names[number]

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from ctxview.analysis.wording import excerpt
 from ctxview.core.budget import EVERY_TURN
-from ctxview.core.state import Budget, ContextState, Segment
+from ctxview.core.state import Budget, Segment
 
 ELSEWHERE = "not in this file"
 """The name of the segment for the part of a prompt that the read files do not hold."""
@@ -149,8 +149,3 @@ def growth_of(before: Budget | None, after: Budget | None) -> tuple[Growth, ...]
     new = {each.name: each.used for each in after.segments}
     found = (Growth(name, new.get(name, 0) - old.get(name, 0)) for name in {**old, **new})
     return tuple(sorted((each for each in found if each.amount), key=lambda each: -each.amount))
-
-
-def own_name(state: ContextState) -> str:
-    """The name of the part of the window that this source holds."""
-    return f"this {state.format}"

@@ -21,7 +21,7 @@ NO_TEXT = "The text contains a NUL or characters that UTF-8 cannot encode."
 
 
 def text_form(part: FolderFile, owned: FileOwnership) -> Form | None:
-    """Return the form of a text file, which is one field; None when there is no such file."""
+    """Return the form of a text file, which is one field; None when the file does not exist."""
     if not part.exists:
         return None
     why = owned.why or _unreadable_reason(part)

@@ -203,7 +203,3 @@ class MemoryBundle(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def titles(self) -> dict[str, str]:
         return {memory.id: memory.title or memory.id for memory in self.memories}
-
-    @cached_property
-    def entry_by_id(self) -> dict[str, Entry]:
-        return {entry.id: entry for entry in self.entries if entry.id is not None}

@@ -44,7 +44,7 @@ class BootstrapPolicy(Struct, frozen=True):
 
 
 class SearchPolicy(Struct, frozen=True):
-    """How `search_memories` may be used; None means that there is no limit."""
+    """How `search_memories` may be used; None means without a limit."""
 
     per_turn: int | None = None
     top_k: int | None = None

@@ -44,7 +44,6 @@ _TAG: Final = re.compile(r"\[([A-Za-z_]+)\]")
 _KEPT: Final = re.compile(
     r"(?<![\w-])(?=[\w./:#@-]*\d)[\w./:#@-]+(?:,\d+)*|`[^`\n]+`|(?<=[a-z,;:] )[A-Z][\w-]+"
 )
-ISO_DATE: Final = re.compile(r"\d{4}(?:-\d\d){0,2}|\d\d")
 
 
 def words_in(text: str) -> list[str]:

@@ -128,7 +128,7 @@ class MomentSource(Struct, frozen=True):
 
     @property
     def abilities(self) -> Abilities:
-        """The abilities of the recorded source; none when there is no source."""
+        """The abilities of the recorded source; none without a source."""
         return self.source.abilities if self.source is not None else Abilities()
 
     def reading(self, lens: Lens) -> Reading | None:

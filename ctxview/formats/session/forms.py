@@ -54,7 +54,7 @@ REF_FIELDS: Final = ("id", "path", "kind", "summary")
 
 
 def text_form_of(part: FolderFile) -> Form | None:
-    """Return the form of a text file of a session, or None when there is no such file."""
+    """Return the form of a text file of a session, or None when the file does not exist."""
     return text_form(part, OWNERSHIP.of(part.name))
 
 

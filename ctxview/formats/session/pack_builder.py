@@ -203,7 +203,7 @@ def sections_in(text: str) -> list[PackSection]:
 
 
 def source_text(facts: SessionFacts, item: PackItem) -> str | None:
-    """Return the present text of an item's source, or None when there is no such text."""
+    """Return the present text of an item's source, or None when the source has none."""
     source = item.source
     if source is None or source == EVENTS or source_fault(source) is not None:
         return None

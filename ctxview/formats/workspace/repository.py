@@ -103,7 +103,7 @@ class Repository:
 
     @cached_property
     def scripts(self) -> frozenset[str] | None:
-        """The scripts of every package.json; None when there is no package.json."""
+        """The scripts of every package.json; None without a package.json."""
         found: set[str] = set()
         packages = list(self._manifests("package.json"))
         for value in packages:
@@ -113,7 +113,7 @@ class Repository:
 
     @cached_property
     def targets(self) -> frozenset[str] | None:
-        """The targets of every Makefile; None when there is no Makefile, or one includes others."""
+        """The targets of every Makefile; None without a Makefile, or when one includes others."""
         found: set[str] = set()
         names = self._named("makefile", "gnumakefile")
         for name in names[:MOST_MANIFESTS]:

@@ -107,7 +107,7 @@ def _hint(screen: InspectorScreen, text: str) -> Line:
 
 
 def _completed(screen: InspectorScreen, text: str) -> str | None:
-    """The line with its last piece completed; None when there is no completion."""
+    """The line with its last piece completed; None without a completion."""
     state = screen.view.index.reading.state if screen.view is not None else None
     could_be = completions(text, state)
     head = text.rpartition(" ")

@@ -88,7 +88,7 @@ def newest(screen: InspectorScreen) -> None:
 
 
 def follow(screen: InspectorScreen) -> None:
-    """Follow the end of the history, or the latest revision when there is no history."""
+    """Follow the end of the history, or the latest revision of a source without a history."""
     source = screen.model.source
     if source is None or not source.watched:
         screen.say("This source has no files that could change.")
@@ -183,7 +183,7 @@ def diff(screen: InspectorScreen) -> None:
 async def _show_prompt_diff(screen: InspectorScreen) -> None:
     """Show the word difference between the prompts of this revision and of the previous one."""
     from ctxview.core.prompt import PromptError
-    from ctxview.tui.model.xray import compare_prompts
+    from ctxview.tui.model.jobs.xray import compare_prompts
     from ctxview.tui.screens.diff import PromptDiffScreen
 
     source, key = screen.model.source, screen.model.key

@@ -22,7 +22,7 @@ RESERVED, FREE = "░", "·"
 
 
 class SegmentStyle(Struct, frozen=True):
-    """The colour of a segment, and its letter where there is no colour."""
+    """The colour of a segment, and its letter on terminals without colour."""
 
     style: str
     letter: str

@@ -35,7 +35,6 @@ WORDS = {
     CutKind.WITHHELD: "withheld",
     CutKind.ABSENT: "not in this file",
 }
-NOT_EXACT = "Built by ctxview from the state; the runtime's own text is not on disk."
 SIGN_STYLES = {"+": "changed.added", "~": "changed.changed", "−": "diff.removed"}
 PIECE_STYLES = {"same": "dim", "removed": "diff.removed.word", "added": "diff.added.word"}
 
@@ -57,7 +56,7 @@ def tier_signs(xray: Xray, tiers: Sequence[Tier] = ()) -> TierSigns:
 
 
 def side_width(cells: int) -> int:
-    """The width of the boxes beside the text, 0 when there is no room for them."""
+    """The width of the boxes beside the text, 0 without room for them."""
     if cells < SIDE_FROM:
         return 0
     return WIDE_SIDE if cells >= WIDE_FROM else SIDE
@@ -154,7 +153,7 @@ def side_lines(
 
 
 def line_summary(xray: Xray, row: XrayRow | None, cells: int) -> Line:
-    """Block, tokens and origin of the line at the cursor on one line, where there is no room for boxes."""
+    """Block, tokens and origin of the line at the cursor on one line, for widths without room for boxes."""
     if row is None or row.block is None:
         return EMPTY
     content, fields = xray.block_tokens(row.block, row.tier)

@@ -31,6 +31,7 @@ from ctxview.tui.model.jobs.load import (
 )
 from ctxview.tui.model.jobs.reread import Reread, SourceLost, SourceReread
 from ctxview.tui.model.jobs.watcher import FilesChanged, FolderChanged, TranscriptGrown
+from ctxview.tui.model.jobs.xray import MakeXray, XrayLoader, XrayResult
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.live_updates import LiveUpdates
 from ctxview.tui.model.navigation import PANE_OF, BackStack, ShownView
@@ -41,7 +42,6 @@ from ctxview.tui.model.revision_facts import FACTS_TIMER, FactsLoader, FindInRev
 from ctxview.tui.model.search import FindInHistory, HistoryHit
 from ctxview.tui.model.trends import ReadTrends, Trends
 from ctxview.tui.model.view_state import ReadOptions
-from ctxview.tui.model.xray import MakeXray, XrayLoader, XrayResult
 
 
 class InspectorModel(InspectorState):

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ctxview.analysis.revisions.facts import KnownRevisions
     from ctxview.core.format_spec import LensOption
     from ctxview.formats import Source
-    from ctxview.tui.model.xray import XrayResult
+    from ctxview.tui.model.jobs.xray import XrayResult
 
 
 class Awaiting(StrEnum):

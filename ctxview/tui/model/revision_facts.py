@@ -55,6 +55,8 @@ class TimeResult(Struct, frozen=True):
     ending: str = ""
     count: int = 0
     searched: int = 0
+    is_capped: bool = False
+    """Whether the search ended early, so that there may be more hits."""
 
     @property
     def item(self) -> ItemId | None:
@@ -79,14 +81,15 @@ class FindInRevisions(Job, frozen=True, eq=False):
         hits = search_revisions(self.known, self.needle, lambda: control.stopped)
         first = hits.found[0] if hits.found else None
         ending = hit_ending(self.known, first) if first is not None else ""
-        return TimeResult(first, ending, len(hits.found), hits.searched)
+        return TimeResult(first, ending, len(hits.found), hits.searched, hits.is_capped)
 
     def notice(self, result: TimeResult) -> str:
         """Where the newest hit was last seen and what removed it, or that there is none."""
         if result.hit is None:
             revisions = f"{result.searched:,} of {len(self.known.names):,} revisions"
             return f"“{self.needle}” was not found in {revisions}."
-        others = f" ({result.count - 1:,} more in all revisions)" if result.count > 1 else ""
+        least = "at least " if result.is_capped else ""
+        others = f" ({least}{result.count - 1:,} more in all revisions)" if result.count > 1 else ""
         return f"{excerpt(result.hit.name)}: {result.ending}{others}."
 
 

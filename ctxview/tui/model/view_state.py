@@ -18,7 +18,7 @@ from ctxview.tui.model.trends import PastTrends, Trends
 if TYPE_CHECKING:
     from ctxview.analysis.revisions.facts import KnownRevisions
     from ctxview.formats import Lens
-    from ctxview.tui.model.xray import XrayResult
+    from ctxview.tui.model.jobs.xray import XrayResult
 
 
 class ReadOptions(Struct, frozen=True):

@@ -82,7 +82,6 @@ def test_of_too_many_blocks_only_the_figures_are_kept(monkeypatch: pytest.Monkey
 
     facts = known(*[state(memory("a"), memory("b"))] * 3)
 
-    assert not facts.is_indexed
     assert [each.blocks is not None for each in facts.in_order] == [True, False, False]
 
 

@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+import pytest
+
+from ctxview.analysis.revisions import search as time_search
 from ctxview.core.transcript import END
 from ctxview.tui.model.reading_index import ItemId, ItemKind, message_id
+from ctxview.tui.model.revision_facts import FindInRevisions
 from ctxview.tui.model.search import FindInHistory, HistorySearch, SearchHit, SearchHits, next_history_search
+from tests.analysis.revisions.builders import known, memory, state
 from tests.tui.model.controls import FakeControl
 from tests.tui.transcripts import FakeTranscript
 
@@ -56,3 +61,11 @@ def test_a_search_with_hits_only_in_the_history_wraps_around() -> None:
 
 def test_a_search_that_may_not_wrap_around_ends() -> None:
     assert find_hit(HistorySearch("gull", 31, False, False)) is None
+
+
+def test_a_search_through_time_that_ended_early_says_at_least(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time_search, "MOST_HITS", 2)
+    few, many = (known(state(*[memory(f"lamp-{at}") for at in range(count)])) for count in (2, 4))
+    for facts, more in ((few, "(1 more in"), (many, "(at least 1 more in")):
+        job = FindInRevisions(facts, "lamp")
+        assert more in job.notice(job.run(FakeControl()))

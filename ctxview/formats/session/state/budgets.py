@@ -157,7 +157,7 @@ def _prompt(inputs: SessionStateInputs) -> Iterator[Budget]:
 
 
 def _whole_history(inputs: SessionStateInputs) -> Iterator[Budget]:
-    """Yield the tokens of all messages by role; there is no limit, because no window has to hold them."""
+    """Yield the tokens of all messages by role; without a limit, because no window has to hold them."""
     if not inputs.history:
         return
     segments = []

@@ -70,7 +70,7 @@ class SessionStateInputs(Struct, frozen=True, dict=True):
 
     @cached_property
     def packed(self) -> frozenset[str] | None:
-        """The sources in the pack; None when there is no readable pack."""
+        """The sources in the pack; None without a readable pack."""
         pack = self.facts.session.pack
         if not pack.json.is_object:
             return None

@@ -183,7 +183,7 @@ def _is_there(session: Session, name: str, digest: str) -> bool:
 
 
 def _damaged(session: Session, item: DedupItem) -> bytes | None:
-    """Return the wrong content of a blob file; None when there is no such file."""
+    """Return the wrong content of a blob file; None when the file does not exist."""
     if session.dedup.blob(item.id) is None:
         return None
     try:
