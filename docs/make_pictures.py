@@ -34,8 +34,10 @@ class Picture:
 
 
 PICTURES = {
-    "inspector": Picture("snapshot/lighthouse", (*BACK_TO_ROUND_9, "slash", "h", "1", "enter")),
-    "session": Picture("session/coder"),
+    "inspector": Picture("snapshot/lighthouse", BACK_TO_ROUND_9, (120, 36)),
+    "skyline": Picture("snapshot/lighthouse", (*BACK_TO_ROUND_9, "T"), (120, 36)),
+    "review": Picture("envelope/handoff", ("A",), (120, 36)),
+    "session": Picture("session/coder", ("2",)),
     "lifecycle": Picture("envelope/handoff", ("L",), (120, 30)),
     "difference": Picture("snapshot/lighthouse", (*BACK_TO_ROUND_9, "d"), (120, 30)),
     "player": Picture("snapshot/lighthouse", (*ON_TO_ITS_REPLY, "space"), (120, 36), on_stage=True),

@@ -46,11 +46,14 @@ def run(arguments: Namespace) -> int:
     return open_inspector(arguments.paths, arguments)
 
 
-def open_inspector(paths: list[Path], arguments: Namespace, show: ReplayOptions | None = None) -> int:
-    """Run the inspector; with `show` it plays the revisions."""
+def open_inspector(
+    paths: list[Path], arguments: Namespace, show: ReplayOptions | None = None, view: str | None = None
+) -> int:
+    """Run the inspector; with `show` it plays the revisions, `view` is the name of the first view."""
 
     def inspect() -> int:
         from ctxview.tui.app import run
+        from ctxview.tui.model.layout import Pane
 
         return run(
             paths,
@@ -59,9 +62,14 @@ def open_inspector(paths: list[Path], arguments: Namespace, show: ReplayOptions 
             options=given_options(arguments),
             profile=arguments.profile,
             show=show,
+            view=Pane[view] if view is not None else Pane.OVERVIEW,
         )
 
     return run_screen(inspect, arguments)
+
+
+def is_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def run_screen(run: Callable[[], int], arguments: Namespace) -> int:
@@ -72,7 +80,7 @@ def run_screen(run: Callable[[], int], arguments: Namespace) -> int:
         lock_writes("this inspector was opened to read only")
     # With a driver of its own, as in a browser, the toolkit needs no terminal.
     needs_terminal = not os.environ.get("TEXTUAL_DRIVER")
-    if needs_terminal and not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if needs_terminal and not is_terminal():
         raise UserError("the inspector needs a terminal; ctxview show PATH prints the state")
     if needs_terminal and os.environ.get("TERM") == "dumb":
         raise UserError("the inspector does not work with TERM=dumb; ctxview show PATH prints the state")

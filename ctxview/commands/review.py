@@ -13,6 +13,7 @@ from typing import Literal
 
 from ctxview.analysis.wording import did_you_mean
 from ctxview.commands.arguments import add_reading_arguments, lens_from, open_whole_source, unsigned_integer
+from ctxview.commands.inspect import add_screen_arguments, is_terminal, open_inspector
 from ctxview.core.edits import EditRefused
 from ctxview.core.findings import Finding
 from ctxview.files.create import CreateRefused
@@ -45,6 +46,11 @@ from ctxview.review.words import SignOff
 EXIT_NOT_READY = 1
 EXIT_UNREADABLE = 2
 FORMATS = ("text", "json", "sarif", "github")
+_WITHOUT_SCREEN = (
+    *("approve", "reject", "accept", "looked_at", "ask", "answer", "waive"),
+    *("comment", "sign", "to", "json"),
+)
+"""The arguments that decide or print; without them a terminal gets the review of the inspector."""
 _GAP_CHANGES: dict[DecisionKind, Literal["ask", "answer", "waive"]] = {
     DecisionKind.ASKED: "ask",
     DecisionKind.ANSWERED: "answer",
@@ -99,12 +105,15 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--reviewers", metavar="N", type=unsigned_integer, default=1, help="so many must approve (default: 1)"
     )
+    add_screen_arguments(parser)
     add_reading_arguments(parser)
 
 
 def run(arguments: Namespace) -> int:
     if arguments.verify:
         return _verify(arguments)
+    if is_terminal() and not any(getattr(arguments, name) for name in _WITHOUT_SCREEN):
+        return open_inspector(arguments.paths, arguments, view="REVIEW")
     return _review(arguments)
 
 

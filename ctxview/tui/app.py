@@ -58,11 +58,12 @@ def run(
     profile: str | None = None,
     show: ReplayOptions | None = None,
     opener: Opener | None = None,
+    view: Pane = Pane.OVERVIEW,
 ) -> int:
     """Open the inspector on `paths`, or the start screen without any; return the exit code.
 
-    `opener` opens something else than paths. With `show` the revisions of the first source are replayed.
-    Raises `ThemeError` and `ConfigError`.
+    `opener` opens something else than paths. With `show` the revisions of the first source are replayed;
+    `view` is shown first. Raises `ThemeError` and `ConfigError`.
     """
     theme, terminal = appearance(config)
     keys = use_keymap(config.keys)
@@ -75,6 +76,7 @@ def run(
         profile,
         theme,
         show=show,
+        view=view,
         watching=config.follow,
         terminal=terminal,
         home=Path.home() if config.home else None,
@@ -99,6 +101,7 @@ class CtxviewApp(OrderedInput):
         theme: str = DEFAULT_THEME,
         *,
         show: ReplayOptions | None = None,
+        view: Pane = Pane.OVERVIEW,
         watching: bool = True,
         terminal: Terminal = ABLE,
         home: Path | None = None,
@@ -118,6 +121,7 @@ class CtxviewApp(OrderedInput):
         self._priority = UserPriority()
         self._last_input = monotonic()
         self._show = show
+        self._view = view
         themes.apply_theme(self, theme)
 
     def get_default_screen(self) -> Screen[None]:
@@ -170,6 +174,7 @@ class CtxviewApp(OrderedInput):
 
     def _inspector(self, opener: Opener) -> InspectorScreen:
         model = InspectorModel(self._profile, self._options, opener, self._show, watching=self._watching)
+        model.shown.show(self._view)
         return InspectorScreen(model, self._priority)
 
     def on_mount(self) -> None:

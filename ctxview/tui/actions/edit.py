@@ -27,7 +27,6 @@ from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import WHOLE, ItemId, ItemKind, ItemValue
 from ctxview.tui.panes.history import row_numeral
 from ctxview.tui.screens.inspector import InspectorScreen
-from ctxview.tui.widgets.facts_pane import MarkingPane
 
 
 def _present_only(action: Callable[[InspectorScreen], None]) -> Callable[[InspectorScreen], None]:
@@ -73,11 +72,9 @@ def remove(screen: InspectorScreen) -> None:
     _start(screen, _remove(screen))
 
 
+@_present_only
 def move(screen: InspectorScreen) -> None:
-    """Mark a revision to compare, in the panes that list them; else move the block."""
-    marks = isinstance(screen.front, MarkingPane) and screen.front.mark_revision()
-    if not marks:
-        _present_only(lambda screen: _start(screen, _move(screen)))(screen)
+    _start(screen, _move(screen))
 
 
 def toggle_box(screen: InspectorScreen) -> bool:

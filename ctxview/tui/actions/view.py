@@ -22,13 +22,11 @@ from ctxview.tui.widgets.facts_pane import MarkingPane
 
 
 def fold(screen: InspectorScreen) -> None:
-    """Fold or open a tier of the memory or the fields of the X-ray; open a column of the skyline."""
+    """Fold or open the tier at the cursor of the memory, or the fields of all blocks of the X-ray."""
     if isinstance(screen.front, MemoryPane | XrayPane):
         screen.front.fold()
-    elif not isinstance(screen.front, SkylinePane):
+    else:
         screen.say("Tiers fold in Memory, fields in X-ray.")
-    elif not screen.front.zoom():
-        screen.say("This column is one revision.")
 
 
 def fold_all(screen: InspectorScreen) -> None:
@@ -128,10 +126,7 @@ def _reorder(screen: InspectorScreen, orders: Effects) -> None:
 
 
 def links(screen: InspectorScreen) -> None:
-    """Show the references of the selected item and go to a chosen one; show or hide replies."""
-    if isinstance(screen.front, MarkingPane):
-        screen.front.toggle_replies()
-        return
+    """Show the references from and to the selected item; go to the item that is chosen there."""
     item = here(screen)
     if item is None:
         screen.say("Nothing is selected.")
@@ -159,7 +154,7 @@ async def _links(screen: InspectorScreen, item: ItemId) -> None:
 def origin(screen: InspectorScreen) -> None:
     """Show the raw bytes of the selected item, those of the draft if there is one."""
     view = screen.view
-    if isinstance(screen.front, XrayPane) and screen.front.origin is not None:
+    if screen.front.origin is not None:
         open_origin(screen, screen.front.origin)
         return
     open_origin(

@@ -39,6 +39,7 @@ class ActionGroup(StrEnum):
     REPLAY = "Replay"
     SEARCH = "Searching"
     EDITING = "Editing"
+    REVIEW = "Reviewing"
     GENERAL = "General"
 
 
@@ -171,7 +172,15 @@ GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
         Action(
             "edit", "e", "e", "edit", "Edit the writable fields of this item", 3, ActionCondition.WRITABLE
         ),
-        Action("add", "a", "a", "add", "Add a block to this tier", 10, ActionCondition.WRITABLE),
+        Action(
+            "add",
+            "a",
+            "a",
+            "add",
+            "Add a block to this tier; in Review accept a point",
+            10,
+            ActionCondition.WRITABLE,
+        ),
         Action("remove", "x", "x", "remove", "Remove this block"),
         Action(
             "move",
@@ -184,6 +193,10 @@ GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
         Action("undo", "u", "u", "undo", "Undo the last change of the draft", 2, ActionCondition.DRAFT),
         Action("redo", "ctrl+r", "Ctrl-r", "redo", "Redo the last undone change"),
         Action("save", "w,ctrl+s", "w", "save", "Show the difference, then save", 1, ActionCondition.DRAFT),
+    ),
+    ActionGroup.REVIEW: (
+        Action("ask", "c", "c", "ask for context", "In Review: ask for context about a point"),
+        Action("reject", "D", "D", "reject", "In Review: reject with a reason, which is recorded"),
     ),
     ActionGroup.GENERAL: (
         Action("copy", "y", "y", "copy", "Copy the selected item", 11),
@@ -256,6 +269,17 @@ VIEW_KEYS: Mapping[Pane, Mapping[str, str]] = {
         "links": "replies",
         "palette": "command",
     },
+    Pane.REVIEW: {
+        "down": "point",
+        "add": "accept with reason",
+        "ask": "ask for context",
+        "reject": "reject",
+        "pane_a": "approve",
+        "profile": "next target",
+        "play": "looked at",
+        "origin": "origin",
+        "diff": "changes",
+    },
     Pane.WHY: {
         "down": "step",
         "enter": "go there",
@@ -266,12 +290,25 @@ VIEW_KEYS: Mapping[Pane, Mapping[str, str]] = {
 }
 """The actions that the key bar of a view begins with, and what they are called there."""
 
+OWN_ACTIONS: Mapping[Pane, Mapping[str, str]] = {
+    Pane.SKYLINE: {"move": "mark_revision", "links": "toggle_replies", "fold": "zoom"},
+    Pane.REVISIONS: {"move": "mark_revision", "links": "toggle_replies"},
+    Pane.REVIEW: {
+        "add": "accept_point",
+        "play": "look_at_point",
+        "profile": "next_target",
+        "pane_a": "approve",
+    },
+}
+"""The actions that have another meaning in a view, and the functions that perform them there."""
+
 _MODULES = {
     ActionGroup.MOVING: "navigate",
     ActionGroup.SEARCH: "navigate",
     ActionGroup.VIEWING: "view",
     ActionGroup.REPLAY: "view",
     ActionGroup.EDITING: "edit",
+    ActionGroup.REVIEW: "own_keys",
     ActionGroup.GENERAL: "general",
 }
 ACTION_MODULES: Mapping[str, str] = {

@@ -43,6 +43,7 @@ class Pane(StrEnum):
     SKYLINE = "Skyline", "T", "Sky", "", "the window over time"
     REVISIONS = "Revisions", "R", "Revs", "", "what each revision changed, and its findings"
     FINDINGS = "Findings", "7", "Find"
+    REVIEW = "Review", "A", "Rev", "", "decide what may be handed on, and sign it off"
     TODO = "Todo", "3", "Todo"
     BUDGET = "Budget", "4", "Budg"
     REFERENCES = "References", "5", "Refs"

@@ -57,8 +57,8 @@ class SkylinePane(MarkingPane):
 
     def zoom(self) -> bool:
         """Open the column at the cursor as columns of its own, or leave it; False when it is one revision."""
-        if self.view is None or self._within is not None:
-            return self.leave_zoom()
+        if self.view is None or self.leave_zoom():
+            return True
         skyline, place = self._column(self.view)
         column = skyline.columns[place] if place is not None else None
         if column is None or column.first == column.last:

@@ -49,6 +49,7 @@ def bindings(known: Container[str] = ACTIONS_BY_ID) -> list[Binding]:
 
 
 Result = TypeVar("Result")
+OWN_KEYS = "ctxview.tui.actions.own_keys"
 
 
 class DismissOnce(Screen[Result]):
@@ -76,7 +77,7 @@ class ActionScreen(DismissOnce[Result]):
         """Whether the last action went from revision to revision."""
 
     @property
-    def own_actions(self) -> Mapping[str, Callable[[], None]]:
+    def own_actions(self) -> Mapping[str, Callable[[], object]]:
         """Actions with another meaning on this screen."""
         return {}
 
@@ -136,10 +137,9 @@ class ActionScreen(DismissOnce[Result]):
     async def _run(self, names: Iterable[str]) -> None:
         for name in names:
             self.stepping = name in STEPS or (self.stepping and name in ENDS)
-            if name in self.own_actions:
-                self.own_actions[name]()
-            elif name in self.known:
-                result = find_action(name)(self)
+            own = self.own_actions.get(name)
+            if own is not None or name in self.known:
+                result = own() if own is not None else find_action(name)(self)
                 if isawaitable(result):
                     await result
 
@@ -205,6 +205,16 @@ class StartDemo(Message):
 
 class StartOver(Message):
     """Asks the app to go from an inspector back to the list of what can be opened."""
+
+
+def find_own_action(name: str) -> Callable[[Screen[Result]], object]:
+    """The function of a key with another meaning in one view, imported when it is called."""
+
+    def run(screen: Screen[Result]) -> object:
+        action: Callable[[Screen[Result]], object] = getattr(import_module(OWN_KEYS), name)
+        return action(screen)
+
+    return run
 
 
 def find_action(name: str) -> Callable[[Screen[Result]], object]:

@@ -5,20 +5,22 @@ Knows neither jobs nor effects; `InspectorScreen` calls its methods.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.reactive import reactive
 from textual.widget import Widget
 
 from ctxview.tui.drawing.text import Line
+from ctxview.tui.model.action_table import OWN_ACTIONS
 from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.navigation import PANE_OF, default_selection, filled_panes, is_listed
 from ctxview.tui.model.reading_index import ItemId, ReadingIndex, copy_text
 from ctxview.tui.model.search import pattern
 from ctxview.tui.model.view_state import ViewState
-from ctxview.tui.screens.action_screen import ActionScreen, UnsavedChanged, bindings
+from ctxview.tui.screens.action_screen import ActionScreen, UnsavedChanged, bindings, find_own_action
 from ctxview.tui.screens.view_area import SkylineStrip, ViewArea, ViewTabs
 from ctxview.tui.widgets import bars
 from ctxview.tui.widgets.bars import Header, KeyBar
@@ -77,6 +79,12 @@ class InspectorPage(RenderCache, ActionScreen[None]):
     @property
     def front(self) -> PaneWidget:
         return self.area.front
+
+    @property
+    def own_actions(self) -> Mapping[str, Callable[[], object]]:
+        """Actions with another meaning in the view."""
+        names = OWN_ACTIONS.get(self.model.shown.name, {})
+        return {name: partial(find_own_action(own), self) for name, own in names.items()}
 
     @property
     def memory(self) -> MemoryPane:

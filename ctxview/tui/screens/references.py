@@ -69,7 +69,7 @@ class ReferencesScreen(ActionScreen[ItemId | None]):
         self._detail = _Detail(self._detail_page)
 
     @property
-    def own_actions(self) -> Mapping[str, Callable[[], None]]:
+    def own_actions(self) -> Mapping[str, Callable[[], object]]:
         return {
             "left": lambda: self._turn(-1),
             "right": lambda: self._turn(1),

@@ -90,7 +90,7 @@ class StartScreen(ActionScreen[None]):
         self.run_worker(self._search, thread=True, name="searching nearby")
 
     @property
-    def own_actions(self) -> Mapping[str, Callable[[], None]]:
+    def own_actions(self) -> Mapping[str, Callable[[], object]]:
         return {"tour": self._start_tour}
 
     @property

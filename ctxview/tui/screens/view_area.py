@@ -86,7 +86,11 @@ class SkylineStrip(BarLine):
     def has_room(self, height: int) -> bool:
         """Whether there is something to show, and a line for it in a terminal of this height."""
         model = self._model
-        return model.last_revision > 0 and height >= LEAST_HEIGHT and model.shown.name not in DRAW_TIME
+        return (
+            model.last_revision > 0
+            and height >= LEAST_HEIGHT
+            and model.shown.name not in (*DRAW_TIME, Pane.REVIEW)
+        )
 
     def make_line(self, width: int) -> Line:
         view = self._model.view

@@ -206,7 +206,7 @@ LAST = ("help", "quit")
 """Actions that are always at the right end."""
 PAIRS = {"earlier": "later", "down": "up", "left": "right"}
 """Actions that the bar shows together with their opposite."""
-ALWAYS = ("next_event",)
+ALWAYS = ("next_event", "add", "profile", "play")
 """Actions that a view offers without their condition."""
 
 

@@ -32,15 +32,14 @@ class MarkingPane(FactsPane):
         self.replies = True
         """Whether replies are shown."""
 
-    def mark_revision(self) -> bool:
+    def mark_revision(self) -> None:
         """Mark the revision at the cursor, or remove its mark; of three marks the oldest goes."""
         if self.item is None:
-            return False
+            return
         number = int(self.item.name)
         others = tuple(each for each in self.marked if each != number)
         self.marked = others if number in self.marked else (*others[-1:], number)
         self.reset()
-        return True
 
     def toggle_replies(self) -> None:
         self.replies = not self.replies

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
+from ctxview.core.origin import Origin
 from ctxview.tui.drawing.page import Page
 from ctxview.tui.drawing.text import Line, Span, join, show, wrap_all
 from ctxview.tui.model.inspector import InspectorModel
@@ -45,6 +46,11 @@ class PaneWidget(VirtualLines):
     def draw(self, view: ViewState, width: int, room: int) -> Page:
         """The rows for a width; `room` is the number of visible lines."""
         raise NotImplementedError
+
+    @property
+    def origin(self) -> Origin | None:
+        """The place of the row at the cursor, in panes whose rows are not items."""
+        return None
 
     def go_to_line(self, line: int) -> None:
         """Go to a line of the text; only some panes have lines of text."""

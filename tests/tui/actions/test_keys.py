@@ -138,7 +138,7 @@ async def test_panes_are_chosen_by_digit_tab_and_side() -> None:
         await drive.press("l")
         assert drive.front is Pane.MEMORY
         await drive.press("7", "tab")
-        assert drive.front is Pane.TODO
+        assert drive.front is Pane.REVIEW
         await drive.press("shift+tab")
         assert drive.front is Pane.FINDINGS
 
@@ -379,7 +379,7 @@ async def test_the_help_lists_every_group() -> None:
         lines = drive.inspector.app.screen.query_one("HelpLines")
         text = "\n".join(str(strip.text) for strip in lines.render_lines(lines.size.region))
         assert "Moving" in text
-        assert len(GROUPS) == 6
+        assert len(GROUPS) == 7
 
 
 def test_the_help_has_a_title_a_legend_and_a_glossary_at_every_width() -> None:

@@ -1,0 +1,106 @@
+"""The review pane: the verdict, the points to decide, who gets what, and the sign-off."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from textual import events
+
+from ctxview.analysis.revisions.overview import missing_sentences, summarise
+from ctxview.core.origin import Origin
+from ctxview.tui.drawing.overview_parts import OverviewDrawing, change_lines
+from ctxview.tui.drawing.page import Page
+from ctxview.tui.drawing.review import ReviewContext, draw_review
+from ctxview.tui.drawing.text import Line
+from ctxview.tui.model.inspector import InspectorModel
+from ctxview.tui.model.layout import Pane
+from ctxview.tui.model.review_desk import ReviewDesk, open_desk
+from ctxview.tui.model.view_state import ViewState
+from ctxview.tui.widgets.facts_pane import FactsPane, known_revisions
+from ctxview.tui.widgets.pane import empty_page
+
+NOT_READY = "The review is being read."
+
+
+class ReviewPane(FactsPane):
+    pane = Pane.REVIEW
+    has_cursor = False
+    framed = False
+
+    def __init__(self, model: InspectorModel) -> None:
+        super().__init__(model)
+        self.desk: ReviewDesk | None = None
+        self._read: object = None
+        """The reading for which the desk was opened."""
+        self._lines_of: tuple[int | None, ...] = ()
+
+    def draw(self, view: ViewState, width: int, room: int) -> Page:
+        self._open(view)
+        desk = self.desk
+        if desk is None or desk.review is None:
+            return empty_page(width, desk.problem if desk is not None else NOT_READY)
+        known = known_revisions(view)
+        state = view.index.reading.state
+        overview = summarise(state, known, view.key.revision)
+        changes: list[Line] = change_lines(OverviewDrawing(overview, state, known), width // 2)
+        since = overview.changes.since if overview.changes is not None else ""
+        context = ReviewContext(since, changes, tuple(missing_sentences(state)))
+        drawn = draw_review(desk, desk.review, context, width, room)
+        self._lines_of = drawn.points
+        return Page.of(drawn.lines)
+
+    @property
+    def origin(self) -> Origin | None:
+        """The origin of the point at the cursor."""
+        point = self.desk.point if self.desk is not None else None
+        return point.origin if point is not None else None
+
+    def move(self, rows: int) -> None:
+        if self.desk is not None:
+            self._show(self.desk.moved(rows))
+
+    def move_end(self, *, last: bool) -> None:
+        if self.desk is not None:
+            self.move(len(self.desk.points) if last else -len(self.desk.points))
+
+    def on_click(self, event: events.Click) -> None:
+        offset = event.get_content_offset(self)
+        line = offset.y if offset is not None else -1
+        place = self._lines_of[line] if 0 <= line < len(self._lines_of) else None
+        if self.desk is not None and place is not None:
+            self.move(place - self.desk.chosen)
+
+    def next_target(self) -> None:
+        if self.desk is not None:
+            self._show(self.desk.next_target())
+
+    async def change(self, change: Callable[[ReviewDesk], tuple[ReviewDesk, str]]) -> str:
+        """Change the desk in a thread, since that reads and writes files; return what to say about it."""
+        if self.desk is None:
+            return NOT_READY
+        desk, notice = await asyncio.to_thread(change, self.desk)
+        self._show(desk)
+        return notice
+
+    # -- reading -----------------------------------------------------------------------------------------
+
+    def _open(self, view: ViewState) -> None:
+        """Open the review again when another source or other bytes are shown."""
+        source, reading = self._model.source, view.index.reading
+        if source is None or self._read is reading:
+            return
+        before = self.desk if self.desk is not None and self.desk.source.path == source.path else None
+        self._read, self.desk = reading, before
+        lens = view.key.lens()
+
+        async def read() -> None:
+            desk = await asyncio.to_thread(open_desk, source, lens, before)
+            if self._read is reading:
+                self._show(desk)
+
+        self.run_worker(read(), group="review", exclusive=True, exit_on_error=False)
+
+    def _show(self, desk: ReviewDesk) -> None:
+        self.desk = desk
+        self.reset()

@@ -1,0 +1,139 @@
+"""The review view: verdict, points, decisions with reasons, and a sign-off bound to the bytes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ctxview.formats import open_source
+from ctxview.samples import samples_folder
+from ctxview.tui.model.layout import Pane
+from ctxview.tui.panes.review import ReviewPane
+from tests.tui.driver import Driver, driving
+
+
+@pytest.fixture
+def envelopes(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(samples_folder() / "envelope", tmp_path / "envelope"))
+
+
+def review_of(drive: Driver) -> ReviewPane:
+    return drive.inspector.area.get(ReviewPane)
+
+
+async def _opened(drive: Driver) -> ReviewPane:
+    await drive.press("A")
+    pane = review_of(drive)
+    await drive.wait_until(lambda: pane.desk is not None, "the review is read")
+    await drive.settle()
+    return pane
+
+
+async def _say(drive: Driver, text: str) -> None:
+    """Type a reason, and wait until it is kept."""
+    pane = review_of(drive)
+    before = pane.desk
+    await drive.type(text)
+    await drive.press("enter")
+    await drive.wait_until(lambda: pane.desk is not before, "the decision is made")
+    await drive.settle()
+
+
+async def test_a_leak_is_the_verdict_and_the_first_point(envelopes: Path) -> None:
+    async with driving(open_source(envelopes / "planted"), size=(80, 24)) as drive:
+        await _opened(drive)
+        text = drive.text(Pane.REVIEW)
+        assert "DO NOT APPROVE" in text.splitlines()[0]
+        assert "20 points, worst first" in text
+        assert "▌ ✖ ENV078" in text
+        assert "✖ item-patch" in text, "the violation of a target is named"
+        assert "61 characters" not in text
+
+
+async def test_approval_is_locked_until_the_points_are_decided(envelopes: Path) -> None:
+    folder = envelopes / "handoff"
+    async with driving(open_source(folder), size=(120, 36)) as drive:
+        pane = await _opened(drive)
+        text = drive.text(Pane.REVIEW)
+        assert "NOT READY" in text
+        assert "not possible yet: 1 point must be answered" in text
+        assert "bound to sha256" in text
+        await drive.press("A")
+        assert drive.inspector.prompt is None, "nothing is asked while approval is locked"
+
+        # A gap can be answered, waived or accepted.
+        await drive.press("a", "j", "j", "enter")
+        await _say(drive, "the tests show both")
+        assert "accepted: the tests show both" in drive.text(Pane.REVIEW)
+        assert pane.desk is not None
+        assert pane.desk.review is not None
+        await drive.press("j", "space")
+        await drive.wait_until(lambda: "looked at" in drive.text(Pane.REVIEW), "the point was looked at")
+        assert "READY" in drive.text(Pane.REVIEW).splitlines()[0]
+
+        await drive.press("A")
+        await _say(drive, "fine")
+        assert "SIGNED" in drive.text(Pane.REVIEW).splitlines()[0]
+    (record,) = folder.parent.glob("*.ctxreview.json")
+    statement = json.loads(record.read_text("utf-8"))
+    assert statement["predicate"]["decision"] == "approved"
+    assert "the tests show both" in record.read_text("utf-8")
+
+
+async def test_a_blocking_point_is_not_settled_without_a_reason(envelopes: Path) -> None:
+    async with driving(open_source(envelopes / "handoff"), size=(120, 36)) as drive:
+        pane = await _opened(drive)
+        await drive.press("space")
+        await drive.wait_until(lambda: bool(drive.notices), "a notice says why not")
+        assert "it can be accepted with a written reason" in drive.notices[-1]
+        assert pane.desk is not None
+        assert pane.desk.review is not None
+        assert pane.desk.review.decided == 0
+
+
+async def test_leaving_and_coming_back_continues(envelopes: Path) -> None:
+    source = envelopes / "planted"
+    async with driving(open_source(source), size=(120, 36)) as drive:
+        await _opened(drive)
+        await drive.press("a")
+        await _say(drive, "the raw text is harmless")
+        await drive.press("q")
+        assert drive.view is not Pane.REVIEW
+    async with driving(open_source(source), size=(120, 36)) as drive:
+        await _opened(drive)
+        assert "1 of 20 decided" in drive.text(Pane.REVIEW)
+        assert "accepted: the raw text is harmless" in drive.text(Pane.REVIEW)
+
+
+async def test_a_rejection_needs_a_reason_and_is_recorded(envelopes: Path) -> None:
+    folder = envelopes / "planted"
+    async with driving(open_source(folder), size=(120, 36)) as drive:
+        await _opened(drive)
+        await drive.press("D")
+        await _say(drive, "it leaks a name")
+        assert "REJECTED" in drive.text(Pane.REVIEW).splitlines()[0]
+    (record,) = folder.parent.glob("*.ctxreview.json")
+    assert json.loads(record.read_text("utf-8"))["predicate"]["decision"] == "rejected"
+
+
+async def test_each_target_has_a_preview(envelopes: Path) -> None:
+    async with driving(open_source(envelopes / "handoff"), size=(120, 36)) as drive:
+        await _opened(drive)
+        assert "what model gets" in drive.text(Pane.REVIEW)
+        await drive.press("p")
+        text = drive.text(Pane.REVIEW)
+        assert "what tool gets" in text
+        assert "pytest tests/dunning" in text
+        await drive.press("p")
+        assert "nothing was assembled for it" in drive.text(Pane.REVIEW)
+
+
+async def test_a_file_with_nothing_to_decide_can_be_signed_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("Tea.\n", "utf-8")
+    async with driving(open_source(file), size=(80, 24)) as drive:
+        await _opened(drive)
+        assert "READY" in drive.text(Pane.REVIEW).splitlines()[0]
