@@ -16,7 +16,7 @@ from ctxview.formats.peek import Peek
 from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.format import recognise
 from ctxview.formats.transcript.opencode import OpenCodeLog
-from ctxview.formats.transcript.opencode_store import SessionRecord, read_session
+from ctxview.formats.transcript.opencode_store import MAGIC, SessionRecord, read_session
 from ctxview.formats.transcript.whole_log import NOW, WholeLogSource, call_revisions
 
 
@@ -24,6 +24,8 @@ def open_session(peek: Peek) -> OpenCodeSource:
     """Open one session, or the only one of a store; raises `OpenError`."""
     match = recognise(peek)
     only = match.members if match is not None else ()
+    if match is not None and not only and peek.head.startswith(MAGIC):
+        raise OpenError(f"{peek.path}: {match.why}")
     return OpenCodeSource(peek.path / only[0] if only else peek.path)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ctxview.core.prompt import CutKind, Prompt, PromptCut, PromptMessage, PromptPart
 from ctxview.formats.transcript.facts import TranscriptFacts
-from ctxview.formats.transcript.model import Absence, LogPart, Mark, PartKind
+from ctxview.formats.transcript.model import Absence, Dialect, LogPart, Mark, PartKind
 from ctxview.formats.transcript.state.tiers import block_id, cache_marks
 
 _ROLES = {
@@ -41,6 +41,8 @@ def build_prompt(facts: TranscriptFacts) -> Prompt:
     row = None
     for part in facts.context.parts:
         own = _ROLES.get(part.kind, "user")
+        if part.kind is PartKind.SUMMARY and facts.log.dialect is Dialect.OPENCODE:
+            own = "assistant"
         if facts.request is not None:
             # Each message of a request is one, also after another one of its role.
             own = facts.log.rows[part.row].role or own

@@ -286,6 +286,21 @@ def test_a_changed_store_is_read_again(tmp_path: Path) -> None:
     assert live(state_of(source.again()))[-1] == "m9"
 
 
+def test_a_store_that_is_damaged_or_too_large_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_store(tmp_path, export(TALK))
+    monkeypatch.setattr("ctxview.formats.transcript.opencode_store.STORE_LIMIT", 1000)
+    with pytest.raises(OpenError, match="a store of OpenCode that cannot be read"):
+        open_source(path)
+    monkeypatch.undo()
+    data = bytearray(path.read_bytes())
+    data[4096:] = b"\xff" * (len(data) - 4096)
+    path.write_bytes(data)
+    with pytest.raises(OpenError, match="damaged"):
+        open_source(path / "ses_1").reading(0, LENS)
+
+
 def test_a_session_that_is_gone_is_an_error_with_its_name(tmp_path: Path) -> None:
     path = write_store(tmp_path, export(TALK))
     with pytest.raises(OpenError, match="no such session"):
@@ -348,3 +363,15 @@ def test_a_compaction_explains_why_the_next_call_is_smaller(tmp_path: Path) -> N
     source = open_source(write_export(tmp_path, COMPACTED.format(tail="", state="")))
     assert "TRW006" not in {each.rule for each in source.findings(LENS)}
     assert source.revisions[3].sign is COMPACTION
+
+
+def test_the_prompt_has_the_summary_as_an_answer_and_then_the_tail(tmp_path: Path) -> None:
+    source = open_source(write_export(tmp_path, COMPACTED.format(tail=" tail=m3", state="")))
+    assert source.abilities.prompt is not None
+    prompt = source.abilities.prompt.prompt(len(source.revisions) - 1, LENS)
+    said = [(message.role, message.text) for message in prompt.messages if message.parts]
+    assert said[:3] == [
+        ("user", "What did we do so far?\n"),
+        ("assistant", "We fixed the tests\n"),
+        ("user", "The port is 8080\n"),
+    ]
