@@ -7,7 +7,7 @@ from pathlib import Path
 STORY = "lighthouse"
 """The sample to begin with: a whole night, round by round."""
 
-STORIES = (STORY, "coder", "refund-day", "handoff", "damaged", "agent-workspace")
+STORIES = (STORY, "coder", "refund-day", "handoff", "late-change", "damaged", "agent-workspace")
 """The samples that change over time, in the order to show them in."""
 
 ABOUT = {
@@ -18,6 +18,7 @@ ABOUT = {
     "fresh": "a session that has just begun",
     "damaged": "a session after a crash",
     "handoff": "a handoff between two agents: what was chosen, left out and shown to whom",
+    "late-change": "the same handoff, approved, and ended by one sentence that came later",
     "workspace-before": "an agent's files before a clean-up: said twice, stale, with leaked thoughts",
     "workspace-after": "the same files after it: the saving, and a context document by template",
     "workspace-home": "the home of an agent with its session database",

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from hashlib import sha256
-from itertools import takewhile
 from pathlib import Path
 from textwrap import indent
 from typing import Annotated, Final, Literal
@@ -21,22 +20,19 @@ from ctxview import __version__
 from ctxview.core.findings import Severity
 from ctxview.core.origin import JsonValue
 from ctxview.files.create import create
-from ctxview.files.reading import REVIEW_SUFFIX, ReadError, path_problem, read_bytes
+from ctxview.files.reading import ReadError, path_problem, read_bytes
 from ctxview.files.strict_json.document import JsonError, parse
 from ctxview.files.visible_text import visible
 from ctxview.formats import all_rules
 from ctxview.review.decisions import LONGEST_TEXT, DecisionKind, now_text
 from ctxview.review.points import PointKind
 from ctxview.review.review import Review
-from ctxview.review.subject import place_of
 from ctxview.review.words import SignOff
 
 STATEMENT: Final = "https://in-toto.io/Statement/v1"
 PREDICATE: Final = "urn:ctxview:review:v1"
 _PREDICATES = "urn:ctxview:review:"
 LARGEST_RECORD = 64 * 1024 * 1024
-MOST_NAMES = 10_000
-"""Names that are tried for a new record beside others of the same subject."""
 
 
 def _relative(name: str) -> str:
@@ -272,22 +268,3 @@ def _other_version(value: JsonValue) -> str | None:
 def write_record(path: Path, data: bytes) -> None:
     """Create the file of a record; raises `CreateRefused`, also when the name is taken."""
     create(path.parent, path.name, data, mode=0o644)
-
-
-def records_beside(path: Path) -> list[Path]:
-    """Return the records of the subject `path` that lie beside it, by number."""
-    files = (_record_file(path, number) for number in range(1, MOST_NAMES))
-    return [*takewhile(lambda file: file.is_file() and not file.is_symlink(), files)]
-
-
-def free_record(path: Path) -> Path:
-    """Return the next free name for a record beside the subject `path`."""
-    return _record_file(path, len(records_beside(path)) + 1)
-
-
-def _record_file(path: Path, number: int) -> Path:
-    """The record with this number; that of `store.db/session-1` is `store.db-session-1.ctxreview.json`."""
-    place = place_of(path)
-    inside = path.resolve().parts[len(place.parts) :]
-    name = "-".join((place.name, *inside))
-    return place.with_name(f"{name}{f'.{number}' if number > 1 else ''}{REVIEW_SUFFIX}")

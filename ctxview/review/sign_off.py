@@ -18,14 +18,13 @@ from ctxview.formats.interface import Lens, Source
 from ctxview.review.decisions import keep, recall
 from ctxview.review.record import (
     ReviewStatement,
-    free_record,
     make_statement,
     record_bytes,
     write_record,
 )
 from ctxview.review.review import Review, build_review
 from ctxview.review.ssh_signature import sign, write_signature
-from ctxview.review.subject import joined, subject_at, subjects_of
+from ctxview.review.subject import free_record, joined, subject_at, subjects_of
 from ctxview.review.verification import last_review
 from ctxview.review.words import SignOff
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
+from itertools import takewhile
 from pathlib import Path
 
 from msgspec import Struct
@@ -16,6 +17,7 @@ from msgspec import Struct
 from ctxview.core.prompt import Prompt
 from ctxview.core.state import ContextState
 from ctxview.files.reading import (
+    REVIEW_SUFFIX,
     ReadError,
     error_text,
     is_leftover,
@@ -29,6 +31,8 @@ from ctxview.formats.interface import Source
 
 VERSION_CONTROL = frozenset((".git", ".hg", ".svn"))
 _READ_AT_ONCE = 1024 * 1024
+MOST_NAMES = 10_000
+"""Names that are tried for a new record beside others of the same subject."""
 
 
 class Subject(Struct, frozen=True):
@@ -145,6 +149,25 @@ def subject_at(root: Path, paths: Iterable[Path]) -> Subject:
             except OSError as error:
                 unread[name] = error_text(error)
     return Subject(root, files, sizes, links, unread)
+
+
+def records_beside(path: Path) -> list[Path]:
+    """Return the records of the subject `path` that lie beside it, by number."""
+    files = (_record_file(path, number) for number in range(1, MOST_NAMES))
+    return [*takewhile(lambda file: file.is_file() and not file.is_symlink(), files)]
+
+
+def free_record(path: Path) -> Path:
+    """Return the next free name for a record beside the subject `path`."""
+    return _record_file(path, len(records_beside(path)) + 1)
+
+
+def _record_file(path: Path, number: int) -> Path:
+    """The record with this number; that of `store.db/session-1` is `store.db-session-1.ctxreview.json`."""
+    place = place_of(path)
+    inside = path.resolve().parts[len(place.parts) :]
+    name = "-".join((place.name, *inside))
+    return place.with_name(f"{name}{f'.{number}' if number > 1 else ''}{REVIEW_SUFFIX}")
 
 
 def _walk(root: Path, name: str, unread: dict[str, str]) -> Iterator[str]:

@@ -22,11 +22,10 @@ from ctxview.review.record import (
     ReviewPredicate,
     ReviewStatement,
     read_record,
-    records_beside,
 )
 from ctxview.review.review import LastReview
 from ctxview.review.ssh_signature import SignatureCheck, check_signature
-from ctxview.review.subject import Subject, joined, place_of, scope_of, subject_at
+from ctxview.review.subject import Subject, joined, place_of, records_beside, scope_of, subject_at
 from ctxview.review.words import SignatureState, SignOff
 
 
@@ -112,7 +111,11 @@ def verify_path(path: Path, lens: Lens, options: VerifyOptions, as_format: str |
     A change may make a source unrecognisable: its files are then compared, but not its parts.
     """
     files = _read_records(path, options)
-    own = (_recorded_source(each.statement, path.resolve()) for each in files if each.statement is not None)
+    own = (
+        recorded_source(each.statement.predicate, path.resolve())
+        for each in files
+        if each.statement is not None
+    )
     known = next((each.format for each in own if each is not None), None)
     try:
         source = open_source(path, as_format or known)
@@ -147,7 +150,7 @@ def _compared(
     checked = []
     for file in files:
         statement = file.statement
-        own = _recorded_source(statement, path.resolve()) if statement is not None else None
+        own = recorded_source(statement.predicate, path.resolve()) if statement is not None else None
         if statement is None:
             signature = SignatureCheck(SignatureState.UNSIGNED)
         else:
@@ -197,9 +200,9 @@ def _time(record: CheckedRecord) -> float:
     return record.predicate.time.timestamp() if record.predicate is not None else 0.0
 
 
-def _recorded_source(statement: ReviewStatement, path: Path) -> RecordedSource | None:
+def recorded_source(predicate: ReviewPredicate, path: Path) -> RecordedSource | None:
     """Return the source of a record that is at `path`: its path in the record is the end of the real one."""
-    for source in statement.predicate.sources:
+    for source in predicate.sources:
         parts = PurePosixPath(source.path).parts
         if path.parts[-len(parts) :] == parts:
             return source

@@ -85,7 +85,7 @@ async def test_a_single_story_stops_at_its_end() -> None:
 
 async def test_all_stories_are_played_in_a_loop() -> None:
     async with running_demo() as drive:
-        await drive.press("j", "j", "j", "j", "a")
+        await drive.press(*"jjjjj", "a")
         assert drive.title != "lighthouse"
         first = drive.inspector
         await drive.go_to_end()

@@ -73,11 +73,13 @@ def captions_of(source: Source, revision: int, key: ReadingKey) -> Sequence[Capt
     from ctxview.analysis.captions import captions
     from ctxview.analysis.diff import diff
     from ctxview.formats.revisions import previous_revision
+    from ctxview.review.revision_captions import review_captions
 
     earlier = previous_revision(source.revisions, revision)
-    if earlier is None:
-        return FIRST if revision == 0 else ALONE
     lens = key.lens(rough=True)
+    reviews = review_captions(source, revision, lens)
+    if earlier is None:
+        return reviews or (FIRST if revision == 0 else ALONE)
     old, new = (source.reading(number, lens).state for number in (earlier, revision))
     events = [event for event in new.timeline if event.revision == revision]
     found = diff(old, new)
@@ -89,7 +91,8 @@ def captions_of(source: Source, revision: int, key: ReadingKey) -> Sequence[Capt
     ]
     said = {each.name for state in between for each in diff(old, state).changes if _is_removal(each)}
     changes = tuple(each for each in found.changes if not (_is_removal(each) and each.name in said))
-    return captions(replace(found, changes=changes), new, events) or (Caption(NOTHING),)
+    said_here = (*reviews, *captions(replace(found, changes=changes), new, events))
+    return sorted(said_here, key=lambda each: -each.weight) or (Caption(NOTHING),)
 
 
 def _is_removal(change: Change) -> bool:
