@@ -28,6 +28,8 @@ from tests.pty_session import PtySession
 PARSE_GOAL = 1.5
 PAINT_GOAL = 1.15
 MEMORY_GOAL = 200.0
+LIST_GOAL = 2.0
+MANY = 10_000
 CLAUDE, CODEX, LINES = 60, 212, 62
 """Megabytes."""
 
@@ -61,6 +63,26 @@ def measure(arguments: Namespace) -> Iterator[Figure]:
             much, memory = min(first for _, (first, _) in pairs), max(used for _, (_, used) in pairs)
             yield against(f"first screen of a {what} of {size} MB", much, "of 1 MB", little, PAINT_GOAL)
             yield at_most("  anonymous memory with it open", memory, MEMORY_GOAL, "MB")
+        few, many = (_sessions(folder / name, count) for name, count in (("few", 10), ("many", MANY)))
+        _first_screen(few, "sessions in", env)
+        pairs = [
+            (_first_screen(few, "sessions in", env), _first_screen(many, "sessions in", env))
+            for _ in range(arguments.repeat)
+        ]
+        little = min(first for (first, _), _ in pairs)
+        much, memory = min(first for _, (first, _) in pairs), max(used for _, (_, used) in pairs)
+        yield against(f"first screen of {MANY:,} sessions", much, "of 10 sessions", little, LIST_GOAL)
+        yield at_most("  anonymous memory with them open", memory, MEMORY_GOAL, "MB")
+
+
+def _sessions(folder: Path, count: int) -> Path:
+    """Write a folder of sessions; they are links to one file, which is not read more than once for that."""
+    one = write_claude(folder.with_suffix(".jsonl"), 30_000)
+    for number in range(count):
+        project = folder / f"-work-p{number % 50}"
+        project.mkdir(parents=True, exist_ok=True)
+        (project / f"{number:08x}-1111-4222-8333-9a0b1c2d3e4f.jsonl").hardlink_to(one)
+    return folder
 
 
 def _reading(what: str, path: Path, repeat: int) -> Iterator[Figure]:

@@ -256,3 +256,23 @@ def test_the_prompt_has_the_live_texts_and_names_what_is_in_no_file(tmp_path: Pa
     prompt = TranscriptSource(write(tmp_path, PARALLEL)).prompt(2, LENS)
     assert "Read three files" in prompt.text
     assert not prompt.complete
+
+
+def test_a_large_file_that_grew_shows_the_new_call_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "\n".join(f"u{at} user : Go\na{at} assistant sent={9000 + at} out=5 : Done" for at in range(60))
+    path = write(tmp_path, text)
+    monkeypatch.setattr("ctxview.formats.transcript.source.SMALL", 1000)
+    source = TranscriptSource(path)
+    assert [each.label for each in source.revisions] == ["now"]
+    source._pass.advance(lambda: False)
+    assert [each.label for each in source.revisions] == ["now"], "a revision must not change its number"
+    source.findings(LENS)
+    assert len(source.revisions) == 61
+    added = claude_lines("x1 < a59 user : More\nx2 assistant sent=12345 out=7 : Done")
+    with path.open("a") as file:
+        file.write("\n".join(added) + "\n")
+    grown = source.again()
+    assert [each.label for each in grown.revisions][-2:] == ["call 61", "now"]
+    assert grown.reading(61, LENS).state.budgets[0].used == 12352
