@@ -32,6 +32,8 @@ SEARCHED = 2 * 1024 * 1024
 _TABLES = [
     re.compile(rb"CREATE TABLE [`\"\[]?%s[`\"\]]?\s*\(" % name) for name in (b"session", b"message", b"part")
 ]
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,200}")
+"""Ids become parts of paths: one that could lead elsewhere is not followed."""
 _COLUMNS = ("id", "project_id", "parent_id", "directory", "title", "version", "agent", "model", "revert")
 
 
@@ -102,6 +104,7 @@ def _titles(database: ReadOnlyDatabase) -> list[SessionTitle]:
     found = [
         SessionTitle(str(row[0]), str(row[1] or ""), _words(row[2]), row[3] if isinstance(row[3], int) else 0)
         for row in rows
+        if isinstance(row[0], str) and row[0].startswith(SESSION_PREFIX) and _NAME.fullmatch(row[0])
     ]
     return sorted(found, key=lambda each: (-each.updated, each.id))
 
@@ -242,7 +245,8 @@ def _from_tree(path: Path, info: Record, data: bytes, document: JsonDocument) ->
     found.sort(key=lambda each: (number(record(each[0], "time"), "created") or 0, text(each[0], "id") or ""))
     for at, (message, place) in enumerate(found):
         files[f"/messages/{at}"] = place
-        parts = values(f"part/{text(message, 'id') or '?'}")
+        name = text(message, "id") or ""
+        parts = values(f"part/{name}") if _NAME.fullmatch(name) else []
         files |= {f"/messages/{at}/parts/{k}": place for k, (_, place) in enumerate(parts)}
         messages.append({"info": message, "parts": [each for each, _ in parts]})
 

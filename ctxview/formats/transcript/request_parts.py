@@ -218,7 +218,7 @@ class PartBuilder:
 
     def _result(self, block: JsonValue, row: int, place: int) -> LogPart:
         content = block.get("content") if isinstance(block, dict) else None
-        words, call_id = content_text(content), text(block, "tool_use_id")
+        words, call_id = result_text(content), text(block, "tool_use_id")
         call = self.calls.get(call_id or "")
         tool, about = (call.tool, call.about) if call is not None else (None, None)
         part = LogPart(row, place, PartKind.RESULT, "tool results", len(words), call_id, tool, about)
@@ -276,6 +276,15 @@ def block_text(block: JsonValue) -> str:
     return content_text([block])
 
 
+def result_text(content: JsonValue) -> str:
+    """Return the text of a result: documents and images in it are not text."""
+    return (
+        "\n".join(filter(None, map(block_text, content)))
+        if isinstance(content, list)
+        else content_text(content)
+    )
+
+
 def _plain(source: Record) -> str:
     return (text(source, "data") or "") if source.get("type") == "text" else ""
 
@@ -292,7 +301,7 @@ def part_text(value: JsonValue, part: LogPart) -> str:
     if part.kind is PartKind.CALL:
         return json_text(block.get("input")) if isinstance(block, dict) else ""
     if part.kind is PartKind.RESULT:
-        return content_text(block.get("content")) if isinstance(block, dict) else ""
+        return result_text(block.get("content")) if isinstance(block, dict) else ""
     if part.kind is PartKind.THINKING:
         return text(block, "thinking") or ""
     if part.mark is Mark.ENCRYPTED:

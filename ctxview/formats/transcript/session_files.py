@@ -93,7 +93,7 @@ def _stored(root: Path) -> Iterator[SessionFile]:
     try:
         if root.is_file():
             for each in store_sessions(root):
-                parent = root / each.parent if each.parent is not None else None
+                parent = root / Path(each.parent).name if each.parent else None
                 yield SessionFile(root / each.id, 0, each.updated / 1000, parent is not None, parent)
             return
         for path in tree_sessions(root):

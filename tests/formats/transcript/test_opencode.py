@@ -301,6 +301,21 @@ def test_a_store_that_is_damaged_or_too_large_says_so(
         open_source(path / "ses_1").reading(0, LENS)
 
 
+def test_ids_that_lead_out_of_the_store_are_not_followed(tmp_path: Path) -> None:
+    secret = tmp_path / "secret" / "ses_9.json"
+    secret.parent.mkdir()
+    secret.write_text(json.dumps({"id": "p9", "type": "text", "text": "secret"}))
+    store = write_store(
+        tmp_path / "store", export(TALK), export(TALK, str(secret)), export(TALK, "ses_/../../x")
+    )
+    assert [each.path for each in discover(store).found] == [store / "ses_1"]
+    tree = write_tree(tmp_path / "tree", export(TALK))
+    message = tree / "message" / "ses_1" / "m9.json"
+    message.write_text(json.dumps({"id": "../../secret", "role": "user", "time": {"created": 9**13}}))
+    state = state_of(open_source(tree))
+    assert "secret" not in "".join(block.text for block in state.blocks())
+
+
 def test_a_session_that_is_gone_is_an_error_with_its_name(tmp_path: Path) -> None:
     path = write_store(tmp_path, export(TALK))
     with pytest.raises(OpenError, match="no such session"):

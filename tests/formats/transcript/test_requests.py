@@ -301,6 +301,29 @@ def test_a_secret_in_an_argument_is_found_once_for_all_requests(tmp_path: Path) 
     assert len(found) == 1
 
 
+def test_data_in_base64_never_counts_as_text(tmp_path: Path) -> None:
+    data = {"type": "base64", "media_type": "x", "data": "QUJD" * 9000}
+    blocks = [{"type": "image", "source": data}, {"type": "document", "source": data}]
+    result = {
+        "type": "tool_result",
+        "tool_use_id": "t1",
+        "content": [*blocks, {"type": "text", "text": "seen"}],
+    }
+    url = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "QUJD" * 9000}}
+    bodies = [
+        {"system": "x", "messages": [{"role": "user", "content": [*blocks, result]}]},
+        {"model": "gpt-4o", "messages": [{"role": "user", "content": [url]}]},
+        {
+            "model": "gpt-5",
+            "input": [{"role": "user", "content": [{"type": "input_file", "file_data": "QUJD" * 9000}]}],
+        },
+    ]
+    for body in bodies:
+        state = last_state(opened(tmp_path, json.dumps(body)))
+        assert "QUJD" not in "".join(block.text for block in state.blocks())
+        assert state.counts.tokens < 9000
+
+
 @pytest.mark.parametrize("lead", ["\ufeff", "\n\n  ", "\ufeff\r\n"])
 @pytest.mark.parametrize(
     "notation", ["system: Help\nuser: Hi", "system: A\nuser: Hi\n---\nsystem: B\nuser: Hi"]
