@@ -23,6 +23,10 @@ def why_lines(answer: Why, known: KnownRevisions) -> Iterator[str]:
         marks += [step.rule] if step.rule is not None else []
         marks += [visible(short_origin(step.origin))] if step.origin is not None else []
         yield "  ".join([f"  {step.sign} {visible(step.place):<{width}}", step.text, *marks])
+    for source in answer.sources:
+        place = f"  {visible(short_origin(source.origin))}" if source.origin is not None else ""
+        yield f"  → {excerpt(source.name)}{place}"
+        yield from (f"    {excerpt(line, 110)}" for line in source.text.split("\n") if line.strip())
     if answer.note:
         yield f"  {answer.note}"
     if (searched := _searched(known)) < len(known.names):
@@ -65,6 +69,9 @@ def _answer_json(answer: Why, known: KnownRevisions) -> dict[str, JsonValue]:
         "limit": answer.limit,
         "text": answer.block.text,
         "note": answer.note or None,
+        "sources": [
+            {"id": each.name, "text": each.text, "origin": as_json(each.origin)} for each in answer.sources
+        ],
         "steps": [_step_json(each, label(each.first), label(each.last)) for each in answer.steps],
         "life": [
             {"revision": label(each.number), "state": _WORDS[each.sign], "value": each.value}

@@ -42,3 +42,13 @@ def test_a_secret_in_a_block_is_masked_in_the_text(ctxview: Run, tmp_path: Path)
 
     assert done.code == 0
     assert secret not in done.out
+
+
+def test_a_line_of_a_context_leads_to_its_raw_entry(ctxview: Run) -> None:
+    folder = samples_folder() / "memory" / "exhibition-faults"
+    run = ctxview("why", str(folder), "mira-okafor-picked-carrier")
+    assert "  → f966809a11  entries.jsonl:37\n" in run.out
+    assert "    raw entry: The insurer is Nordhav, policy NH-7781, premium 940 euros a year.\n" in run.out
+
+    answer = json.loads(ctxview("why", str(folder), "mira-okafor-picked-carrier", "--json").out)["answers"][0]
+    assert [(each["id"], each["origin"]["line"]) for each in answer["sources"]] == [("f966809a11", 37)]

@@ -66,6 +66,15 @@ class Why(Struct, frozen=True):
     limit: float | None = None
     note: str = ""
     """What became of the blocks that left with it."""
+    sources: tuple[WhySource, ...] = ()
+
+
+class WhySource(Struct, frozen=True):
+    """What a block refers to, such as the raw entry behind a line; the origin is known for blocks."""
+
+    name: str
+    text: str
+    origin: Origin | None
 
 
 def explain(known: KnownRevisions, name: str) -> tuple[Why, ...]:
@@ -89,7 +98,18 @@ def _explain(known: KnownRevisions, keys: tuple[BlockKey, ...]) -> Why:
     for facts in known.in_order:
         if facts.blocks is not None:
             life.take(facts)
-    return life.answer()
+    answer = life.answer()
+    return replace(answer, sources=tuple(_sources(known, answer.block)))
+
+
+def _sources(known: KnownRevisions, block: PastBlock) -> Iterator[WhySource]:
+    """Yield what the block refers to in the last revision that has it."""
+    facts = next((each for each in reversed(known.in_order) if block.key in (each.blocks or ())), None)
+    for each in facts.texts if facts is not None else ():
+        if each.kind == "reference" and each.name == block.id:
+            target, _, text = each.text.partition(" ")
+            found = next((held for key, held in (facts.blocks or {}).items() if key[1] == target), None)
+            yield WhySource(target, text, found.origin if found is not None else None)
 
 
 class _Life:

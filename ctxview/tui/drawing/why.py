@@ -25,6 +25,7 @@ SIGN_STYLES = {
 STATUS_STYLES = {"gone": "severity.error", "hidden": "severity.warning", "shown": "ok"}
 LEGEND = (("●", "shown"), ("○", "not shown, still stored"), ("−", "gone"), ("?", "no record"))
 BOXED = 100
+MOST_SOURCE_LINES = 4
 LABEL = 17
 POINT = 4
 """Cells for one prompt of the life line."""
@@ -118,7 +119,15 @@ def _chosen(answer: Why, chosen: int | None, cells: int) -> list[Line]:
 
 
 def _note(answer: Why, cells: int) -> list[Line]:
-    return wrap_to(join(show("kept  ", "dim"), show(answer.note)), cells, 2, "      ") if answer.note else []
+    """What the block refers to, and what became of the blocks that left with it."""
+    lines = []
+    for source in answer.sources:
+        place = show(short_origin(source.origin), "link") if source.origin is not None else ()
+        lines.append(ends(join(show("from  ", "dim"), show(source.name, "strong")), place, cells))
+        for text in source.text.split("\n")[:MOST_SOURCE_LINES]:
+            lines += wrap_to(show(f"      {text}", "dim"), cells, 2, "      ")
+    note = join(show("kept  ", "dim"), show(answer.note))
+    return [*lines, *(wrap_to(note, cells, 2, "      ") if answer.note else [])]
 
 
 def _boxed(answer: Why, known: KnownRevisions, cells: int) -> WhyLines:
