@@ -57,8 +57,10 @@ def _split(parts: Sequence[PromptPart]) -> Iterator[PromptPart]:
 def _part_tokens(texts: Sequence[str], counter: TokenCounter) -> list[int]:
     counts = [tokens for run in _runs(texts) for tokens in _run_tokens(run, counter)]
     total, summed = counter.count("".join(texts)), sum(counts)
-    if summed == total or not summed:
+    if summed == total or not counts:
         return counts
+    if not summed:
+        return [*counts[:-1], total]
     # An estimate rounds every count: spread the difference over all parts.
     reached = [0, *(each * total // summed for each in accumulate(counts))]
     return [after - before for before, after in pairwise(reached)]
@@ -80,5 +82,7 @@ def _run_tokens(run: Sequence[str], counter: TokenCounter) -> list[int]:
     """Return the tokens of each text of a run, as the differences of the counts of its beginnings."""
     if len(run) == 1 or len(run) > MOST_PREFIXES:
         return [counter.count("".join(run)), *[0] * (len(run) - 1)]
-    reached = [0, *(counter.count(text) for text in accumulate(run))]
+    counts = [0, *(counter.count(text) for text in accumulate(run))]
+    # A longer text can have fewer tokens: a line break that is added may join with others.
+    reached = [*accumulate(reversed(counts), min)][::-1]
     return [after - before for before, after in pairwise(reached)]

@@ -76,8 +76,8 @@ class SkylinePane(MarkingPane):
     def on_mouse_move(self, event: events.MouseMove) -> None:
         """Name the column under the mouse."""
         column = self._under(event)
-        text = column_text(self._drawing(self.view), column) if self.view is not None and column else None
-        self.tooltip = content(show(text)) if text else None
+        text = column_text(self._drawing(self.view), column) if self.view is not None and column else ""
+        self.tooltip = content(show(text))
 
     def on_click(self, event: events.Click) -> None:
         """Go to the column under the mouse; a second click opens its revision."""

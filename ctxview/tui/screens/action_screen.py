@@ -118,6 +118,9 @@ class ActionScreen(DismissOnce[Result]):
         self._timer = self.set_timer(seconds, self._end_wait) if seconds is not None else None
 
     def _end_wait(self) -> None:
+        if getattr(self.app, "has_unhandled_input", False):
+            self._wait()  # a key that came in time is not handled yet
+            return
         self._brackets.silence()
         if self._stayed is not None:
             self.say(self._stayed)

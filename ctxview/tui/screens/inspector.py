@@ -74,7 +74,10 @@ class InspectorScreen(InspectorPage):
             self.perform(self.model.replay.action_started(None))
 
     def on_virtual_lines_moved(self, event: VirtualLines.Moved) -> None:
-        if event.widget.has_focus and event.widget is not self.panes.get(Pane.DETAIL):
+        widget = event.widget
+        # On a busy machine the message can arrive after the next page, which has moved the cursor on.
+        is_true = event.item == widget.item
+        if is_true and widget.has_focus and widget is not self.panes.get(Pane.DETAIL):
             self.selected = event.item
 
     async def on_virtual_lines_chosen(self) -> None:

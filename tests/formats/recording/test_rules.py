@@ -357,7 +357,10 @@ def test_restoring_ends_when_it_takes_too_long(tmp_path: Path) -> None:
     assert len(list(done.folder.iterdir())) == 3
 
 
-def test_more_folders_than_a_recorder_writes_are_not_made(tmp_path: Path) -> None:
+def test_more_folders_than_a_recorder_writes_are_not_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkout, "MOST_SECONDS", 600.0)
     entries = {f"d{each}": RecordedFolder() for each in range(MOST_ENTRIES + 5)}
     forged(tmp_path / "x.ctxrec", entries).close()
 

@@ -13,7 +13,7 @@ from tests.tui.snapshot_stories import night
 
 
 async def test_the_header_shows_the_editor() -> None:
-    async with driving(Handoff()) as drive:
+    async with driving(Handoff(), size=(180, 40)) as drive:
         assert "✎ model" in drive.screen_text()
         assert "E edit as" in drive.screen_text()
         await drive.press("E")
