@@ -14,8 +14,11 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ctxview.analysis.secrets import find_secrets
+from ctxview.review.redacted_files import redact_trees
 from ctxview.review.redacted_recording import recorded_trees
 from ctxview.review.redacted_text import RedactedValue, TextRedactor
 from ctxview.samples import samples_folder
@@ -118,6 +121,35 @@ def test_other_text_stays_as_it_is() -> None:
 
     assert redactor.redacted(text) == text
     assert redactor.redacted(f"x{SHORT}y") == "xREDACTED-2y"
+
+
+@given(
+    value=st.text(
+        st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), min_size=8, max_size=60
+    ).filter(lambda text: len(text.strip()) >= 8),
+    around=st.lists(st.text(max_size=20), min_size=2, max_size=4),
+    layout=st.sampled_from([None, 2]),
+)
+@settings(max_examples=60, deadline=None)
+def test_json_stays_json_and_loses_the_value(value: str, around: list[str], layout: int | None) -> None:
+    document = {"a": around, value: [f"{around[0]}{value}{around[1]}", {"n": 1}], "b": value * 2}
+    data = json.dumps(document, indent=layout, ensure_ascii=bool(layout)).encode("utf-8", "surrogatepass")
+    redactor = TextRedactor([RedactedValue(value, "REDACTED-1", exact=True)])
+    (tree,) = redact_trees([{"x.json": data}], redactor, [])
+
+    assert not tree.left_out
+    found = json.loads(tree.files["x.json"])
+    assert "REDACTED-1" in found["b"]
+    assert value not in json.dumps(found, ensure_ascii=False)
+
+
+def test_a_copy_on_the_border_of_two_pieces_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ctxview.review.redacted_text.CHUNK", 40)
+    redactor = TextRedactor([RedactedValue(SHORT, "REDACTED-1", exact=True)])
+    for before in range(30, 60):
+        text = "x" * before + f"\n{SHORT[:4]}\n{SHORT[4:]}\n" + "some other line\n" * 8
+
+        assert leaks(redactor.redacted(text).encode(), SHORT) == []
 
 
 SESSION = "session/coder/home/1000/agent/coder/session/default"
