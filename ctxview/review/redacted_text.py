@@ -107,15 +107,10 @@ class TextRedactor:
             start, end = max(each.start, done), each.end
             if start >= end:
                 continue
-            inside = text[start:end]
-            lines = inside.split("\n")
-            # In a text of several lines, the signs of lists and headings stay.
-            signs = [_LINE_SIGN.match(line) if len(lines) > 1 else None for line in lines]
-            lines = [
-                f"{sign[0] if sign else ''}{each.replacement}" if line.strip() else line
-                for line, sign in zip(lines, signs, strict=True)
+            pieces += [
+                text[done:start],
+                _marked(text[start:end], each.replacement) if start == each.start else "",
             ]
-            pieces += [text[done:start], "\n".join(lines) if start == each.start else ""]
             done = end
         return "".join([*pieces, text[done:]]) if pieces else text
 
@@ -136,6 +131,21 @@ class TextRedactor:
             around = _BASE64_RUN if spelling != value.text and spelling.isalnum() else ""
             for match in re.finditer(f"[{around}]*{pattern}[{around}]*" if around else pattern, text):
                 yield ReplacedSpan(*match.span(), value.mark)
+
+
+def _marked(removed: str, mark: str) -> str:
+    """Return what replaces a text: the mark, numbered in each further line, so that no line repeats another.
+
+    The signs of lists and headings stay.
+    """
+    first, *others = removed.split("\n")
+    lines = [mark if first.strip() or not others else first]
+    for number, line in enumerate(others, 2):
+        sign = _LINE_SIGN.match(line)
+        lines.append(f"{sign[0] if sign else ''}{mark}.{number}" if line.strip() else line)
+    if others and (sign := _LINE_SIGN.match(first)):
+        lines[0] = f"{sign[0]}{mark}"
+    return "\n".join(lines)
 
 
 def spellings(text: str) -> Iterator[str]:

@@ -160,6 +160,7 @@ SAMPLES = [
     ("session/damaged/home/1000/agent/keeper/session/default", "message 3"),
     ("envelope/handoff", "item-rerun"),
     ("envelope/planted", "item-hunt-1"),
+    ("envelope/handoff", "summary-hunt"),
     ("workspace/workspace-after", "compare-build-4127-with-build"),
     ("memory/exhibition", "d4a7677796"),
     ("transcript/plan-rollback/rollout-2026-08-01T10-00-00-plan.jsonl", "line 3"),
@@ -179,7 +180,7 @@ def copied(sample: str, folder: Path) -> Path:
     return target
 
 
-@pytest.mark.parametrize(("sample", "name"), SAMPLES, ids=[sample for sample, _ in SAMPLES])
+@pytest.mark.parametrize(("sample", "name"), SAMPLES, ids=[f"{sample} {name}" for sample, name in SAMPLES])
 def test_a_block_is_nowhere_in_the_copy(ctxview: Run, tmp_path: Path, sample: str, name: str) -> None:
     original, copy = copied(sample, tmp_path), tmp_path / "copy" / sample
     copy.parent.mkdir(parents=True)

@@ -47,7 +47,7 @@ _NOTES = ("redaction", "redaction_record", "redactions", "redaction_records")
 _RAW_KEY = re.compile(
     r"(?:^|_)(?:raw|original|unredacted|unmasked|plaintext|plain_text|cleartext|before|previous|prior|old)(?:_|$)"
 )
-_LINK_KEY = re.compile(r"_(?:refs?|ids?|uris?|urls?|digest|hash|size|tokens|at)$")
+_LINK_KEY = re.compile(r"_(?:refs?|ids?|uris?|urls?|digest|hash|size|tokens(?:_before)?|at)$")
 _REFERENCE = re.compile(r"_(?:refs?|ids?|uris?|urls?)$")
 _KEPT_KEY = re.compile("redact|version$|^content$")
 _KEPT_OF_ITEM = ("title", "metadata", "source_refs")

@@ -16,6 +16,7 @@ from ctxview.formats.envelope.editing.field_changes import WAYS_BACK, block_mark
 from ctxview.formats.envelope.editing.policy import append_record, with_values
 from ctxview.formats.envelope.model import Record
 from ctxview.formats.envelope.parser import RecordFile, parse_record_file
+from ctxview.formats.envelope.redactions import Redaction, texts_of_removed
 from ctxview.formats.envelope.vocabulary import RecordKind
 
 METHOD = "ctxview export --redact"
@@ -58,8 +59,7 @@ def _with_records(was: RecordFile, now: RecordFile, after: Files, changed: set[s
         is_changed = content != earlier.value.get("content") if is_inline else file in changed
         if not is_changed:
             continue
-        is_gone = isinstance(content, str) and _ONLY_MARK.fullmatch(content) is not None
-        state = "removed" if is_gone else "masked"
+        state = "removed" if _is_removed(record) else "masked"
         size = len(after[file]) if file in after else None
         if isinstance(content, str):
             size = len(content.encode("utf-8", "surrogatepass"))
@@ -76,6 +76,15 @@ def _with_records(was: RecordFile, now: RecordFile, after: Files, changed: set[s
         if kind is RecordKind.ITEM:
             copy = parse_record_file(copy.file, append_record(copy, _event(events[-1], name)))
     return copy.data
+
+
+def _is_removed(record: Record) -> bool:
+    """Whether all text of an item is gone; `removed` would also hide sentences in its other fields."""
+    content = record.value.get("content")
+    is_mark = isinstance(content, str) and _ONLY_MARK.fullmatch(content) is not None
+    if not is_mark or record.kind is not RecordKind.ITEM:
+        return False
+    return not any(texts_of_removed(Redaction("removed", (), "", record.id or ""), record.value))
 
 
 def _content_file(record: Record) -> str:
