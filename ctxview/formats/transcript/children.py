@@ -66,8 +66,18 @@ def link_children(log: TranscriptLog, path: Path, beside: frozenset[str]) -> Non
         if child.agent in by_agent and child.sent is None:
             child.file = by_agent[child.agent]
             _read_end(child, path.with_suffix("") / child.file)
+        elif child.agent is not None and child.file is None and (older := _beside(path, child.agent)):
+            child.file = older.name
+            _read_end(child, older)
         elif child.agent is None and sides and not by_agent:
             child.inline = True
+
+
+def _beside(path: Path, agent: str) -> Path | None:
+    """Return the transcript of a sub-agent next to the session, where versions 2.0 put it."""
+    name = f"agent-{agent}.jsonl"
+    file = path.parent / name
+    return file if "/" not in name and not file.is_symlink() and file.is_file() else None
 
 
 def _read_end(child: ChildAgent, file: Path) -> None:

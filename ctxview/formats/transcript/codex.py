@@ -127,6 +127,9 @@ class CodexReader:
             log.versions.setdefault(version, index)
         if (parent := text(payload, "forked_from_id") or text(payload, "parent_thread_id")) is not None:
             log.facts["forked from"] = parent
+        spawn = record(record(record(payload, "source"), "subagent"), "thread_spawn")
+        if (parent := text(spawn, "parent_thread_id")) is not None:
+            log.facts["sub-agent of"] = parent
         if (session := text(payload, "id")) is not None:
             log.sessions[session] += 1
         words = text(record(payload, "base_instructions"), "text") or text(payload, "instructions") or ""

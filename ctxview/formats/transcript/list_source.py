@@ -204,7 +204,8 @@ def _block(each: ListedSession, rank: int, orphaned: bool) -> Block:
     file, known = each.file, each.headline
     when = datetime.fromtimestamp(file.modified, UTC).astimezone()
     about = f"{when:%Y-%m-%d %H:%M}" + (f" · {file.size:,} bytes" if file.size else "")
-    kind, reason = "sub-agent" if file.child else "session", None
+    child = file.child or (known is not None and known.child)
+    kind, reason = "sub-agent" if child else "session", None
     if file.helper:
         kind = "helper"
     if each.problem is not None:

@@ -119,3 +119,31 @@ a4 assistant sent=9000 out=5 : Going on
         "file edited before: a.py",
         "said by a person: Never touch the production database",
     )
+
+
+def test_a_branch_that_was_left_is_an_event(tmp_path: Path) -> None:
+    text = """
+u1 user : Go
+a1 assistant sent=900 out=5 : Done
+u2 user : Do it this way
+a2 assistant sent=950 out=5 : Done
+u3 < a1 user : Do it that way
+a3 assistant sent=960 out=5 : Done
+"""
+    events = [event.label for event in state_of(write(tmp_path, text)).timeline if event.kind == "branch"]
+    assert events == ["branch left: Do it this way"]
+
+
+def test_a_sub_agent_whose_file_is_next_to_the_session_is_found(tmp_path: Path) -> None:
+    text = """
+u1 user : Go
+a1 call id=t1 tool=Task sent=900 out=30 : {"prompt": "search"}
+r1 result id=t1 agentId=x1 status=completed : found
+"""
+    path = write(tmp_path, text)
+    usage = '{"message": {"model": "claude-sonnet-4-5", "usage": {"input_tokens": 1234}}}'
+    (tmp_path / "agent-x1.jsonl").write_text(usage)
+    state = state_of(path)
+    (ref,) = (each for each in state.refs if each.kind == "sub-agent")
+    assert (ref.target, ref.status) == ("agent-x1.jsonl", RefStatus.RESOLVED)
+    assert [budget.used for budget in state.budgets[1:]] == [1234]

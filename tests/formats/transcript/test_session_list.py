@@ -115,3 +115,12 @@ def test_rollouts_by_date_are_a_list(tmp_path: Path) -> None:
     )
     (tier,) = open_source(tmp_path / "sessions").reading(0, LENS).state.tiers
     assert [block.id for block in tier.blocks] == ["2026-08-01T10-00-00-00000000"]
+
+
+def test_a_rollout_that_says_so_is_a_sub_agent(tmp_path: Path) -> None:
+    day = tmp_path / "sessions" / "2026" / "08" / "01"
+    path = write(day, "meta\nuser: Look\nassistant: Done\ntokens sent=900 out=5", f"rollout-{IDS[0]}.jsonl")
+    spawned = '"cwd": "/work", "source": {"subagent": {"thread_spawn": {"parent_thread_id": "r0"}}}'
+    path.write_text(path.read_text().replace('"cwd": "/work"', spawned, 1))
+    (tier,) = open_source(tmp_path / "sessions").reading(0, LENS).state.tiers
+    assert [block.type for block in tier.blocks] == ["sub-agent"]

@@ -187,6 +187,11 @@ def _timeline(facts: TranscriptFacts) -> Iterator[Event]:
         row = log.rows[child.row]
         label = f"sub-agent {child.kind or ''} {child.agent or ''} {child.status or 'started'}".strip()
         found.append((child.row, Event(label, "child", row.time, None, log.origin(child.row))))
+    for index, why in facts.context.absent:
+        row = log.rows[index]
+        if why is Absence.DEAD and row.prompt:
+            label = f"branch left: {facts.texts.text(row.parts[0], 60)}"
+            found.append((index, Event(label, "branch", row.time, None, log.origin(index))))
     for index, row in enumerate(log.rows):
         if row.sort == "event_msg thread_rolled_back":
             label = f"{row.source} turns rolled back"

@@ -25,6 +25,8 @@ class Headline(Struct, frozen=True):
     calls: int
     compactions: int
     findings: Mapping[Severity, int]
+    child: bool = False
+    """Whether the file itself says that it is a sub-agent's."""
 
 
 def _first_prompt(facts: TranscriptFacts) -> str:
@@ -47,4 +49,5 @@ def headline_of(facts: TranscriptFacts) -> Headline:
         calls=len(log.calls),
         compactions=len(log.compactions),
         findings={each: counts[each] for each in Severity},
+        child="sub-agent of" in log.facts,
     )
