@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from ctxview.analysis.wording import counted, did_you_mean
 from ctxview.commands.arguments import preferred_settings, unsigned_integer
 from ctxview.commands.inspect import add_screen_arguments, run_screen
-from ctxview.files.system_calls import processors
 from ctxview.formats.path_hints import missing_path_reason
 from ctxview.reports.console import UserError, console_for, print_error, print_lines, print_masked
 
@@ -118,7 +117,7 @@ def _read(arguments: Namespace) -> int:
         arguments.verify,
         not arguments.no_messages,
     )
-    workers = arguments.workers or processors()
+    workers = arguments.workers or _processors()
     engine = DaskEngine(arguments.scheduler) if arguments.scheduler else PoolEngine(workers)
     progress = _ProgressLine()
     try:
@@ -189,6 +188,10 @@ def _storage(place: str) -> Storage:
     if not is_url(place) and (why := missing_path_reason(Path(place))) is not None:
         raise UserError(f"{place}: {why}")
     return storage_at(place)
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _absolute(place: str) -> str:

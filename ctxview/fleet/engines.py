@@ -21,7 +21,8 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from ctxview.fleet.jobs import Batch, BatchResult, give_up, run_batch
+from ctxview.fleet.jobs import Batch, BatchResult, OtherVersion, give_up, run_batch
+from ctxview.fleet.storage import StorageError
 
 MOST_TRIES = 3
 """How often an item may end its worker before it is given up."""
@@ -51,7 +52,7 @@ class Engine(Protocol):
 
 
 def run_batches(engine: Engine, batches: NextBatch) -> Iterator[tuple[Batch, BatchResult]]:
-    """Yield each batch with its result, in any order. Raises `EngineError`, and what `run_batch` raises."""
+    """Yield each batch with its result, in any order. Raises `EngineError`, and the errors of `run_batch`."""
     executor = engine.start()
     under_way: dict[Future[BatchResult], Batch] = {}
     suspects: deque[tuple[Batch, int]] = deque()
@@ -81,8 +82,10 @@ def run_batches(engine: Engine, batches: NextBatch) -> Iterator[tuple[Batch, Bat
                 try:
                     yield batch, future.result()
                 except Exception as error:
-                    if not _is_death(error):
+                    if isinstance(error, StorageError | OtherVersion):
                         raise
+                    if not _is_death(error):
+                        raise EngineError(f"a worker failed: {type(error).__name__}: {error}") from error
                     broken = True
                     proven = alone and len(batch.items) == 1
                     if proven and tries + 1 == MOST_TRIES:

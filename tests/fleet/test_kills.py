@@ -160,6 +160,20 @@ def test_workers_that_cannot_begin_end_the_run_and_blame_no_source(tmp_path: Pat
     assert not (tmp_path / "out").exists()
 
 
+class LostCluster(Inline):
+    def submit(self, work, batch):
+        future: Future = Future()
+        future.set_exception(ConnectionError("the scheduler is gone"))
+        return future
+
+
+def test_a_cluster_that_goes_away_ends_the_run_with_its_reason(tmp_path: Path) -> None:
+    session(tmp_path / "tree" / "s")
+
+    with pytest.raises(EngineError, match="a worker failed: ConnectionError: the scheduler is gone"):
+        read(tmp_path / "tree", tmp_path / "out", InlineEngine(LostCluster()))
+
+
 class KilledWorker(Exception):
     """What Dask calls a job whose workers died; the name counts."""
 
