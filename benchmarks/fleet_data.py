@@ -6,6 +6,7 @@ from pathlib import Path
 
 import duckdb
 
+from ctxview.fleet.queries import TYPES
 from ctxview.fleet.tables import TABLES
 
 BATCHES = 50
@@ -78,8 +79,11 @@ def write_tables(folder: Path, rows: int = ROWS, sources: int = SOURCES) -> None
         (folder / table / f"day={DAY}").mkdir(parents=True)
         for batch in range(BATCHES):
             given = {"digest": "'d'", "stamp": "'s'", "batch": f"'batch-{batch:03}'", **columns}
-            names = TABLES[table].__struct_fields__
-            made = ", ".join(f"{given.get(name, 'NULL::VARCHAR')} AS {name}" for name in names)
+            kinds = TABLES[table].__annotations__
+            made = ", ".join(
+                f"({given.get(name, 'NULL')})::{TYPES[kinds[name].removesuffix(' | None')]} AS {name}"
+                for name in TABLES[table].__struct_fields__
+            )
             connection.execute(
                 f"COPY (SELECT {made} FROM range({batch * count}, {(batch + 1) * count}) AS t(i))"
                 f" TO '{folder / table / f'day={DAY}' / f'batch-{batch:03}.parquet'}'"
