@@ -52,6 +52,8 @@ class RequestLog:
         self.log = TranscriptLog(Dialect.BODY, file)
         self.values: list[JsonValue] = []
         self._begun: dict[str, int] = {}
+        self._waiting: dict[str | None, TodoChange] = {}
+        """Changes of the list of tasks that have no result yet."""
 
     def add(self, placed: PlacedRequest) -> None:
         """Add the rows of one request and of its answer, and its call."""
@@ -59,6 +61,7 @@ class RequestLog:
         body, api = found.body, found.api
         request = RequestBody(api, len(log.rows), 0, placed.origin_of(found.pointer_of("")))
         builder = PartBuilder()
+        self._waiting.clear()
         for pointer, tool in tools_of(body):
             row = self._row(placed, pointer, "tool", "tools", tool)
             log.rows[row].parts = (tool_part(tool, row),)
@@ -118,12 +121,12 @@ class RequestLog:
         log = self.log
         for part in parts:
             if part.kind is PartKind.CALL and part.tool in TODO_TOOLS and id(part) in builder.arguments:
-                log.todos.append(TodoChange(part.row, part.call_id, part.tool, builder.arguments[id(part)]))
-            elif part.kind is PartKind.RESULT:
-                for change in reversed(log.todos):
-                    if change.call_id == part.call_id and not change.answered:
-                        change.answered, change.failed = True, part.error is not None
-                        break
+                change = TodoChange(part.row, part.call_id, part.tool, builder.arguments[id(part)])
+                log.todos.append(change)
+                self._waiting[part.call_id] = change
+            elif part.kind is PartKind.RESULT and part.call_id in self._waiting:
+                change = self._waiting.pop(part.call_id)
+                change.answered, change.failed = True, part.error is not None
 
     def _answer(self, placed: PlacedRequest, request: RequestBody) -> int:
         found = placed.found
