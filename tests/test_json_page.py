@@ -120,6 +120,7 @@ RUNS = [
     f"why {LIGHTHOUSE} h1-time-zone --json",
     f"why {LIGHTHOUSE} lt-keeper-snapshots --json",
     f"why {LIGHTHOUSE} h1 --json",
+    "why sample_sessions/memory/exhibition-faults nordhav --json",
     f"prompt {LIGHTHOUSE} --at 9 --as json --tokens bytes/4",
     "prompt sample_sessions/envelope/handoff --as json --tokens bytes/4",
     *(f"prompt {path} --as messages" for path in (LIGHTHOUSE, CODER)),

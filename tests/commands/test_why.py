@@ -52,3 +52,9 @@ def test_a_line_of_a_context_leads_to_its_raw_entry(ctxview: Run) -> None:
 
     answer = json.loads(ctxview("why", str(folder), "mira-okafor-picked-carrier", "--json").out)["answers"][0]
     assert [(each["id"], each["origin"]["line"]) for each in answer["sources"]] == [("f966809a11", 37)]
+
+    unsupported = ctxview("why", str(folder), "decide-carrier-nordhav").out
+    assert (
+        "  → no raw entry\n    line 11: [decide] the carrier is Nordhav\n    raw entry: nearest, 33%"
+        in unsupported
+    )

@@ -86,6 +86,8 @@ class TextFacts(NamedTuple):
     name: str
     text: str
     origin: Origin | None
+    target: str = ""
+    """What a reference leads to."""
 
 
 class RevisionFacts(Struct, frozen=True, eq=False, kw_only=True):
@@ -301,7 +303,7 @@ class FactsCollector:
                 yield TextFacts("missing", gap.id, self._text(f"{gap.question} {gap.why}"), gap.origin)
         for ref in state.refs:
             text = f"{ref.target} {ref.text}" if ref.text else ref.target
-            yield TextFacts("reference", ref.id, self._text(text), ref.origin)
+            yield TextFacts("reference", ref.id, self._text(text), ref.origin, self._share(ref.target))
         if state.todo is not None:
             for item in state.todo.items:
                 yield TextFacts("todo", item.title, "", item.origin)

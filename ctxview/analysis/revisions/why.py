@@ -107,9 +107,10 @@ def _sources(known: KnownRevisions, block: PastBlock) -> Iterator[WhySource]:
     facts = next((each for each in reversed(known.in_order) if block.key in (each.blocks or ())), None)
     for each in facts.texts if facts is not None else ():
         if each.kind == "reference" and each.name == block.id:
-            target, _, text = each.text.partition(" ")
-            found = next((held for key, held in (facts.blocks or {}).items() if key[1] == target), None)
-            yield WhySource(target, text, found.origin if found is not None else None)
+            held = (block for key, block in (facts.blocks or {}).items() if key[1] == each.target)
+            found = next(held, None)
+            text = each.text.removeprefix(each.target).strip()
+            yield WhySource(each.target, text, found.origin if found is not None else None)
 
 
 class _Life:
