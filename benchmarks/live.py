@@ -104,10 +104,10 @@ def _await_lines(screen: PtySession, messages: Path, lines: int) -> list[float]:
 def _shows(screen: PtySession, text: str) -> bool:
     """Whether the repainted screen has `text`, in any colours."""
     idle(screen, 3.0)
-    screen.press("z")
+    screen.press("1")
     idle(screen, 1.0)
     screen.output = b""
-    screen.press("z")
+    screen.press("0G")
     idle(screen, 2.0)
     return text in COLOURS.sub(b"", screen.output).decode("utf-8", "replace")
 

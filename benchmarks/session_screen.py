@@ -73,7 +73,6 @@ def measure(arguments: Namespace) -> Iterator[Figure]:
 def _inspector(session: Path, env: dict[str, str]) -> Timing:
     with PtySession([sys.executable, "-m", "ctxview", session], env=env) as screen:
         first = screen.wait_for("summary.md")
-        screen.wait_for("History")
         last = _until(screen, HISTORY_END, LAST)
         found = _until(screen, f"g/{TYPED}\r", SHOWN)
         return Timing(first, last, found, memory_at_work(screen))

@@ -8,6 +8,7 @@ from pathlib import Path
 from ctxview.core.format_spec import FormatMatch
 from ctxview.core.origin import JsonValue
 from ctxview.files.strict_json.document import JsonError, parse
+from ctxview.formats.envelope import SPEC
 from ctxview.formats.envelope.vocabulary import KIND_OF_ID, OWN_ID, RecordKind
 from ctxview.formats.peek import Peek
 
@@ -61,7 +62,7 @@ def recognise_file(peek: Peek) -> tuple[int, str] | None:
         return (SURE if is_typical else LIKELY, f"a {kind.value}")
     if isinstance(value, list):
         return _recognise_values(value, "elements")
-    if value is None and (lines := _lines(peek.head)):
+    if value is None and _may_name_records(peek.head) and (lines := _lines(peek.head)):
         return _recognise_values(lines, "lines")
     return (PERHAPS, "broken JSON with the ids of records") if _mentions_records(peek.head) else None
 
@@ -89,6 +90,11 @@ def _recognise_values(values: list[JsonValue], unit: str) -> tuple[int, str] | N
         return None
     why = f"{fitting} of {len(sampled)} {unit} are records of the draft"
     return SURE if fitting == len(sampled) else LIKELY if fitting * 2 >= len(sampled) else PERHAPS, why
+
+
+def _may_name_records(head: bytes) -> bool:
+    """Whether lines may have an id field of the draft; keys may be written with escapes."""
+    return any(name in head for name in SPEC.words) or b"\\u" in head
 
 
 def _lines(head: bytes) -> list[JsonValue]:
