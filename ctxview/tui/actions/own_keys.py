@@ -1,4 +1,4 @@
-"""The actions of keys that have another meaning in one view: Skyline, Revisions and Review."""
+"""The actions of keys that have another meaning in one view: Overview, Skyline, Revisions and Review."""
 
 from __future__ import annotations
 
@@ -7,15 +7,28 @@ from collections.abc import Callable
 from ctxview.review.decisions import DecisionKind
 from ctxview.review.points import Point
 from ctxview.review.words import SignOff
+from ctxview.tui.actions.navigate import enter
 from ctxview.tui.drawing.text import show
 from ctxview.tui.input_order import start_dialogue
 from ctxview.tui.model.review_desk import ReviewDesk
+from ctxview.tui.panes.overview import OverviewPane
 from ctxview.tui.panes.review import NOT_READY, ReviewPane
 from ctxview.tui.panes.skyline import SkylinePane
 from ctxview.tui.screens.inspector import InspectorScreen
 from ctxview.tui.widgets.facts_pane import MarkingPane
 
 Change = Callable[[ReviewDesk], tuple[ReviewDesk, str]]
+
+
+async def open_section(screen: InspectorScreen) -> None:
+    """Open the chosen part of the overview in its own view."""
+    section = screen.area.get(OverviewPane).section
+    if not screen.model.sources:
+        enter(screen)
+    elif section is None:
+        screen.say("j and k choose a part, Enter opens it.")
+    else:
+        await screen.action_command(section)
 
 
 def mark_revision(screen: InspectorScreen) -> None:

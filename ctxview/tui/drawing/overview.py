@@ -23,6 +23,17 @@ LEAST_BOXED, LEAST_THREE = 30, 44
 LEAST_KEYS, LEAST_WHOLE = 60, 15
 """Columns below which the keys go, and rows below which only window, blocks and findings stay."""
 LABEL = 10
+SECTIONS = {
+    "4": "pane_4",
+    "2": "pane_2",
+    "3": "pane_3",
+    "5": "pane_5",
+    "6": "pane_6",
+    "F8": "next_finding",
+    "d": "diff",
+    "T": "pane_t",
+}
+"""The parts by their keys, and the actions that open them."""
 LEAST_CHART = 6
 
 
@@ -88,7 +99,7 @@ def _list(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
     while len(kept) > rows and (most := max(row.spare for row in kept)):
         last = max(at for at, row in enumerate(kept) if row.spare == most)
         del kept[last]
-    return [_list_line(row, room, keys) for row in kept]
+    return [_list_line(row, room, keys, drawing.chosen) for row in kept]
 
 
 def _parts_of_window(drawing: OverviewDrawing, room: int) -> list[Line]:
@@ -106,9 +117,12 @@ def _strip_label(drawing: OverviewDrawing) -> str:
     return f"{word.capitalize()}s" if word and len(word) < LABEL - 1 else "Time"
 
 
-def _list_line(row: _Row, room: int, keys: int) -> Line:
-    key = pad(show(row.key, "key"), keys - 1, right=True) if keys > 1 else ()
-    return join((Span(" "),), pad(show(row.label, "title"), LABEL), pad(row.line, room), key, (Span(" "),))
+def _list_line(row: _Row, room: int, keys: int, chosen: str) -> Line:
+    action = click_of(row.key)
+    key = pad(show(row.key, "key", action), keys - 1, right=True) if keys > 1 else ()
+    style = "stage.chosen" if row.label and row.key == chosen else "title"
+    label = join(show(row.label, style, action), (Span(" " * (LABEL - len(row.label))),))
+    return join((Span(" "),), label, pad(row.line, room), key, (Span(" "),))
 
 
 def _reply_rows(drawing: OverviewDrawing) -> list[_Row]:
@@ -126,11 +140,11 @@ def _boxes(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
     missing = _missing_lines(drawing, right - INSIDE)
     height = max(len(blocks) + 2, len(todo) + len(missing) + 4)
     pair = side_by_side(
-        (_titled("Blocks", blocks, left, "2", height), left),
+        (_titled(drawing, "Blocks", blocks, left, "2", height), left),
         (
             [
-                *_titled("Todo", todo, right, "3"),
-                *_titled("Missing", missing, right, "6", height - len(todo) - 2),
+                *_titled(drawing, "Todo", todo, right, "3"),
+                *_titled(drawing, "Missing", missing, right, "6", height - len(todo) - 2),
             ],
             right,
         ),
@@ -139,8 +153,8 @@ def _boxes(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
     changes = parts.change_lines(drawing, right - INSIDE)
     height = max(len(worst), len(changes)) + 2
     second = side_by_side(
-        (_titled(_worst_title(drawing), worst, left, "F8", height), left),
-        (_titled(_changed_title(drawing), changes, right, "d", height), right),
+        (_titled(drawing, _worst_title(drawing), worst, left, "F8", height), left),
+        (_titled(drawing, _changed_title(drawing), changes, right, "d", height), right),
     )
     lines = [*_window_box(drawing, cells), *pair, *second]
     return [*lines, *_skyline_box(drawing, cells, rows - len(lines))]
@@ -165,14 +179,14 @@ def _three_columns(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line
         ),
         (_changed_title(drawing), parts.change_lines(drawing, side - INSIDE), "d"),
     ):
-        right += _titled(title, [line for line in lines if line], side, key)
+        right += _titled(drawing, title, [line for line in lines if line], side, key)
     top = _window_box(drawing, cells)
     height = min(max(len(right), len(left) + 2), rows - len(top) - 12)
     reads = parts.model_reads(drawing, middle - INSIDE, height - 2)
     reading = show("What the model reads, in order", "title")
     whole = join(show("X", "key"), show("whole text", "dim"), gap=" ")
     body = side_by_side(
-        (_titled("Blocks", left, side, "2", height), side),
+        (_titled(drawing, "Blocks", left, side, "2", height), side),
         (box(reading, reads, middle, end=whole, height=height), middle),
         (right[:height], side),
     )
@@ -180,8 +194,17 @@ def _three_columns(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line
     return [*lines, *_skyline_box(drawing, cells, rows - len(lines))]
 
 
-def _titled(title: str, lines: Sequence[Line], cells: int, key: str, height: int = 0) -> list[Line]:
-    return box(show(title, "title"), lines, cells, end=show(key, "key"), height=height)
+def _titled(
+    drawing: OverviewDrawing, title: str, lines: Sequence[Line], cells: int, key: str, height: int = 0
+) -> list[Line]:
+    style = "stage.chosen" if key == drawing.chosen else "title"
+    action = click_of(key)
+    return box(show(title, style, action), lines, cells, end=show(key, "key", action), height=height)
+
+
+def click_of(key: str) -> str:
+    """What a click on the key of a part does."""
+    return f"screen.command('{SECTIONS[key]}')" if key in SECTIONS else ""
 
 
 def _window_box(drawing: OverviewDrawing, cells: int) -> list[Line]:
@@ -202,7 +225,7 @@ def _window_box(drawing: OverviewDrawing, cells: int) -> list[Line]:
         note = window.budget.note
         lines.append(fit(show(f"{note[:1].upper()}{note[1:]}", "dim"), room))
     lines.append(parts.stage_line(drawing))
-    return _titled("Window", [line for line in lines if line], cells, "4")
+    return _titled(drawing, "Window", [line for line in lines if line], cells, "4")
 
 
 def _split(drawing: OverviewDrawing, room: int) -> Line:
@@ -260,4 +283,4 @@ def _skyline_box(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
         return []
     tiers = tier_styles(drawing.state.tiers)
     skyline = SkylineDrawing(known, place, tiers, drawing.own, drawing.letters)
-    return _titled("Skyline", small_chart(skyline, cells - INSIDE, rows - 2), cells, "T", rows)
+    return _titled(drawing, "Skyline", small_chart(skyline, cells - INSIDE, rows - 2), cells, "T", rows)

@@ -54,6 +54,8 @@ class OverviewDrawing(Struct, frozen=True, dict=True):
     letters: bool = False
     log: tuple[KnownRevisions, int] | None = None
     """Where a log records the window over time: its turns, and the shown place in them."""
+    chosen: str = ""
+    """The key of the chosen part."""
 
     @cached_property
     def styles(self) -> dict[str, SegmentStyle]:

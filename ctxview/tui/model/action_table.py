@@ -233,6 +233,7 @@ VIEW_KEYS: Mapping[Pane, Mapping[str, str]] = {
         "enter": "detail",
         "pane_w": "why",
         "edit": "edit",
+        "editor": "edit as",
         "filter": "filter",
         "sort": "sort",
         "origin": "origin",
@@ -291,6 +292,7 @@ VIEW_KEYS: Mapping[Pane, Mapping[str, str]] = {
 """The actions that the key bar of a view begins with, and what they are called there."""
 
 OWN_ACTIONS: Mapping[Pane, Mapping[str, str]] = {
+    Pane.OVERVIEW: {"enter": "open_section"},
     Pane.SKYLINE: {"move": "mark_revision", "links": "toggle_replies", "fold": "zoom"},
     Pane.REVISIONS: {"move": "mark_revision", "links": "toggle_replies"},
     Pane.REVIEW: {

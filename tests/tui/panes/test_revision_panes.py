@@ -225,3 +225,19 @@ async def test_why_explains_the_block_behind_a_finding_and_a_reference() -> None
         assert "written as observation" in drive.text(Pane.WHY)
         await drive.press("5", "W")
         assert "lt-dunning-calendar" in drive.screen_text()
+
+
+async def test_the_parts_of_the_overview_are_chosen_and_opened() -> None:
+    async with driving(open_source(LIGHTHOUSE), size=(80, 24)) as drive:
+        await drive.press("1")
+        await _read(drive)
+        await drive.press("enter")
+        assert drive.view is Pane.OVERVIEW, "nothing is chosen yet"
+        await drive.press("j", "j", "enter")
+        assert drive.view is Pane.MEMORY
+        await drive.press("1", "k", "enter")
+        assert drive.view is Pane.BUDGET
+        await drive.press("1")
+        await drive.pilot.click(drive.inspector.panes[Pane.OVERVIEW], offset=(1, 20))
+        await drive.settle()
+        assert drive.view is Pane.SKYLINE
