@@ -71,7 +71,7 @@ class TranscriptSource:
     def __init__(self, path: Path, before: TranscriptSource | None = None) -> None:
         self._path = path
         self._lock = Lock()
-        self._readings: Memo[Reading] = Memo(32)
+        self._readings: Memo[Reading] = Memo(8)
         self._moments: Memo[TranscriptFacts] = Memo(4)
         self._end: RowReader | None = None
         self._outlined = False

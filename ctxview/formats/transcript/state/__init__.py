@@ -29,8 +29,8 @@ from ctxview.formats.transcript.state.gaps import build_gaps, lost_tasks, unread
 from ctxview.formats.transcript.state.references import build_refs
 from ctxview.formats.transcript.state.tiers import block_id, build_tiers, cache_marks
 
-MOST_EVENTS = 2000
-MOST_TURNS = 200
+MOST_EVENTS = 500
+MOST_TURNS = 100
 _DIALECTS = {
     "claude-code": "Claude Code",
     "codex": "Codex",

@@ -10,7 +10,8 @@ from ctxview.core.state import Block, Tier
 from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.model import Absence, Dialect, LogPart, Mark, PartKind
 
-MOST_ABSENT = 1000
+MOST_ABSENT = 400
+"""Rows of each kind that are not live and are blocks; the History has all rows."""
 SHORT = 400
 _TIERS = {
     PartKind.SYSTEM: "system",
