@@ -138,11 +138,10 @@ class PoolEngine:
         return ProcessPoolExecutor(self.workers, get_context("spawn"), _end_with_parent)
 
     def stop(self, executor: Executor, *, at_once: bool) -> None:
-        executor.shutdown(wait=False, cancel_futures=True)
         if at_once:
             for process in active_children():
                 process.kill()
-        executor.shutdown(wait=True)
+        executor.shutdown(wait=True, cancel_futures=True)
 
 
 class DaskEngine:
