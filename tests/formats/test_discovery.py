@@ -151,3 +151,11 @@ def test_a_text_that_mentions_the_separator_does_not_hide_a_source_beside_it(tmp
     (below / "round-1.json").write_bytes(to_bytes(snapshot_value(core=[block("a")])))
     found = {str(each.path.relative_to(tmp_path)): each.format for each in discover(tmp_path).found}
     assert found == {"agents/one": "snapshot"}
+
+
+def test_a_program_with_rows_of_a_transcript_in_it_is_not_a_transcript(tmp_path: Path) -> None:
+    row = '{"type": "user", "uuid": "a", "sessionId": "s", "message": {"role": "user", "content": "hello"}}\n'
+    (tmp_path / "rows.py").write_text(f'ROWS = """\n{row}"""\nprint(ROWS)\n')
+    assert discover(tmp_path).found == ()
+    (tmp_path / "rows.jsonl").write_text(f"broken\n{row}")
+    assert [each.format for each in discover(tmp_path).found] == ["transcript"]

@@ -177,14 +177,18 @@ def _whole(data: bytes) -> JsonValue:
 
 
 def dialect_of(head: bytes, *, whole: bool) -> Dialect | None:
-    """Return the dialect that nine of ten rows at the beginning of a file have, or None."""
+    """Return the dialect that nine of ten rows at the beginning of a file have, or None.
+
+    A text or program with some rows among other lines is not a transcript.
+    """
     lines = head.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     votes = {Dialect.CLAUDE_CODE: 0, Dialect.CODEX: 0}
-    voters = 0
+    voters = others = 0
     legacy = False
     for line in lines[: MOST_LINES + 1]:
         content = line.strip(b"\0 \t\r")
         if not content.startswith(b"{"):
+            others += bool(content)
             continue
         try:
             value: JsonValue = orjson.loads(content)
@@ -200,7 +204,7 @@ def dialect_of(head: bytes, *, whole: bool) -> Dialect | None:
         if vote is not None:
             votes[vote] += 1
     best = max(votes, key=lambda each: votes[each])
-    return best if voters and votes[best] >= ENOUGH * voters else None
+    return best if voters >= max(1, others) and votes[best] >= ENOUGH * voters else None
 
 
 def is_legacy_meta(value: JsonValue) -> bool:
