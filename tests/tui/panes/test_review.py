@@ -77,7 +77,7 @@ async def test_approval_is_locked_until_the_points_are_decided(envelopes: Path) 
         await drive.press("A")
         await _say(drive, "fine")
         assert "SIGNED" in drive.text(Pane.REVIEW).splitlines()[0]
-    (record,) = folder.parent.glob("*.ctxreview.json")
+    (record,) = folder.parent.glob(f"{folder.name}.*ctxreview.json")
     statement = json.loads(record.read_text("utf-8"))
     assert statement["predicate"]["decision"] == "approved"
     assert "the tests show both" in record.read_text("utf-8")
@@ -115,7 +115,7 @@ async def test_a_rejection_needs_a_reason_and_is_recorded(envelopes: Path) -> No
         await drive.press("D")
         await _say(drive, "it leaks a name")
         assert "REJECTED" in drive.text(Pane.REVIEW).splitlines()[0]
-    (record,) = folder.parent.glob("*.ctxreview.json")
+    (record,) = folder.parent.glob(f"{folder.name}.*ctxreview.json")
     assert json.loads(record.read_text("utf-8"))["predicate"]["decision"] == "rejected"
 
 
