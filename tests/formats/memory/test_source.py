@@ -415,3 +415,15 @@ def test_memories_that_are_not_shown_are_a_row_and_a_finding(
     rows = [gap.why for gap in state_of(source).missing if gap.status == "left out"]
     assert rows == (["only 20 of 21 memories are shown"] if said else [])
     assert ("RAW003" in {each.rule for each in source.findings(lens())}) is said
+
+
+def test_facts_that_a_trim_had_to_delete_are_only_a_note(tmp_path: Path) -> None:
+    rest = "".join(f"\nLamp {number} hangs over the quay of hall {number * 7}" for number in range(130))
+    full = json.dumps(f"# Facts\nTea is hot{rest}\n# Decisions\nUse Postgres for storage")
+    trimmed = json.dumps(f"# Facts{rest}")
+    source = opened(tmp_path, f"context: {full}\ncontext: {trimmed}")
+    lost = {each.message: each.severity.value for each in source.findings(lens()) if each.rule == "MCX015"}
+    assert lost == {
+        '"Facts" lost "Tea is hot"': "info",
+        '"Decisions" lost "Use Postgres for storage"': "warning",
+    }

@@ -220,11 +220,14 @@ def lost_knowledge(history: MemoryHistory, profile: Profile) -> Iterator[Hit]:
     Source document, rule 6.1: keep core facts.
     """
     for number in range(1, len(history.snapshots)):
+        # A context near its cap must lose something: then only a decision should have stayed.
+        trimmed = len(history.snapshots[number - 1].text) > profile.caps.trim_target
         for lost in history.lost(number):
-            if lost.line.section.lower() in KEPT:
+            section = lost.line.section.lower()
+            if section in KEPT:
                 where = lost.snapshot.place.origin(lost.snapshot.member)
                 message = f"{quoted(lost.line.section)} lost {quoted(lost.line.text, LONGEST)}"
-                yield Hit(where, message)
+                yield Hit(where, message, Severity.INFO if trimmed and section != "decisions" else None)
 
 
 @rule("MCX016", name="unchanged-snapshot", severity=Severity.INFO)
