@@ -168,11 +168,9 @@ class _Reader:
         """Return the file; with the same bytes the one of the earlier reading, which is parsed already."""
         known = self._before.get(part.name)
         same = known is not None and (known.role, known.readers, known.scope) == (role, readers, scope)
-        return (
-            known
-            if known is not None and same and known.part.data == part.data
-            else WorkspaceFile(part, role, readers, scope)
-        )
+        if known is not None and same and known.part.data == part.data:
+            return known
+        return WorkspaceFile(part, role, readers, scope)
 
     def _add_rule(self, name: str, kind: str, readers: tuple[str, ...]) -> None:
         """Add a file with a scope: one without any is loaded in every turn."""

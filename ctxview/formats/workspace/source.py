@@ -130,16 +130,9 @@ class WorkspaceSource(FolderSource):
         past = earlier_bytes(self.workspace, revision)
         if overlay and not past:
             return self._reading(revision, lens, overlay)
-        survey = self._survey
-        key = (
-            revision,
-            lens.profile,
-            lens.counter.name,
-            asked_settings(lens),
-            lens.editor,
-            lens.hurry,
-            survey is not None and survey.survey.complete,
-        )
+        done = self._survey is not None and self._survey.survey.complete
+        asked = asked_settings(lens)
+        key = (revision, lens.profile, lens.counter.name, asked, lens.editor, lens.hurry, done)
         return self._readings.once(key, lambda: self._reading(revision, lens, past))
 
     def _reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes]) -> Reading:
