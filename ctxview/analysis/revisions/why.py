@@ -105,10 +105,11 @@ def _explain(known: KnownRevisions, keys: tuple[BlockKey, ...]) -> Why:
 def _sources(known: KnownRevisions, block: PastBlock) -> Iterator[WhySource]:
     """Yield what the block refers to in the last revision that has it."""
     facts = next((each for each in reversed(known.in_order) if block.key in (each.blocks or ())), None)
-    for each in facts.texts if facts is not None else ():
+    if facts is None or facts.blocks is None:
+        return
+    for each in facts.texts:
         if each.kind == "reference" and each.name == block.id:
-            held = (block for key, block in (facts.blocks or {}).items() if key[1] == each.target)
-            found = next(held, None)
+            found = next((held for key, held in facts.blocks.items() if key[1] == each.target), None)
             text = each.text.removeprefix(each.target).strip()
             yield WhySource(each.target, text, found.origin if found is not None else None)
 
