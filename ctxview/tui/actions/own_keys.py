@@ -7,9 +7,9 @@ from collections.abc import Callable
 from ctxview.review.decisions import DecisionKind
 from ctxview.review.points import Point
 from ctxview.review.words import SignOff
-from ctxview.tui.actions.navigate import enter
+from ctxview.tui.actions.navigate import enter, next_finding
 from ctxview.tui.drawing.text import show
-from ctxview.tui.input_order import start_dialogue
+from ctxview.tui.input_order import start_dialogue, wait_until
 from ctxview.tui.model.review_desk import ReviewDesk
 from ctxview.tui.panes.overview import OverviewPane
 from ctxview.tui.panes.review import NOT_READY, ReviewPane
@@ -29,6 +29,25 @@ async def open_section(screen: InspectorScreen) -> None:
         screen.say("j and k choose a part, Enter opens it.")
     else:
         await screen.action_command(section)
+
+
+async def worst_finding(screen: InspectorScreen) -> None:
+    """Go to the worst finding of all revisions, which the overview names."""
+    known = screen.view.known if screen.view is not None else None
+    worst = known.worst if known is not None else None
+    if worst is None:
+        next_finding(screen)
+        return
+    screen.perform(screen.model.go_to_revision(worst.number))
+    await screen.revision_shown()
+    await wait_until(lambda: screen.view is not None and screen.view.index.reading.judged)
+    index = screen.view.index if screen.view is not None else None
+    for item in index.findings if index is not None else ():
+        if index is not None and index.finding(item) == worst.finding:
+            screen.model.finding = item
+            screen.go_to(item)
+            return
+    next_finding(screen)
 
 
 def mark_revision(screen: InspectorScreen) -> None:

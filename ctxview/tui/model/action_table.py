@@ -292,7 +292,7 @@ VIEW_KEYS: Mapping[Pane, Mapping[str, str]] = {
 """The actions that the key bar of a view begins with, and what they are called there."""
 
 OWN_ACTIONS: Mapping[Pane, Mapping[str, str]] = {
-    Pane.OVERVIEW: {"enter": "open_section"},
+    Pane.OVERVIEW: {"enter": "open_section", "next_finding": "worst_finding"},
     Pane.SKYLINE: {"move": "mark_revision", "links": "toggle_replies", "fold": "zoom"},
     Pane.REVISIONS: {"move": "mark_revision", "links": "toggle_replies"},
     Pane.REVIEW: {

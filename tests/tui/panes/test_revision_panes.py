@@ -241,3 +241,15 @@ async def test_the_parts_of_the_overview_are_chosen_and_opened() -> None:
         await drive.pilot.click(drive.inspector.panes[Pane.OVERVIEW], offset=(1, 20))
         await drive.settle()
         assert drive.view is Pane.SKYLINE
+
+
+async def test_the_worst_finding_of_the_overview_is_one_key_away() -> None:
+    async with driving(open_source(LIGHTHOUSE), size=(120, 36)) as drive:
+        await drive.press("1")
+        await _read(drive)
+        await drive.press("f8")
+        assert drive.view is Pane.FINDINGS
+        assert drive.revision == 15
+        assert drive.selected is not None
+        assert drive.inspector.view is not None
+        assert drive.inspector.view.index.finding(drive.selected).rule == "SNP043"
