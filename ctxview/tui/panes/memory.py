@@ -130,7 +130,12 @@ class MemoryPane(PaneWidget):
         tokens = sum(block.tokens or 0 for block in blocks if block.visible is not False)
         size = f" · {tokens:,} tok shown" if tokens else ""
         answer = f"{len(blocks) - hidden:,} shown" + (f", {hidden:,} not shown" if hidden else "")
-        return join(show(f" {answer} ", "strong"), show(f"· {listed}{size} ", "dim"))
+        query = self._model.query.text
+        return join(
+            show(f" {answer} ", "strong"),
+            show(f"· {listed}{size} ", "dim"),
+            show(f"· filter: {query} ", "accent") if query else (),
+        )
 
     def count(self, view: ViewState) -> str:
         total = len(view.index.of(ItemKind.BLOCK))

@@ -17,7 +17,7 @@ from ctxview.tui.job_runner import JobFinished, JobProgress, JobRunner, UserPrio
 from ctxview.tui.model import effects
 from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import Pane
-from ctxview.tui.model.reading_index import ItemId
+from ctxview.tui.model.reading_index import ItemId, ItemKind
 from ctxview.tui.model.search import pattern
 from ctxview.tui.panes import import_panes
 from ctxview.tui.screens.inspector_page import InspectorPage
@@ -59,6 +59,9 @@ class InspectorScreen(InspectorPage):
     async def action_command(self, name: str) -> None:
         self.perform(self.model.replay.action_started(name))
         before = self.item_at_cursor
+        if before is not None and before.kind is ItemKind.BLOCK:
+            # The page may have changed under the cursor, and the message about that may come later.
+            self.selected = before
         await super().action_command(name)
         now = self.item_at_cursor
         if now is not None and now != before:
@@ -75,10 +78,9 @@ class InspectorScreen(InspectorPage):
 
     def on_virtual_lines_moved(self, event: VirtualLines.Moved) -> None:
         widget = event.widget
-        # On a busy machine the message can arrive after the next page, which has moved the cursor on.
-        is_true = event.item == widget.item
-        if is_true and widget.has_focus and widget is not self.panes.get(Pane.DETAIL):
-            self.selected = event.item
+        if widget.has_focus and widget is not self.panes.get(Pane.DETAIL):
+            # Not the item of the message: it can arrive after the next page, which has moved the cursor on.
+            self.selected = widget.item
 
     async def on_virtual_lines_chosen(self) -> None:
         await self.action_command("enter")

@@ -68,10 +68,8 @@ def banner(model: InspectorModel) -> list[Line]:
 
 
 def subtitle(model: InspectorModel) -> Line:
-    """Filter, sort order and changes, for the frame of the memory pane."""
+    """Sort order and changes, for the frame of the memory pane."""
     parts: list[Line] = []
-    if model.query:
-        parts.append(show(f" filter: {model.query.text} "))
     if model.sort != FILE_ORDER or model.reverse:
         parts.append(show(f" {model.sort} {'▴' if model.reverse else '▾'} "))
     if model.view is not None and model.view.marks.text:
