@@ -16,7 +16,7 @@ from ctxview.core.state import Block, Reach, RefStatus, Tier
 from ctxview.tui.drawing.text import MARK, Line, Span, join, merge, show
 from ctxview.tui.model.trends import Gauge
 
-SEVERITY = {Severity.ERROR: "✖", Severity.WARNING: "▲", Severity.INFO: "●"}
+SEVERITY = {Severity.ERROR: "✖", Severity.WARNING: "▲", Severity.INFO: "i"}
 
 OWNER = {Owner.MODEL: "✎", Owner.SYSTEM: "⊘", Owner.DERIVED: "∑", Owner.APPEND_ONLY: "⇥"}
 

@@ -21,7 +21,6 @@ from ctxview.analysis.revisions.window import (
     window_sentence,
     window_source,
 )
-from ctxview.core.findings import Severity
 from ctxview.core.state import ContextState
 from ctxview.tui.drawing.boxes import ends, filled
 from ctxview.tui.drawing.columns import (
@@ -32,10 +31,9 @@ from ctxview.tui.drawing.columns import (
     segment_styles,
     window_bar,
 )
-from ctxview.tui.drawing.glyphs import signed, tier_styles
+from ctxview.tui.drawing.glyphs import SEVERITY, signed, tier_styles
 from ctxview.tui.drawing.text import Line, Span, fit, join, pad, plain, show, width, wrap_to
 
-SIGNS = {Severity.ERROR: "✖", Severity.WARNING: "▲", Severity.INFO: "i"}
 MOST_REASONS = 5
 LEAST_ENTRY = 4
 """Cells that an entry of the segments needs at least."""
@@ -258,7 +256,7 @@ def worst_lines(drawing: OverviewDrawing, cells: int, most: int = 1) -> list[Lin
     lines: list[Line] = []
     if worst is not None:
         severity = worst.finding.severity
-        mark = show(f"{SIGNS[severity]} {worst.finding.rule} ", f"severity.{severity}")
+        mark = show(f"{SEVERITY[severity]} {worst.finding.rule} ", f"severity.{severity}")
         lines += wrap_to(join(mark, show(worst_sentence(known, worst), "bold")), cells, most, "  ")
     elif known.is_complete:
         lines.append(show("No finding in any revision", "ok"))
@@ -266,9 +264,9 @@ def worst_lines(drawing: OverviewDrawing, cells: int, most: int = 1) -> list[Lin
         lines.append(show(f"checked {len(known.facts):,} of {total:,}", "dim"))
     counts = [
         show(
-            f"{SIGNS[each]} {number:,} in {places:,}"
+            f"{SEVERITY[each]} {number:,} in {places:,}"
             if number and total > 1
-            else f"{SIGNS[each]} {number:,}",
+            else f"{SEVERITY[each]} {number:,}",
             f"severity.{each}" if number else "dim",
         )
         for each, (number, places) in known.severities.items()

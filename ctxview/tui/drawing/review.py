@@ -11,7 +11,7 @@ from ctxview.review.points import Point
 from ctxview.review.review import Review
 from ctxview.review.targets import TargetShare
 from ctxview.tui.drawing.boxes import INSIDE, box, ends, side_by_side
-from ctxview.tui.drawing.overview_parts import SIGNS
+from ctxview.tui.drawing.glyphs import SEVERITY
 from ctxview.tui.drawing.text import EMPTY, Line, Span, fit, join, pad, shorten, show, width, wrap_to
 from ctxview.tui.drawing.xray import row_lines, tier_signs
 from ctxview.tui.model.review_desk import ReviewDesk
@@ -135,7 +135,7 @@ def _point_lines(
 
 def _point_line(point: Point, review: Review, cells: int, *, chosen: bool) -> Line:
     style = f"severity.{point.severity}"
-    sign = "✖" if point.leak else SIGNS[point.severity]
+    sign = "✖" if point.leak else SEVERITY[point.severity]
     status = show(shorten(review.status(point), max(8, cells // 3)), _status_style(point, review))
     rule = show(f"{point.rule} ", style) if point.rule else ()
     bar = (Span("▌" if chosen else " ", "accent"),)

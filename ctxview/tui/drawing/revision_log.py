@@ -9,7 +9,8 @@ from ctxview.analysis.revisions.log import LogRow, log_sentence
 from ctxview.analysis.wording import counted
 from ctxview.reports.why import short_origin
 from ctxview.tui.drawing.boxes import ends
-from ctxview.tui.drawing.overview_parts import SIGNS, names_line
+from ctxview.tui.drawing.glyphs import SEVERITY
+from ctxview.tui.drawing.overview_parts import names_line
 from ctxview.tui.drawing.skyline import EVENT_SIGNS
 from ctxview.tui.drawing.text import Line, Span, fit, join, pad, shorten, show, width
 
@@ -99,7 +100,7 @@ def log_details(known: KnownRevisions, number: int, cells: int, most: int = 4) -
         return [show("reading…", "dim")]
     lines: list[Line] = []
     for finding in facts.findings[:most]:
-        mark = show(f"{SIGNS[finding.severity]} {finding.rule} ", f"severity.{finding.severity}")
+        mark = show(f"{SEVERITY[finding.severity]} {finding.rule} ", f"severity.{finding.severity}")
         lines.append(
             ends(join(mark, show(finding.message)), show(short_origin(finding.origin), "link"), cells)
         )
