@@ -28,7 +28,7 @@ from ctxview.fleet.storage import storage_at
 
 SIZE = 16_000
 """The least size of a session; large tool outputs bring the mean to about 128 KB."""
-BATCH = 10
+BATCH = 20
 TWO_GOAL = 1.7
 ONE_GOAL = 1.12
 """0.9 times the speed is 1.1 times the time."""
