@@ -78,7 +78,7 @@ inspector starts.
 ```toml
 [keys]
 next_finding = "f8,ctrl+n"
-copy = "c"
+copy = "ctrl+y"
 ```
 
 ## In dialogs

@@ -186,7 +186,7 @@ def samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(ROOT / "sample_sessions", "sample_sessions")
     config = tmp_path / "XDG_CONFIG_HOME" / "ctxview" / "config.toml"
     config.parent.mkdir(parents=True)
-    config.write_text('[keys]\ncopy = "c"\n')
+    config.write_text('[keys]\ncopy = "ctrl+y"\n')
     gap = [envelope.missing(), envelope.item("no-content", None), envelope.envelope()]
     lost = envelope.item("rows", "file 17 holds 168 rows")
     text = "The parser rejects a file that has a {}."
