@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from anyio.lowlevel import checkpoint
 from ctxview import samples
 from ctxview.cli import main
 from ctxview.commands.parser import INSPECTOR, all_commands
+from ctxview.serve.server import InspectorServer
 
 RECORD_TIMES = "ctxview.commands.record._check_times"
 ON_SCREEN = {"demo", "replay"}
@@ -61,6 +63,10 @@ def test_the_example_runs(
     assert program == "ctxview"
     for transport in ("serve_stdio", "serve_http"):
         monkeypatch.setattr(f"{SERVER}.{transport}", lambda *_: checkpoint())
+    if arguments[:1] == ["serve"]:
+        # The server says where it is, and ends at once; no browser is opened.
+        monkeypatch.setattr("ctxview.serve.server.InspectorServer.serve", _end_when_ready)
+        monkeypatch.setattr("webbrowser.open", lambda _address: True)
     if arguments[:1] == ["record"]:
         monkeypatch.setattr(RECORD_TIMES, lambda interval, duration: iter([1]))
         (examples_folder / arguments[arguments.index("-o") + 1]).unlink(missing_ok=True)
@@ -72,3 +78,8 @@ def test_the_example_runs(
         assert code in (0, 1)
         assert output.out or arguments[0] == "memory" or arguments[:2] == ["fleet", "read"]
         assert "ctxview: note" in output.err or "ctxview: " not in output.err
+
+
+def _end_when_ready(server: InspectorServer, ready: Callable[[], object]) -> None:
+    ready()
+    server._socket.close()
