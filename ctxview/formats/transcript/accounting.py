@@ -149,6 +149,7 @@ def account(
     if not calls:
         for part in context.parts:
             shares.parts[_key(part)] = estimator.tokens(part)
+        shares.baseline = baseline_of(log, estimator) or 0
         return _sizes(log, context, shares, estimator, reported=False, newer=0)
     made, given, newer = _steps(log, context, calls, call)
     _first(log, context, shares, estimator, calls[0], given[0])

@@ -61,7 +61,9 @@ class ClaudeCodeReader:
 
     def __init__(self, log: TranscriptLog) -> None:
         self.log = log
-        self._calls: dict[str, ModelCall] = {call.id: call for call in log.calls if call.id}
+        self._calls: dict[tuple[str, bool], ModelCall] = {
+            (call.id, log.rows[call.row].side): call for call in log.calls if call.id
+        }
         self._tools: dict[str, tuple[str, str | None, bool]] = {}
         self._todos: dict[str, TodoChange] = {}
         self._children: dict[str, ChildAgent] = {}
@@ -190,7 +192,8 @@ class ClaudeCodeReader:
         if not isinstance(message, dict) or "content" not in message:
             self._malformed(row, "its message has no content")
             return
-        row.role, row.message = "assistant", text(message, "id") or text(value, "requestId")
+        row.role = "assistant"
+        row.message = text(message, "id") or text(value, "requestId") or f"row {index}"
         content = message["content"]
         blocks: list[JsonValue] = content if isinstance(content, list) else [content]
         model = text(message, "model")
@@ -246,13 +249,13 @@ class ClaudeCodeReader:
         self, value: Record, message: Record, row: TranscriptRow, index: int, model: str | None
     ) -> None:
         usage = record(message, "usage")
-        key = row.message or f"row {index}"
-        call = self._calls.get(key)
+        name = row.message or ""
+        call = self._calls.get((name, row.side))
         made = number(usage, "output_tokens")
         if call is None:
-            call = ModelCall(len(self.log.calls) + 1, index, key, model, row.time)
+            call = ModelCall(len(self.log.calls) + 1, index, name, model, row.time)
             call.version, call.turn = text(value, "version"), self._turn
-            self._calls[key] = call
+            self._calls[name, row.side] = call
             self.log.calls.append(call)
             if model is not None:
                 self.log.models.setdefault(model, index)

@@ -68,6 +68,26 @@ class RowGraph:
             at = self.parents[at]
         return seen, None, None
 
+    def before_cut(self, boundary: int) -> int:
+        """Return the row that a compaction continues; where that is not known, the message row before it."""
+        named = self.by_id.get(self.rows[boundary].source or "", NO_PARENT)
+        if named >= 0:
+            return named
+        return next((at for at in range(boundary - 1, -1, -1) if self.is_message(at)), NO_PARENT)
+
+    def descendants(self, row: int) -> set[int]:
+        """Return `row` and the rows below it, also behind compactions."""
+        children: dict[int, list[int]] = defaultdict(list)
+        for index in range(self.end):
+            over = self.before_cut(index) if self.rows[index].boundary else self.parents[index]
+            children[over].append(index)
+        found, waiting = {row}, [row]
+        while waiting:
+            new = [index for index in children[waiting.pop()] if index not in found]
+            found.update(new)
+            waiting += new
+        return found
+
     def close(self, walked: set[int], leaf: int) -> set[int]:
         """Return the live rows: the walk, and what was sent with it."""
         rows, live = self.rows, set(walked)
@@ -189,9 +209,7 @@ def live_context(log: TranscriptLog, call: ModelCall | None, *, alone: bool) -> 
     seen_boundaries: set[int] = set()
     while (boundary := stretches[-1].boundary) is not None and boundary not in seen_boundaries:
         seen_boundaries.add(boundary)
-        earlier = graph.by_id.get(log.rows[boundary].source or "", NO_PARENT)
-        if earlier < 0:
-            earlier = next((at for at in range(boundary - 1, -1, -1) if graph.is_message(at)), NO_PARENT)
+        earlier = graph.before_cut(boundary)
         if earlier < 0:
             break
         stretches.append(_stretch(graph, earlier))
@@ -264,10 +282,8 @@ def _leaf(graph: RowGraph) -> int | None:
         None,
     )
     if named is not None:
-        for index in speakers:
-            walked, _, _ = graph.walk(index)
-            if named in walked:
-                return index
+        below = graph.descendants(named)
+        return next((index for index in speakers if index in below), speakers[0] if speakers else None)
     return speakers[0] if speakers else None
 
 
@@ -302,7 +318,7 @@ def _in_prompt_order(log: TranscriptLog, rows: Sequence[int]) -> list[LogPart]:
 
 def _calls_in(log: TranscriptLog, rows: Iterable[int]) -> list[ModelCall]:
     messages = {log.rows[index].message for index in rows} - {None}
-    return [call for call in log.calls if call.id in messages or call.id == f"row {call.row}"]
+    return [call for call in log.calls if call.id in messages]
 
 
 def _absent(graph: RowGraph, live: set[int], compacted: set[int]) -> list[tuple[int, Absence]]:

@@ -47,7 +47,11 @@ def json_text(value: JsonValue) -> str:
     try:
         return orjson.dumps(value).decode("utf-8")
     except (TypeError, ValueError, RecursionError):
+        pass
+    try:
         return str(value)
+    except RecursionError:
+        return "(nested too deeply to be shown)"
 
 
 def content_text(content: JsonValue) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,78 @@ a2 assistant sent=30000 out=5 : Going on
     assert tier(state, "compacted away") == ["u1", "a1"]
     assert state.log is not None
     assert state.log.compactions[0].after == 30000
+
+
+COMPACTED_IN_A_TURN = """
+u1 user : Fix it
+a1 call id=t1 sent=9000 out=20 : one
+r1 result id=t1 : ok
+{"type": "last-prompt", "leafUuid": "r1", "sessionId": "s1"}
+b1 boundary pre=9100
+s1 summary : This session is being continued
+"""
+
+
+def test_the_last_prompt_may_name_a_row_before_a_compaction(tmp_path: Path) -> None:
+    state = state_of(write(tmp_path, COMPACTED_IN_A_TURN + "a2 assistant sent=8800 out=9 : Done"))
+    assert live(state) == ["s1", "a2"]
+    assert tier(state, "dead branches") == []
+    thrown_away = COMPACTED_IN_A_TURN + "a2 assistant sent=8800 out=9 : Done\nu9 < u1 user : Thrown away"
+    assert live(state_of(write(tmp_path, thrown_away))) == ["s1", "a2"]
+
+
+def test_the_baseline_is_still_sent_when_no_call_follows_a_compaction(tmp_path: Path) -> None:
+    state = state_of(write(tmp_path, COMPACTED_IN_A_TURN))
+    baseline, summary = state.budgets[0].segments
+    assert (baseline.name, summary.name) == ("baseline", "summary")
+    assert 8900 < baseline.used < 9000
+    assert state.budgets[0].used == baseline.used + summary.used
+
+
+def test_the_baseline_is_still_sent_after_a_rewind_to_the_first_prompt(tmp_path: Path) -> None:
+    text = "u1 user : Look\na1 assistant sent=9000 out=20 : One\nu2 < - user : Look again"
+    state = state_of(write(tmp_path, text))
+    assert live(state) == ["u2"]
+    assert 8900 < state.budgets[0].used < 9010
+
+
+def test_an_inline_sub_agent_with_the_message_id_of_the_main_line_is_another_call(tmp_path: Path) -> None:
+    text = """
+u1 user : Look
+a1 call msg=m1 id=t1 tool=Task sent=9000 out=20 : {"prompt": "Find"}
+x1 < - user side=1 : Find
+x2 assistant side=1 msg=m1 sent=4000 out=700 : Found
+r1 < a1 result id=t1 : Found
+a2 assistant sent=9200 out=9 : Done
+"""
+    log = state_of(write(tmp_path, text)).log
+    assert log is not None
+    assert (log.calls, log.output_tokens) == (2, 29)
+    assert state_of(write(tmp_path, text), 0).budgets[0].used == 9000
+
+
+def test_calls_without_ids_are_told_apart_by_their_rows(tmp_path: Path) -> None:
+    lines = claude_lines("""
+u1 user : Look
+a1 assistant sent=9000 out=20 : One
+u2 user : More
+a2 assistant sent=9200 out=30 : Two
+""")
+    rows = [json.loads(line) for line in lines]
+    for row in rows:
+        row["message"].pop("id", None)
+    state = state_of(write(tmp_path, "\n".join(map(json.dumps, rows))))
+    used = {segment.name: segment.used for segment in state.budgets[0].segments}
+    assert used["assistant"] == 50
+    assert "not accounted for" not in used
+    assert state.budgets[0].used == 9230
+
+
+def test_a_row_that_is_nested_deeply_does_not_stop_the_reading(tmp_path: Path) -> None:
+    deep = "[" * 3000 + "]" * 3000
+    row = '{"type": "user", "uuid": "d1", "parentUuid": "a1", "sessionId": "s1", "message": {"content": %s}}'
+    text = f"u1 user : Look\na1 assistant sent=9000 out=20 : One\n{row % deep}\nu2 < d1 user : More"
+    assert live(state_of(write(tmp_path, text))) == ["u1", "a1", "d1", "u2"]
 
 
 def test_a_replayed_conversation_counts_once(tmp_path: Path) -> None:
