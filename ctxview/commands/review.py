@@ -236,7 +236,7 @@ def _named(review: Review, texts: Sequence[str]) -> Iterator[tuple[Point, str]]:
     """Yield the points and texts of arguments POINT=TEXT; raises `UserError` for a name that no point has."""
     for name, _, text in (each.partition("=") for each in texts):
         points = review.points_named(name.strip())
-        if not points:
+        if not points and name != "all":
             names = [each for point in review.points for each in (point.id, point.group)]
             raise UserError(f"no point is named {name}{did_you_mean(name, names)}")
         yield from ((point, text) for point in points)
@@ -249,9 +249,12 @@ def _names_point(review: Review, text: str) -> bool:
 
 
 def _verify(arguments: Namespace) -> int:
+    signers: Path | None = arguments.allowed_signers
+    if signers is not None and not signers.is_file():
+        raise UserError(f"{signers}: this is not a file of allowed signers")
     options = VerifyOptions(
         arguments.require_signature,
-        arguments.allowed_signers,
+        signers,
         arguments.not_before,
         arguments.reviewers,
         tuple(arguments.record),

@@ -217,9 +217,17 @@ def is_review_file(name: str) -> bool:
     return name.endswith(_REVIEW_SUFFIXES)
 
 
+VERSION_CONTROL = frozenset((".git", ".hg", ".svn"))
+
+
+def is_content(name: str) -> bool:
+    """Whether a file or folder of this name can hold reviewed content: records and version control do not."""
+    return not (is_review_file(name) or is_leftover(name) or name in VERSION_CONTROL)
+
+
 SKIPPED_FOLDERS = frozenset(
     (
-        *(".git", ".hg", ".svn", "node_modules", ".venv", "venv", "__pycache__", "site-packages"),
+        *(*VERSION_CONTROL, "node_modules", ".venv", "venv", "__pycache__", "site-packages"),
         *(".tox", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis"),
     )
 )

@@ -282,4 +282,5 @@ def _state_of_points(review: Review) -> Verdict:
     signs = f"approving signs {subject.bytes:,} bytes in {counted(len(subject.files), 'file')}"
     if not review.points:
         return Verdict(VerdictWord.READY, f"no errors, no gaps, nothing masked: {signs}")
-    return Verdict(VerdictWord.READY, f"all points are decided, no leak found: {signs}")
+    settled = "all points are decided" if review.decided == len(review.points) else "only notes are open"
+    return Verdict(VerdictWord.READY, f"{settled}, no leak found: {signs}")

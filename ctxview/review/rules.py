@@ -86,7 +86,7 @@ def not_reviewed(checked: CheckedPath) -> Iterator[Hit]:
     approved = [each for each in about if each.decides(SignOff.APPROVED)]
     if any(map(checked.is_too_old, approved)) and not checked.approvals:
         yield Hit(_place(checked), "its approval is older than --not-before allows")
-    elif not approved and not any(each.is_current and each.decides(SignOff.REJECTED) for each in about):
+    elif not checked.is_decided and not (approved and approved[-1].file_changes):
         asked = [each for each in about if each.decides(SignOff.ASKED)]
         who = listed(_reviewer(each) for each in asked)
         yield Hit(
@@ -110,11 +110,10 @@ def changed_since_review(checked: CheckedPath) -> Iterator[Hit]:
     ## Source
     Ours.
     """
-    if any(each.decides(SignOff.APPROVED) or each.decides(SignOff.REJECTED) for each in checked.latest):
+    if checked.is_decided:
         return
     approved = [each for each in checked.records if each.is_about and each.decides(SignOff.APPROVED)]
-    if approved:
-        last = approved[-1]
+    if approved and (last := approved[-1]).file_changes:
         files = [each for each in last.file_changes if each not in last.changes]
         parts = listed([*last.changes, *files], MOST_NAMED)
         yield Hit(_place(checked), f"it changed since {_reviewer(last)} approved it: {parts}")

@@ -18,10 +18,10 @@ from ctxview.core.prompt import Prompt
 from ctxview.core.state import ContextState
 from ctxview.files.reading import (
     REVIEW_SUFFIX,
+    VERSION_CONTROL,
     ReadError,
     error_text,
-    is_leftover,
-    is_review_file,
+    is_content,
     open_beneath,
     path_problem,
     require_regular,
@@ -29,7 +29,6 @@ from ctxview.files.reading import (
 from ctxview.files.visible_text import visible
 from ctxview.formats.interface import Source
 
-VERSION_CONTROL = frozenset((".git", ".hg", ".svn"))
 _READ_AT_ONCE = 1024 * 1024
 MOST_NAMES = 10_000
 """Names that are tried for a new record beside others of the same subject."""
@@ -184,16 +183,12 @@ def _walk(root: Path, name: str, unread: dict[str, str]) -> Iterator[str]:
         except OSError as error:
             unread[current] = error_text(error)
             continue
-        waiting += [f"{current}/{each}" if current != "." else each for each in names if _is_reviewed(each)]
+        waiting += [f"{current}/{each}" if current != "." else each for each in names if is_content(each)]
 
 
 def _require_text(name: str) -> None:
     """Raise `UnicodeError` for a name that a record cannot hold."""
     name.encode("utf-8")
-
-
-def _is_reviewed(name: str) -> bool:
-    return not (is_review_file(name) or is_leftover(name) or name in VERSION_CONTROL)
 
 
 def _digest(root: Path, name: str) -> tuple[str, int]:

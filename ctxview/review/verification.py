@@ -82,13 +82,22 @@ class CheckedPath(Struct, frozen=True):
 
     @property
     def latest(self) -> tuple[CheckedRecord, ...]:
-        """The latest current record of each reviewer, which replaces the earlier ones."""
-        found = {
-            each.predicate.reviewer: each
-            for each in self.records
-            if each.is_current and each.predicate is not None
-        }
+        """The latest current record of each reviewer, which replaces the earlier ones.
+
+        Where signatures are required, only a signed record replaces a rejection.
+        """
+        found: dict[str, CheckedRecord] = {}
+        for each in self.records:
+            if each.is_current and each.predicate is not None:
+                before = found.get(each.predicate.reviewer)
+                if before is None or not before.decides(SignOff.REJECTED) or self.is_signed(each):
+                    found[each.predicate.reviewer] = each
         return tuple(found.values())
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the latest word of a reviewer on what is there now is approved or rejected."""
+        return any(not each.decides(SignOff.ASKED) for each in self.latest)
 
     @property
     def approvals(self) -> tuple[CheckedRecord, ...]:
@@ -97,8 +106,11 @@ class CheckedPath(Struct, frozen=True):
 
     def counts(self, record: CheckedRecord) -> bool:
         """Whether a record is signed as required and new enough."""
-        signed = not self.options.require_signature or record.signature.state is SignatureState.GOOD
-        return signed and not self.is_too_old(record)
+        return self.is_signed(record) and not self.is_too_old(record)
+
+    def is_signed(self, record: CheckedRecord) -> bool:
+        """Whether a known signer signed a record, if that is required."""
+        return not self.options.require_signature or record.signature.state is SignatureState.GOOD
 
     def is_too_old(self, record: CheckedRecord) -> bool:
         first, predicate = self.options.not_before, record.predicate

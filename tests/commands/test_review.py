@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from ctxview.samples import samples_folder
 from tests.formats.snapshot.builders import block, snapshot_value
 from tests.review.building import sample
 from tests.review.signing import allow, make_key
@@ -56,6 +58,7 @@ def test_approval_is_refused_while_a_blocking_point_is_open_and_nothing_is_writt
         ((*DECIDED, "--approve", "--sign", "no-such-key"), "no-such-key"),
         (("--approve", "--reject"), "not allowed with argument"),
         (("--verify", "--not-before", "soon"), "expected a date"),
+        (("--verify", "--allowed-signers", "no-such-file"), "no-such-file: this is not a file of allowed"),
     ],
 )
 def test_wrong_requests_are_refused_with_a_reason(
@@ -157,6 +160,20 @@ def test_a_question_about_another_format_is_a_record_that_approves_nothing(
     verified = ctxview("review", "--verify", "round.json")
     assert verified.code == 3
     assert "it waits for context that ines asked for" in verified.out
+
+
+def test_all_points_of_a_source_without_points_can_be_looked_at(handoff: Path, ctxview: Run) -> None:
+    path = shutil.copytree(samples_folder() / "memory" / "exhibition", Path("exhibition"))
+
+    assert ctxview("review", path, "--looked-at", "all", "--approve").code == 0
+    assert ctxview("review", path, "--looked-at", "ENV075").code == 2
+
+
+def test_open_notes_are_not_called_decided(handoff: Path, ctxview: Run) -> None:
+    path = shutil.copytree(samples_folder() / "snapshot" / "lighthouse", Path("lighthouse"))
+
+    assert ctxview("review", path).out.startswith("READY  only notes are open, no leak found")
+    assert ctxview("review", path, "--looked-at", "all").out.startswith("READY  all points are decided")
 
 
 def test_a_review_record_is_not_content_of_any_format(handoff: Path, ctxview: Run) -> None:

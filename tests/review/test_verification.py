@@ -14,12 +14,14 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from ctxview.core.findings import REGISTRY, Finding
+from ctxview.formats import open_source
+from ctxview.review.meaning import part_digests
 from ctxview.review.record import read_record
 from ctxview.review.rules import exit_code
 from ctxview.review.verification import VerifyOptions
 from ctxview.review.words import SignOff
 from tests.formats.transcript.opencode_builders import export, write_store
-from tests.review.building import sample
+from tests.review.building import LENS, sample
 from tests.review.signing import Reviewed, allow, make_key, reviewed, sign
 from tests.rule_examples import assert_examples_are_true, rules_of
 
@@ -194,6 +196,51 @@ def test_the_latest_decision_of_each_reviewer_counts_and_one_rejection_beats_app
     assert found.findings() == ()
     assert found.findings(replace(found.options, reviewers=2)) == ()
     assert found.rules(replace(found.options, reviewers=3)) == {"REV009"}
+
+
+def test_only_a_signed_record_replaces_a_rejection_where_signatures_are_required(tmp_path: Path) -> None:
+    found = reviewed(tmp_path)
+    bram = make_key(tmp_path / "keys", "bram")
+    allow(found.allowed, ines=found.key, bram=bram)
+    second = sign(found.path, "bram", SignOff.REJECTED, bram)
+    required = replace(found.options, require_signature=True)
+    value = json.loads(second.read_text("utf-8"))
+    value["predicate"] |= {"decision": "asked", "time": "2099-01-01T00:00:00Z"}
+    forged = tmp_path / "handoff.3.ctxreview.json"
+    forged.write_text(json.dumps(value), "utf-8")
+    assert exit_code(found.findings(required)) == 5
+
+    forged.unlink()
+    sign(found.path, "bram", SignOff.APPROVED, bram)
+    assert exit_code(found.findings(required)) == 0
+
+
+def test_who_approves_and_then_asks_waits_for_context_and_nothing_changed(tmp_path: Path) -> None:
+    found = reviewed(tmp_path, signed=False)
+    sign(found.path, "ines", SignOff.ASKED)
+
+    (finding,) = found.findings()
+    assert finding.rule == "REV002"
+    assert finding.message == "it waits for context that ines asked for"
+    (found.path / "content" / "fix.patch").write_bytes(b"other")
+    assert "REV003" in found.rules()
+
+
+@pytest.mark.parametrize("name", ["content/patch.ctxreview.json", ".git/fix.patch", "content/.hg/fix.patch"])
+def test_no_content_is_read_from_files_that_a_review_does_not_cover(name: str, tmp_path: Path) -> None:
+    path = sample("handoff", tmp_path)
+    hidden = path / name
+    hidden.parent.mkdir(exist_ok=True)
+    envelope = path / "handoff.json"
+    envelope.write_text(envelope.read_text("utf-8").replace("content/fix.patch", name), "utf-8")
+    (path / "content" / "fix.patch").rename(hidden)
+
+    def parts() -> object:
+        return part_digests(open_source(path).reading(0, LENS).state)
+
+    before = parts()
+    hidden.write_bytes(b"something else\n")
+    assert parts() == before
 
 
 def test_old_approvals_do_not_count(tmp_path: Path) -> None:

@@ -6,13 +6,13 @@ import hashlib
 import re
 from contextlib import suppress
 from enum import StrEnum
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from threading import Lock
 from urllib.parse import unquote
 
 from msgspec import Struct
 
-from ctxview.files.reading import ReadError, path_problem, read_beneath
+from ctxview.files.reading import ReadError, is_content, path_problem, read_beneath
 from ctxview.formats.envelope.model import EnvelopeRecords, Record, RecordReference
 from ctxview.formats.envelope.parser import embedded
 from ctxview.formats.envelope.redactions import is_redacted
@@ -138,14 +138,18 @@ class SiblingFiles:
 
 
 def path_inside(reference: str | None) -> str | None:
-    """The relative path in a URI; None when it has a scheme, is absolute, or leaves the folder."""
+    """The relative path in a URI; None when it has a scheme, is absolute, or leaves the folder.
+
+    What no review covers is not content either: review records, and the folders of version control.
+    """
     if not reference:
         return None
     path = reference.removeprefix("file:") if not reference.startswith("file:/") else ""
     if not path or _SCHEME.match(path):
         return None
     path = unquote(path.partition("#")[0]).removeprefix("./")
-    return path if path_problem(path) is None and "\\" not in path else None
+    is_safe = path_problem(path) is None and "\\" not in path
+    return path if is_safe and all(map(is_content, PurePosixPath(path).parts)) else None
 
 
 def data_of(uri: str) -> bytes | None:
