@@ -94,21 +94,26 @@ class RowGraph:
         messages = {rows[index].message for index in live if rows[index].message}
         calls = {part.call_id for index in live for part in rows[index].parts if part.kind is PartKind.CALL}
         waiting = [index for index in live if self.is_message(index)]
+        held = {self.parents[index] for index in waiting}
         while waiting:
-            # Rows whose nearest message row above is live, again after each row that joins.
+            # Rows whose nearest message row above is live, again when new ids may make their siblings join.
             over = waiting.pop()
+            known = len(messages) + len(calls)
+            joined: list[int] = []
             for index in self.below[over]:
                 if index >= self.end:
                     break
-                if index in live or not self._joins(index, over, leaf, live, messages, calls):
+                if index in live or not self._joins(index, over, leaf, held, messages, calls):
                     continue
                 live.add(index)
-                waiting.append(index)
-                # A row that joins may make its siblings join.
-                waiting.append(over)
+                joined.append(index)
+                held.add(self.parents[index])
                 if rows[index].message:
                     messages.add(rows[index].message)
                 calls |= {part.call_id for part in rows[index].parts if part.kind is PartKind.CALL}
+            if len(messages) + len(calls) > known:
+                waiting.append(over)
+            waiting += joined
         return live
 
     def _joins(
@@ -116,7 +121,7 @@ class RowGraph:
         index: int,
         over: int,
         leaf: int,
-        live: set[int],
+        held: set[int],
         messages: set[str | None],
         calls: set[str | None],
     ) -> bool:
@@ -130,7 +135,7 @@ class RowGraph:
         if row.prompt or over == leaf or self.rows[over].role not in ("user", "assistant"):
             return False
         # The walk passed by on a chain of hook rows: nothing that hangs on the row itself is live.
-        return not any(each in live and self.parents[each] == over for each in self.below[over])
+        return over not in held
 
     def _parents(self) -> list[int]:
         rows, found = self.rows, []

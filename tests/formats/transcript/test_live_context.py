@@ -177,6 +177,20 @@ a2 assistant sent=9200 out=30 : Two
     assert state.budgets[0].used == 9230
 
 
+def test_of_many_rows_below_one_call_those_that_belong_to_it_are_live(tmp_path: Path) -> None:
+    others = "\n".join(f"x{at} < a1 attachment type=edited_text_file file=/a : text" for at in range(50))
+    text = f"""
+u1 user : Look
+a1 call msg=m1 id=t1 sent=9000 out=20 : one
+{others}
+r2 < a1 result id=t2 : two
+a2 < a1 call msg=m1 id=t2 sent=9000 out=40 : two
+r1 < a1 result id=t1 : one
+a3 assistant sent=9200 out=9 : Done
+"""
+    assert set(live(state_of(write(tmp_path, text)))) == {"u1", "a1", "a2", "r1", "r2", "a3"}
+
+
 def test_a_row_that_is_nested_deeply_does_not_stop_the_reading(tmp_path: Path) -> None:
     deep = "[" * 3000 + "]" * 3000
     row = '{"type": "user", "uuid": "d1", "parentUuid": "a1", "sessionId": "s1", "message": {"content": %s}}'
