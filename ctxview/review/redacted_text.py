@@ -60,6 +60,11 @@ class TextRedactor:
             found, key=lambda each: (-len(each[1]), each[1])
         )
         """Every value in every spelling, the longest first."""
+        typed = {
+            (value, each.lower()) for value in self.values if value.exact for each in _readable(value.text)
+        }
+        self._typed = sorted(typed, key=lambda each: (-len(each[1]), each[1]))
+        """What was typed, in lower case: it is searched for without regard to case, also inside words."""
 
     def __bool__(self) -> bool:
         return bool(self.values)
@@ -84,7 +89,8 @@ class TextRedactor:
         for value, spelling in self.spellings:
             if spelling in text or (len(spelling) >= SHORTEST and spelling in bare):
                 return value
-        return None
+        lower, bare = (text.lower(), bare.lower()) if self._typed else ("", "")
+        return next((value for value, each in self._typed if each in lower or each in bare), None)
 
     def digests(self) -> dict[str, str]:
         """The digests of the values in lower-case hexadecimal, and the digests that replace them."""
@@ -131,6 +137,11 @@ class TextRedactor:
             around = _BASE64_RUN if spelling != value.text and spelling.isalnum() else ""
             for match in re.finditer(f"[{around}]*{pattern}[{around}]*" if around else pattern, text):
                 yield ReplacedSpan(*match.span(), value.mark)
+        lower, bare = (text.lower(), bare.lower()) if self._typed else ("", "")
+        for value, spelling in self._typed:
+            if len(spelling) <= LONGEST_SPLIT and (spelling in lower or spelling in bare):
+                for match in re.finditer(_BREAK.join(map(re.escape, spelling)), text, re.IGNORECASE):
+                    yield ReplacedSpan(*match.span(), value.mark)
 
 
 def _marked(removed: str, mark: str) -> str:
@@ -150,6 +161,14 @@ def _marked(removed: str, mark: str) -> str:
 
 def spellings(text: str) -> Iterator[str]:
     """Yield a text as files may write it: plain, escaped for JSON, in percents, base64 and hexadecimal."""
+    yield from _readable(text)
+    data = text.encode("utf-8", "surrogatepass")
+    encoded = [data.hex(), data.hex().upper(), *_base64_cores(data)]
+    yield from (each for each in encoded if len(each) >= _LONG_ENOUGH)
+
+
+def _readable(text: str) -> Iterator[str]:
+    """Yield the spellings whose letters are those of the text."""
     yield text
     for ascii_only in (True, False):
         escaped = json.dumps(text, ensure_ascii=ascii_only)[1:-1]
@@ -160,8 +179,6 @@ def spellings(text: str) -> Iterator[str]:
     data = text.encode("utf-8", "surrogatepass")
     yield "".join(f"%{byte:02X}" for byte in data)
     yield "".join(f"%{byte:02x}" for byte in data)
-    encoded = [data.hex(), data.hex().upper(), *_base64_cores(data)]
-    yield from (each for each in encoded if len(each) >= _LONG_ENOUGH)
 
 
 def _base64_cores(data: bytes) -> Iterator[str]:

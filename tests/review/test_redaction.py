@@ -123,6 +123,19 @@ def test_other_text_stays_as_it_is() -> None:
     assert redactor.redacted(f"x{SHORT}y") == "xREDACTED-2y"
 
 
+@pytest.mark.parametrize("written", ["createRefund()", "MYREFUNDS", "createRe\nfund()", "myRefund%20"])
+def test_a_typed_text_is_removed_inside_words_in_any_case(written: str) -> None:
+    redactor = TextRedactor([RedactedValue("refund", "MARK-1", exact=True)])
+    redacted = redactor.redacted(f"say {written} twice")
+
+    assert redactor.leak(written) is not None
+    assert "refund" not in redacted.lower().replace("\n", "")
+    assert redactor.leak(redacted) is None
+    assert redactor.redacted("createRefuge()") == "createRefuge()"
+    chosen = TextRedactor([RedactedValue("refund", "MARK-1")])
+    assert chosen.redacted("createRefund()") == "createRefund()"
+
+
 @given(
     value=st.text(
         st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), min_size=8, max_size=60
