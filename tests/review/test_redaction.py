@@ -210,6 +210,18 @@ def test_a_block_is_nowhere_in_the_copy(ctxview: Run, tmp_path: Path, sample: st
     assert_as_sound(ctxview, original, copy)
 
 
+@pytest.mark.parametrize("name", ["handoff", "planted"])
+def test_a_summary_of_redacted_items_says_so(ctxview: Run, tmp_path: Path, name: str) -> None:
+    """`Bram` is in a summarised item and not in its summary."""
+    original, copy = samples_folder() / "envelope" / name, tmp_path / "copy"
+    assert ctxview("export", original, "--redact", "--text", "Bram", "-o", copy).code == 0
+    records = json.loads((copy / f"{name}.json").read_text("utf-8"))
+
+    (summary,) = (each for each in records if each.get("summary_id") == "summary-hunt")
+    assert summary["redaction_state"] == "summarized"
+    assert_as_sound(ctxview, original, copy)
+
+
 def test_an_envelope_says_what_was_redacted(ctxview: Run, tmp_path: Path) -> None:
     ran = ctxview(
         "export",

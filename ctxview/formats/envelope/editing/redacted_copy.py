@@ -16,7 +16,7 @@ from ctxview.formats.envelope.editing.field_changes import WAYS_BACK, block_mark
 from ctxview.formats.envelope.editing.policy import append_record, with_values
 from ctxview.formats.envelope.model import Record
 from ctxview.formats.envelope.parser import RecordFile, parse_record_file
-from ctxview.formats.envelope.redactions import Redaction, texts_of_removed
+from ctxview.formats.envelope.redactions import Redaction, is_redacted, texts_of_removed
 from ctxview.formats.envelope.vocabulary import RecordKind
 
 METHOD = "ctxview export --redact"
@@ -67,6 +67,9 @@ def _with_records(was: RecordFile, now: RecordFile, after: Files, changed: set[s
         if strictness(state) > strictness(earlier.redaction):
             values += _redaction(record, state)
             states[record.kind, record.id or ""] = state
+    for summary in _summaries_of_redacted(now, states):
+        values += _redaction(summary, "summarized")
+        states[summary.kind, summary.id or ""] = "summarized"
     for assembly in (each for each in now.records if each.kind is RecordKind.ASSEMBLY):
         for at, mark in block_marks(assembly, states).items():
             values.append((assembly.at("ordered_blocks", at, "redaction_state"), mark))
@@ -76,6 +79,25 @@ def _with_records(was: RecordFile, now: RecordFile, after: Files, changed: set[s
         if kind is RecordKind.ITEM:
             copy = parse_record_file(copy.file, append_record(copy, _event(events[-1], name)))
     return copy.data
+
+
+def _summaries_of_redacted(now: RecordFile, states: Mapping[tuple[RecordKind, str], str]) -> list[Record]:
+    """Return the summaries of redacted items that kept their text and do not say so yet."""
+    redacted = {name for kind, name in states if kind is RecordKind.ITEM}
+    made_of: dict[str, set[str]] = {}
+    for compaction in (each for each in now.records if each.kind is RecordKind.COMPACTION):
+        items = {each.id or "" for each in compaction.refs("source_item_refs")}
+        for each in compaction.refs("summary_ref"):
+            made_of.setdefault(each.id or "", set()).update(items)
+    return [
+        record
+        for record in now.records
+        if record.kind is RecordKind.SUMMARY
+        and (record.kind, record.id or "") not in states
+        and not is_redacted(record.redaction)
+        and redacted
+        & {*made_of.get(record.id or "", ()), *(each.id for each in record.refs("source_item_refs"))}
+    ]
 
 
 def _is_removed(record: Record) -> bool:
