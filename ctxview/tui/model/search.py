@@ -210,6 +210,9 @@ class Search:
         """Search another reading for the same needle."""
         if self.hits.needle:
             self.hits = search_reading(self.hits.needle, index)
+        if self.hit is not None and self.hit.item.kind is not ItemKind.MESSAGE:
+            # A hit of the reading before; a message of the history needs no reading.
+            self.hit = self.hit if self.hit in self.hits.found else None
 
     def forget(self) -> None:
         """Drop the hits but not the needle."""

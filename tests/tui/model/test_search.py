@@ -3,11 +3,22 @@ from __future__ import annotations
 import pytest
 
 from ctxview.analysis.revisions import search as time_search
+from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.transcript import END
-from ctxview.tui.model.reading_index import ItemId, ItemKind, message_id
+from ctxview.formats import Lens
+from ctxview.tui.model.reading_index import ItemId, ItemKind, ReadingIndex, message_id
 from ctxview.tui.model.revision_facts import FindInRevisions
-from ctxview.tui.model.search import FindInHistory, HistorySearch, SearchHit, SearchHits, next_history_search
+from ctxview.tui.model.search import (
+    FindInHistory,
+    HistorySearch,
+    Search,
+    SearchHit,
+    SearchHits,
+    next_history_search,
+)
 from tests.analysis.revisions.builders import known, memory, state
+from tests.tui.fakes import FakeSource, block
+from tests.tui.fakes import memory as document
 from tests.tui.model.controls import FakeControl
 from tests.tui.transcripts import FakeTranscript
 
@@ -69,3 +80,20 @@ def test_a_search_through_time_that_ended_early_says_at_least(monkeypatch: pytes
     for facts, more in ((few, "(1 more in"), (many, "(at least 1 more in")):
         job = FindInRevisions(facts, "lamp")
         assert more in job.notice(job.run(FakeControl()))
+
+
+def test_a_hit_that_left_the_file_is_no_place_among_the_hits() -> None:
+    before = FakeSource([document(core=[block("one", "the lamp is lit"), block("two", "the lamp is out")])])
+    after = FakeSource([document(core=[block("two", "the lamp is out")])])
+    lens = Lens(ESTIMATES["bytes/3"])
+    search = Search()
+    search.begin("lamp", ReadingIndex(before.reading(0, lens)))
+    search.step(None, None, back=False)
+    assert search.status == "hit 1 of 2"
+    search.update(ReadingIndex(after.reading(0, lens)))
+    assert search.status == ""
+    search.step(None, None, back=False)
+    assert search.status == "hit 1 of 1"
+    search.hit = SearchHit(message_id(6))
+    search.update(ReadingIndex(after.reading(0, lens)))
+    assert search.status == "hit in message 7"
