@@ -37,9 +37,10 @@ def live_context(log: TranscriptLog, call: ModelCall | None) -> LiveContext:
             start = next((each for each in log.compactions if each.row == index), None)
         elif row.sort == "event_msg thread_rolled_back":
             turns = int(row.source or 0)
+            more = turns > len(_turn_starts(log, history))
             history, undone = _rolled_back(log, history, turns)
             absent += [(each, Absence.ROLLED_BACK) for each in undone]
-            if start is not None and any(each <= start.row for each in undone):
+            if start is not None and (more or any(each <= start.row for each in undone)):
                 uncertain = "a rolled-back turn contains a compaction"
         else:
             history += row.parts
@@ -83,10 +84,7 @@ def _kept_prompts(log: TranscriptLog, history: list[LogPart]) -> list[LogPart]:
 
 def _rolled_back(log: TranscriptLog, history: list[LogPart], turns: int) -> tuple[list[LogPart], list[int]]:
     """Return the history without its last turns, and the rows that went. The first turn's lead stays."""
-    begins = [
-        at for at, part in enumerate(history) if part.kind is PartKind.PROMPT and log.rows[part.row].prompt
-    ]
-    starts = [at for at in begins if at == 0 or history[at - 1].row != history[at].row]
+    starts = _turn_starts(log, history)
     if turns <= 0 or not starts:
         return history, []
     cut = starts[max(0, len(starts) - turns)]
@@ -94,3 +92,10 @@ def _rolled_back(log: TranscriptLog, history: list[LogPart], turns: int) -> tupl
         cut -= 1
     gone = list(dict.fromkeys(part.row for part in history[cut:]))
     return history[:cut], gone
+
+
+def _turn_starts(log: TranscriptLog, history: list[LogPart]) -> list[int]:
+    begins = [
+        at for at, part in enumerate(history) if part.kind is PartKind.PROMPT and log.rows[part.row].prompt
+    ]
+    return [at for at in begins if at == 0 or history[at - 1].row != history[at].row]

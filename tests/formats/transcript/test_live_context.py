@@ -242,6 +242,25 @@ rollback 9
     assert live(state) == ["line 1", "line 2"]
 
 
+@pytest.mark.parametrize(("turns", "uncertain"), [(1, False), (2, True)])
+def test_a_rollback_over_a_compaction_says_that_the_context_is_uncertain(
+    turns: int, uncertain: bool, tmp_path: Path
+) -> None:
+    text = f"""
+meta
+user: One
+{{"type": "compacted", "payload": {{"message": "", "replacement_history": [{{"type": "compaction"}}]}}}}
+assistant: First
+tokens sent=900 out=5
+user: Two
+assistant: Second
+tokens sent=950 out=5
+rollback {turns}
+"""
+    state = state_of(write(tmp_path, text))
+    assert ("uncertain" in dict(state.extra)) is uncertain
+
+
 def test_repeated_token_counts_are_one_call(tmp_path: Path) -> None:
     text = "meta\nuser: One\nassistant: First\ntokens sent=900 out=5\ntokens sent=900 out=5 again=1\n"
     state = state_of(write(tmp_path, text))
