@@ -108,7 +108,10 @@ class ReviewDesk(Struct, frozen=True, eq=False):
         request = SignOffRequest(decision, reviewer_name(), comment)
         try:
             file, _ = sign_off(self.review, [self.source], request)
-        except (SignOffRefused, *_NOT_WRITTEN) as error:
+        except SignOffRefused as error:
+            # The files may have changed since they were read: what is there now is shown.
+            return open_desk(self.source, self.lens, self), f"{error}."
+        except _NOT_WRITTEN as error:
             return self, f"{error}."
         after = open_desk(self.source, self.lens, self)
         return after, f"{decision.capitalize()}: {file.name} binds it to these bytes."
