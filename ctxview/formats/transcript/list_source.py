@@ -217,13 +217,15 @@ def _block(each: ListedSession, rank: int, orphaned: bool) -> Block:
     tags: tuple[str, ...] = (file.path.parent.name,)
     if known is not None:
         project = Path(known.project).name
-        text = f"{project}: {known.title}\n{known.project}\n{about}"
+        rest = " · only the end was read: open it for calls and findings" if known.partial else ""
+        text = f"{project}: {known.title}\n{known.project}\n{about}{rest}"
         tags = tuple(filter(None, (project, known.model)))
         if known.used is not None and known.window:
             figures.append(Figure("window", known.used / known.window, scale=(0.0, 1.0), better="low"))
-        figures += [Figure("calls", known.calls), Figure("compactions", known.compactions, better="low")]
-        for severity in (Severity.ERROR, Severity.WARNING):
-            figures.append(Figure(f"{severity.value}s", known.findings[severity], better="low"))
+        if not known.partial:
+            figures += [Figure("calls", known.calls), Figure("compactions", known.compactions, better="low")]
+            for severity in (Severity.ERROR, Severity.WARNING):
+                figures.append(Figure(f"{severity.value}s", known.findings[severity], better="low"))
     return Block(
         id=each.name,
         tier=TIER,

@@ -35,3 +35,14 @@ def test_the_examples_of_a_rule_are_true(name: str, tmp_path: Path, monkeypatch:
         return findings_of(write(folder, example))
 
     assert_examples_are_true(REGISTRY[name], of)
+
+
+def test_every_copy_of_a_file_counts_and_not_only_those_up_to_the_limit(tmp_path: Path) -> None:
+    reads = "\n".join(
+        f"""a{at} call id=t{at} tool=Read sent={9000 + at * 1000} out=30 : {{"file_path": "a.py"}}
+r{at} result id=t{at} : row*300"""
+        for at in range(5)
+    )
+    text = f"u1 user : Read it\n{reads}\na9 assistant sent=14000 out=30 : Done"
+    (found,) = (each for each in findings_of(write(tmp_path, text)) if each.rule == "TRW004")
+    assert found.message == "a.py was read 5 times: 3,880 tokens are copies"

@@ -67,6 +67,17 @@ def test_a_session_that_was_read_has_title_project_model_and_figures(projects: P
     assert block.figure("window") == pytest.approx(100_009 / 200_000)
 
 
+def test_a_session_of_which_only_the_end_was_read_has_no_sums(
+    projects: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ctxview.formats.transcript.source.SMALL", 100)
+    (tier,) = open_source(projects).reading(0, LENS).state.tiers
+    (block,) = (each for each in tier.blocks if each.id == "00000002")
+    assert "only the end was read" in block.text
+    assert [figure.name for figure in block.figures] == ["window"]
+    assert block.tokens == 100_009
+
+
 def test_a_sub_agent_without_its_session_says_so(projects: Path) -> None:
     (tier,) = open_source(projects).reading(0, LENS).state.tiers
     (lost,) = (block for block in tier.blocks if block.id == "agent-lost")

@@ -126,6 +126,7 @@ def read_again(facts: TranscriptFacts) -> Iterator[Hit]:
     """
     results = {part.call_id: part for part in facts.context.parts if part.kind is PartKind.RESULT}
     seen: dict[tuple[str, str | None], list[LogPart]] = defaultdict(list)
+    repeated: list[tuple[LogPart, list[LogPart]]] = []
     for part in facts.context.parts:
         if part.kind is not PartKind.CALL or part.about is None:
             continue
@@ -139,9 +140,11 @@ def read_again(facts: TranscriptFacts) -> Iterator[Hit]:
         copies = seen[part.about, part.detail]
         copies.append(result)
         if len(copies) == facts.profile.limits.same_reads:
-            wasted = sum(facts.sizes.of(each) for each in copies[1:])
-            text = f"{part.about} was read {len(copies)} times: {wasted:,} tokens are copies"
-            yield Hit(facts.log.origin(part.row), text)
+            repeated.append((part, copies))
+    for part, copies in repeated:
+        wasted = sum(facts.sizes.of(each) for each in copies[1:])
+        text = f"{part.about} was read {len(copies)} times: {wasted:,} tokens are copies"
+        yield Hit(facts.log.origin(part.row), text)
 
 
 @rule("TRW005", name="identical-results", severity=Severity.WARNING)

@@ -15,7 +15,7 @@ LONGEST_TITLE = 80
 
 
 class Headline(Struct, frozen=True):
-    """A session in a few figures. Of a large file only the end was read: then `calls` is a lower bound."""
+    """A session in a few figures. Of a large file only the end was read: it is `partial`."""
 
     title: str
     project: str
@@ -27,6 +27,7 @@ class Headline(Struct, frozen=True):
     findings: Mapping[Severity, int]
     child: bool = False
     """Whether the file itself says that it is a sub-agent's."""
+    partial: bool = False
 
 
 def _first_prompt(facts: TranscriptFacts) -> str:
@@ -50,4 +51,5 @@ def headline_of(facts: TranscriptFacts) -> Headline:
         compactions=len(log.compactions),
         findings={each: counts[each] for each in Severity},
         child="sub-agent of" in log.facts,
+        partial=log.partial,
     )
