@@ -231,6 +231,8 @@ def live_context(log: TranscriptLog, call: ModelCall | None, *, alone: bool) -> 
     ]
     results = {part.call_id for part in parts if part.kind is PartKind.RESULT}
     calls = {part.call_id for part in parts if part.kind is PartKind.CALL}
+    named = [(each, "logicalParentUuid", log.rows[each].source) for each in sorted(seen_boundaries)]
+    named += [(start.row, "preserved message", name) for name in start.kept] if start else []
     return LiveContext(
         parts=parts,
         absent=_absent(graph, live, compacted),
@@ -240,6 +242,11 @@ def live_context(log: TranscriptLog, call: ModelCall | None, *, alone: bool) -> 
         circle=next((each.circle for each in stretches if each.circle is not None), None),
         broken=sorted(broken),
         start=start,
+        dangling=[
+            (row, f"{field} {name}")
+            for row, field, name in named
+            if name is not None and name not in graph.by_id and not log.partial
+        ],
         missing_results=[
             part for part in parts if part.kind is PartKind.CALL and part.call_id not in results
         ],

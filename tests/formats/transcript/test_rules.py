@@ -46,3 +46,23 @@ r{at} result id=t{at} : row*300"""
     text = f"u1 user : Read it\n{reads}\na9 assistant sent=14000 out=30 : Done"
     (found,) = (each for each in findings_of(write(tmp_path, text)) if each.rule == "TRW004")
     assert found.message == "a.py was read 5 times: 3,880 tokens are copies"
+
+
+def test_a_compaction_that_names_rows_which_are_not_there_is_found(tmp_path: Path) -> None:
+    text = """
+u1 user : Fix it
+a1 assistant sent=9000 out=30 : Done
+b1 < {parent} boundary kept={kept}
+s1 < b1 summary : We fixed it
+a2 assistant sent=8000 out=30 : Going on
+"""
+
+    def found(parent: str, kept: str) -> list[str]:
+        path = write(tmp_path, text.format(parent=parent, kept=kept))
+        return [each.message for each in findings_of(path) if each.rule == "TRM023"]
+
+    assert found("a1", "u1") == []
+    assert found("gone", "u1,lost") == [
+        "logicalParentUuid gone is not in this session before it",
+        "preserved message lost is not in this session before it",
+    ]
