@@ -93,7 +93,7 @@ def test_the_check_finds_every_payload() -> None:
 def test_a_hostile_file_reaches_the_terminal_only_as_visible_text(tmp_path: Path, number: int) -> None:
     path = hostile_files(tmp_path)[number]
     with PtySession([sys.executable, "-m", "ctxview", "--tokens", "bytes/3", path]) as session:
-        session.wait_for("back")
+        session.wait_for("live")
         for keys in ("2", "j", "k", "8", "7", "\r", "9", "j", "2", "o"):
             session.press(keys)
         session.wait_for("bytes ·")

@@ -75,10 +75,11 @@ class VirtualLines(DrawnLines, can_focus=True, inherit_bindings=False):
         if row is None and item is not None:
             row = now.find(item)
         self.set_reactive(VirtualLines.cursor, self._bounded(self.cursor if row is None else row))
-        place = now.find(anchor) if anchor is not None else None
+        # At the top, a heading that appears before the first item is shown as well.
+        place = now.find(anchor) if anchor is not None and round(self.scroll_y) else None
         if place is not None and (top := now.lines_of(place).start - below) != round(self.scroll_y):
             self.scroll_to(y=top, animate=False, force=True)
-        if is_back:
+        if is_back or not round(self.scroll_y):
             self._scroll_to_cursor()
 
     def lengthen(self, page: Page, same: int) -> None:
@@ -221,8 +222,8 @@ class VirtualLines(DrawnLines, can_focus=True, inherit_bindings=False):
         return self.page.row_at(line) if line < self.page.lines else None
 
     def _scroll_to_cursor(self) -> None:
-        if not self.has_cursor or not self.page.rows:
-            return
+        if not self.has_cursor or not self.page.rows or not self.size.height:
+            return  # without a size yet, the first resize calls this again
         lines, top = self.page.lines_of(self.cursor), round(self.scroll_y)
         if lines.start < top:
             self.show_line(lines.start)

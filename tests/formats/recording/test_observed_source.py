@@ -322,7 +322,7 @@ def test_a_full_recording_is_followed_by_another_and_the_oldest_is_dropped(
     ]
 
 
-@pytest.mark.parametrize("path", sorted(samples().glob("*/*")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted(samples().glob("*/*/")), ids=lambda path: path.name)
 def test_a_wrapped_source_has_the_abilities_of_the_source(path: Path, tmp_path: Path) -> None:
     from ctxview.formats import discover
 
